@@ -1,0 +1,34 @@
+import type { Artifact } from '../plan/job.ts';
+
+/** Why a file could not be fetched or written. */
+export interface SaveFailure {
+  /**
+   * `download.refused` (the link: 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
+   * allowed host) | `download.not-image` | `download.too-large` | `download.truncated` | `download.status` |
+   * `download.connection` | `disk.full` | `disk.readonly` | `disk.io`
+   */
+  readonly code: string;
+  /**
+   * `fresh-link`: fetch the task again; `retry`: the same link again; `throttle`: later; `permanent`: fails the job;
+   * `stop`: the disk is full or not writable, the run stops (exit 74).
+   */
+  readonly class: 'fresh-link' | 'retry' | 'throttle' | 'permanent' | 'stop';
+  readonly message: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+export type SaveAnswer =
+  | { readonly ok: true; readonly value: Artifact }
+  | { readonly ok: false; readonly error: SaveFailure };
+
+/** Brings a link's image into the run directory: checked, hashed while streaming, synced, renamed. */
+export interface ArtifactWriter {
+  /** Idempotent: a file that is there under its final name from an earlier try is replaced whole. */
+  save(
+    request: { readonly url: string; readonly key: string; readonly output: number },
+    signal: AbortSignal,
+  ): Promise<SaveAnswer>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,192 @@
+import type { Position } from './diagnostic.ts';
+import type { Condition, Template, TemplateTree } from './template.ts';
+import type { Value } from './value.ts';
+
+/** The kinds of steps the language knows. `click` is also what each selector of a path presses. */
+export type StepKind = 'imagine' | 'click' | 'blend' | 'describe' | 'video' | 'edit' | 'generate' | 'chat';
+
+export type Speed = 'relax' | 'fast' | 'turbo';
+
+/** A rate, normalised: `60/min` is 60 per 60,000 ms. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+/**
+ * The words in which gateways of one family differ (protocol.md, "Names"). A pipeline names a preset or gives
+ * its own map; the service client turns it into addresses, headers and bodies.
+ */
+export interface NamesSetting {
+  readonly preset: 'neutral' | 'midjourney-proxy';
+  /** Single names that replace the preset's. */
+  readonly own: Readonly<Record<string, string>>;
+}
+
+/**
+ * The `service` block. Texts are as written, with `${VAR}` unresolved: the environment is read by the command
+ * that runs, never by validation.
+ */
+export interface ServiceBlock {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Part of every job key; by default the base address's origin. */
+  readonly id?: string;
+  readonly speed: Speed;
+  readonly names: NamesSetting;
+}
+
+export interface Limits {
+  /** Image tasks in flight on the service. */
+  readonly tasks: number;
+  /** HTTP requests in flight. */
+  readonly requests: number;
+  readonly submit?: Rate;
+  readonly poll?: Rate;
+  readonly download?: Rate;
+  readonly text?: Rate;
+  readonly tokens?: Rate;
+}
+
+/** Durations in milliseconds. */
+export interface RetrySettings {
+  readonly attempts: number;
+  readonly baseMs: number;
+  readonly capMs: number;
+  readonly resubmits: number;
+  readonly ambiguous: 'retry' | 'hold';
+  readonly patienceMs: number;
+}
+
+export interface Budget {
+  readonly submits?: number;
+  readonly tokens?: number;
+  readonly cost?: number;
+}
+
+/** Currency units per submission, or per million tokens for a text model. */
+export type Price = number | { readonly input: number; readonly output: number };
+
+export type Axis =
+  | {
+      readonly kind: 'values';
+      readonly name: string;
+      readonly values: readonly Value[];
+      readonly position: Position;
+    }
+  | {
+      readonly kind: 'range';
+      readonly name: string;
+      readonly from: number;
+      readonly to: number;
+      readonly step: number;
+      readonly position: Position;
+    }
+  | {
+      readonly kind: 'rows';
+      /** Always `rows`. */
+      readonly name: string;
+      /** The path as the pipeline gives it. */
+      readonly declared: string;
+      /** Absolute path of the table. */
+      readonly file: string;
+      readonly format: 'csv' | 'tsv' | 'jsonl' | 'yaml';
+      /** Known at validation: the header of a CSV or TSV file, the keys of the first JSONL or YAML row. */
+      readonly columns: readonly string[];
+      readonly position: Position;
+    };
+
+/** A partial match (`exclude`) or an extension (`include`): variable → value. */
+export interface PartialCell {
+  readonly values: Readonly<Record<string, Value>>;
+  readonly position: Position;
+}
+
+export interface MatrixSpec {
+  /** In written order, first slowest. Empty: one cell. */
+  readonly axes: readonly Axis[];
+  readonly exclude: readonly PartialCell[];
+  readonly include: readonly PartialCell[];
+  readonly sample?: { readonly count: number; readonly seed: number };
+  /** At least 1. */
+  readonly repeat: number;
+  /** Every variable of the matrix in order: axis names, columns of `rows` at its place, names only an include has. */
+  readonly variables: readonly string[];
+}
+
+/** Words for buttons that carry no label (protocol.md section 4). */
+export type ButtonWord = 'reroll' | 'pan left' | 'pan right' | 'pan up' | 'pan down';
+
+/** One way to find a button on a task. */
+export type ButtonMatch =
+  | { readonly kind: 'text'; readonly text: Template }
+  | { readonly kind: 'pattern'; readonly source: string }
+  | { readonly kind: 'word'; readonly word: ButtonWord }
+  | { readonly kind: 'wildcard'; readonly source: string };
+
+/** What one branch presses: the first of its alternatives that the task offers. */
+export interface Selector {
+  readonly alternatives: readonly ButtonMatch[];
+  readonly optional: boolean;
+  /** The branch segment: what the file says, spaces normalised, without quotes and without `?`. */
+  readonly name: string;
+  readonly position: Position;
+}
+
+/** One stage of a path; several selectors fan out (`U1..U4`). The fields after it answer a modal. */
+export interface PathSegment {
+  readonly selectors: readonly Selector[];
+  readonly prompt?: Template;
+  readonly mask?: TemplateTree;
+  readonly remix?: boolean;
+  readonly position: Position;
+}
+
+/** Which jobs of another step a step starts from: `grid`, `grid/U1`, `grid/*`, `grid/**`. */
+export interface BranchAddress {
+  readonly step: string;
+  /** Branch segments below the step's own operation; the last may be `*` (one level) or `**` (every leaf). */
+  readonly segments: readonly string[];
+  readonly source: string;
+  readonly position: Position;
+}
+
+/** A step of the pipeline, checked. */
+export interface Step {
+  readonly name: string;
+  readonly kind: StepKind;
+  /** One job per branch of it; a step has at most one of `from` and `gather`. */
+  readonly from?: BranchAddress;
+  /** One job per cell with all of them as inputs. */
+  readonly gather?: BranchAddress;
+  /** The declared fields of the operation by their pipeline names; `imagine: "text"` is `{ prompt: "text" }`. */
+  readonly request: Readonly<Record<string, TemplateTree>>;
+  /** `click` only: what to press. A `click` selector may not fan out except by wildcard. */
+  readonly selector?: Selector;
+  readonly path: readonly PathSegment[];
+  readonly when?: Condition;
+  readonly keep: boolean;
+  /** Merged into the request body. */
+  readonly extra?: Readonly<Record<string, TemplateTree>>;
+  readonly position: Position;
+  /** Names of the steps that must be known before this one: `from`, `gather`, and templates that name a step. */
+  readonly after: readonly string[];
+}
+
+/** A valid pipeline: the only input that planning accepts. */
+export interface Pipeline {
+  readonly name: string;
+  readonly description?: string;
+  /** The file as the user gave it, its absolute folder, and its text (kept in the state). */
+  readonly source: { readonly file: string; readonly folder: string; readonly text: string };
+  readonly service: ServiceBlock;
+  readonly limits: Limits;
+  readonly retry: RetrySettings;
+  readonly timeouts: { readonly requestMs: number; readonly taskMs: number };
+  readonly poll: { readonly minMs: number; readonly maxMs: number };
+  readonly budget: Budget;
+  readonly prices: Readonly<Record<string, Price>>;
+  readonly matrix: MatrixSpec;
+  /** In file order, which is the manifest's order. */
+  readonly steps: readonly Step[];
+}

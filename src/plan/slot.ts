@@ -1,0 +1,34 @@
+import type { StepKind } from '../pipeline/pipeline.ts';
+import type { JobError, JobRecord, JobSpec, JobStatus } from './job.ts';
+
+/** A slot is in its job's status, or in one that only slots have. */
+export type SlotStatus = JobStatus | 'skipped' | 'blocked';
+
+/** One step × one cell × one branch: what is planned, and at least one row of the manifest. */
+export interface Slot {
+  readonly cell: number;
+  readonly step: string;
+  /** Kind of the step, or `click` for what a path presses. */
+  readonly kind: StepKind;
+  /** The buttons that lead to it, as the file says them. */
+  readonly branch: readonly string[];
+  /** Operations from the root of its chain; 0 for an imagine. Deeper jobs run first. */
+  readonly depth: number;
+  readonly keep: boolean;
+  /** Identity of the slot whatever it asks for; see `JobOrigin.slot`. */
+  readonly id: string;
+  /** Absent while the request is not known (it waits for a result), or never will be. */
+  readonly job?: JobSpec;
+  /** What the state knows of the job. */
+  readonly record?: JobRecord;
+  readonly status: SlotStatus;
+  /** Pending, and all it waits for is done: its job may be started. */
+  readonly ready: boolean;
+  /** For failed and in-doubt; for blocked: what it is blocked by; for skipped: why. */
+  readonly error?: JobError;
+  /** The nearest prompt, exactly as sent, where known. */
+  readonly prompt?: string;
+}
+
+/** How the plan asks the state for a job. */
+export type RecordLookup = (key: string) => JobRecord | undefined;

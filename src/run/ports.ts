@@ -1,0 +1,59 @@
+import type { ArtifactWriter } from '../artifacts/writer.ts';
+import type { Budget, Limits, Price, RetrySettings, Speed } from '../pipeline/pipeline.ts';
+import type { ImageService } from '../service/answer.ts';
+import type { StateStore } from '../state/store.ts';
+import type { RunEnd } from './event.ts';
+
+/** Wall time and waiting; a test's clock jumps. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Calls back once, no sooner than `atMs`; the result cancels it. */
+  at(atMs: number, call: () => void): () => void;
+}
+
+/** What a run reaches the world through. */
+export interface RunPorts {
+  readonly store: StateStore;
+  readonly service: ImageService;
+  readonly artifacts: ArtifactWriter;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** What the pipeline and the flags settle about one invocation. */
+export interface RunSettings {
+  readonly speed: Speed;
+  readonly limits: Limits;
+  readonly retry: RetrySettings;
+  readonly timeouts: { readonly taskMs: number };
+  readonly poll: { readonly minMs: number; readonly maxMs: number };
+  readonly budget: Budget;
+  readonly prices: Readonly<Record<string, Price>>;
+  /** `--retry-failed`, with `--code` only failures of that code. */
+  readonly retryFailed?: { readonly code?: string };
+  /** `--redo`: keys of jobs to submit anew. */
+  readonly redo?: readonly string[];
+  readonly inDoubt: 'hold' | 'retry';
+  readonly failFast: boolean;
+  /** `--max-submits`: of this invocation. */
+  readonly maxSubmits?: number;
+  readonly maxDurationMs?: number;
+}
+
+/** How a run is told to end. */
+export interface RunControl {
+  /** First signal: open nothing new, settle what is in flight. */
+  readonly drain: AbortSignal;
+  /** Second signal: leave at once. */
+  readonly leave: AbortSignal;
+}
+
+/** What one invocation did. */
+export interface RunReport {
+  readonly end: RunEnd;
+  readonly submits: number;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+}

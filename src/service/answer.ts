@@ -1,0 +1,98 @@
+/** What the gateway's answers mean to a run, whatever shape they came in. */
+
+/** How a failed request is to be met (service.md 7.2, protocol.md 2). */
+export type FailureClass =
+  /** Stops the whole run: the key or the address is wrong. */
+  | 'stop'
+  /** Fails the job; the same request would fail again. */
+  | 'permanent'
+  /** The service advises to try again: 408, 500, 502, 503, 504, 520 to 524. */
+  | 'retry'
+  /** 429: the route is paused for every job; not an attempt. */
+  | 'throttle'
+  /** Nothing left this machine: refused connection, failed look-up. */
+  | 'unsent'
+  /** It was sent and no status came back, or a status that hides a time-out (400 with code 5). */
+  | 'lost';
+
+/** A request that gave no usable answer. */
+export interface ServiceFailure {
+  /**
+   * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
+   * `service.not-found` | `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` |
+   * `response.too-large` | `connection.refused` | `connection.lost` | `connection.timeout` | `connection.tls`
+   */
+  readonly code: string;
+  readonly class: FailureClass;
+  /** For the user: what happened, with the service's own words, and what to do. Never a secret. */
+  readonly message: string;
+  /** The service's words alone, without the request id: what twenty refusals in a row are compared by. */
+  readonly serviceMessage?: string;
+  readonly status?: number;
+  readonly requestId?: string;
+  /** From Retry-After, in ms. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ServiceFailure };
+
+/** The submit codes of protocol.md 2, by what they mean. */
+export type SubmitAnswer =
+  /** 1, 22 */
+  | { readonly kind: 'accepted'; readonly taskId: string; readonly code: number }
+  /** 21: the task exists and wants its modal. */
+  | { readonly kind: 'modal'; readonly taskId: string; readonly code: number }
+  /** 23, 9, and 3 for want of an account: later and slower, not an attempt. */
+  | { readonly kind: 'queue-full'; readonly code: number; readonly message: string }
+  /** 4, 24 and other 3: fails the job. */
+  | { readonly kind: 'refused'; readonly code: number; readonly message: string };
+
+/** A button as the client reads it: absent texts are empty. */
+export interface TaskButton {
+  readonly customId: string;
+  readonly label: string;
+  readonly emoji: string;
+}
+
+/** A task as the client reads it. Decided on `status` alone (protocol.md, fact 3). */
+export interface Task {
+  readonly id: string;
+  readonly state: 'unfinished' | 'modal' | 'success' | 'failure';
+  /** As the service wrote it. */
+  readonly status: string;
+  /** 0 to 100 where the service says so. */
+  readonly progress?: number;
+  /** Only of a finished task; during progress it may be a preview. */
+  readonly imageUrl?: string;
+  /** Empty until the task is finished. */
+  readonly buttons: readonly TaskButton[];
+  readonly failReason?: string;
+}
+
+/** The image workflow of service.md 4.1 as a run uses it. */
+export interface ImageService {
+  /** `fields` are the pipeline's declared fields; defaults such as botType are added here. */
+  imagine(
+    request: {
+      readonly fields: Readonly<Record<string, unknown>>;
+      readonly extra?: Readonly<Record<string, unknown>>;
+      readonly speed: 'relax' | 'fast' | 'turbo';
+    },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>>;
+  action(
+    request: {
+      readonly taskId: string;
+      readonly customId: string;
+      readonly enableRemix?: boolean;
+      readonly extra?: Readonly<Record<string, unknown>>;
+      readonly speed: 'relax' | 'fast' | 'turbo';
+    },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>>;
+  fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>>;
+  close(): Promise<void>;
+}

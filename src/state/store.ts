@@ -1,0 +1,58 @@
+import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
+
+/** Sums over all jobs of the directory. */
+export interface StoreTotals {
+  readonly jobs: Readonly<Record<JobStatus, number>>;
+  /** Submissions over the directory's life, for `budget.submits`. */
+  readonly attempts: number;
+  /** Sum of the known costs, for `budget.cost`. */
+  readonly cost: number;
+  /** Failed and in-doubt jobs by error code. */
+  readonly codes: Readonly<Record<string, number>>;
+}
+
+/** What can be asked of a run's state; a second process may ask while the run is on. */
+export interface StateReader {
+  get(key: string): JobRecord | undefined;
+  /** Submitting, running, modal and saving jobs: what a crash left behind. Found through a partial index. */
+  unfinished(): readonly JobRecord[];
+  /** Jobs of one status, optionally of one error code, in key order; reads in pages, never all at once. */
+  withStatus(status: JobStatus, code?: string): Iterable<JobRecord>;
+  /** Keys of the jobs first asked for by this slot, oldest first. */
+  keysOfSlot(slot: string): readonly string[];
+  /** How many jobs have no parent, and their keys: what a narrowed manifest must place. */
+  rootKeys(): Iterable<string>;
+  totals(): StoreTotals;
+  attempts(key: string): readonly Attempt[];
+  /** Facts of the directory: the pipeline's text, its file, the last run's settings. */
+  fact(name: string): string | undefined;
+  close(): void;
+}
+
+/** What one turn of the event loop made durable, as one transaction. */
+export interface Turn {
+  readonly records: readonly JobRecord[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** The durable state of one run directory, written by the process that holds its lock. */
+export interface StateStore extends StateReader {
+  /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.io` */
+  commit(turn: Turn): void;
+  setFact(name: string, value: string): void;
+}
+
+/** The disk or the file failed: the run stops (exit 74) and can be continued. */
+export class StateError extends Error {
+  /** `state.full` | `state.readonly` | `state.io` | `state.version` | `state.foreign` | `state.network` | `state.locked` */
+  readonly code: string;
+  /** What the user should do. */
+  readonly hint?: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions & { hint?: string }) {
+    super(message, options);
+    this.name = 'StateError';
+    this.code = code;
+    if (options?.hint !== undefined) this.hint = options.hint;
+  }
+}
