@@ -1,0 +1,115 @@
+/** The tasks of the fake service: what a click makes of them, and the buttons they end with. */
+
+/** protocol.md 4; `type` and `style` are Discord's. */
+export interface FakeButton {
+  customId: string;
+  label: string;
+  emoji: string;
+  type: 2;
+  style: 2;
+}
+
+/** How a task is to go; what is not said is the service's default. */
+export interface TaskScript {
+  /** Polls that see the task unfinished before one sees its end. `Infinity`: never ends (until `finish`). */
+  polls?: number;
+  /** The end; default SUCCESS. */
+  status?: string;
+  failReason?: string;
+  buttons?: readonly FakeButton[];
+  /** Instead of the service's own image link. */
+  imageUrl?: string;
+  /** Instead of the generated PNG. */
+  image?: Buffer;
+  /** Members that replace or join those of the fetch answer, at each poll; `n` counts polls from 1. */
+  answer?: (n: number) => Record<string, unknown>;
+}
+
+export interface FakeTask {
+  readonly id: string;
+  /** Counts from 1, in order of creation. */
+  readonly number: number;
+  readonly kind: 'imagine' | 'action';
+  readonly speed: 'relax' | 'fast' | 'turbo';
+  /** An action has its parent's. */
+  readonly prompt: string;
+  /** Of an action: the task whose button was pressed, and that button. */
+  readonly parent?: FakeTask;
+  readonly pressed?: FakeButton;
+  /** Button labels (or emoji) from the imagine to this task, joined by `/`: `U1/Vary (Strong)`. */
+  readonly path: string;
+  readonly script: TaskScript;
+  buttons: readonly FakeButton[];
+  polls: number;
+  /** Its end has been told to a poll. */
+  ended: boolean;
+  /** Told to end at the next poll, whatever the script says. */
+  released: boolean;
+  /** Version of the image link, and how often this version was fetched. */
+  link: number;
+  downloads: number;
+}
+
+const button = (customId: string, label: string, emoji = ''): FakeButton => ({
+  customId,
+  label,
+  emoji,
+  type: 2,
+  style: 2,
+});
+
+/** A UUID-like job id, unique per task and generation, always the same for the same numbers. */
+const jobId = (task: number, generation: number): string =>
+  `${generation.toString(16).padStart(8, '0')}-0000-4000-8000-${task.toString(16).padStart(12, '0')}`;
+
+/** The nine buttons of a grid (protocol.md 4). */
+export function gridButtons(task: number, prefix = 'IMG', generation = 0): FakeButton[] {
+  const id = jobId(task, generation);
+  const numbers = [1, 2, 3, 4];
+  return [
+    ...numbers.map((n) => button(`${prefix}::JOB::upsample::${n}::${id}`, `U${n}`)),
+    button(`${prefix}::JOB::reroll::0::${id}::SOLO`, '', '🔄'),
+    ...numbers.map((n) => button(`${prefix}::JOB::variation::${n}::${id}`, `V${n}`)),
+  ];
+}
+
+/** The buttons after an upscale, version 6.1 (protocol.md 4). */
+export function upscaledButtons(task: number, prefix = 'IMG', generation = 0): FakeButton[] {
+  const id = jobId(task, generation);
+  const job = (name: string): string => `${prefix}::JOB::${name}::1::${id}::SOLO`;
+  return [
+    button(job('upsample_v6r1_2x_subtle'), 'Upscale (Subtle)', 'upscale_1'),
+    button(job('upsample_v6r1_2x_creative'), 'Upscale (Creative)', 'upscale_1'),
+    button(job('low_variation'), 'Vary (Subtle)', '🪄'),
+    button(job('high_variation'), 'Vary (Strong)', '🪄'),
+    button(`${prefix}::Inpaint::1::${id}::SOLO`, 'Vary (Region)', '🖌️'),
+    button(`${prefix}::Outpaint::50::1::${id}::SOLO`, 'Zoom Out 2x', '🔍'),
+    button(`${prefix}::Outpaint::75::1::${id}::SOLO`, 'Zoom Out 1.5x', '🔍'),
+    button(`${prefix}::CustomZoom::${id}`, 'Custom Zoom', '🔍'),
+    button(job('pan_left'), '', '⬅️'),
+    button(job('pan_right'), '', '➡️'),
+    button(job('pan_up'), '', '⬆️'),
+    button(job('pan_down'), '', '⬇️'),
+    button(job('animate_high'), 'Animate (High motion)', '🎞️'),
+    button(job('animate_low'), 'Animate (Low motion)', '🎞️'),
+    button(`${prefix}::JOB::reroll::0::${id}::SOLO`, '', '🔄'),
+  ];
+}
+
+/** What a button's task offers: one image after an upscale (without a second upscale after a second), else a grid. */
+export function buttonsAfter(
+  pressed: FakeButton | undefined,
+  task: number,
+  prefix: string,
+  generation = 0,
+): FakeButton[] {
+  const id = pressed?.customId ?? '';
+  if (id.includes('::upsample::')) return upscaledButtons(task, prefix, generation);
+  if (id.includes('::upsample_')) {
+    return upscaledButtons(task, prefix, generation).filter((b) => !/upsample_|pan_/.test(b.customId));
+  }
+  return gridButtons(task, prefix, generation);
+}
+
+/** Clicks that wait for a modal (service.md 2.3). */
+export const wantsModal = (pressed: FakeButton): boolean => /::(Inpaint|CustomZoom)::/.test(pressed.customId);

@@ -1,0 +1,89 @@
+import { StateError, type StateStore, type Turn } from '../../src/state/store.ts';
+
+/** The process died: what a test throws where the power would have gone, to open the state again afterwards. */
+export class Crash extends Error {
+  constructor(write: number, when: 'before' | 'after') {
+    super(`crash ${when} write ${write}`);
+    this.name = 'Crash';
+  }
+}
+
+/** What goes wrong at one write. */
+export interface Fault {
+  /** Counts from 1 over `commit` and `setFact`. */
+  readonly at: number;
+  /**
+   * A StateError code: the write fails and changes nothing. `crash-before`: the process dies and the write is lost.
+   * `crash-after`: the write is durable, and the process dies before it knows.
+   */
+  readonly fault: `state.${string}` | 'crash-before' | 'crash-after';
+  /** The fault stays for every later write, as a full disk does; a crash always stays. */
+  readonly lasting?: boolean;
+}
+
+/** A store whose writes can be counted and made to fail. */
+export interface FaultyStore extends StateStore {
+  /** Writes asked for so far, failed ones included. */
+  readonly writes: number;
+  /** Turns that reached the store beneath, in order. */
+  readonly turns: readonly Turn[];
+}
+
+/** Wraps a store so that chosen writes fail. Reading works until a crash; after one, every call throws it. */
+export function faultyStore(store: StateStore, faults: readonly Fault[] = []): FaultyStore {
+  let writes = 0;
+  let crash: Crash | undefined;
+  const turns: Turn[] = [];
+
+  const alive = (): StateStore => {
+    if (crash !== undefined) throw crash;
+    return store;
+  };
+  const write = (work: (inner: StateStore) => void): void => {
+    const inner = alive();
+    writes += 1;
+    const due = faults.find((fault) => (fault.lasting === true ? writes >= fault.at : writes === fault.at));
+    switch (due?.fault) {
+      case undefined:
+        work(inner);
+        return;
+      case 'crash-before':
+        crash = new Crash(writes, 'before');
+        throw crash;
+      case 'crash-after':
+        work(inner);
+        crash = new Crash(writes, 'after');
+        throw crash;
+      default:
+        throw new StateError(due.fault, `Injected ${due.fault} at write ${writes}.`);
+    }
+  };
+
+  return {
+    get writes() {
+      return writes;
+    },
+    turns,
+    get: (key) => alive().get(key),
+    unfinished: () => alive().unfinished(),
+    withStatus: (status, code) => alive().withStatus(status, code),
+    keysOfSlot: (slot) => alive().keysOfSlot(slot),
+    rootKeys: () => alive().rootKeys(),
+    totals: () => alive().totals(),
+    attempts: (key) => alive().attempts(key),
+    fact: (name) => alive().fact(name),
+    commit: (turn) => {
+      write((inner) => {
+        inner.commit(turn);
+        turns.push(turn);
+      });
+    },
+    setFact: (name, value) => {
+      write((inner) => inner.setFact(name, value));
+    },
+    // A dead process closes nothing; the test closes the store beneath before it opens it again.
+    close: () => {
+      if (crash === undefined) store.close();
+    },
+  };
+}

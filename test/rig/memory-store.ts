@@ -1,0 +1,97 @@
+import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
+import type { StateStore, StoreTotals } from '../../src/state/store.ts';
+
+/**
+ * A StateStore in memory, with the contract of the real one (the same suite runs on both): what was committed is a
+ * copy, as if it had been written and read again.
+ */
+export function memoryStore(): StateStore {
+  const jobs = new Map<string, string>();
+  const history: { key: string; doc: string }[] = [];
+  const facts = new Map<string, string>();
+  let open = true;
+
+  const check = (): void => {
+    if (!open) throw new Error('database is not open');
+  };
+  const records = (): JobRecord[] => {
+    check();
+    return [...jobs.values()].map((doc) => JSON.parse(doc) as JobRecord);
+  };
+  const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
+    found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
+
+  return {
+    get: (key) => {
+      check();
+      const doc = jobs.get(key);
+      return doc === undefined ? undefined : (JSON.parse(doc) as JobRecord);
+    },
+    unfinished: () =>
+      records().filter((record) => ['submitting', 'running', 'modal', 'saving'].includes(record.status)),
+    *withStatus(status, code) {
+      yield* inKeyOrder(
+        records().filter(
+          (record) => record.status === status && (code === undefined || (record.error?.code ?? '') === code),
+        ),
+      );
+    },
+    keysOfSlot: (slot) =>
+      records()
+        .filter((record) => record.origin.slot === slot)
+        .map((record) => record.key),
+    *rootKeys() {
+      yield* inKeyOrder(records().filter((record) => record.parent === undefined)).map(
+        (record) => record.key,
+      );
+    },
+    totals: () => recount(records()),
+    attempts: (key) => {
+      check();
+      return history.filter((entry) => entry.key === key).map((entry) => JSON.parse(entry.doc) as Attempt);
+    },
+    fact: (name) => {
+      check();
+      return facts.get(name);
+    },
+    commit: (turn) => {
+      check();
+      for (const record of turn.records) jobs.set(record.key, JSON.stringify(record));
+      for (const attempt of turn.attempts) history.push({ key: attempt.key, doc: JSON.stringify(attempt) });
+    },
+    setFact: (name, value) => {
+      check();
+      facts.set(name, value);
+    },
+    close: () => {
+      open = false;
+    },
+  };
+}
+
+/** The totals of these records, counted one by one. */
+export function recount(records: readonly JobRecord[]): StoreTotals {
+  const jobs: Record<JobStatus, number> = {
+    pending: 0,
+    submitting: 0,
+    running: 0,
+    modal: 0,
+    saving: 0,
+    done: 0,
+    failed: 0,
+    'in-doubt': 0,
+  };
+  const codes: Record<string, number> = {};
+  let attempts = 0;
+  let cost = 0;
+  for (const record of records) {
+    jobs[record.status] += 1;
+    attempts += record.attempts;
+    cost += record.cost ?? 0;
+    const code = record.error?.code ?? '';
+    if (code !== '' && (record.status === 'failed' || record.status === 'in-doubt')) {
+      codes[code] = (codes[code] ?? 0) + 1;
+    }
+  }
+  return { jobs, attempts, cost: Number(cost.toPrecision(12)), codes };
+}
