@@ -19,7 +19,7 @@ export type RunEnd =
 
 /** Everything observable about a run; log, progress and metrics listen. A listener that throws changes nothing. */
 export type RunEvent =
-  | { readonly type: 'run:start'; readonly cells: number; readonly at: number }
+  | { readonly type: 'run:start'; readonly at: number }
   | { readonly type: 'cell:open'; readonly cell: number }
   | { readonly type: 'cell:close'; readonly cell: number }
   | {

@@ -56,4 +56,6 @@ export interface RunReport {
   readonly submits: number;
   readonly startedAt: number;
   readonly finishedAt: number;
+  /** The first thing a listener threw; the run itself was not touched by it. */
+  readonly listenerError?: unknown;
 }

@@ -1,0 +1,121 @@
+import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { RetrySettings, Speed } from '../pipeline/pipeline.ts';
+import type { Attempt, Button, JobError, JobRecord, JobStatus } from '../plan/job.ts';
+import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
+
+/** Why a task is fetched: for the buttons of a parent, for its own progress, or for a fresh link to its image. */
+export type FetchReason = 'parent' | 'poll' | 'link';
+
+/** What a job wants next. The scheduler grants it when limits allow, and says what came of it. */
+export type Want =
+  /** Room for a task on the service. */
+  | { readonly kind: 'room' }
+  | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** A turn on the submit route; the intent is recorded when it is granted, not before. */
+  | { readonly kind: 'submit' }
+  | { readonly kind: 'save'; readonly url: string }
+  | { readonly kind: 'wait'; readonly until: number; readonly then: Want }
+  /** The answer of a request that is under way. */
+  | { readonly kind: 'answer' }
+  /** Settled. */
+  | { readonly kind: 'nothing' };
+
+/** A job that is being worked on: what is durable about it, and what it wants. Plain data, replaced as a whole. */
+export interface Job {
+  readonly record: JobRecord;
+  readonly want: Want;
+  /** Operations from the root of its chain. */
+  readonly depth: number;
+  /** Task whose button is pressed. */
+  readonly parentTaskId?: string;
+  /** The button as just read from the parent's task; never stored as truth (service.md 2.3). */
+  readonly fresh?: { readonly button: Button; readonly readAt: number };
+  /** Failed looks at a task, or failed downloads, in a row. */
+  readonly misses: number;
+  /** A task that outlived its deadline gets one more look in every later run, and no more. */
+  readonly lastLook?: true;
+}
+
+/** A request that the scheduler is to send; what it needs is in the job's record. */
+export type Send =
+  | { readonly kind: 'submit' }
+  | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  | { readonly kind: 'save'; readonly url: string };
+
+export type JobEvent =
+  | { readonly type: 'granted' }
+  | { readonly type: 'elapsed' }
+  | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
+  | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
+  | { readonly type: 'saved'; readonly answer: SaveAnswer };
+
+/** What the machine needs to know beyond the job: settings, the moment, chance, and what was learnt of durations. */
+export interface JobContext {
+  readonly now: number;
+  readonly random: () => number;
+  readonly retry: RetrySettings;
+  readonly taskMs: number;
+  readonly speed: Speed;
+  /** `--in-doubt retry`: a lost submission is tried again instead of held. */
+  readonly retryInDoubt: boolean;
+  /** Price of one submission of this job, where known. */
+  readonly price: (record: JobRecord) => number | undefined;
+  /** Milliseconds until the next look at its task. */
+  readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
+}
+
+/** What one event makes of a job. A changed record must be durable before anything is sent. */
+export interface JobStep {
+  readonly job: Job;
+  readonly send?: Send;
+  readonly attempt?: Attempt;
+}
+
+/** A job before its first submission. */
+export function newJob(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
+  return {
+    record,
+    want: { kind: 'room' },
+    depth,
+    misses: 0,
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+  };
+}
+
+/** True while it takes up room for a task on the service: from the moment it was given room until its task is over. */
+export function holdsRoom(job: Job): boolean {
+  return (
+    job.want.kind !== 'room' &&
+    (job.record.status === 'pending' || job.record.status === 'submitting' || job.record.status === 'running')
+  );
+}
+
+/** The job in a new status, with what changes beside it; `undefined` takes a member away. */
+export function become(
+  record: JobRecord,
+  status: JobStatus,
+  changes: { readonly [K in keyof JobRecord]?: JobRecord[K] | undefined } = {},
+): JobRecord {
+  const next: Record<string, unknown> = { ...record, status };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) delete next[name];
+    else next[name] = value;
+  }
+  return next as unknown as JobRecord;
+}
+
+/** Ends a job in failure, or in doubt. */
+export function settle(job: Job, status: 'failed' | 'in-doubt', error: JobError, now: number): JobStep {
+  return {
+    job: {
+      ...job,
+      record: become(job.record, status, { error, finishedAt: now }),
+      want: { kind: 'nothing' },
+    },
+  };
+}
+
+/** Rests, then wants the same again or something else. */
+export function rest(job: Job, ms: number, then: Want, now: number): JobStep {
+  return { job: { ...job, want: { kind: 'wait', until: now + ms, then } } };
+}

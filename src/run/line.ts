@@ -1,0 +1,63 @@
+import { Heap } from './heap.ts';
+import type { Job, Want } from './job.ts';
+
+interface Place {
+  readonly key: string;
+  /** The very want it stands in line for: when the job wants something else by now, the place is void. */
+  readonly want: Want;
+  readonly first: number;
+  readonly second: number;
+  readonly turn: number;
+}
+
+/**
+ * Jobs that stand in line for the same thing. Deeper jobs go before shallower ones, then earlier cells before later
+ * ones, then first come, first served: results arrive early and buttons do not age (DESIGN.md section 4).
+ */
+export class Line {
+  readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);
+  readonly #jobs: ReadonlyMap<string, Job>;
+  readonly #fair: boolean;
+  #turn = 0;
+
+  /** @param fair first come, first served only: for what costs nothing and must not starve */
+  constructor(jobs: ReadonlyMap<string, Job>, fair = false) {
+    this.#jobs = jobs;
+    this.#fair = fair;
+  }
+
+  /** An upper bound of who stands here; void places leave when they come to the front. */
+  get size(): number {
+    return this.#heap.size;
+  }
+
+  join(job: Job): void {
+    this.#turn += 1;
+    this.#heap.push({
+      key: job.record.key,
+      want: job.want,
+      first: this.#fair ? 0 : -job.depth,
+      second: this.#fair ? 0 : job.record.origin.cell,
+      turn: this.#turn,
+    });
+  }
+
+  /** The job at the front, still in line. */
+  front(): Job | undefined {
+    for (;;) {
+      const place = this.#heap.peek();
+      if (place === undefined) return undefined;
+      const job = this.#jobs.get(place.key);
+      if (job !== undefined && job.want === place.want) return job;
+      this.#heap.pop();
+    }
+  }
+
+  leave(): void {
+    this.#heap.pop();
+  }
+}
+
+function compare(a: Place, b: Place): number {
+  return a.first - b.first || a.second - b.second || a.turn - b.turn;
+}

@@ -1,0 +1,44 @@
+import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
+import { imageSaved, linkRead } from './save.ts';
+import { firstWant, parentRead, submitAnswered, submitNow } from './submit.ts';
+import { taskSeen } from './watch.ts';
+
+/**
+ * The job's state machine: `(job, event) → job' + what to send`. Pure: the same job, event and context give the same
+ * step. DESIGN.md sections 2 and 4.
+ */
+export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
+  switch (event.type) {
+    case 'granted':
+      return granted(job, context);
+    case 'elapsed':
+      if (job.want.kind !== 'wait')
+        throw new Error(`Internal error: time came for a job that wants ${job.want.kind}.`);
+      return { job: { ...job, want: job.want.then } };
+    case 'submitted':
+      return submitAnswered(job, event.answer, context);
+    case 'fetched':
+      return looks[event.why](job, event.answer, context);
+    case 'saved':
+      return imageSaved(job, event.answer, context);
+  }
+}
+
+const looks = { parent: parentRead, poll: taskSeen, link: linkRead } as const;
+
+function granted(job: Job, context: JobContext): JobStep {
+  const { want } = job;
+  switch (want.kind) {
+    case 'room':
+      return { job: { ...job, want: firstWant(job) } };
+    case 'submit':
+      return submitNow(job, context);
+    case 'fetch':
+    case 'save':
+      return { job: { ...job, want: { kind: 'answer' } }, send: want };
+    case 'wait':
+    case 'answer':
+    case 'nothing':
+      throw new Error(`Internal error: a job that wants ${want.kind} was granted something.`);
+  }
+}

@@ -1,0 +1,109 @@
+import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
+import type { Slot } from '../plan/slot.ts';
+import { become, type Job, newJob } from './job.ts';
+import type { RunSettings } from './ports.ts';
+import { wantImage, wantLink } from './save.ts';
+
+/**
+ * What a run makes of a slot when its cell is opened: a job to work on, or nothing. Only what was settled before
+ * this run began can be revived, so that one invocation never goes round in circles.
+ */
+export function jobForSlot(
+  slot: Slot,
+  parentTaskId: string | undefined,
+  settings: RunSettings,
+  startedAt: number,
+): Job | undefined {
+  const { job: spec, record } = slot;
+  if (spec === undefined) return undefined;
+  if (record === undefined) {
+    if (!slot.ready) return undefined;
+    const fresh: JobRecord = {
+      key: spec.key,
+      kind: spec.kind,
+      status: 'pending',
+      request: spec.request,
+      ...(spec.parent === undefined ? {} : { parent: spec.parent }),
+      origin: originOf(slot),
+      keep: slot.keep,
+      attempts: 0,
+      tries: 0,
+      resubmits: 0,
+      artifacts: [],
+    };
+    return newJob(fresh, slot.depth, parentTaskId);
+  }
+  const kept: JobRecord = { ...record, keep: record.keep || slot.keep };
+  if (!isSettled(record.status))
+    return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
+  const before = (record.finishedAt ?? 0) < startedAt;
+  if (before && settings.redo?.includes(record.key)) return newJob(anew(kept), slot.depth, parentTaskId);
+  switch (record.status) {
+    case 'done':
+      return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
+    case 'in-doubt':
+      return before && settings.inDoubt === 'retry'
+        ? newJob(anew(kept), slot.depth, parentTaskId)
+        : undefined;
+    case 'failed':
+      if (!before) return undefined;
+      if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
+        return { ...adopt(become(kept, 'running'), slot.depth, parentTaskId), lastLook: true };
+      return mayRetry(record, settings) ? retryOf(kept, slot.depth, parentTaskId) : undefined;
+    case 'pending':
+    case 'submitting':
+    case 'running':
+    case 'modal':
+    case 'saving':
+      return undefined;
+  }
+}
+
+/** A job that an earlier run left, taken up where its record says it was. */
+export function adopt(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
+  const job = newJob(record, depth, parentTaskId);
+  if (record.status === 'running' && record.taskId !== undefined)
+    return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
+  if (record.status === 'saving') return { ...job, want: wantImage(job) };
+  return job;
+}
+
+/** True when `--retry-failed` (and `--code`) names this failure. */
+export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
+  const { retryFailed } = settings;
+  return (
+    retryFailed !== undefined && (retryFailed.code === undefined || retryFailed.code === record.error?.code)
+  );
+}
+
+/** A failed job on the user's word: what is already made is only brought in, everything else is submitted anew. */
+export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
+  const made =
+    record.result !== undefined && record.taskId !== undefined && record.error?.code.startsWith('download.');
+  return made ? saveAgain(record, depth) : newJob(anew(record), depth, parentTaskId);
+}
+
+function saveAgain(record: JobRecord, depth: number): Job {
+  const job = newJob(become(record, 'saving', { error: undefined, finishedAt: undefined }), depth, undefined);
+  // Its old link is most likely gone by now (protocol.md, fact 10).
+  return { ...job, want: wantLink(job) };
+}
+
+/** The record as it was before its first submission, its history of attempts and cost kept. */
+function anew(record: JobRecord): JobRecord {
+  return become(record, 'pending', {
+    tries: 0,
+    resubmits: 0,
+    taskId: undefined,
+    pressed: undefined,
+    submittedAt: undefined,
+    finishedAt: undefined,
+    result: undefined,
+    error: undefined,
+    artifacts: [],
+  });
+}
+
+function originOf(slot: Slot): JobOrigin {
+  return { cell: slot.cell, step: slot.step, branch: slot.branch.join('/'), slot: slot.id };
+}

@@ -1,0 +1,133 @@
+import type { Rate, RetrySettings } from '../pipeline/pipeline.ts';
+import { backoffMs } from './backoff.ts';
+import type { Route } from './event.ts';
+import { RateLimiter } from './rate.ts';
+
+/** Same refusal so many times in a row on one route: every further request would be the same mistake. */
+export const refusalsInARow = 20;
+
+/** Failures in a row that the service advises to retry, after which the whole route rests, not only the job. */
+const troubleInARow = 5;
+
+/** What an answer says about the route it came by. */
+export type RouteSignal =
+  /** The service took the request, whatever it answered about the job. */
+  | { readonly kind: 'served' }
+  /** 429, or its queue is full. */
+  | { readonly kind: 'throttled'; readonly retryAfterMs?: number; readonly reason: string }
+  /** Nothing was reached: refused connection, failed look-up. */
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  /** A status that the service advises to retry, or no status at all. */
+  | { readonly kind: 'trouble'; readonly reason: string }
+  /** 400, 403, 413: `words` are compared with those of the refusal before. */
+  | { readonly kind: 'refused'; readonly words: string };
+
+/** Why a route ends the run. */
+export interface RouteStop {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * The traffic of one kind of request, for every job: its rate, its pauses and its patience. DESIGN.md section 4.
+ */
+export class RouteTraffic {
+  readonly name: Route;
+  readonly #retry: RetrySettings;
+  readonly #random: () => number;
+  readonly #rate: RateLimiter;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Since when it has only refused; undefined while it serves. */
+  #refusingSince: number | undefined;
+  #refusals = 0;
+  #lastWords: string | undefined;
+  #sameWords = 0;
+
+  constructor(name: Route, rate: Rate | undefined, retry: RetrySettings, random: () => number) {
+    this.name = name;
+    this.#retry = retry;
+    this.#random = random;
+    this.#rate = new RateLimiter(rate);
+  }
+
+  /** Unix ms from when on a request may leave. */
+  nextAt(): number {
+    return Math.max(this.#pausedUntil, this.#rate.nextAt());
+  }
+
+  take(now: number): void {
+    this.#rate.take(now);
+  }
+
+  get pausedUntil(): number {
+    return this.#pausedUntil;
+  }
+
+  get perMinute(): number | undefined {
+    return this.#rate.perMinute;
+  }
+
+  /** Takes note of an answer. @returns why the run must stop, if it must */
+  note(signal: RouteSignal, now: number): RouteStop | undefined {
+    if (signal.kind !== 'refused') {
+      this.#lastWords = undefined;
+      this.#sameWords = 0;
+    }
+    switch (signal.kind) {
+      case 'served':
+        this.#refusingSince = undefined;
+        this.#refusals = 0;
+        return undefined;
+      case 'refused':
+        this.#refusingSince = undefined;
+        this.#refusals = 0;
+        return this.#countWords(signal.words);
+      case 'throttled':
+        // Requests that left before the pause come back after it began: they are one refusal, not many.
+        if (now >= this.#pausedUntil) this.#rate.lower(now);
+        this.#refuse(now, signal.retryAfterMs);
+        return this.#outOfPatience(signal.reason, now);
+      case 'unreachable':
+        this.#refuse(now, undefined);
+        return this.#outOfPatience(signal.reason, now);
+      case 'trouble':
+        this.#refusingSince ??= now;
+        this.#refusals += 1;
+        if (this.#refusals >= troubleInARow) this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
+        return this.#outOfPatience(signal.reason, now);
+    }
+  }
+
+  /** It has only refused for `retry.patience`. */
+  #outOfPatience(reason: string, now: number): RouteStop | undefined {
+    const since = this.#refusingSince ?? now;
+    if (now - since < this.#retry.patienceMs) return undefined;
+    return {
+      code: 'route.patience',
+      message: `The service has refused every ${this.name} request for ${Math.round((now - since) / 1000)} s (retry.patience). Its last answer: ${reason}`,
+    };
+  }
+
+  #refuse(now: number, retryAfterMs: number | undefined): void {
+    this.#refusingSince ??= now;
+    if (now < this.#pausedUntil && retryAfterMs === undefined) return;
+    this.#refusals += 1;
+    this.#pause(now, retryAfterMs, this.#refusals);
+  }
+
+  #pause(now: number, retryAfterMs: number | undefined, times: number): void {
+    // A route that is asked again a little after Retry-After is not refused for a skewed clock.
+    const rest = retryAfterMs ?? Math.max(this.#retry.baseMs, backoffMs(times, this.#retry, this.#random));
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
+  }
+
+  #countWords(words: string): RouteStop | undefined {
+    this.#sameWords = words === this.#lastWords ? this.#sameWords + 1 : 1;
+    this.#lastWords = words;
+    if (this.#sameWords < refusalsInARow) return undefined;
+    return {
+      code: 'route.refused',
+      message: `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`,
+    };
+  }
+}

@@ -1,0 +1,272 @@
+import pLimit from 'p-limit';
+import type { Cell, Selection } from '../plan/cell.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { RecordLookup, Slot } from '../plan/slot.ts';
+import { StateError } from '../state/store.ts';
+import type { RunEnd, RunEvent, RunListener } from './event.ts';
+import type { RunControl, RunPorts, RunReport, RunSettings } from './ports.ts';
+import { type Errand, type RunInput, routeOf, Scheduler } from './scheduler.ts';
+
+type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' }>;
+
+/** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
+const batchSize = 64;
+
+/** What a run needs of a plan. */
+export interface RunPlan {
+  /** The chosen cells, lazily, in order. */
+  cells(selection: Selection): AsyncIterable<Cell>;
+  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
+  /** Names of the steps that may run; absent: all. */
+  readonly steps?: ReadonlySet<string>;
+  /** Price of one submission, where known. */
+  price(record: JobRecord): number | undefined;
+}
+
+/**
+ * Carries out a plan, or goes on with it: feeds the scheduler, makes each turn durable as one transaction, then sends
+ * what the turn asked for. Resolves when nothing is left to do, when it must stop, or when it is told to.
+ *
+ * @throws Error beginning `Internal error:` for a bug; a failing disk or service is a `RunEnd`
+ */
+export async function runPlan(
+  plan: RunPlan,
+  selection: Selection,
+  settings: RunSettings,
+  ports: RunPorts,
+  control: RunControl,
+  listener: RunListener,
+): Promise<RunReport> {
+  const { store, clock } = ports;
+  const startedAt = clock.now();
+  const { attempts, cost } = store.totals();
+  const scheduler = new Scheduler({
+    settings,
+    startedAt,
+    random: ports.random,
+    resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    lookup: (key) => store.get(key),
+    price: (record) => plan.price(record),
+    spent: { attempts, cost },
+    ...(plan.steps === undefined ? {} : { steps: plan.steps }),
+  });
+  const engine = new Engine(plan, selection, settings, ports, scheduler, listener);
+  const end = await engine.run(control);
+  const { listenerError } = engine;
+  return {
+    end,
+    submits: scheduler.submits,
+    startedAt,
+    finishedAt: clock.now(),
+    ...(listenerError === undefined ? {} : { listenerError }),
+  };
+}
+
+class Engine {
+  readonly #settings: RunSettings;
+  readonly #ports: RunPorts;
+  readonly #scheduler: Scheduler;
+  readonly #listener: RunListener;
+  readonly #cells: AsyncIterator<Cell>;
+  /** Aborts every request when the run leaves at once. */
+  readonly #leaving = new AbortController();
+  /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #underWay = new Set<Promise<void>>();
+  listenerError: unknown;
+  #turnIsDue = false;
+  #readingCells = false;
+  #cancelAlarm: (() => void) | undefined;
+  #finish: ((outcome: { readonly end: RunEnd } | { readonly bug: unknown }) => void) | undefined;
+
+  constructor(
+    plan: RunPlan,
+    selection: Selection,
+    settings: RunSettings,
+    ports: RunPorts,
+    scheduler: Scheduler,
+    listener: RunListener,
+  ) {
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#scheduler = scheduler;
+    this.#listener = listener;
+    this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
+    this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
+  }
+
+  async run(control: RunControl): Promise<RunEnd> {
+    const { store, clock } = this.#ports;
+    const drain = (): void => this.#take({ type: 'drain', end: { kind: 'interrupted', forced: false } });
+    const leave = (): void => this.#finish?.({ end: { kind: 'interrupted', forced: true } });
+    const outcome = new Promise<{ readonly end: RunEnd } | { readonly bug: unknown }>((resolve) => {
+      this.#finish = resolve;
+    });
+    control.drain.addEventListener('abort', drain, { once: true });
+    control.leave.addEventListener('abort', leave, { once: true });
+    try {
+      this.#emit({ type: 'run:start', at: clock.now() });
+      if (control.leave.aborted) leave();
+      else {
+        this.#take({ type: 'adopt', records: store.unfinished() });
+        if (control.drain.aborted) drain();
+      }
+      const result = await outcome;
+      if ('bug' in result) throw result.bug;
+      this.#emit({ type: 'run:end', end: result.end });
+      return result.end;
+    } finally {
+      this.#finish = undefined;
+      control.drain.removeEventListener('abort', drain);
+      control.leave.removeEventListener('abort', leave);
+      this.#cancelAlarm?.();
+      this.#leaving.abort();
+      // Nothing may write to the run directory once its owner has let go of it.
+      await Promise.allSettled(this.#underWay);
+      await this.#cells.return?.();
+    }
+  }
+
+  /** Feeds the scheduler; the turn it makes is carried out once, after everything that happens in this event-loop turn. */
+  #take(input: RunInput): void {
+    if (this.#finish === undefined) return;
+    this.#guard(() => this.#scheduler.handle(input, this.#ports.clock.now()));
+    if (this.#turnIsDue) return;
+    this.#turnIsDue = true;
+    setImmediate(() => {
+      this.#turnIsDue = false;
+      this.#guard(() => this.#turn());
+    });
+  }
+
+  #turn(): void {
+    if (this.#finish === undefined) return;
+    const { records, attempts, errands, events } = this.#scheduler.takeTurn();
+    try {
+      if (records.length > 0 || attempts.length > 0) this.#ports.store.commit({ records, attempts });
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      // Nothing of this turn leaves: what is not durable must not be sent.
+      this.#finish({ end: { kind: 'disk', code: error.code, message: error.message } });
+      return;
+    }
+    for (const event of events) this.#emit(event);
+    for (const errand of errands) this.#carryOut(errand);
+    const end = this.#scheduler.ended;
+    if (end !== undefined) return this.#finish({ end });
+    this.#setAlarm();
+    if (this.#scheduler.wantsCells && !this.#readingCells) this.#track(this.#readCells());
+  }
+
+  #setAlarm(): void {
+    this.#cancelAlarm?.();
+    this.#cancelAlarm = undefined;
+    const at = this.#scheduler.nextWakeAt();
+    if (at !== undefined) this.#cancelAlarm = this.#ports.clock.at(at, () => this.#take({ type: 'tick' }));
+  }
+
+  async #readCells(): Promise<void> {
+    this.#readingCells = true;
+    const cells: Cell[] = [];
+    let last = false;
+    while (cells.length < batchSize && !last) {
+      const next = await this.#cells.next();
+      if (next.done) last = true;
+      else cells.push(next.value);
+    }
+    this.#readingCells = false;
+    this.#take({ type: 'cells', cells, last });
+  }
+
+  #carryOut(errand: Errand): void {
+    this.#track(
+      this.#limit(async () => {
+        const { clock } = this.#ports;
+        const sentAt = clock.now();
+        const input = await this.#request(errand);
+        const { ok } = input.answer;
+        this.#emit({
+          type: 'request:end',
+          route: routeOf[errand.send.kind],
+          key: errand.job.record.key,
+          ms: clock.now() - sentAt,
+          outcome: ok ? outcomeOf(input) : input.answer.error.code,
+          ...(ok ? {} : { message: input.answer.error.message }),
+        });
+        this.#take(input);
+      }),
+    );
+  }
+
+  async #request({ job, send }: Errand): Promise<AnswerInput> {
+    const { key } = job.record;
+    const { service, artifacts } = this.#ports;
+    const { signal } = this.#leaving;
+    switch (send.kind) {
+      case 'submit':
+        return { type: 'submitted', key, answer: await this.#submit(job) };
+      case 'fetch':
+        return { type: 'fetched', key, why: send.why, answer: await service.fetchTask(send.taskId, signal) };
+      case 'save':
+        return {
+          type: 'saved',
+          key,
+          answer: await artifacts.save({ url: send.url, key, output: 1 }, signal),
+        };
+    }
+  }
+
+  #submit({ record, parentTaskId }: Errand['job']): ReturnType<RunPorts['service']['imagine']> {
+    const { request, pressed } = record;
+    const { service } = this.#ports;
+    const shared = {
+      speed: this.#settings.speed,
+      ...(request.extra === undefined ? {} : { extra: request.extra }),
+    };
+    if (request.kind === 'imagine')
+      return service.imagine({ fields: request.fields, ...shared }, this.#leaving.signal);
+    if (pressed === undefined || parentTaskId === undefined)
+      throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
+    return service.action(
+      { taskId: parentTaskId, customId: pressed.customId, ...shared },
+      this.#leaving.signal,
+    );
+  }
+
+  /** Keeps hold of work under way; an exception in it is a bug and ends the run, never silently. */
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#finish?.({ bug: error }))
+      .finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#finish?.({ bug: error });
+    }
+  }
+
+  /** A listener that throws changes nothing about the run; its first error is in the report. */
+  #emit(event: RunEvent): void {
+    try {
+      this.#listener(event);
+    } catch (error) {
+      this.listenerError ??= error;
+    }
+  }
+}
+
+function outcomeOf(input: AnswerInput): string {
+  if (!input.answer.ok) return input.answer.error.code;
+  switch (input.type) {
+    case 'submitted':
+      return input.answer.value.kind;
+    case 'fetched':
+      return input.answer.value.status;
+    case 'saved':
+      return 'saved';
+  }
+}

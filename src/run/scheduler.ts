@@ -1,0 +1,505 @@
+import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { Cell } from '../plan/cell.ts';
+import type { Attempt, JobRecord } from '../plan/job.ts';
+import type { RecordLookup, Slot } from '../plan/slot.ts';
+import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
+import { Alarms } from './alarms.ts';
+import type { Route, RunEnd, RunEvent } from './event.ts';
+import { Frontier, type OpenCell } from './frontier.ts';
+import {
+  type FetchReason,
+  holdsRoom,
+  type Job,
+  type JobContext,
+  type JobEvent,
+  type Send,
+  settle,
+} from './job.ts';
+import { Line } from './line.ts';
+import { step } from './machine.ts';
+import { PollPace } from './pace.ts';
+import type { RunSettings } from './ports.ts';
+import { Purse } from './purse.ts';
+import { adopt, jobForSlot, mayRetry, retryOf } from './revive.ts';
+import { type Reading, readFetch, readSave, readSubmit } from './signals.ts';
+import { routeOrder, Traffic } from './traffic.ts';
+
+/** What happens to a run. */
+export type RunInput =
+  /** What an earlier run left unfinished. */
+  | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
+  /** Cells of the plan, in order; `last` when there are no more. */
+  | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
+  | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
+  | {
+      readonly type: 'fetched';
+      readonly key: string;
+      readonly why: FetchReason;
+      readonly answer: Answer<Task>;
+    }
+  | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
+  /** Time has passed. */
+  | { readonly type: 'tick' }
+  /** Open nothing new, settle what is in flight, then end so. */
+  | { readonly type: 'drain'; readonly end: RunEnd };
+
+/** A request to carry out once the turn is durable. */
+export interface Errand {
+  readonly job: Job;
+  readonly send: Send;
+}
+
+/** What came of one turn: first `records` and `attempts` become durable as one, then `errands` are carried out. */
+export interface RunTurn {
+  readonly records: readonly JobRecord[];
+  readonly attempts: readonly Attempt[];
+  readonly errands: readonly Errand[];
+  readonly events: readonly RunEvent[];
+}
+
+export interface SchedulerOptions {
+  readonly settings: RunSettings;
+  readonly startedAt: number;
+  readonly random: () => number;
+  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  /** What is durable. */
+  readonly lookup: RecordLookup;
+  /** `--only`: names of the steps that may run; absent: all. */
+  readonly steps?: ReadonlySet<string>;
+  readonly price: (record: JobRecord) => number | undefined;
+  /** Over the directory's life until now. */
+  readonly spent: { readonly attempts: number; readonly cost: number };
+}
+
+/**
+ * Decides what runs when. It is a reducer: inputs come in through `handle`, what must be done goes out through
+ * `takeTurn`, and nothing in it waits, reads a clock or knows a promise. Its memory is bounded by the limits, not by
+ * the matrix: cells are opened only while there is room for their first task.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #jobs = new Map<string, Job>();
+  readonly #frontier = new Frontier();
+  readonly #rooms = new Line(this.#jobs);
+  readonly #alarms = new Alarms(this.#jobs);
+  readonly #traffic: Traffic;
+  readonly #pace: PollPace;
+  readonly #purse: Purse;
+  readonly #lookup: RecordLookup;
+  #incoming: Cell[] = [];
+  #noMoreCells = false;
+  #rooming = 0;
+  #saving = 0;
+  /** Set by the first cause to end early. */
+  #end: RunEnd | undefined;
+  /** Nothing is sent any more, not even for what is in flight. */
+  #halted = false;
+  #now: number;
+
+  #records = new Map<string, JobRecord>();
+  #attempts: Attempt[] = [];
+  #errands: Errand[] = [];
+  #events: RunEvent[] = [];
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#now = options.startedAt;
+    this.#traffic = new Traffic(options.settings, this.#jobs, options.random);
+    this.#pace = new PollPace(options.settings.poll);
+    this.#purse = new Purse(options.settings, options.price, options.spent);
+    this.#lookup = (key) => this.#jobs.get(key)?.record ?? this.#records.get(key) ?? options.lookup(key);
+  }
+
+  /** Takes in what happened at `now` (Unix ms) and decides what follows. */
+  handle(input: RunInput, now: number): void {
+    this.#now = now;
+    this.#take(input);
+    this.#ring();
+    this.#openCells();
+    this.#grant();
+  }
+
+  /** Hands over what has gathered since the last call. */
+  takeTurn(): RunTurn {
+    const turn = {
+      records: [...this.#records.values()],
+      attempts: this.#attempts,
+      errands: this.#errands,
+      events: this.#events,
+    };
+    this.#records = new Map();
+    this.#attempts = [];
+    this.#errands = [];
+    this.#events = [];
+    return turn;
+  }
+
+  /** True when it could open more cells than it has been given. */
+  get wantsCells(): boolean {
+    return (
+      this.#end === undefined && !this.#noMoreCells && this.#incoming.length === 0 && this.#hasRoomForCell()
+    );
+  }
+
+  /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
+  nextWakeAt(): number | undefined {
+    if (this.#halted) return undefined;
+    const { maxDurationMs } = this.#options.settings;
+    const moments = [this.#alarms.nextAt(), this.#traffic.nextAt()];
+    if (maxDurationMs !== undefined && this.#end === undefined)
+      moments.push(this.#options.startedAt + maxDurationMs);
+    return moments.reduce(
+      (least, at) => (at !== undefined && (least === undefined || at < least) ? at : least),
+      undefined,
+    );
+  }
+
+  /** How the run ended, once it has. */
+  get ended(): RunEnd | undefined {
+    if (this.#halted) return this.#traffic.underWay === 0 ? this.#end : undefined;
+    if (this.#jobs.size > 0) return undefined;
+    if (this.#end !== undefined) return this.#end;
+    return this.#noMoreCells && this.#incoming.length === 0 ? { kind: 'complete' } : undefined;
+  }
+
+  /** Submissions of this invocation. */
+  get submits(): number {
+    return this.#purse.submits;
+  }
+
+  /** Tasks in flight on the service, or about to be. */
+  get tasks(): number {
+    return this.#rooming;
+  }
+
+  /** Jobs and cells held in memory. */
+  get held(): { readonly jobs: number; readonly cells: number } {
+    return { jobs: this.#jobs.size, cells: this.#frontier.size };
+  }
+
+  #take(input: RunInput): void {
+    switch (input.type) {
+      case 'adopt':
+        for (const record of input.records) this.#adopt(record);
+        return;
+      case 'cells':
+        this.#incoming.push(...input.cells);
+        this.#noMoreCells = input.last;
+        return;
+      case 'submitted':
+        return this.#answered(
+          input.key,
+          'submit',
+          { type: 'submitted', answer: input.answer },
+          readSubmit(input.answer),
+        );
+      case 'fetched':
+        return this.#answered(
+          input.key,
+          'poll',
+          { type: 'fetched', why: input.why, answer: input.answer },
+          readFetch(input.answer),
+        );
+      case 'saved':
+        return this.#answered(
+          input.key,
+          'download',
+          { type: 'saved', answer: input.answer },
+          readSave(input.answer),
+        );
+      case 'tick':
+        return;
+      case 'drain':
+        return this.#drain(input.end);
+    }
+  }
+
+  /** A crash left this job: what was being submitted is in doubt, everything else goes on where it was. */
+  #adopt(record: JobRecord): void {
+    const { startedAt } = this.#options;
+    const job = adopt(record, Number.MAX_SAFE_INTEGER, this.#taskOf(record.parent));
+    if (record.status !== 'submitting') return this.#put(undefined, job);
+    const error = {
+      code: 'submit.interrupted',
+      message:
+        'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
+    };
+    // In doubt since before this run, so that `--in-doubt retry` counts for it when its cell is opened.
+    const { record: doubtful } = settle(job, 'in-doubt', error, startedAt - 1).job;
+    this.#write(doubtful);
+    this.#tell(record, doubtful);
+  }
+
+  #answered(key: string, route: Route, event: JobEvent, reading: Reading): void {
+    this.#traffic.answered(route);
+    if ('end' in reading) this.#halt(reading.end);
+    else {
+      const { route: traffic } = this.#traffic.lanes[route];
+      const paused = traffic.pausedUntil;
+      const rate = traffic.perMinute;
+      const stop = traffic.note(reading.signal, this.#now);
+      if (traffic.pausedUntil > paused && 'reason' in reading.signal)
+        this.#events.push({
+          type: 'route:pause',
+          route,
+          untilMs: traffic.pausedUntil,
+          reason: reading.signal.reason,
+        });
+      if (traffic.perMinute !== undefined && traffic.perMinute !== rate)
+        this.#events.push({ type: 'route:rate', route, perMinute: traffic.perMinute });
+      if (stop !== undefined) this.#halt({ kind: 'stopped', ...stop });
+    }
+    const job = this.#jobs.get(key);
+    // Given up while its answer was under way; nothing durable depends on a fetch or a download.
+    if (job !== undefined) this.#advance(job, event);
+  }
+
+  #ring(): void {
+    if (this.#halted) return;
+    for (;;) {
+      const job = this.#alarms.takeDue(this.#now);
+      if (job === undefined) break;
+      this.#advance(job, { type: 'elapsed' });
+    }
+    const { maxDurationMs } = this.#options.settings;
+    if (maxDurationMs !== undefined && this.#now >= this.#options.startedAt + maxDurationMs)
+      this.#drain({
+        kind: 'budget',
+        code: 'run.max-duration',
+        message: 'The run has lasted as long as it may (--max-duration).',
+      });
+  }
+
+  #hasRoomForCell(): boolean {
+    const { limits } = this.#options.settings;
+    return this.#rooming + this.#rooms.size < limits.tasks && this.#saving < this.#savingLimit();
+  }
+
+  /** When images come in more slowly than tasks end, no new task is begun beyond this. */
+  #savingLimit(): number {
+    const { limits } = this.#options.settings;
+    return 2 * (limits.tasks + limits.requests);
+  }
+
+  #openCells(): void {
+    while (this.#end === undefined && this.#incoming.length > 0 && this.#hasRoomForCell()) {
+      const cell = this.#incoming.shift() as Cell;
+      this.#events.push({ type: 'cell:open', cell: cell.number });
+      this.#visit(this.#frontier.open(cell));
+    }
+  }
+
+  /** Looks at a cell afresh: takes up the jobs that can be worked on now, and closes it when there is none. */
+  #visit(open: OpenCell): void {
+    const { resolve, steps, settings, startedAt } = this.#options;
+    const waiting = new Set<string>();
+    for (const slot of resolve(open.cell, this.#lookup)) {
+      const key = slot.job?.key;
+      if (key === undefined || (steps !== undefined && !steps.has(slot.step))) continue;
+      const live = this.#jobs.get(key);
+      if (live !== undefined) {
+        if (slot.keep && !live.record.keep)
+          this.#put(live, { ...live, record: { ...live.record, keep: true } });
+        waiting.add(key);
+        continue;
+      }
+      if (this.#end !== undefined) continue;
+      const job = jobForSlot(slot, this.#taskOf(slot.job?.parent), settings, startedAt);
+      if (job === undefined) continue;
+      this.#put(undefined, job);
+      waiting.add(key);
+    }
+    if (waiting.size === 0) this.#close(open);
+    else this.#frontier.waitFor(open, waiting);
+  }
+
+  #close(open: OpenCell): void {
+    this.#frontier.close(open);
+    this.#events.push({ type: 'cell:close', cell: open.cell.number });
+  }
+
+  #taskOf(key: string | undefined): string | undefined {
+    return key === undefined ? undefined : this.#lookup(key)?.taskId;
+  }
+
+  #grant(): void {
+    if (this.#halted) return;
+    const { tasks } = this.#options.settings.limits;
+    while (this.#end === undefined && this.#rooming < tasks && this.#saving < this.#savingLimit()) {
+      const job = this.#rooms.front();
+      if (job === undefined) break;
+      this.#rooms.leave();
+      this.#advance(job, { type: 'granted' });
+    }
+    for (const name of routeOrder) this.#grantRoute(name);
+  }
+
+  #grantRoute(name: Route): void {
+    const { route, line } = this.#traffic.lanes[name];
+    while (!this.#halted && this.#traffic.hasRoom(name) && route.nextAt() <= this.#now) {
+      const job = line.front();
+      if (job === undefined) return;
+      if (name === 'submit') {
+        const refusal = this.#purse.refusal(job.record);
+        if (refusal !== undefined) return this.#drain(refusal);
+      }
+      line.leave();
+      this.#advance(job, { type: 'granted' });
+    }
+  }
+
+  #context(): JobContext {
+    const { settings, random, price } = this.#options;
+    return {
+      now: this.#now,
+      random,
+      retry: settings.retry,
+      taskMs: settings.timeouts.taskMs,
+      speed: settings.speed,
+      retryInDoubt: settings.inDoubt === 'retry',
+      price,
+      pollInMs: (record, elapsedMs) => this.#pace.nextMs(paceOf(record), elapsedMs),
+    };
+  }
+
+  #advance(job: Job, event: JobEvent): void {
+    const { job: next, send, attempt } = step(job, event, this.#context());
+    if (attempt !== undefined) this.#attempts.push(attempt);
+    this.#learn(job.record, next.record);
+    this.#put(job, next);
+    if (send === undefined) return;
+    this.#traffic.sent(routeOf[send.kind], this.#now);
+    this.#errands.push({ job: next, send });
+  }
+
+  #learn(before: JobRecord, after: JobRecord): void {
+    const { submittedAt } = after;
+    if (before.status !== 'running' || (after.status !== 'saving' && after.status !== 'done')) return;
+    // Of a task from an earlier run, only how long nobody looked would be learnt.
+    if (submittedAt !== undefined && submittedAt >= this.#options.startedAt)
+      this.#pace.learn(paceOf(after), this.#now - submittedAt);
+  }
+
+  /** Replaces a job's state: notes what must become durable, and lines it up for what it wants. */
+  #put(before: Job | undefined, job: Job): void {
+    const { record, want } = job;
+    this.#rooming += Number(holdsRoom(job)) - Number(before !== undefined && holdsRoom(before));
+    this.#saving += Number(record.status === 'saving') - Number(before?.record.status === 'saving');
+    if (before !== undefined) this.#purse.note(before.record, record);
+    // A job that is only taken up needs no record: the plan and what is durable give it again.
+    if (before !== undefined && before.record !== record) this.#write(record);
+    this.#jobs.set(record.key, job);
+    if (before?.record.status !== record.status) this.#tell(before?.record, record);
+    if (want === before?.want) return;
+    switch (want.kind) {
+      case 'room':
+        this.#rooms.join(job);
+        break;
+      case 'submit':
+        this.#traffic.lanes.submit.line.join(job);
+        break;
+      case 'fetch':
+        this.#traffic.lanes.poll.line.join(job);
+        break;
+      case 'save':
+        this.#traffic.lanes.download.line.join(job);
+        break;
+      case 'wait':
+        this.#alarms.set(job, want.until);
+        if (this.#end === undefined && record.error !== undefined && record.status === 'pending')
+          this.#events.push({
+            type: 'job:retry',
+            key: record.key,
+            inMs: want.until - this.#now,
+            error: record.error,
+          });
+        break;
+      case 'answer':
+        return;
+      case 'nothing':
+        return this.#settled(job);
+    }
+    if (this.#end !== undefined && record.status === 'pending') this.#giveUp(job);
+  }
+
+  #settled(job: Job): void {
+    const { record, lastLook, depth } = job;
+    const { settings } = this.#options;
+    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && this.#end === undefined) {
+      this.#jobs.delete(record.key);
+      return this.#put(undefined, retryOf(record, depth, this.#taskOf(record.parent)));
+    }
+    this.#jobs.delete(record.key);
+    if (record.status === 'failed' && settings.failFast && this.#end === undefined)
+      this.#drain({
+        kind: 'fail-fast',
+        code: record.error?.code ?? 'task.failed',
+        message: `${record.origin.step} in cell ${record.origin.cell} failed (--fail-fast): ${record.error?.message ?? ''}`,
+      });
+    for (const open of this.#frontier.release(record.key)) this.#visit(open);
+  }
+
+  /** Leaves a job that has not been submitted to a later run. */
+  #giveUp(job: Job): void {
+    this.#rooming -= Number(holdsRoom(job));
+    this.#jobs.delete(job.record.key);
+    for (const open of this.#frontier.release(job.record.key)) if (open.waiting.size === 0) this.#close(open);
+  }
+
+  #drain(end: RunEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#incoming = [];
+    for (const job of [...this.#jobs.values()])
+      if (job.record.status === 'pending' && job.want.kind !== 'answer') this.#giveUp(job);
+    this.#events.push({ type: 'run:stopping', end, tasks: this.#rooming });
+  }
+
+  #halt(end: RunEnd): void {
+    if (this.#halted) return;
+    this.#end = undefined;
+    this.#drain(end);
+    this.#halted = true;
+  }
+
+  #write(record: JobRecord): void {
+    this.#records.set(record.key, record);
+  }
+
+  #tell(before: JobRecord | undefined, record: JobRecord): void {
+    this.#events.push({
+      type: 'job:status',
+      key: record.key,
+      step: record.origin.step,
+      branch: record.origin.branch,
+      cell: record.origin.cell,
+      from: before?.status,
+      to: record.status,
+      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
+      ...(record.error === undefined ? {} : { error: record.error }),
+      ...(record.cost === undefined ? {} : { cost: record.cost }),
+    });
+  }
+}
+
+/** By which route each kind of request goes. */
+export const routeOf = { submit: 'submit', fetch: 'poll', save: 'download' } as const satisfies Record<
+  Send['kind'],
+  Route
+>;
+
+/** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
+function paceOf(record: JobRecord): string {
+  const { request } = record;
+  if (request.kind !== 'click') return request.kind;
+  const press = request.press[0];
+  const name =
+    press === undefined
+      ? ''
+      : press.kind === 'text'
+        ? press.text
+        : press.kind === 'word'
+          ? press.word
+          : press.source;
+  return `click ${name.replaceAll(/\d+/g, '')}`;
+}

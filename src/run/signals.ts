@@ -1,0 +1,77 @@
+import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
+import type { RunEnd } from './event.ts';
+import type { RouteSignal } from './route.ts';
+
+/** What an answer means beyond its job: for the route it came by, and for the run as a whole. */
+export type Reading = { readonly signal: RouteSignal } | { readonly end: RunEnd };
+
+const served: Reading = { signal: { kind: 'served' } };
+
+/** service.md 7.2, protocol.md 2. */
+export function readSubmit(answer: Answer<SubmitAnswer>): Reading {
+  if (!answer.ok) return readFailure(answer.error);
+  const { value } = answer;
+  if (value.kind === 'queue-full') return { signal: { kind: 'throttled', reason: value.message } };
+  // A banned prompt (24) is about that prompt; any other refused code may be the same mistake in every row.
+  if (value.kind === 'refused' && value.code !== 24)
+    return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}` } };
+  return served;
+}
+
+/** A task that the service does not know says nothing about the route. */
+export function readFetch(answer: Answer<Task>): Reading {
+  if (answer.ok || answer.error.code === 'service.task-unknown') return served;
+  return readFailure(answer.error);
+}
+
+/** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
+export function readSave(answer: SaveAnswer): Reading {
+  if (answer.ok) return served;
+  const { error } = answer;
+  switch (error.class) {
+    case 'stop':
+      return { end: { kind: 'disk', code: error.code, message: error.message } };
+    case 'throttle':
+      return {
+        signal: {
+          kind: 'throttled',
+          reason: error.message,
+          ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+        },
+      };
+    case 'retry':
+      return { signal: { kind: 'trouble', reason: error.message } };
+    case 'fresh-link':
+    case 'permanent':
+      return served;
+  }
+}
+
+function readFailure(failure: ServiceFailure): Reading {
+  const reason = failure.message;
+  switch (failure.class) {
+    case 'stop':
+      return { end: { kind: 'stopped', code: failure.code, message: failure.message } };
+    case 'throttle':
+      return {
+        signal: {
+          kind: 'throttled',
+          reason,
+          ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+        },
+      };
+    case 'unsent':
+      return { signal: { kind: 'unreachable', reason } };
+    case 'lost':
+    case 'retry':
+      return { signal: { kind: 'trouble', reason } };
+    case 'permanent':
+      return {
+        signal: {
+          kind: 'refused',
+          words: `${failure.status ?? failure.code}: ${failure.serviceMessage ?? failure.message}`,
+        },
+      };
+  }
+}

@@ -1,0 +1,224 @@
+import type { JobError } from '../plan/job.ts';
+import { findButton, offered } from '../plan/press.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
+import { backoffMs } from './backoff.ts';
+import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+
+/** How old a reading of the parent's buttons may be when the click's turn comes (service.md 7.4, outdated customId). */
+const freshMs = 60_000;
+
+/** What a job wants once it has room: an imagine its turn to submit, a click the parent's buttons first. */
+export function firstWant(job: Job): Want {
+  if (job.record.request.kind === 'click' && job.parentTaskId !== undefined)
+    return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
+  return { kind: 'submit' };
+}
+
+/** The parent's task was read: finds the button to press. */
+export function parentRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+  const { now } = context;
+  const { request } = job.record;
+  if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
+  if (!answer.ok) return missed(job, answer.error, firstWant(job), context);
+  const task = answer.value;
+  if (task.state === 'failure')
+    return settle(
+      job,
+      'failed',
+      { code: 'parent.lost', message: `The parent's task ${task.id} is ${task.status} on the service now.` },
+      now,
+    );
+  if (task.state !== 'success') {
+    // It was finished when this job became ready: a gateway that answers from a stale copy (protocol.md 2.2).
+    if (job.misses + 1 >= context.retry.attempts)
+      return settle(
+        job,
+        'failed',
+        {
+          code: 'parent.lost',
+          message: `The parent's task ${task.id} is "${task.status}" on the service again.`,
+        },
+        now,
+      );
+    return rest({ ...job, misses: job.misses + 1 }, context.pollInMs(job.record, 0), firstWant(job), now);
+  }
+  const found = findButton(request.press, task.buttons);
+  if (found.kind === 'one')
+    return {
+      job: { ...job, misses: 0, fresh: { button: found.button, readAt: now }, want: { kind: 'submit' } },
+    };
+  const names = request.press.map((press) =>
+    press.kind === 'word' ? press.word : press.kind === 'text' ? press.text : `/${press.source}/`,
+  );
+  const asked = names.map((name) => `"${name}"`).join(' or ');
+  const error: JobError =
+    found.kind === 'none'
+      ? {
+          code: 'button.missing',
+          message: `The task offers no button ${asked}. It offers: ${offered(task.buttons)}.`,
+        }
+      : {
+          code: 'button.ambiguous',
+          message: `${asked} matches several buttons: ${offered(found.buttons)}. Name one, or fan out with a wildcard.`,
+        };
+  return settle(job, 'failed', error, now);
+}
+
+/**
+ * Its turn to submit has come. The intent becomes durable before the request leaves, and counts as an attempt from
+ * then on, so that a crash can only overstate what was spent.
+ */
+export function submitNow(job: Job, context: JobContext): JobStep {
+  const { now } = context;
+  const { request } = job.record;
+  if (request.kind === 'click' && (job.fresh === undefined || now - job.fresh.readAt > freshMs))
+    return { job: { ...job, want: firstWant(job) } };
+  const record = become(job.record, 'submitting', {
+    attempts: job.record.attempts + 1,
+    speed: context.speed,
+    submittedAt: now,
+    pressed: job.fresh?.button,
+    taskId: undefined,
+    error: undefined,
+    finishedAt: undefined,
+  });
+  return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'submit' } };
+}
+
+/** The service answered a submission, or did not. DESIGN.md section 4. */
+export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
+  const step = answer.ok ? taken(job, answer.value, context) : refused(job, answer.error, context);
+  const { record } = step.job;
+  return {
+    ...step,
+    attempt: {
+      key: record.key,
+      at: job.record.submittedAt ?? context.now,
+      outcome: answer.ok ? answer.value.kind : answer.error.class,
+      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
+      ...(answer.ok ? {} : { error: jobError(answer.error) }),
+    },
+  };
+}
+
+function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
+  switch (answer.kind) {
+    case 'accepted': {
+      const price = context.price(record);
+      const cost = price === undefined ? record.cost : (record.cost ?? 0) + price;
+      const running = become(record, 'running', { taskId: answer.taskId, tries: 0, cost });
+      return rest(
+        { ...job, record: running, misses: 0 },
+        context.pollInMs(running, now - (running.submittedAt ?? now)),
+        { kind: 'fetch', taskId: answer.taskId, why: 'poll' },
+        now,
+      );
+    }
+    case 'modal':
+      return settle(
+        { ...job, record: become(record, 'submitting', { taskId: answer.taskId }) },
+        'failed',
+        modalError(),
+        now,
+      );
+    case 'queue-full':
+      return later(job, context);
+    case 'refused':
+      return settle(
+        job,
+        'failed',
+        {
+          code: 'submit.refused',
+          message: `The service refused the submission (code ${answer.code}): ${answer.message}`,
+        },
+        now,
+      );
+  }
+}
+
+/** A button that wants its modal answered, in a version that cannot. */
+export function modalError(): JobError {
+  return {
+    code: 'modal.unanswered',
+    message:
+      'The button opened a dialog that wants further input (a prompt or a mask), which this version cannot give.',
+  };
+}
+
+function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  switch (failure.class) {
+    case 'throttle':
+    case 'unsent':
+      return later(job, context);
+    case 'stop':
+      // The run ends; what was answered was not accepted, so the job is as if it had not been asked.
+      return later(job, context);
+    case 'permanent':
+      return settle(job, 'failed', jobError(failure), context.now);
+    case 'lost':
+      return context.retryInDoubt
+        ? again(job, failure, context)
+        : settle(job, 'in-doubt', doubt(failure), context.now);
+    case 'retry': {
+      // 503 says that the route was not available: nothing was made (DESIGN.md section 4).
+      const hold = context.retry.ambiguous === 'hold' && failure.status !== 503;
+      return hold ? settle(job, 'in-doubt', doubt(failure), context.now) : again(job, failure, context);
+    }
+  }
+}
+
+/** Not accepted and not an attempt: back in line, where the route's pause holds it. */
+function later(job: Job, context: JobContext): JobStep {
+  const record = become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined });
+  const waiting: Job = { ...job, record };
+  return { job: { ...waiting, want: { kind: 'wait', until: context.now, then: { kind: 'submit' } } } };
+}
+
+/** An attempt that failed in a way that may pass. */
+function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const tries = job.record.tries + 1;
+  if (tries >= context.retry.attempts) {
+    const error = jobError(failure);
+    const lost = failure.class === 'lost';
+    return settle(
+      { ...job, record: become(job.record, job.record.status, { tries: 0 }) },
+      lost ? 'in-doubt' : 'failed',
+      { ...error, message: `${error.message} (after ${tries} tries)` },
+      context.now,
+    );
+  }
+  const record = become(job.record, 'pending', { tries, error: jobError(failure) });
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+  return rest({ ...job, record }, ms, { kind: 'submit' }, context.now);
+}
+
+/** A look at a task that gave no answer: the task is paid, so only its deadline or the service's plain no ends it. */
+export function missed(job: Job, failure: ServiceFailure, then: Want, context: JobContext): JobStep {
+  const misses = job.misses + 1;
+  if (failure.class === 'permanent' && misses >= context.retry.attempts)
+    return settle(job, 'failed', jobError(failure), context.now);
+  const ms = Math.max(
+    failure.retryAfterMs ?? 0,
+    backoffMs(Math.max(1, misses), context.retry, context.random),
+  );
+  return rest({ ...job, misses }, ms, then, context.now);
+}
+
+/** What the record keeps of a failure. */
+export function jobError(failure: ServiceFailure): JobError {
+  return {
+    code: failure.code,
+    message: failure.message,
+    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
+    ...(failure.status === undefined ? {} : { httpStatus: failure.status }),
+  };
+}
+
+function doubt(failure: ServiceFailure): JobError {
+  return {
+    ...jobError(failure),
+    message: `The submission was sent and its answer never arrived, so a task may exist and may have been paid: ${failure.message}`,
+  };
+}

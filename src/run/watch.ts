@@ -1,0 +1,75 @@
+import type { Answer, Task } from '../service/answer.ts';
+import { backoffMs } from './backoff.ts';
+import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
+import { judgeTaskFailure } from './reasons.ts';
+import { wantImage } from './save.ts';
+import { missed, modalError } from './submit.ts';
+
+/** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
+export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
+  const { taskId } = record;
+  if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
+  const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
+  if (!answer.ok) {
+    const mayLookAgain = job.lastLook && job.misses + 1 < context.retry.attempts;
+    return (mayLookAgain ? undefined : overdue(job, context)) ?? missed(job, answer.error, poll, context);
+  }
+  const task = answer.value;
+  switch (task.state) {
+    case 'unfinished':
+      return (
+        overdue(job, context) ??
+        rest({ ...job, misses: 0 }, context.pollInMs(record, now - (record.submittedAt ?? now)), poll, now)
+      );
+    case 'modal':
+      return settle(job, 'failed', modalError(), now);
+    case 'failure':
+      return taskFailed(job, task, context);
+    case 'success': {
+      const result = {
+        buttons: task.buttons,
+        ...(task.imageUrl === undefined ? {} : { imageUrl: task.imageUrl }),
+      };
+      if (!record.keep) {
+        const done = become(record, 'done', { result, finishedAt: now, error: undefined });
+        return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+      }
+      const saving: Job = {
+        ...job,
+        misses: 0,
+        record: become(record, 'saving', { result, error: undefined }),
+      };
+      return { job: { ...saving, want: wantImage(saving) } };
+    }
+  }
+}
+
+/** Past its deadline: failed, its task id kept, so that every later run looks at it again before anything else. */
+function overdue(job: Job, context: JobContext): JobStep | undefined {
+  const { record } = job;
+  const age = context.now - (record.submittedAt ?? context.now);
+  if (job.lastLook === undefined && age < context.taskMs) return undefined;
+  const minutes = Math.round(age / 6000) / 10;
+  return settle(
+    job,
+    'failed',
+    {
+      code: 'task.timeout',
+      message: `Task ${record.taskId} was not finished ${minutes} min after its submission (timeouts.task). Later runs look at it again; --retry-failed submits it anew.`,
+    },
+    context.now,
+  );
+}
+
+function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
+  const { record } = job;
+  const { error, transient } = judgeTaskFailure(task.failReason, task.status);
+  if (!transient || record.resubmits >= context.retry.resubmits || job.lastLook)
+    return settle(job, 'failed', error, context.now);
+  const resubmits = record.resubmits + 1;
+  const pending = become(record, 'pending', { resubmits, error, taskId: undefined, submittedAt: undefined });
+  const fresh = newJob(pending, job.depth, job.parentTaskId);
+  return rest(fresh, backoffMs(resubmits, context.retry, context.random), { kind: 'room' }, context.now);
+}
