@@ -1,0 +1,132 @@
+import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
+import { guarded, stateFault } from './fault.ts';
+import type { Database, Statement } from './sqlite.ts';
+import type { StateReader, StoreTotals } from './store.ts';
+
+/** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
+const page = 256;
+
+const statuses = [
+  'pending',
+  'submitting',
+  'running',
+  'modal',
+  'saving',
+  'done',
+  'failed',
+  'in-doubt',
+] as const satisfies readonly JobStatus[];
+
+/** No jobs at all. */
+export const noTotals: StoreTotals = {
+  jobs: Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>,
+  attempts: 0,
+  cost: 0,
+  codes: {},
+};
+
+interface TotalRow {
+  readonly status: JobStatus;
+  readonly code: string;
+  readonly jobs: number;
+  readonly attempts: number;
+  readonly cost: number;
+}
+
+type DocumentRow = { readonly key: string; readonly doc: string };
+
+/**
+ * SQLite uses a partial index only where the query repeats the index's own condition, so the status is part of the
+ * text, not a parameter.
+ */
+const ofStatus = (status: JobStatus): string =>
+  `SELECT key, doc FROM jobs WHERE status = '${status}' ${status === 'done' ? '' : "AND status <> 'done' "}` +
+  `AND key > ? AND (? OR code = ?) ORDER BY key LIMIT ${page}`;
+
+/** The questions of {@link StateReader}, asked of an open database with the current schema. */
+export function stateQueries(database: Database): StateReader {
+  const { file } = database;
+  const ask = <T>(work: () => T): T => guarded(file, work);
+  const parse = (row: { readonly doc: string }): unknown => {
+    try {
+      return JSON.parse(row.doc);
+    } catch (cause) {
+      throw stateFault('corrupt', file, cause);
+    }
+  };
+
+  const statements = ask(() => ({
+    get: database.prepare<DocumentRow>('SELECT key, doc FROM jobs WHERE key = ?'),
+    unfinished: database.prepare<DocumentRow>(
+      "SELECT key, doc FROM jobs WHERE status IN ('submitting', 'running', 'modal', 'saving') " +
+        "AND status <> 'done' ORDER BY id",
+    ),
+    slot: database.prepare<{ key: string }>('SELECT key FROM jobs WHERE slot = ? ORDER BY id'),
+    roots: database.prepare<{ key: string }>(
+      `SELECT key FROM jobs WHERE root = 1 AND key > ? ORDER BY key LIMIT ${page}`,
+    ),
+    totals: database.prepare<TotalRow>('SELECT * FROM totals WHERE jobs > 0'),
+    attempts: database.prepare<{ doc: string }>('SELECT doc FROM attempts WHERE key = ? ORDER BY id'),
+    fact: database.prepare<{ value: string }>('SELECT value FROM facts WHERE name = ?'),
+  }));
+  const byStatus = new Map<JobStatus, Statement<DocumentRow>>();
+  const statusStatement = (status: JobStatus): Statement<DocumentRow> => {
+    const known = byStatus.get(status) ?? database.prepare<DocumentRow>(ofStatus(status));
+    byStatus.set(status, known);
+    return known;
+  };
+
+  /** Calls for page after page, each after the last key of the one before. */
+  function* paged<Row extends { readonly key: string }>(next: (after: string) => Row[]): Generator<Row> {
+    let after = '';
+    for (;;) {
+      const rows = ask(() => next(after));
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return;
+      after = last.key;
+    }
+  }
+
+  return {
+    get: (key) =>
+      ask(() => {
+        const row = statements.get.get(key);
+        return row === undefined ? undefined : (parse(row) as JobRecord);
+      }),
+    unfinished: () => ask(() => statements.unfinished.all().map((row) => parse(row) as JobRecord)),
+    *withStatus(status, code) {
+      const any = code === undefined ? 1 : 0;
+      for (const row of paged((after) => statusStatement(status).all(after, any, code ?? ''))) {
+        yield parse(row) as JobRecord;
+      }
+    },
+    keysOfSlot: (slot) => ask(() => statements.slot.all(slot).map((row) => row.key)),
+    *rootKeys() {
+      for (const row of paged((after) => statements.roots.all(after))) yield row.key;
+    },
+    totals: () => ask(() => sum(statements.totals.all())),
+    attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
+    fact: (name) => ask(() => statements.fact.get(name)?.value),
+    close: () => ask(() => database.close()),
+  };
+}
+
+function sum(rows: readonly TotalRow[]): StoreTotals {
+  const jobs = { ...noTotals.jobs };
+  const codes: Record<string, number> = {};
+  let attempts = 0;
+  let cost = 0;
+  for (const row of rows) {
+    jobs[row.status] += row.jobs;
+    attempts += row.attempts;
+    cost += row.cost;
+    if (row.code !== '' && (row.status === 'failed' || row.status === 'in-doubt')) {
+      codes[row.code] = (codes[row.code] ?? 0) + row.jobs;
+    }
+  }
+  return { jobs, attempts, cost: tidy(cost), codes };
+}
+
+/** Adding and taking away leaves a rounding error beyond the 15th digit, which no budget needs to see. */
+const tidy = (cost: number): number => Number(cost.toPrecision(12));

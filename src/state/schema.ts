@@ -1,0 +1,76 @@
+import type { Database } from './sqlite.ts';
+
+/** Marks a file as promptpress's state (`PRAGMA application_id`): "PPrs" in ASCII. */
+export const applicationId = 0x50507273;
+
+/** Takes a database from one schema version to the next, within a transaction. */
+export type Migration = (database: Database) => void;
+
+/**
+ * Version 1.
+ *
+ * A job's row has an integer id beside its key, so that wide documents lie in the order in which they came and the
+ * indexes that hold keys stay narrow. The columns beside `doc` are what is searched and summed.
+ *
+ * `jobs_open` leaves out finished jobs: it stays as small as the work in flight and the failures, whatever the size
+ * of the directory. `totals` is kept by triggers, because counting a million rows is too slow for a status that asks
+ * every second.
+ */
+const create: Migration = (database) => {
+  database.exec(`
+    CREATE TABLE jobs (
+      id       INTEGER PRIMARY KEY,
+      key      TEXT NOT NULL UNIQUE,
+      status   TEXT NOT NULL,
+      code     TEXT NOT NULL,
+      root     INTEGER NOT NULL,
+      slot     TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      cost     REAL NOT NULL,
+      doc      TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX jobs_open ON jobs (status, key, code) WHERE status <> 'done';
+    CREATE INDEX jobs_slot ON jobs (slot);
+    CREATE INDEX jobs_root ON jobs (key) WHERE root = 1;
+
+    CREATE TABLE totals (
+      status   TEXT NOT NULL,
+      code     TEXT NOT NULL,
+      jobs     INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      cost     REAL NOT NULL,
+      PRIMARY KEY (status, code)
+    ) WITHOUT ROWID, STRICT;
+    CREATE TRIGGER jobs_added AFTER INSERT ON jobs BEGIN
+      INSERT INTO totals VALUES (NEW.status, NEW.code, 1, NEW.attempts, NEW.cost)
+        ON CONFLICT DO UPDATE
+        SET jobs = jobs + 1, attempts = attempts + excluded.attempts, cost = cost + excluded.cost;
+    END;
+    CREATE TRIGGER jobs_removed AFTER DELETE ON jobs BEGIN
+      UPDATE totals SET jobs = jobs - 1, attempts = attempts - OLD.attempts, cost = cost - OLD.cost
+        WHERE status = OLD.status AND code = OLD.code;
+    END;
+    CREATE TRIGGER jobs_replaced AFTER UPDATE ON jobs BEGIN
+      UPDATE totals SET jobs = jobs - 1, attempts = attempts - OLD.attempts, cost = cost - OLD.cost
+        WHERE status = OLD.status AND code = OLD.code;
+      INSERT INTO totals VALUES (NEW.status, NEW.code, 1, NEW.attempts, NEW.cost)
+        ON CONFLICT DO UPDATE
+        SET jobs = jobs + 1, attempts = attempts + excluded.attempts, cost = cost + excluded.cost;
+    END;
+
+    CREATE TABLE attempts (
+      id  INTEGER PRIMARY KEY,
+      key TEXT NOT NULL,
+      doc TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX attempts_key ON attempts (key);
+
+    CREATE TABLE facts (
+      name  TEXT PRIMARY KEY,
+      value TEXT NOT NULL
+    ) WITHOUT ROWID, STRICT;
+  `);
+};
+
+/** The migration at index i leads to version i + 1. Entries are never changed, only added. */
+export const migrations: readonly Migration[] = [create];

@@ -1,0 +1,100 @@
+import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver } from './driver.ts';
+
+export type { SqlRow, SqlValue } from './driver.ts';
+
+/** A statement, compiled once. Values bind to `?` in order. */
+export interface Statement<Row = SqlRow> {
+  /** The number of rows changed. */
+  run(...values: SqlValue[]): number;
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
+  /** Holds a read transaction open until it is exhausted or left. */
+  iterate(...values: SqlValue[]): IterableIterator<Row>;
+}
+
+/** An open SQLite database; every call is synchronous. */
+export interface Database {
+  readonly file: string;
+  /** Runs statements without results; several may stand in one text. */
+  exec(sql: string): void;
+  /** `Row` is what the caller knows of the columns: it is not checked. */
+  prepare<Row = SqlRow>(sql: string): Statement<Row>;
+  /**
+   * Runs `work` as one transaction that takes the write lock at once (`BEGIN IMMEDIATE`): committed when `work`
+   * returns, rolled back when it or the commit throws.
+   */
+  transaction<T>(work: () => T): T;
+  /** Does nothing when it is closed already. */
+  close(): void;
+}
+
+export interface OpenOptions {
+  readonly readOnly?: boolean;
+  /** How long a statement waits for another connection's lock, in ms; the thread waits with it. Default 5000. */
+  readonly busyTimeoutMs?: number;
+  /** Default: what `sqliteDriver()` finds. */
+  readonly driver?: Driver;
+}
+
+/**
+ * Opens a database file, creating it unless `readOnly`. The file may also be a `file:` URI.
+ * @throws what the driver throws: an Error whose `errcode` is SQLite's result code (see `sqliteCode`)
+ */
+export function openDatabase(file: string, options: OpenOptions = {}): Database {
+  const driver = options.driver ?? sqliteDriver();
+  const raw = driver.open(file, { readOnly: options.readOnly ?? false });
+  try {
+    raw.exec(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs ?? 5000)}`);
+  } catch (failure) {
+    raw.close();
+    throw failure;
+  }
+  let open = true;
+  return {
+    file,
+    exec: (sql) => raw.exec(sql),
+    prepare: (sql) => prepare(raw, sql),
+    transaction: (work) => transaction(raw, work),
+    close: () => {
+      if (!open) return;
+      open = false;
+      raw.close();
+    },
+  };
+}
+
+function prepare<Row>(raw: RawDatabase, sql: string): Statement<Row> {
+  const statement = raw.prepare(sql);
+  return {
+    run: (...values) => Number(statement.run(...values).changes),
+    get: (...values) => statement.get(...values) as Row | undefined,
+    all: (...values) => statement.all(...values) as Row[],
+    iterate: (...values) => statement.iterate(...values) as IterableIterator<Row>,
+  };
+}
+
+function transaction<T>(raw: RawDatabase, work: () => T): T {
+  raw.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    raw.exec('COMMIT');
+    return result;
+  } catch (failure) {
+    try {
+      raw.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself (full disk, I/O error): there is nothing left to undo, and the failure
+      // that matters is the first one.
+    }
+    throw failure;
+  }
+}
+
+/** SQLite's primary result code of an error that a driver threw; undefined for any other error. */
+export function sqliteCode(failure: unknown): number | undefined {
+  if (!(failure instanceof Error) || !('errcode' in failure) || typeof failure.errcode !== 'number') {
+    return undefined;
+  }
+  // The low byte is the primary code, the rest refines it (https://sqlite.org/rescode.html).
+  return failure.errcode & 0xff;
+}

@@ -1,0 +1,221 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { platform } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Driver } from './driver.ts';
+import { guarded, stateFault } from './fault.ts';
+import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
+import { stateQueries } from './query.ts';
+import { applicationId, type Migration, migrations } from './schema.ts';
+import { type Database, openDatabase } from './sqlite.ts';
+import { StateError, type StateReader, type StateStore } from './store.ts';
+
+/** Name of the state within the run directory; SQLite keeps `-wal` and `-shm` files beside it. */
+export const stateFileName = 'state.db';
+
+export interface StateOptions {
+  /** Default: the driver that this Node.js has. */
+  readonly driver?: Driver;
+  /** Default: the schema of this release. */
+  readonly migrations?: readonly Migration[];
+  /** Default: the real file system. */
+  readonly fileSystem?: FileSystemProbe;
+}
+
+/**
+ * Opens the state of a run directory for writing; creates the directory and the state where they are missing, and
+ * migrates an older one. The caller holds the directory's lock (`acquireLock`).
+ * @throws StateError `state.foreign` | `state.version` | `state.network` | `state.full` | `state.readonly` |
+ *   `state.busy` | `state.corrupt` | `state.io`
+ */
+export function openState(directory: string, options: StateOptions = {}): StateStore {
+  const file = join(directory, stateFileName);
+  return guarded(file, () => {
+    mkdirSync(directory, { recursive: true });
+    refuseNetwork(directory, options.fileSystem ?? systemProbe);
+    createPrivately(file);
+    const database = openDatabase(file, driverOf(options));
+    try {
+      prepareForWriting(database, options.migrations ?? migrations);
+      return stateStore(database);
+    } catch (failure) {
+      database.close();
+      throw failure;
+    }
+  });
+}
+
+/**
+ * Opens the state of a run directory for reading, also while another process writes it: no call keeps a lock or a
+ * read transaction beyond its return, and nothing the reader does makes the writer wait.
+ * @returns undefined where there is no state (yet)
+ * @throws StateError as {@link openState}
+ */
+export function openStateForReading(directory: string, options: StateOptions = {}): StateReader | undefined {
+  const file = join(directory, stateFileName);
+  return guarded(file, () => {
+    if (!hasBytes(file)) return undefined;
+    const database = openReadOnly(file, options);
+    try {
+      const version = schemaVersion(database);
+      if (version === 0) {
+        database.close();
+        return undefined;
+      }
+      const current = (options.migrations ?? migrations).length;
+      if (version > current) throw tooNew(file, version, current);
+      if (version < current) {
+        throw new StateError('state.version', `${file} was written by an older release of promptpress.`, {
+          hint: 'Continue the run once with `promptpress run`: that brings its state up to date.',
+        });
+      }
+      return stateQueries(database);
+    } catch (failure) {
+      database.close();
+      throw failure;
+    }
+  });
+}
+
+const driverOf = (options: StateOptions): { driver?: Driver } =>
+  options.driver === undefined ? {} : { driver: options.driver };
+
+/** SQLite would create the file for everyone to read; its -wal and -shm files take over the mode of this one. */
+function createPrivately(file: string): void {
+  if (exists(file)) return;
+  closeSync(openSync(file, 'a', 0o600));
+  syncFolder(dirname(file));
+}
+
+/** Makes the names in a folder survive a power cut. Windows cannot do it, and does not need it (NTFS logs them). */
+function syncFolder(folder: string): void {
+  if (platform() === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+
+/** A file of no bytes is one that a crash left between its creation and the first transaction. */
+const hasBytes = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+/**
+ * A reader of a WAL database needs its -wal and -shm files, and creates them where they are missing. In a folder that
+ * it may not write, and without a -wal file, the database cannot be changing: it is read as it lies.
+ */
+function openReadOnly(file: string, options: StateOptions): Database {
+  const database = openDatabase(file, { ...driverOf(options), readOnly: true });
+  try {
+    database.prepare('SELECT 1 FROM sqlite_schema').get();
+    return database;
+  } catch (failure) {
+    database.close();
+    if (hasBytes(`${file}-wal`) || !hasBytes(file)) throw failure;
+    try {
+      const unchanging = openDatabase(`${pathToFileURL(file).href}?immutable=1`, {
+        ...driverOf(options),
+        readOnly: true,
+      });
+      unchanging.prepare('SELECT 1 FROM sqlite_schema').get();
+      return unchanging;
+    } catch {
+      throw failure;
+    }
+  }
+}
+
+/**
+ * The schema version of a state file; 0 where nothing was written yet.
+ * @throws StateError `state.foreign`
+ */
+function schemaVersion(database: Database): number {
+  const facts = database.prepare<{ application: number; version: number; objects: number }>(
+    `SELECT application_id AS application, user_version AS version,
+       (SELECT count(*) FROM sqlite_schema) AS objects
+     FROM pragma_application_id(), pragma_user_version()`,
+  );
+  const { application, version, objects } = facts.get() ?? { application: 0, version: 0, objects: 0 };
+  if (application === applicationId && version > 0) return version;
+  if (application === 0 && version === 0 && objects === 0) return 0;
+  throw stateFault('foreign', database.file);
+}
+
+const tooNew = (file: string, version: number, current: number): StateError =>
+  new StateError(
+    'state.version',
+    `${file} was written by a newer release of promptpress (state version ${version}; this release knows ${current}).`,
+    { hint: 'Upgrade promptpress, or choose another run directory with --out.' },
+  );
+
+function prepareForWriting(database: Database, steps: readonly Migration[]): void {
+  // Whose file it is must be settled before the first byte of it is changed.
+  const found = schemaVersion(database);
+  if (found > steps.length) throw tooNew(database.file, found, steps.length);
+
+  const mode = database.prepare<{ journal_mode: string }>('PRAGMA journal_mode = WAL').get();
+  if (mode?.journal_mode !== 'wal') {
+    throw new StateError(
+      'state.io',
+      `${database.file} cannot be used here: its file system has no shared memory.`,
+      {
+        hint: 'Choose a directory on a local disk with --out.',
+      },
+    );
+  }
+  // A commit returns when it is on the disk, not in a cache. The log is cut after it has once grown large.
+  database.exec(`
+    PRAGMA synchronous = FULL;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -16384;
+  `);
+  if (found === steps.length) return;
+  database.transaction(() => {
+    for (const step of steps.slice(found)) step(database);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length};`);
+  });
+}
+
+function stateStore(database: Database): StateStore {
+  const { file } = database;
+  const queries = stateQueries(database);
+  // Replacing keeps the row's id, and with it the order in which jobs came.
+  const put = database.prepare(
+    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
+       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, doc = excluded.doc`,
+  );
+  const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
+  const state = database.prepare(
+    'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  return {
+    ...queries,
+    commit: (turn) => {
+      if (turn.records.length === 0 && turn.attempts.length === 0) return;
+      guarded(file, () =>
+        database.transaction(() => {
+          for (const record of turn.records) {
+            put.run(
+              record.key,
+              record.status,
+              record.error?.code ?? '',
+              record.parent === undefined ? 1 : 0,
+              record.origin.slot,
+              record.attempts,
+              record.cost ?? 0,
+              JSON.stringify(record),
+            );
+          }
+          for (const attempt of turn.attempts) append.run(attempt.key, JSON.stringify(attempt));
+        }),
+      );
+    },
+    setFact: (name, value) => {
+      guarded(file, () => state.run(name, value));
+    },
+  };
+}
