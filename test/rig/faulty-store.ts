@@ -43,10 +43,11 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
     const inner = alive();
     writes += 1;
     const due = faults.find((fault) => (fault.lasting === true ? writes >= fault.at : writes === fault.at));
-    switch (due?.fault) {
-      case undefined:
-        work(inner);
-        return;
+    if (due === undefined) {
+      work(inner);
+      return;
+    }
+    switch (due.fault) {
       case 'crash-before':
         crash = new Crash(writes, 'before');
         throw crash;
