@@ -1,0 +1,82 @@
+import pLimit from 'p-limit';
+import sharp from 'sharp';
+import type { Drawing } from './drawing.ts';
+import { drawPicture } from './picture.ts';
+
+/** How much, and how big, a studio draws. */
+export interface StudioSettings {
+  /** Side in pixels of a square grid or image. */
+  readonly pixels: number;
+  /** Pictures drawn at the same time; the rasterizing itself runs on libuv's threads. */
+  readonly drawers: number;
+  /** Bytes of finished pictures that are kept; the longest unused goes first. */
+  readonly imageCache: number;
+}
+
+/** Draws each picture once while it is in use: equal drawings share one picture, and those in demand stay. */
+export class Studio {
+  readonly #settings: StudioSettings;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #finished = new Map<string, Buffer>();
+  readonly #underWay = new Map<string, Promise<Buffer>>();
+  #bytes = 0;
+
+  constructor(settings: StudioSettings) {
+    this.#settings = settings;
+    this.#limit = pLimit(settings.drawers);
+  }
+
+  /** The PNG of a drawing. */
+  picture(drawing: Drawing): Promise<Buffer> {
+    return this.#once(JSON.stringify(drawing), () => drawPicture(drawing, this.#settings.pixels));
+  }
+
+  /** What can be seen of it while its task works: smaller, and the more blurred the less is done (protocol.md 1.2). */
+  preview(drawing: Drawing, percent: number): Promise<Buffer> {
+    return this.#once(`preview ${percent} ${JSON.stringify(drawing)}`, async () => {
+      const small = await drawPicture(
+        { ...drawing, size: drawing.size === 'large' ? 'whole' : drawing.size },
+        256,
+      );
+      return sharp(small)
+        .blur(0.5 + (100 - percent) / 8)
+        .png()
+        .toBuffer();
+    });
+  }
+
+  /** Ends when nothing is being drawn any more. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#underWay.values());
+  }
+
+  #once(key: string, draw: () => Promise<Buffer>): Promise<Buffer> {
+    const finished = this.#finished.get(key);
+    if (finished !== undefined) {
+      this.#finished.delete(key);
+      this.#finished.set(key, finished);
+      return Promise.resolve(finished);
+    }
+    const known = this.#underWay.get(key);
+    if (known !== undefined) return known;
+    const work = this.#limit(draw)
+      .then((picture) => {
+        this.#keep(key, picture);
+        return picture;
+      })
+      .finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, work);
+    return work;
+  }
+
+  #keep(key: string, picture: Buffer): void {
+    if (picture.length > this.#settings.imageCache) return;
+    this.#finished.set(key, picture);
+    this.#bytes += picture.length;
+    for (const [oldest, { length }] of this.#finished) {
+      if (this.#bytes <= this.#settings.imageCache) break;
+      this.#finished.delete(oldest);
+      this.#bytes -= length;
+    }
+  }
+}

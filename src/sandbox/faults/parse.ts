@@ -1,0 +1,120 @@
+import { type Fault, type FaultEffect, type FaultRoute, type FaultTiming, isSubmitOnly } from './fault.ts';
+
+/** The outcome of reading a fault: it, or a sentence that says what is wrong with the text. */
+export type ParsedFault =
+  | { readonly ok: true; readonly value: Fault }
+  | { readonly ok: false; readonly error: string };
+
+const routes: readonly FaultRoute[] = ['imagine', 'action', 'submit', 'fetch', 'image', 'any'];
+
+const statuses = new Set([400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+
+const usage =
+  'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every 5, ' +
+  'imagine:reset-after:at 3, imagine:fail=[Internal error] Something went wrong:first 1';
+
+const effectWords =
+  'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
+  'redirect, hidden-timeout, code=<submit code>, stuck or fail[=<reason>]';
+
+/**
+ * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
+ * `first 3` or `at 4` (a dash may stand for the space); without it the fault always strikes.
+ */
+export function parseFault(text: string): ParsedFault {
+  const fail = (problem: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${problem}` });
+  const colon = text.indexOf(':');
+  if (colon < 0) return fail(usage);
+  const route = routes.find((word) => word === text.slice(0, colon).trim());
+  if (route === undefined) return fail(`expected the route ${routes.join(', ')}; ${usage}`);
+
+  let rest = text.slice(colon + 1).trim();
+  let when: FaultTiming = { kind: 'every', count: 1 };
+  const last = rest.lastIndexOf(':');
+  if (last >= 0) {
+    const timing = readTiming(rest.slice(last + 1).trim());
+    if (typeof timing === 'string') return fail(timing);
+    if (timing !== undefined) {
+      when = timing;
+      rest = rest.slice(0, last).trim();
+    } else if (!rest.startsWith('fail=')) {
+      return fail(
+        `expected 10%, 0.1, every 5, first 3 or at 4 after the last colon, got ${rest.slice(last + 1)}`,
+      );
+    }
+  }
+  const effect = readEffect(rest);
+  if (typeof effect === 'string') return fail(effect);
+  if (isSubmitOnly(effect) && (route === 'fetch' || route === 'image')) {
+    return fail(`${effect.kind} is a fault of submissions: use imagine, action, submit or any`);
+  }
+  return { ok: true, value: { route, effect, when, text } };
+}
+
+/** Undefined where the text is no timing at all; a sentence where it is one that cannot be. */
+function readTiming(text: string): FaultTiming | string | undefined {
+  const [, word, digits] = /^(every|first|at)[ -](\d{1,9})$/.exec(text) ?? [];
+  if (word !== undefined) {
+    const count = Number(digits);
+    if (count < 1) return `${text}: expected a count from 1`;
+    if (word === 'at') return { kind: 'at', number: count };
+    return word === 'every' ? { kind: 'every', count } : { kind: 'first', count };
+  }
+  const [, number, percent] = /^(\d{1,3}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const share = Number(number) / (percent === '%' ? 100 : 1);
+  return share <= 1
+    ? { kind: 'probability', share }
+    : `${text}: expected a probability from 0 to 1, or a percentage`;
+}
+
+function readEffect(text: string): FaultEffect | string {
+  const equals = text.indexOf('=');
+  const word = equals < 0 ? text : text.slice(0, equals).trim();
+  const detail = equals < 0 ? undefined : text.slice(equals + 1).trim();
+
+  const [, digits, after] = /^(\d{3})(-after)?$/.exec(word) ?? [];
+  if (digits !== undefined) {
+    const status = Number(digits);
+    if (!statuses.has(status)) return `expected one of the statuses ${[...statuses].join(', ')}`;
+    if (detail !== undefined && !/^\d{1,6}$/.test(detail))
+      return `Retry-After: expected seconds, got ${detail}`;
+    return {
+      kind: 'status',
+      status,
+      after: after !== undefined,
+      ...(detail === undefined ? {} : { retryAfter: Number(detail) }),
+    };
+  }
+  switch (word) {
+    case 'latency':
+    case 'drip': {
+      const [, amount, unit] = /^(\d{1,9})(ms|s)?$/.exec(detail ?? '') ?? [];
+      if (amount === undefined) return `${word}: expected a time such as 300ms or 2s`;
+      return { kind: word, ms: Number(amount) * (unit === 's' ? 1000 : 1) };
+    }
+    case 'code':
+      if (detail === undefined || !/^-?\d{1,6}$/.test(detail))
+        return 'code: expected a submit code such as 23';
+      return { kind: 'code', code: Number(detail) };
+    case 'fail':
+      return { kind: 'fail', reason: detail ?? '[Internal error] Something went wrong' };
+    default:
+      break;
+  }
+  if (detail !== undefined) return `expected ${effectWords}`;
+  switch (word) {
+    case 'reset-before':
+      return { kind: 'reset', after: false };
+    case 'reset-after':
+      return { kind: 'reset', after: true };
+    case 'truncate':
+    case 'html':
+    case 'redirect':
+    case 'hidden-timeout':
+    case 'stuck':
+      return { kind: word };
+    default:
+      return `expected ${effectWords}`;
+  }
+}

@@ -1,0 +1,99 @@
+/** One request, as the log keeps it. No header and no body is kept. */
+export interface LoggedRequest {
+  /** Counts from 1. */
+  readonly number: number;
+  /** Unix ms, by the sandbox's clock. */
+  readonly at: number;
+  readonly requestId: string;
+  readonly method: string;
+  /** Without its query, at most 200 characters. */
+  readonly path: string;
+  /** Route name, or `unknown`. */
+  readonly route: string;
+  /** The HTTP status; 0 where the connection was cut instead. */
+  readonly status: number;
+  /** The task that it made or asked for. */
+  readonly taskId?: string;
+  /** The faults that struck it, as they were written. */
+  readonly faults?: readonly string[];
+}
+
+/** What the sandbox has counted since it started. */
+export interface SandboxCounters {
+  /** By route and status; status `0` is a connection cut by a fault. */
+  readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Tasks made, in all and by action. */
+  readonly tasks: { readonly made: number; readonly byAction: Readonly<Record<string, number>> };
+  /** Requests that made more than one task: what a client must answer for. Tasks beyond the first, and the requests. */
+  readonly repeated: { readonly tasks: number; readonly requests: readonly RepeatedRequest[] };
+}
+
+/** Equal submissions that each made a task. */
+export interface RepeatedRequest {
+  /** The description of the first such task, for example `/imagine a fox`. */
+  readonly description: string;
+  readonly tasks: number;
+}
+
+/** Different submissions that are told apart; beyond it the oldest are forgotten. */
+const submissionLimit = 100_000;
+
+/** Counts every request and keeps the newest ones. */
+export class Ledger {
+  readonly #limit: number;
+  readonly #requests = new Map<string, Map<string, number>>();
+  readonly #log: LoggedRequest[] = [];
+  readonly #byAction = new Map<string, number>();
+  readonly #submissions = new Map<string, { readonly description: string; tasks: number }>();
+  #made = 0;
+  #number = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  note(entry: Omit<LoggedRequest, 'number'>): void {
+    this.#number += 1;
+    const statuses = this.#requests.get(entry.route) ?? new Map<string, number>();
+    this.#requests.set(entry.route, statuses);
+    const status = String(entry.status);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (this.#limit === 0) return;
+    this.#log.push({ number: this.#number, ...entry });
+    if (this.#log.length >= 2 * this.#limit) this.#log.splice(0, this.#log.length - this.#limit);
+  }
+
+  noteTask(task: { readonly action: string; readonly request: string; readonly description: string }): void {
+    this.#made += 1;
+    this.#byAction.set(task.action, (this.#byAction.get(task.action) ?? 0) + 1);
+    const known = this.#submissions.get(task.request);
+    if (known !== undefined) {
+      known.tasks += 1;
+      return;
+    }
+    this.#submissions.set(task.request, { description: task.description.slice(0, 200), tasks: 1 });
+    if (this.#submissions.size > submissionLimit) {
+      const [oldest] = this.#submissions.keys();
+      if (oldest !== undefined) this.#submissions.delete(oldest);
+    }
+  }
+
+  counters(): SandboxCounters {
+    const repeated = [...this.#submissions.values()].filter(({ tasks }) => tasks > 1);
+    return {
+      requests: Object.fromEntries(
+        [...this.#requests].map(([route, statuses]) => [route, Object.fromEntries(statuses)]),
+      ),
+      tasks: { made: this.#made, byAction: Object.fromEntries(this.#byAction) },
+      repeated: {
+        tasks: repeated.reduce((sum, { tasks }) => sum + tasks - 1, 0),
+        requests: repeated.slice(0, 100).map((request) => ({ ...request })),
+      },
+    };
+  }
+
+  /** The newest requests, oldest first. */
+  requests(): readonly LoggedRequest[] {
+    return this.#limit === 0 ? [] : this.#log.slice(-this.#limit);
+  }
+}

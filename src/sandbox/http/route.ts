@@ -1,0 +1,85 @@
+import type { SandboxNames } from '../names.ts';
+import type { Speed } from '../tasks/task.ts';
+
+/** The endpoints the sandbox knows, by the names that counters and faults use. */
+export type RouteName =
+  | 'imagine'
+  | 'action'
+  | 'fetch'
+  | 'image'
+  /** Endpoints of service.md 4 that the sandbox does not carry out yet. */
+  | 'modal'
+  | 'blend'
+  | 'describe'
+  | 'video'
+  | 'edits'
+  | 'generate'
+  | 'chat'
+  | 'models'
+  /** The sandbox's own: what it has counted. */
+  | 'counters'
+  | 'requests'
+  | 'tasks';
+
+/** A request's path, understood. */
+export interface Route {
+  readonly name: RouteName;
+  /** From the path prefix (service.md 4.1.5). */
+  readonly speed: Speed;
+  /** Of a fetch or an image. */
+  readonly taskId: string;
+}
+
+const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
+
+/** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
+export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
+  const parts = path.split('/').slice(1);
+  const fixed = fixedRoute(method, parts);
+  if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
+
+  const speed: Speed =
+    parts[0] === names.fastPrefix ? 'fast' : parts[0] === names.turboPrefix ? 'turbo' : 'relax';
+  const [root, area, word, last] = speed === 'relax' ? parts : parts.slice(1);
+  const length = parts.length - (speed === 'relax' ? 0 : 1);
+  if (root !== names.path) return undefined;
+  if (method === 'POST' && area === 'submit' && length === 3) {
+    const name = submits.find((candidate) => candidate === word);
+    return name === undefined ? undefined : { name, speed, taskId: '' };
+  }
+  if (word === undefined || word === '' || (method !== 'GET' && method !== 'HEAD')) return undefined;
+  if (area === 'task' && last === 'fetch' && length === 4) return { name: 'fetch', speed, taskId: word };
+  if (area === 'image' && length === 3) return { name: 'image', speed, taskId: word };
+  return undefined;
+}
+
+function fixedRoute(method: string, parts: readonly string[]): RouteName | undefined {
+  const path = parts.join('/');
+  if (method === 'POST' && path === 'v1/chat/completions') return 'chat';
+  if (method === 'POST' && /^v1beta\/models\/[^/]+:(generateContent|streamGenerateContent)$/.test(path)) {
+    return 'generate';
+  }
+  if (method !== 'GET') return undefined;
+  switch (path) {
+    case 'v1/models':
+      return 'models';
+    case 'sandbox/counters':
+      return 'counters';
+    case 'sandbox/requests':
+      return 'requests';
+    case 'sandbox/tasks':
+      return 'tasks';
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a route needs the key: the service's endpoints do, image links and the sandbox's own do not. */
+export function needsKey(name: RouteName): boolean {
+  return name !== 'image' && !isSandboxOwn(name);
+}
+
+/** Whether a route is the sandbox's own: never counted, never met by a fault. */
+export function isSandboxOwn(name: RouteName): boolean {
+  return name === 'counters' || name === 'requests' || name === 'tasks';
+}

@@ -1,0 +1,44 @@
+/**
+ * The brand-specific words of the service, which service.md replaces by neutral ones (protocol.md, "Names"). The
+ * sandbox keeps its own map of them, so that a client with a wrong name meets a service that does not know it.
+ */
+export interface SandboxNames {
+  /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
+  readonly path: string;
+  /** Path prefix that asks for fast mode: `img-fast` in `/img-fast/img/submit/imagine`. */
+  readonly fastPrefix: string;
+  /** Path prefix that asks for turbo mode. */
+  readonly turboPrefix: string;
+  /** First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`. */
+  readonly customId: string;
+  /** The botType values that imagine accepts; the first is the ordinary one, the second the niji models. */
+  readonly botTypes: readonly [string, string];
+  /** `error.type` of the error envelope (service.md 7.1). */
+  readonly errorType: string;
+}
+
+/** The words of service.md. */
+export const neutralNames: SandboxNames = {
+  path: 'img',
+  fastPrefix: 'img-fast',
+  turboPrefix: 'img-turbo',
+  customId: 'IMG',
+  botTypes: ['IMG_JOURNEY', 'NIJI_JOURNEY'],
+  errorType: 'svc_api_error',
+};
+
+/** The words that gateways of the midjourney-proxy family use. */
+export const midjourneyProxyNames: SandboxNames = {
+  path: 'mj',
+  fastPrefix: 'mj-fast',
+  turboPrefix: 'mj-turbo',
+  customId: 'MJ',
+  botTypes: ['MID_JOURNEY', 'NIJI_JOURNEY'],
+  errorType: 'new_api_error',
+};
+
+/** The presets by the name that `service.names` and `--names` use. */
+export const namePresets: Readonly<Record<string, SandboxNames>> = {
+  neutral: neutralNames,
+  'midjourney-proxy': midjourneyProxyNames,
+};

@@ -1,0 +1,125 @@
+/** The flags of a prompt that change what the sandbox does; all others are read over. */
+export interface PromptFlags {
+  /** `6.1`, or `niji 6`; absent where the prompt names none. */
+  readonly version?: string;
+  readonly seed?: string;
+  /** Width and height, as given. */
+  readonly aspect: readonly [number, number];
+  /** 0 to 1000; 100 where not given. */
+  readonly stylize: number;
+  /** 0 to 100: how much the four frames of a grid differ. */
+  readonly chaos: number;
+  /** 0 to 3000. */
+  readonly weird: number;
+}
+
+/** A prompt taken apart. `problem` is the failReason of a prompt that the service accepts and then refuses. */
+export interface ParsedPrompt {
+  readonly text: string;
+  readonly flags: PromptFlags;
+  readonly problem?: string;
+}
+
+/** The versions the sandbox knows buttons for (protocol.md 4). */
+const versions = new Set(['1', '2', '3', '4', '5', '5.1', '5.2', '6', '6.1', '7', '8']);
+const nijiVersions = new Set(['4', '5', '6', '7']);
+
+/** The widest shape that is still drawn, either way. */
+const widest = 4;
+
+const aliases: Readonly<Record<string, string>> = {
+  v: 'version',
+  s: 'stylize',
+  c: 'chaos',
+  w: 'weird',
+  ar: 'aspect',
+};
+
+/** `5.0` and `6.0` are the versions 5 and 6. */
+const plainVersion = (text: string): string => text.replace(/\.0$/, '');
+
+/**
+ * Splits a prompt into its text and its flags. Lenient as the real parser is: the last of equal flags counts, a long
+ * dash is two short ones, unknown flags are read over; only values that cannot be meant are a problem.
+ */
+export function parsePrompt(prompt: string, niji = false): ParsedPrompt {
+  const [text = '', ...parts] = prompt
+    .replaceAll(/(^|\s)[—–](?=[a-z])/giu, '$1--')
+    .split(/(?:^|\s)--(?=[a-z])/iu);
+  const given = new Map<string, string>();
+  for (const part of parts) {
+    const [, name = '', value = ''] = /^([a-z]+)\s*([^]*)$/iu.exec(part.trim()) ?? [];
+    const word = name.toLowerCase();
+    given.set(aliases[word] ?? word, value.trim());
+    // The later of --v and --niji decides.
+    if (word === 'niji') given.delete('version');
+    else if (word === 'v' || word === 'version') given.delete('niji');
+  }
+  const problems: string[] = [];
+  const version = readVersion(given, niji, problems);
+  const flags: PromptFlags = {
+    ...(version === undefined ? {} : { version }),
+    ...readSeed(given.get('seed'), problems),
+    aspect: readAspect(given.get('aspect'), problems),
+    stylize: readNumber('stylize', given.get('stylize'), 0, 1000, 100, problems),
+    chaos: readNumber('chaos', given.get('chaos'), 0, 100, 0, problems),
+    weird: readNumber('weird', given.get('weird'), 0, 3000, 0, problems),
+  };
+  const problem = problems[0];
+  return { text: text.trim(), flags, ...(problem === undefined ? {} : { problem }) };
+}
+
+function refuse(name: string, value: string, expected: string): string {
+  return `[Invalid parameter] Invalid value provided for argument --${name}: got \`${value.slice(0, 40)}\`, expected ${expected}`;
+}
+
+function readVersion(
+  given: ReadonlyMap<string, string>,
+  niji: boolean,
+  problems: string[],
+): string | undefined {
+  const nijiValue = given.get('niji') ?? (niji && !given.has('version') ? '' : undefined);
+  if (nijiValue !== undefined) {
+    const version = nijiValue === '' ? '6' : plainVersion(nijiValue);
+    if (nijiVersions.has(version)) return `niji ${version}`;
+    problems.push(refuse('niji', nijiValue, [...nijiVersions].join(', ')));
+    return undefined;
+  }
+  const value = given.get('version');
+  if (value === undefined) return undefined;
+  const version = plainVersion(value);
+  if (versions.has(version)) return version;
+  problems.push(refuse('version', value, [...versions].join(', ')));
+  return undefined;
+}
+
+function readSeed(value: string | undefined, problems: string[]): { readonly seed?: string } {
+  if (value === undefined) return {};
+  if (/^\d{1,10}$/.test(value) && Number(value) <= 4_294_967_295) return { seed: String(Number(value)) };
+  problems.push(refuse('seed', value, 'a whole number from 0 to 4294967295'));
+  return {};
+}
+
+function readAspect(value: string | undefined, problems: string[]): readonly [number, number] {
+  if (value === undefined) return [1, 1];
+  const [, first, second] = /^(\d{1,5})\s*[:x]\s*(\d{1,5})$/.exec(value) ?? [];
+  const [width, height] = [Number(first), Number(second)];
+  if (width > 0 && height > 0 && width / height <= widest && height / width <= widest) return [width, height];
+  problems.push(refuse('ar', value, `a ratio such as 3:2, not beyond ${widest}:1`));
+  return [1, 1];
+}
+
+function readNumber(
+  name: string,
+  value: string | undefined,
+  low: number,
+  high: number,
+  usual: number,
+  problems: string[],
+): number {
+  if (value === undefined) return usual;
+  const number = value === '' ? Number.NaN : Number(value);
+  if (number >= low && number <= high) return number;
+  problems.push(refuse(name, value, `a number from ${low} to ${high}`));
+  return usual;
+}

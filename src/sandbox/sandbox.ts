@@ -1,0 +1,106 @@
+import { Studio } from './draw/studio.ts';
+import { Ledger, type LoggedRequest, type SandboxCounters } from './http/ledger.ts';
+import { listen } from './http/listen.ts';
+import { pageReply } from './http/reply.ts';
+import { RequestIds } from './http/request-id.ts';
+import { Service } from './http/service.ts';
+import { neutralNames, type SandboxNames } from './names.ts';
+import { completeSettings, type SandboxSettings } from './settings.ts';
+import { MemoryBook, type TaskBook } from './tasks/book.ts';
+import { TaskDesk } from './tasks/desk.ts';
+import { DiskBook } from './tasks/disk-book.ts';
+
+/** How a sandbox is started. */
+export interface SandboxOptions {
+  /** Default 0: any free one. */
+  readonly port?: number;
+  /** Default: the neutral words of service.md. */
+  readonly names?: SandboxNames;
+  /** A folder that keeps the tasks on disk, so that a sandbox started on it later goes on; default: memory only. */
+  readonly state?: string;
+  /** The only key that is accepted. */
+  readonly apiKey: string;
+  readonly settings?: Partial<SandboxSettings>;
+  /** The clock that tasks age by, in unix ms; default: the wall clock. */
+  readonly now?: () => number;
+  /** Decides which requests meet faults of a probability; default `sandbox`. */
+  readonly seed?: string;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+  /** The base address, for example `http://127.0.0.1:40123`. */
+  readonly url: string;
+  /** What was counted since the start; also at GET /sandbox/counters. */
+  counters(): SandboxCounters;
+  /** The newest requests, oldest first; also at GET /sandbox/requests. */
+  requests(): readonly LoggedRequest[];
+  /** Cuts every connection, frees the ports and closes the state. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the image workflow of service.md on 127.0.0.1 (and nowhere else), with the web host that its redirects
+ * lead to on a second port.
+ * @throws RangeError for a setting out of range, Error when the port is taken or the state folder cannot be held
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const settings = completeSettings(options.settings);
+  const names = options.names ?? neutralNames;
+  const now = options.now ?? Date.now;
+  const seed = options.seed ?? 'sandbox';
+  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
+    throw new RangeError('The key of the sandbox must be printable ASCII without spaces, and not empty.');
+  }
+
+  const book: TaskBook =
+    options.state === undefined ? new MemoryBook(settings.taskLimit) : new DiskBook(options.state);
+  const ledger = new Ledger(settings.requestLog);
+  const studio = new Studio(settings);
+  const closing = new AbortController();
+  const ports = { service: 0, site: 0 };
+  const service = new Service({
+    settings,
+    names,
+    apiKey: options.apiKey,
+    seed,
+    now,
+    book,
+    desk: new TaskDesk(book, settings, names, now),
+    studio,
+    ledger,
+    ids: new RequestIds(seed),
+    closing: closing.signal,
+    ports: () => ports,
+  });
+
+  const page = pageReply();
+  const site = await listen(0, (request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': page.type }).end(page.body);
+  }).catch((failure: unknown) => {
+    book.close();
+    throw failure;
+  });
+  const api = await listen(options.port ?? 0, (request, response) => {
+    void service.handle(request, response);
+  }).catch(async (failure: unknown) => {
+    await site.close();
+    book.close();
+    throw failure;
+  });
+  ports.service = api.port;
+  ports.site = site.port;
+
+  return {
+    url: `http://127.0.0.1:${api.port}`,
+    counters: () => ledger.counters(),
+    requests: () => ledger.requests(),
+    async close() {
+      closing.abort();
+      await Promise.all([api.close(), site.close()]);
+      await studio.idle();
+      book.close();
+    },
+  };
+}

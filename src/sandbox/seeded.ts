@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+/** A number in [0, 1) that depends on the text alone. */
+export function unitOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48;
+}
+
+/** A UUID (in the form of version 4) that depends on the text alone. */
+export function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Short hexadecimal content hash, for keys and seeds. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}

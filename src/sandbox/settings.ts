@@ -1,0 +1,116 @@
+import type { Fault } from './faults/fault.ts';
+import type { OperationClass, Speed } from './tasks/task.ts';
+
+/** How the sandbox behaves. All times are milliseconds. */
+export interface SandboxSettings {
+  /** Factor on all task durations: 0.1 is ten times quicker, 0 finishes every task at once. */
+  readonly pace: number;
+  /** How long a task works, by what it does and the speed of its path prefix (service.md 4.1.5), before `pace` and `spread`. */
+  readonly durations: Readonly<Record<OperationClass, Readonly<Record<Speed, number>>>>;
+  /** Share by which one task's duration may differ from the table, either way; drawn from the request, so it repeats. */
+  readonly spread: number;
+  /** Tasks that work at the same time (protocol.md 6.2); U1 to U4 do not count. */
+  readonly concurrency: number;
+  /** Tasks that may wait for one of those places; the next submission answers code 23. */
+  readonly queue: number;
+  /** Image submissions a minute before 429 with Retry-After; 0 is no limit. */
+  readonly submitsPerMinute: number;
+  /** Whether a working task already shows an imageUrl, of a blurred preview (protocol.md 1.2). */
+  readonly previews: boolean;
+  /**
+   * How old a task's shown state may be: it is read every so often since submission, and before the first reading
+   * the status is `""` and buttons is null (protocol.md 2.2). 0 shows the state as it is.
+   */
+  readonly refresh: number;
+  /** What a click that opens a modal answers: 21 at once, or 1 so that only polling shows MODAL (protocol.md, fact 1). */
+  readonly modalCode: 1 | 21;
+  /** Writes task ids as bare 17-digit numbers in submit responses (protocol.md 1.5). */
+  readonly bareIds: boolean;
+  /** How long an image link works after the fetch that gave it; then 403. 0 is for ever. */
+  readonly linkLife: number;
+  /** How long a customId works after its task finished; then fetch shows new ones and the old are refused. 0 is for ever. */
+  readonly buttonLife: number;
+  /** The model version of a prompt that names none. */
+  readonly defaultVersion: string;
+  /** A prompt with this mark is refused at submission with code 24. */
+  readonly bannedMark: string;
+  /** A prompt with this mark is accepted and its task fails with `[Banned prompt detected] …`. */
+  readonly moderatedMark: string;
+  /** A prompt with this mark fails once with `[Internal error] Something went wrong`; the next submission of it succeeds. */
+  readonly brokenMark: string;
+  /** A prompt with this mark is accepted and its task never finishes. */
+  readonly stuckMark: string;
+  /** Side in pixels of a square grid and of an upscaled image; other shapes have the same area. */
+  readonly pixels: number;
+  /** Images drawn at the same time. */
+  readonly drawers: number;
+  /** Bytes of finished images kept in memory. */
+  readonly imageCache: number;
+  /** Largest request body in bytes; then 413. */
+  readonly bodyLimit: number;
+  /** Tasks kept without `state`; then the oldest finished ones are forgotten. */
+  readonly taskLimit: number;
+  /** Requests kept in the log. */
+  readonly requestLog: number;
+  readonly faults: readonly Fault[];
+}
+
+/** Times are those of protocol.md 6.1, scaled so that a demonstration of a hundred images ends within a minute. */
+export const defaultSettings: SandboxSettings = {
+  pace: 1,
+  durations: {
+    imagine: { relax: 2400, fast: 1200, turbo: 500 },
+    variation: { relax: 2000, fast: 1000, turbo: 400 },
+    upscale: { relax: 300, fast: 150, turbo: 80 },
+    enlarge: { relax: 3200, fast: 1600, turbo: 700 },
+    outpaint: { relax: 2400, fast: 1200, turbo: 500 },
+  },
+  spread: 0.3,
+  concurrency: 12,
+  queue: 100,
+  submitsPerMinute: 0,
+  previews: true,
+  refresh: 0,
+  modalCode: 21,
+  bareIds: false,
+  linkLife: 24 * 3_600_000,
+  buttonLife: 0,
+  defaultVersion: '7',
+  bannedMark: '[banned]',
+  moderatedMark: '[moderated]',
+  brokenMark: '[broken]',
+  stuckMark: '[stuck]',
+  pixels: 1024,
+  drawers: 2,
+  imageCache: 64 * 1024 * 1024,
+  bodyLimit: 32 * 1024 * 1024,
+  taskLimit: 20_000,
+  requestLog: 2_000,
+  faults: [],
+};
+
+/** The settings in force; a setting outside its range is a RangeError that names it. */
+export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxSettings {
+  const settings = { ...defaultSettings, ...given };
+  const check = (name: keyof SandboxSettings, low: number, high = Number.MAX_SAFE_INTEGER): void => {
+    const value = settings[name] as number;
+    if (!(value >= low && value <= high)) {
+      throw new RangeError(`sandbox setting ${name}: expected a number from ${low} to ${high}, got ${value}`);
+    }
+  };
+  check('pace', 0);
+  check('spread', 0, 1);
+  check('concurrency', 1);
+  check('queue', 0);
+  check('submitsPerMinute', 0);
+  check('refresh', 0);
+  check('linkLife', 0);
+  check('buttonLife', 0);
+  check('pixels', 64, 4096);
+  check('drawers', 1, 64);
+  check('imageCache', 0);
+  check('bodyLimit', 1);
+  check('taskLimit', 1);
+  check('requestLog', 0);
+  return settings;
+}

@@ -1,0 +1,124 @@
+import type { WireButton } from '../../service/wire.ts';
+import type { PanDirection } from '../draw/lineage.ts';
+import { uuidOf } from '../seeded.ts';
+import type { StoredTask } from './task.ts';
+
+/** What pressing a button asks for. Indices count from 0. */
+export type Press =
+  | { readonly kind: 'upscale'; readonly index: number }
+  | { readonly kind: 'variation'; readonly index: number }
+  | { readonly kind: 'reroll' }
+  | { readonly kind: 'enlarge'; readonly creative: boolean }
+  | { readonly kind: 'vary'; readonly strong: boolean }
+  | { readonly kind: 'inpaint' }
+  | { readonly kind: 'zoom'; readonly factor: number }
+  | { readonly kind: 'custom-zoom' }
+  | { readonly kind: 'pan'; readonly direction: PanDirection }
+  | { readonly kind: 'animate' };
+
+/** A button of a finished task and what it does. */
+export interface TaskButton {
+  readonly wire: WireButton;
+  readonly press: Press;
+}
+
+/** The families of buttons after an upscale (protocol.md 4, "Version gates"). */
+type Generation = 'first' | 'fourth' | 'fifth' | 'sixth' | 'eighth';
+
+function generationOf(version: string): Generation {
+  const number = Number(version.replace('niji ', ''));
+  if (number >= 8) return 'eighth';
+  if (number >= 6) return 'sixth';
+  if (number >= 5) return 'fifth';
+  return number >= 4 ? 'fourth' : 'first';
+}
+
+/** The middle part of the customIds of the two upscales, by version. */
+function upscaleWords(version: string): readonly [string, string] {
+  const number = version.replace('niji ', '');
+  if (number.startsWith('5')) return ['v5_2x', 'v5_4x'];
+  const word = number === '6.1' ? 'v6r1' : `v${number}`;
+  return [`${word}_2x_subtle`, `${word}_2x_creative`];
+}
+
+/**
+ * The buttons of a finished task, in the service's order (service.md 2.3, protocol.md 4). Their customIds carry a
+ * job id that no other task has; with `buttonLife` (ms, 0 for ever) it changes as the task ages, so that a customId
+ * read long ago no longer works.
+ */
+export function buttonsOf(
+  task: StoredTask,
+  prefix: string,
+  now: number,
+  buttonLife: number,
+): readonly TaskButton[] {
+  const age = buttonLife > 0 ? Math.max(0, Math.floor((now - task.endAt) / buttonLife)) : 0;
+  const job = uuidOf(`job ${task.id} ${age}`);
+  const button = (label: string, emoji: string, id: string, press: Press): TaskButton => ({
+    wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
+    press,
+  });
+  const solo = (label: string, emoji: string, id: string, press: Press): TaskButton =>
+    button(label, emoji, `${id}::${job}::SOLO`, press);
+
+  const reroll = solo('', '🔄', 'JOB::reroll::0', { kind: 'reroll' });
+  if (task.buttonSet === 'grid') {
+    const frames = [0, 1, 2, 3];
+    return [
+      ...frames.map((index) =>
+        button(`U${index + 1}`, '', `JOB::upsample::${index + 1}::${job}`, { kind: 'upscale', index }),
+      ),
+      reroll,
+      ...frames.map((index) =>
+        button(`V${index + 1}`, '', `JOB::variation::${index + 1}::${job}`, { kind: 'variation', index }),
+      ),
+    ];
+  }
+
+  const generation = generationOf(task.version);
+  if (generation === 'first' || generation === 'fourth') {
+    const enlarged = task.buttonSet === 'enlarged';
+    const max = solo('Upscale to max', 'upscale_1', 'JOB::upsample_max::1', {
+      kind: 'enlarge',
+      creative: false,
+    });
+    return [
+      ...(generation === 'first' && !enlarged ? [max] : []),
+      solo('Make Variations', '🪄', 'JOB::variation::1', { kind: 'variation', index: 0 }),
+      reroll,
+    ];
+  }
+
+  const [first, second] = upscaleWords(task.version);
+  const labels =
+    generation === 'fifth'
+      ? (['Upscale (2x)', 'Upscale (4x)'] as const)
+      : (['Upscale (Subtle)', 'Upscale (Creative)'] as const);
+  const upscales = [
+    solo(labels[0], 'upscale_1', `JOB::upsample_${first}::1`, { kind: 'enlarge', creative: false }),
+    solo(labels[1], 'upscale_1', `JOB::upsample_${second}::1`, {
+      kind: 'enlarge',
+      creative: generation !== 'fifth',
+    }),
+  ];
+  const varies = [
+    solo('Vary (Subtle)', '🪄', 'JOB::low_variation::1', { kind: 'vary', strong: false }),
+    solo('Vary (Strong)', '🪄', 'JOB::high_variation::1', { kind: 'vary', strong: true }),
+    solo('Vary (Region)', '🖌️', 'Inpaint::1', { kind: 'inpaint' }),
+  ];
+  const zooms = [
+    solo('Zoom Out 2x', '🔍', 'Outpaint::50::1', { kind: 'zoom', factor: 2 }),
+    solo('Zoom Out 1.5x', '🔍', 'Outpaint::75::1', { kind: 'zoom', factor: 1.5 }),
+    button('Custom Zoom', '🔍', `CustomZoom::${job}`, { kind: 'custom-zoom' }),
+  ];
+  const pan = (emoji: string, direction: PanDirection): TaskButton =>
+    solo('', emoji, `JOB::pan_${direction}::1`, { kind: 'pan', direction });
+  const pans = [pan('⬅️', 'left'), pan('➡️', 'right'), pan('⬆️', 'up'), pan('⬇️', 'down')];
+  const animates = [
+    solo('Animate (High motion)', '🎞️', 'JOB::animate_high::1', { kind: 'animate' }),
+    solo('Animate (Low motion)', '🎞️', 'JOB::animate_low::1', { kind: 'animate' }),
+  ];
+  if (generation === 'eighth') return [...varies, ...animates, reroll];
+  if (task.buttonSet === 'enlarged') return [...varies, ...zooms, ...animates, reroll];
+  return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll];
+}

@@ -1,0 +1,95 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, openDatabase, type Statement } from '../../state/sqlite.ts';
+import type { TaskBook } from './book.ts';
+import type { StoredTask } from './task.ts';
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS task (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    request TEXT NOT NULL,
+    occupies_until REAL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS task_request ON task (request);
+  CREATE INDEX IF NOT EXISTS task_occupies ON task (occupies_until) WHERE occupies_until IS NOT NULL;
+`;
+
+/**
+ * A book in `sandbox.sqlite` of the state folder. `add` returns after the task is on the disk, so that a task id
+ * which has been answered is never forgotten. One process at a time: the file is held exclusively.
+ */
+export class DiskBook implements TaskBook {
+  readonly #database: Database;
+  readonly #insert: Statement;
+  readonly #select: Statement<{ record: string }>;
+  readonly #count: Statement<{ count: number }>;
+
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true });
+    this.#database = openDatabase(join(folder, 'sandbox.sqlite'), { busyTimeoutMs: 1000 });
+    try {
+      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE');
+      this.#database.exec('PRAGMA journal_mode = WAL');
+      this.#database.exec('PRAGMA synchronous = FULL');
+      this.#database.exec(schema);
+    } catch (cause) {
+      this.#database.close();
+      throw new Error(
+        `The sandbox cannot keep its tasks in ${folder}: it cannot be written, or another sandbox holds it. ` +
+          'Give each sandbox its own folder.',
+        { cause },
+      );
+    }
+    this.#insert = this.#database.prepare(
+      'INSERT INTO task (id, request, occupies_until, record) VALUES (?, ?, ?, ?)',
+    );
+    this.#select = this.#database.prepare('SELECT record FROM task WHERE id = ?');
+    this.#count = this.#database.prepare('SELECT count(*) AS count FROM task WHERE request = ?');
+  }
+
+  add(task: StoredTask): void {
+    this.#insert.run(task.id, task.request, task.occupies ? task.endAt : null, JSON.stringify(task));
+  }
+
+  get(id: string): StoredTask | undefined {
+    return read(this.#select.get(id));
+  }
+
+  unfinished(now: number): readonly StoredTask[] {
+    return this.#all('SELECT record FROM task WHERE occupies_until > ? ORDER BY number', now);
+  }
+
+  accepted(request: string): number {
+    return this.#count.get(request)?.count ?? 0;
+  }
+
+  lastId(): string | undefined {
+    return this.newest(1)[0]?.id;
+  }
+
+  newest(count: number): readonly StoredTask[] {
+    return this.#all('SELECT record FROM task ORDER BY number DESC LIMIT ?', count);
+  }
+
+  get size(): number {
+    const row = this.#database.prepare<{ count: number }>('SELECT count(*) AS count FROM task').get();
+    return row?.count ?? 0;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #all(sql: string, value: number): readonly StoredTask[] {
+    return this.#database
+      .prepare<{ record: string }>(sql)
+      .all(value)
+      .flatMap((row) => read(row) ?? []);
+  }
+}
+
+function read(row: { readonly record: string } | undefined): StoredTask | undefined {
+  return row === undefined ? undefined : (JSON.parse(row.record) as StoredTask);
+}
