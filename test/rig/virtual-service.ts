@@ -1,0 +1,168 @@
+import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { Button, JobRecord } from '../../src/plan/job.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import { gridButtons, upscaledButtons } from './fake-task.ts';
+
+/** A submission as the virtual service sees it. */
+export interface VirtualSubmit {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly key: string;
+  readonly prompt: string;
+  /** Label of the pressed button; empty for an imagine. */
+  readonly pressed: string;
+  readonly at: number;
+}
+
+export interface VirtualTask {
+  readonly id: string;
+  readonly submit: VirtualSubmit;
+  readonly endsAt: number;
+  readonly end: { readonly state: 'success' } | { readonly state: 'failure'; readonly failReason: string };
+  readonly buttons: readonly Button[];
+}
+
+/** What a fault makes of a request: the answer it gets, and whether the service carried it out all the same. */
+export interface VirtualFault {
+  readonly error: ServiceFailure;
+  readonly made?: boolean;
+}
+
+export interface VirtualScript {
+  /** ms from submission to the end. Default 30 s. */
+  readonly duration?: (submit: VirtualSubmit) => number;
+  /** How a task ends. Default success. */
+  readonly end?: (submit: VirtualSubmit) => VirtualTask['end'];
+  /** Instead of the usual answer. */
+  readonly onSubmit?: (submit: VirtualSubmit) => VirtualFault | SubmitAnswer | undefined;
+  readonly onFetch?: (taskId: string, fetches: number, at: number) => ServiceFailure | undefined;
+  readonly onSave?: (key: string, saves: number) => SaveAnswer | undefined;
+}
+
+/** A failure as the client would give it. */
+export function failure(
+  code: string,
+  kind: ServiceFailure['class'],
+  more: Partial<ServiceFailure> = {},
+): ServiceFailure {
+  return { code, class: kind, message: `${code} (made up)`, ...more };
+}
+
+/**
+ * A model of the service in virtual time: no socket, no promise. It counts every task it made, by what was asked.
+ */
+export class VirtualService {
+  readonly tasks = new Map<string, VirtualTask>();
+  readonly submits: VirtualSubmit[] = [];
+  readonly fetchTimes: number[] = [];
+  /** Tasks made, by prompt and pressed buttons. */
+  readonly made = new Map<string, number>();
+  readonly #script: VirtualScript;
+  readonly #fetches = new Map<string, number>();
+  readonly #saves = new Map<string, number>();
+
+  constructor(script: VirtualScript = {}) {
+    this.#script = script;
+  }
+
+  /** Tasks that are not finished at this moment. */
+  inFlight(at: number): number {
+    return [...this.tasks.values()].filter((task) => task.submit.at <= at && task.endsAt > at).length;
+  }
+
+  submit(record: JobRecord, parentTaskId: string | undefined, at: number): Answer<SubmitAnswer> {
+    const parent = parentTaskId === undefined ? undefined : this.tasks.get(parentTaskId);
+    const { request, pressed } = record;
+    const prompt =
+      request.kind === 'imagine' ? String(request.fields['prompt']) : (parent?.submit.prompt ?? '');
+    const path = pressed === undefined ? '' : `${parent?.submit.pressed ?? ''}/${pressed.label}`;
+    const submit: VirtualSubmit = {
+      number: this.submits.length + 1,
+      key: record.key,
+      prompt,
+      pressed: path,
+      at,
+    };
+    this.submits.push(submit);
+    const scripted = this.#script.onSubmit?.(submit);
+    if (scripted !== undefined && 'error' in scripted) {
+      if (scripted.made) this.#make(submit);
+      return { ok: false, error: scripted.error };
+    }
+    if (scripted !== undefined) return { ok: true, value: scripted };
+    if (pressed !== undefined && parent?.buttons.every(({ customId }) => customId !== pressed.customId))
+      throw new Error(`The button ${pressed.label} (${pressed.customId}) is not on task ${parentTaskId}.`);
+    return { ok: true, value: { kind: 'accepted', taskId: this.#make(submit).id, code: 1 } };
+  }
+
+  fetch(taskId: string, at: number): Answer<Task> {
+    this.fetchTimes.push(at);
+    const fetches = (this.#fetches.get(taskId) ?? 0) + 1;
+    this.#fetches.set(taskId, fetches);
+    const scripted = this.#script.onFetch?.(taskId, fetches, at);
+    if (scripted !== undefined) return { ok: false, error: scripted };
+    const task = this.tasks.get(taskId);
+    if (task === undefined)
+      return { ok: false, error: failure('service.task-unknown', 'permanent', { status: 404 }) };
+    if (at < task.endsAt)
+      return { ok: true, value: { id: taskId, state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } };
+    if (task.end.state === 'failure')
+      return {
+        ok: true,
+        value: {
+          id: taskId,
+          state: 'failure',
+          status: 'FAILURE',
+          failReason: task.end.failReason,
+          buttons: [],
+        },
+      };
+    return {
+      ok: true,
+      value: {
+        id: taskId,
+        state: 'success',
+        status: 'SUCCESS',
+        imageUrl: `https://images/${taskId}?${fetches}`,
+        buttons: task.buttons,
+      },
+    };
+  }
+
+  save(key: string): SaveAnswer {
+    const saves = (this.#saves.get(key) ?? 0) + 1;
+    this.#saves.set(key, saves);
+    return (
+      this.#script.onSave?.(key, saves) ?? {
+        ok: true,
+        value: {
+          output: 1,
+          file: `images/${key.slice(0, 2)}/${key}-1.png`,
+          bytes: 10,
+          sha256: key,
+          mime: 'image/png',
+          width: 8,
+          height: 8,
+        },
+      }
+    );
+  }
+
+  #make(submit: VirtualSubmit): VirtualTask {
+    const number = this.tasks.size + 1;
+    const upscale = /\/U\d$/.test(submit.pressed);
+    const task: VirtualTask = {
+      id: String(1_000_000_000_000_000 + number),
+      submit,
+      endsAt: submit.at + (this.#script.duration?.(submit) ?? 30_000),
+      end: this.#script.end?.(submit) ?? { state: 'success' },
+      buttons: (upscale ? upscaledButtons(number) : gridButtons(number)).map(
+        ({ customId, label, emoji }) => ({ customId, label, emoji }),
+      ),
+    };
+    this.tasks.set(task.id, task);
+    const what = `${submit.prompt}|${submit.pressed}`;
+    this.made.set(what, (this.made.get(what) ?? 0) + 1);
+    return task;
+  }
+}
