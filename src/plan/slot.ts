@@ -12,6 +12,8 @@ export interface Slot {
   readonly kind: StepKind;
   /** The buttons that lead to it, as the file says them. */
   readonly branch: readonly string[];
+  /** Index of its place in the plan, the same in every cell; what a wildcard found shares its place. */
+  readonly place?: number;
   /** Operations from the root of its chain; 0 for an imagine. Deeper jobs run first. */
   readonly depth: number;
   readonly keep: boolean;
@@ -24,6 +26,11 @@ export interface Slot {
   readonly status: SlotStatus;
   /** Pending, and all it waits for is done: its job may be started. */
   readonly ready: boolean;
+  /**
+   * Its job is done and paid, but was not downloaded, because no slot wanted that until now. The status is `saving`;
+   * nothing is to be submitted.
+   */
+  readonly unsaved?: true;
   /** For failed and in-doubt; for blocked: what it is blocked by; for skipped: why. */
   readonly error?: JobError;
   /** The nearest prompt, exactly as sent, where known. */

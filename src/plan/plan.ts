@@ -1,0 +1,67 @@
+import type { Diagnostic } from '../pipeline/diagnostic.ts';
+import type { FilePort } from '../pipeline/files.ts';
+import type { Pipeline, Step } from '../pipeline/pipeline.ts';
+import { err, ok, type Result } from '../pipeline/result.ts';
+import { SourceText } from '../pipeline/source.ts';
+import type { Cell } from './cell.ts';
+import { type Matrix, prepareMatrix } from './matrix.ts';
+import { layOut, type Skeleton, slotsPerCellLimit } from './place.ts';
+import { resolveCell } from './resolve.ts';
+import type { RecordLookup, Slot } from './slot.ts';
+
+/** A pipeline that is ready to be enumerated: all that is the same in every cell is worked out once. */
+export interface Plan {
+  readonly pipeline: Pipeline;
+  /** Part of every job key: `service.id`, else the address's origin, for the sandbox the word sandbox. */
+  readonly serviceId: string;
+  readonly matrix: Matrix;
+  readonly skeleton: Skeleton;
+  /** Slots of every cell; a wildcard and what hangs below it count once. */
+  readonly slotsPerCell: number;
+  /** Some selector is a wildcard: how many slots there are is known only when its parents are done. */
+  readonly hasWildcards: boolean;
+  /** {@link resolveCell} of this plan. */
+  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
+}
+
+/** What planning needs beside the pipeline. */
+export interface PlanSurroundings {
+  readonly files: FilePort;
+  readonly serviceId: string;
+}
+
+/**
+ * Makes a plan of a valid pipeline. Reads the matrix's tables once, to count and to hash them; expands nothing.
+ * Its diagnostics are the tables' and `plan.too-large`.
+ */
+export async function preparePlan(
+  pipeline: Pipeline,
+  { files, serviceId }: PlanSurroundings,
+): Promise<Result<Plan, readonly Diagnostic[]>> {
+  const skeleton = layOut(pipeline.steps);
+  const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton.tooMany)] : [];
+  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file);
+  if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
+  if ('tooMany' in skeleton) return err(tooLarge);
+  const resolvable = { serviceId, skeleton };
+  return ok({
+    pipeline,
+    ...resolvable,
+    matrix: matrix.value,
+    slotsPerCell: skeleton.places.length,
+    hasWildcards: skeleton.places.some(({ wild }) => wild),
+    resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
+  });
+}
+
+function tooLargeDiagnostic({ source }: Pipeline, { name, position }: Step): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'plan.too-large',
+    message: `With step "${name}" every cell has more than ${slotsPerCellLimit} slots.`,
+    hint: 'Press fewer buttons on each level of its path, or start it from fewer branches.',
+    ...position,
+    file: source.file,
+    sourceLine: new SourceText(source.file, source.text).line(position.line).slice(0, 200),
+  };
+}

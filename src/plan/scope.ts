@@ -1,0 +1,72 @@
+import { TemplateError } from '../pipeline/template.ts';
+import type { Value } from '../pipeline/value.ts';
+import type { Gate } from './gate.ts';
+import type { Resolved } from './resolve.ts';
+
+/** What templates may read of a step, by its name. */
+export type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
+
+/** The values of the steps that a template reads, or the gate that holds it up. */
+export type StepReading =
+  | { readonly kind: 'known'; readonly values: StepValues }
+  | Exclude<Gate, { kind: 'done' }>;
+
+/**
+ * Reads steps as a slot below `above` sees them: the job of each on this branch or its nearest common ancestor.
+ * The first one that is not done decides.
+ *
+ * @throws TemplateError `template.several` where a step has several jobs there
+ */
+export function readSteps(
+  names: readonly string[],
+  above: Resolved | undefined,
+  resolved: ReadonlyMap<string, readonly Resolved[]>,
+): StepReading {
+  const values: Record<string, Readonly<Record<string, Value>>> = {};
+  for (const name of names) {
+    const job = nearest(name, above, resolved.get(name) ?? []);
+    if (job.gate.kind !== 'done') return job.gate;
+    values[name] = imageValues(job);
+  }
+  return { kind: 'known', values };
+}
+
+function nearest(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
+  const operations = all.filter(({ place }) => place.level === 0);
+  for (let ancestor = above; ancestor !== undefined; ancestor = ancestor.above) {
+    const common = ancestor;
+    const below = operations.filter((operation) => hangsOn(operation, common));
+    if (below.length > 0) return only(name, below);
+  }
+  return only(name, operations);
+}
+
+function hangsOn(operation: Resolved, ancestor: Resolved): boolean {
+  for (let at: Resolved | undefined = operation; at !== undefined; at = at.above)
+    if (at === ancestor) return true;
+  return false;
+}
+
+function only(name: string, jobs: readonly Resolved[]): Resolved {
+  const [job, ...more] = jobs;
+  if (job !== undefined && more.length === 0) return job;
+  throw new TemplateError(
+    'template.several',
+    job === undefined
+      ? `Step "${name}" has no job in this cell, and exactly one is needed to read its result.`
+      : `Step "${name}" has ${jobs.length} jobs here, and a template reads the result of exactly one. Use \`gather\`.`,
+  );
+}
+
+/** What an image job offers to templates; what the service did not say is not there. */
+function imageValues({ slot }: Resolved): Readonly<Record<string, Value>> {
+  const { record, prompt } = slot;
+  const button = record?.pressed;
+  const imageUrl = record?.result?.imageUrl;
+  return {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(button === undefined ? {} : { button: button.label === '' ? button.emoji : button.label }),
+    ...(record?.taskId === undefined ? {} : { task_id: record.taskId }),
+    ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
+  };
+}
