@@ -1,5 +1,5 @@
 import type { Position } from './diagnostic.ts';
-import type { Value } from './value.ts';
+import type { Value, WrittenNumber } from './value.ts';
 
 /** What a template may see: the cell's variables, its repeat, and the results of steps it comes after. */
 export interface TemplateScope {
@@ -24,7 +24,7 @@ export interface StepUse {
 
 /** Why a template could not be rendered for one cell; static mistakes are diagnostics instead. */
 export class TemplateError extends Error {
-  /** `template.undefined` | `template.object` | `template.filter` | `template.limit` */
+  /** `template.undefined` | `template.object` | `template.filter` | `template.range` | `template.limit` */
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -47,9 +47,10 @@ export interface Template {
   evaluate(scope: TemplateScope): Value;
 }
 
-/** JSON whose strings are templates. */
+/** JSON whose strings are templates, with numbers that remember how they were written. */
 export type TemplateTree =
   | Template
+  | WrittenNumber
   | number
   | boolean
   | null

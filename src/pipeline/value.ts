@@ -25,24 +25,33 @@ export class WrittenNumber {
   }
 
   equals(other: unknown): boolean {
-    return Number(other) === this.value;
+    return plain(other) === this.value;
   }
 
   gt(other: unknown): boolean {
-    return this.value > Number(other);
+    return this.value > plain(other);
   }
 
   geq(other: unknown): boolean {
-    return this.value >= Number(other);
+    return this.value >= plain(other);
   }
 
   lt(other: unknown): boolean {
-    return this.value < Number(other);
+    return this.value < plain(other);
   }
 
   leq(other: unknown): boolean {
-    return this.value <= Number(other);
+    return this.value <= plain(other);
   }
+}
+
+/**
+ * What the other side of a comparison is to a number: a text is never equal to one (`6 == "6"` is false), though
+ * larger or smaller; Liquid's `nil` and `empty` are objects and neither.
+ */
+function plain(other: unknown): number {
+  if (other instanceof WrittenNumber) return other.value;
+  return (typeof other === 'object' ? Number.NaN : other) as number;
 }
 
 /** A value of the matrix or of a template: JSON, with numbers that remember how they were written. */

@@ -1,0 +1,377 @@
+import {
+  type Context,
+  type Expression,
+  evalToken,
+  evalTokenValue,
+  type Template as LiquidNode,
+  type Token,
+  TokenKind,
+  TypeGuards,
+  toValueSync,
+  Value,
+} from 'liquidjs';
+import { dateFilters, isMovingDate } from './liquid-date.ts';
+import { engine, refusedFilters, suggest } from './liquid-engine.ts';
+import { templateLimits } from './liquid-limits.ts';
+import type { Mistake } from './mistake.ts';
+import { TemplateError } from './template.ts';
+import { WrittenNumber } from './value.ts';
+
+/** A name that a template reads from its scope. */
+export interface NameUse {
+  readonly root: string;
+  /** Members after the root, up to the first that is computed. */
+  readonly path: readonly string[];
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What can be said of a template before it is rendered. */
+export interface Analysis {
+  /** In order of appearance; `steps` among them. */
+  readonly uses: readonly NameUse[];
+  readonly mistakes: readonly Mistake[];
+}
+
+const isTest = (node: LiquidNode): boolean => {
+  const { name } = node as LiquidNode & { name?: string };
+  return name === 'if' || name === 'unless';
+};
+
+/** After an expression stands the end of its tag, of its line (in the liquid tag), or of the condition. */
+const afterExpression = /[ \t\r]*\n|\s*(?:-?[%}]\}|$)/y;
+
+interface FilterCall {
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** Where `name: args` stands; absent on a filter that the library made itself. */
+  readonly token?: Token;
+}
+
+/**
+ * Puts an evaluation of ours in the place of a token. To liquidjs it looks like a value with filters, which is
+ * what it evaluates through a method.
+ */
+function stand(token: Token, evaluate: (context: Context) => Iterable<unknown>): Token {
+  const { input, begin, end } = token;
+  return {
+    kind: TokenKind.FilteredValue,
+    input,
+    begin,
+    end,
+    getText: () => token.getText(),
+    getPosition: () => token.getPosition(),
+    size: () => token.size(),
+    filters: [],
+    initial: { postfix: [token], evaluate },
+  } as unknown as Token;
+}
+
+/** A bound of a range. liquidjs counts up by 1 without end where a number is too large to grow by 1. */
+const rangeBound = (token: Token): Token =>
+  stand(token, function* (context) {
+    const bound = Number(yield evalTokenValue(token, context));
+    if (Number.isSafeInteger(bound)) return bound;
+    throw new TemplateError(
+      'template.range',
+      `A range needs whole numbers, and "${token.getText()}" is none.`,
+    );
+  });
+
+/** A range as a whole: bounded in length, whatever its bounds turn out to be. */
+const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token => {
+  const { lhs, rhs } = range;
+  return stand(rhs, function* (context) {
+    const high = Number(yield evalToken(rangeBound(rhs), context));
+    const low = Number(yield evalToken(rangeBound(lhs), context));
+    if (high - low < templateLimits.range) return high;
+    throw new TemplateError(
+      'template.limit',
+      `A range may have ${templateLimits.range} members, not ${high - low + 1}.`,
+    );
+  });
+};
+
+/** A name that may be absent: asked for, not computed with. */
+const absentable = (token: Token): Token => stand(token, (context) => evalToken(token, context, true));
+
+/**
+ * Walks a parsed template: which names it reads, what is wrong with it. It also prepares it for rendering, where
+ * that is a matter of single tokens (written numbers, bounds of ranges, names that may be absent).
+ */
+class Walk {
+  readonly uses: NameUse[] = [];
+  readonly mistakes: Mistake[] = [];
+  /** Names that assign and capture made, from where they did so. */
+  readonly #assigned = new Set<string>();
+  /** Names of the loops around. */
+  readonly #loops: string[] = [];
+
+  nodes(nodes: readonly LiquidNode[]): void {
+    for (const node of nodes) this.node(node);
+  }
+
+  node(node: LiquidNode): void {
+    for (const argument of node.arguments?.() ?? []) {
+      if (argument instanceof Value) this.value(argument, node.token, isTest(node));
+      else if (!(argument.getText() === 'continue' && 'hash' in node)) this.token(argument);
+    }
+    for (const local of node.localScope?.() ?? []) {
+      this.#declare(local.content, local);
+      this.#assigned.add(local.content);
+    }
+    if (node.children === undefined) return;
+    const inside = [...(node.blockScope?.() ?? [])];
+    for (const name of inside) this.#declare(name, node.token);
+    this.#loops.push(...inside);
+    this.nodes(toValueSync(node.children(false, true)));
+    this.#loops.length -= inside.length;
+  }
+
+  value(value: Value, owner: Token, test: boolean): void {
+    const filters = value.filters as unknown as readonly FilterCall[];
+    const { postfix } = value.initial;
+    const end = Math.max(
+      owner.begin,
+      ...postfix.map((token) => token.end),
+      ...filters.map((filter) => filter.token?.end ?? 0),
+    );
+    afterExpression.lastIndex = end;
+    if (!afterExpression.test(owner.input)) {
+      this.#mistake(
+        'template.syntax',
+        'Nothing was expected here.',
+        end,
+        1,
+        'A text needs quotes; filters begin with "|".',
+      );
+    }
+    this.#expression(value.initial, owner, test, filters);
+    for (const filter of filters) this.#filter(filter, owner);
+  }
+
+  token(token: Token): void {
+    if (TypeGuards.isRangeToken(token)) {
+      this.token(token.lhs);
+      this.token(token.rhs);
+      const range = token as unknown as { lhs: Token; rhs: Token } & Token;
+      const rhs = boundedRange(range as Token & { lhs: Token; rhs: Token });
+      range.lhs = rangeBound(range.lhs);
+      range.rhs = rhs;
+    } else if (TypeGuards.isPropertyAccessToken(token)) {
+      this.#access(token);
+    } else if (TypeGuards.isNumberToken(token)) {
+      const text = token.getText();
+      if (text !== String(token.content)) {
+        (token as { content: unknown }).content = new WrittenNumber(text, token.content);
+      }
+    } else if (TypeGuards.isFilteredValueToken(token)) {
+      this.#expression(token.initial, token, false, token.filters);
+      for (const filter of token.filters)
+        this.#filter({ name: filter.name, args: filter.args, token: filter }, token);
+    }
+  }
+
+  #mistake(code: string, message: string, offset: number, length: number, hint?: string): void {
+    this.mistakes.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  #declare(name: string, token: Token): void {
+    if (name !== 'steps' && name !== 'repeat') return;
+    this.#mistake(
+      'template.reserved',
+      `"${name}" has a meaning of its own; choose another name.`,
+      token.begin,
+      token.size(),
+    );
+  }
+
+  #filter(filter: FilterCall, owner: Token): void {
+    const { begin, end } = filter.token ?? owner;
+    if (!(filter.name in engine.filters)) {
+      const why = Object.hasOwn(refusedFilters, filter.name) ? refusedFilters[filter.name] : undefined;
+      if (why === undefined) {
+        const hint = suggest(filter.name, Object.keys(engine.filters));
+        this.#mistake(
+          'template.unknown-filter',
+          `There is no filter "${filter.name}".`,
+          begin,
+          end - begin,
+          hint,
+        );
+      } else {
+        this.#mistake(
+          'template.refused-filter',
+          `The filter "${filter.name}" is not available: ${why}.`,
+          begin,
+          end - begin,
+        );
+      }
+    }
+    for (const argument of filter.args) {
+      // A named argument is a pair; its value may be missing.
+      const token: unknown = Array.isArray(argument) ? argument[1] : argument;
+      if (token !== undefined) this.token(token as Token);
+    }
+  }
+
+  #expression(expression: Expression, owner: Token, test: boolean, filters: readonly FilterCall[]): void {
+    const { postfix } = expression;
+    if (!this.#wellFormed(postfix)) return;
+    const [first] = postfix;
+    const [filter] = filters;
+    if (postfix.length === 1 && first !== undefined && filter !== undefined) {
+      if (
+        Object.hasOwn(dateFilters, filter.name) &&
+        TypeGuards.isQuotedToken(first) &&
+        isMovingDate(first.content)
+      ) {
+        this.#mistake(
+          'template.not-repeatable',
+          `A date of "${first.content}" gives another text each day.`,
+          first.begin,
+          owner.end > first.begin ? first.size() : 0,
+          'Write the date, or make it a variable of the matrix.',
+        );
+      }
+    }
+    for (const token of postfix) this.token(token);
+    const asked = test ? askedFor(postfix) : [];
+    if (postfix.length === 1 && filter?.name === 'default') asked.push(0);
+    for (const index of asked) {
+      const token = postfix[index];
+      if (TypeGuards.isPropertyAccessToken(token)) postfix[index] = absentable(token);
+    }
+  }
+
+  /** liquidjs takes `a b` for `a`, and `== a b` for `a == b`. */
+  #wellFormed(postfix: readonly Token[]): boolean {
+    let operand = false;
+    let last: Token | undefined;
+    for (const token of postfix.toSorted((a, b) => a.begin - b.begin)) {
+      const prefix = TypeGuards.isOperatorToken(token) && token.operator === 'not';
+      const infix = TypeGuards.isOperatorToken(token) && !prefix;
+      if (infix !== operand) {
+        this.#mistake(
+          'template.syntax',
+          operand
+            ? `An operator is missing before "${token.getText()}".`
+            : `A value is missing before "${token.getText()}".`,
+          token.begin,
+          token.size(),
+          operand ? 'A text needs quotes.' : undefined,
+        );
+        return false;
+      }
+      operand = !infix && !prefix;
+      last = token;
+    }
+    if (operand || last === undefined) return true;
+    this.#mistake(
+      'template.syntax',
+      `A value is missing after "${last.getText()}".`,
+      last.begin,
+      last.size(),
+    );
+    return false;
+  }
+
+  #access(access: Token & { variable: Token | undefined; props: Token[] }): void {
+    if (access.variable !== undefined) this.token(access.variable);
+    const members = access.variable === undefined ? access.props.slice(1) : access.props;
+    for (const member of members) if (!TypeGuards.isWordToken(member)) this.token(member);
+    const [root] = access.props;
+    if (access.variable !== undefined || root === undefined) return;
+    const name = constant(root);
+    if (name === undefined) {
+      this.token(root);
+      this.#mistake(
+        'template.computed-name',
+        'The name of a variable cannot be computed.',
+        access.begin,
+        access.size(),
+      );
+      return;
+    }
+    if (this.#assigned.has(name) || this.#loops.includes(name)) return;
+    const path: string[] = [];
+    for (const member of members) {
+      const part = constant(member);
+      if (part === undefined) break;
+      path.push(part);
+    }
+    if (name === 'steps' && (path.length === 0 || TypeGuards.isNumberToken(members[0]))) {
+      this.#mistake(
+        'template.steps',
+        members.length === 0
+          ? '"steps" alone has no value.'
+          : 'Which step is meant must be written, not computed.',
+        access.begin,
+        access.size(),
+        'Name the step: steps.<name>.',
+      );
+      return;
+    }
+    this.uses.push({ root: name, path, offset: access.begin, length: access.size() });
+  }
+}
+
+function constant(token: Token): string | undefined {
+  if (TypeGuards.isWordToken(token)) return (token as Token & { content: string }).content;
+  if (TypeGuards.isQuotedToken(token)) return token.content;
+  if (TypeGuards.isNumberToken(token)) return String(token.content);
+  return undefined;
+}
+
+/**
+ * Places in a condition that only ask whether a value is there: what `and`, `or`, `not` and the condition itself
+ * take, and what is compared with `nil`, `empty`, `blank`, `true`, `false`.
+ */
+function askedFor(postfix: readonly Token[]): number[] {
+  const asked: number[] = [];
+  const stack: (number | undefined)[] = [];
+  const ask = (index: number | undefined): void => {
+    if (index !== undefined) asked.push(index);
+  };
+  for (const [index, token] of postfix.entries()) {
+    if (!TypeGuards.isOperatorToken(token)) {
+      stack.push(index);
+      continue;
+    }
+    const right = stack.pop();
+    const left = token.operator === 'not' ? undefined : stack.pop();
+    const literal = [left, right].some((at) => at !== undefined && TypeGuards.isLiteralToken(postfix[at]));
+    const presence =
+      token.operator === '==' || token.operator === '!='
+        ? literal
+        : ['not', 'and', 'or'].includes(token.operator);
+    if (presence) {
+      ask(left);
+      ask(right);
+    }
+    stack.push(undefined);
+  }
+  ask(stack[0]);
+  return asked;
+}
+
+function finish(walk: Walk): Analysis {
+  return {
+    uses: walk.uses.toSorted((a, b) => a.offset - b.offset),
+    mistakes: walk.mistakes.toSorted((a, b) => a.offset - b.offset).slice(0, templateLimits.mistakes),
+  };
+}
+
+/** Analyses and prepares the nodes of a template; once per parse. */
+export function analyseNodes(nodes: readonly LiquidNode[]): Analysis {
+  const walk = new Walk();
+  walk.nodes(nodes);
+  return finish(walk);
+}
+
+/** Analyses and prepares the value of a condition; `owner` spans its text. */
+export function analyseCondition(value: Value, owner: Token): Analysis {
+  const walk = new Walk();
+  walk.value(value, owner, true);
+  return finish(walk);
+}

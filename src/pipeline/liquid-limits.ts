@@ -1,0 +1,47 @@
+import { TemplateError } from './template.ts';
+
+/**
+ * Bounds of templates. They are counts, never times, so that a template that renders on one machine renders on
+ * all. Lengths are in UTF-16 units.
+ */
+export const templateLimits = {
+  /** Text without any tag. */
+  literal: 1_000_000,
+  /** Text with tags. */
+  source: 100_000,
+  /** Tags inside tags, and brackets inside brackets. */
+  depth: 64,
+  /** Mistakes reported of one template. */
+  mistakes: 20,
+  /** Rendered text. */
+  output: 1_000_000,
+  /** Members of one range `(1..n)`. */
+  range: 10_000,
+  /** Tags rendered, list members and characters handled by filters, and characters written, together. */
+  work: 4_000_000,
+} as const;
+
+/**
+ * Counts the work of one rendering; takes the place of liquidjs' memory limiter, so that its filters charge it.
+ *
+ * @throws TemplateError `template.limit`
+ */
+export class WorkMeter {
+  #used = 0;
+
+  use(count: number): void {
+    // A count that is not a number (from values that are not) costs nothing, as in liquidjs.
+    if (!(count > 0)) return;
+    this.#used += count;
+    if (this.#used > templateLimits.work) {
+      throw new TemplateError(
+        'template.limit',
+        'The template does too much work: its loops or texts are too large.',
+      );
+    }
+  }
+
+  check(count: number): void {
+    if (count > templateLimits.work) this.use(count);
+  }
+}
