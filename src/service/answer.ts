@@ -20,7 +20,10 @@ export interface ServiceFailure {
   /**
    * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
    * `service.not-found` | `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` |
-   * `response.too-large` | `connection.refused` | `connection.lost` | `connection.timeout` | `connection.tls`
+   * `service.ambiguous` (400 with code 5) | `service.task-unknown` (of a fetch; class `retry`, for a new id may lag) |
+   * `service.bad-id` (an id that fits into no address) | `response.too-large` | `connection.refused` | `connection.dns` |
+   * `connection.tls` | `connection.proxy` | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller
+   * gave up). A GET is never `lost`: it is `retry` with the same code.
    */
   readonly code: string;
   readonly class: FailureClass;
@@ -48,7 +51,12 @@ export type SubmitAnswer =
   /** 23, 9, and 3 for want of an account: later and slower, not an attempt. */
   | { readonly kind: 'queue-full'; readonly code: number; readonly message: string }
   /** 4, 24 and other 3: fails the job. */
-  | { readonly kind: 'refused'; readonly code: number; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly code: number;
+      readonly message: string;
+      readonly requestId?: string;
+    };
 
 /** A button as the client reads it: absent texts are empty. */
 export interface TaskButton {

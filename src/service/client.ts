@@ -1,0 +1,178 @@
+import { setMaxListeners } from 'node:events';
+
+import { Agent, type Dispatcher } from 'undici';
+
+import type { Answer, ImageService, SubmitAnswer, Task } from './answer.ts';
+import { connectionFailure, type RequestFacts } from './classify.ts';
+import { makeClean } from './display.ts';
+import { readApiKey, readBaseUrl } from './endpoint.ts';
+import type { Names } from './names.ts';
+import type { Reply } from './reply.ts';
+import { exchange, type Timer, type Transport } from './request.ts';
+import { readSubmit } from './submit.ts';
+import { readTask } from './task.ts';
+import { isUsableTaskId } from './task-id.ts';
+
+export interface ImageServiceOptions {
+  /** As `readBaseUrl` gives it; a path and trailing slashes are fine. */
+  readonly baseUrl: string;
+  /** As `readApiKey` gives it. */
+  readonly apiKey: string;
+  readonly names: Names;
+  /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
+  readonly dispatcher?: Dispatcher;
+  /** Instead of undici's. What it cannot prove unsent counts as sent. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Bound of one request, from connecting to the last byte, in ms. */
+  readonly requestMs: number;
+  /** For `User-Agent: promptpress/<version>`. */
+  readonly version?: string;
+  /** Wall time in Unix ms, for a Retry-After date without a Date header. Default Date.now. */
+  readonly now?: () => number;
+  /** Default setTimeout; a test's own needs no waiting. */
+  readonly timer?: Timer;
+  /** Bound of an answer after decompression. Default 8 MiB. */
+  readonly maxBodyBytes?: number;
+}
+
+type Speed = 'relax' | 'fast' | 'turbo';
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The image workflow of service.md 4.1 over HTTP. It never repeats a request: the run is the one owner of retries. A
+ * request that was given up by the caller ends as `connection.aborted`: of class `unsent` where it never left, else
+ * `lost` (a submission) or `retry` (a fetch).
+ *
+ * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused.
+ */
+export function createImageService(options: ImageServiceOptions): ImageService {
+  const baseUrl = readBaseUrl(options.baseUrl);
+  if (!baseUrl.ok) throw new Error(`Internal error: ${baseUrl.error.message}`);
+  const apiKey = readApiKey(options.apiKey);
+  if (!apiKey.ok) throw new Error(`Internal error: ${apiKey.error.message}`);
+
+  const ownDispatcher =
+    options.dispatcher === undefined && options.fetch === undefined ? new Agent() : undefined;
+  const dispatcher = options.dispatcher ?? ownDispatcher;
+  const transport: Transport = {
+    ...(dispatcher && { dispatcher }),
+    ...(options.fetch && { fetch: options.fetch }),
+    ...(options.timer && { timer: options.timer }),
+    maxBodyBytes: options.maxBodyBytes ?? 8 * 1024 * 1024,
+  };
+  return new HttpImageService(
+    {
+      baseUrl: baseUrl.value,
+      names: options.names,
+      requestMs: options.requestMs,
+      headers: {
+        authorization: `Bearer ${apiKey.value}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'user-agent': options.version === undefined ? 'promptpress' : `promptpress/${options.version}`,
+      },
+      clean: makeClean(apiKey.value),
+      now: options.now ?? Date.now,
+    },
+    transport,
+    ownDispatcher,
+  );
+}
+
+interface Settings {
+  readonly baseUrl: string;
+  readonly names: Names;
+  readonly requestMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clean: RequestFacts['clean'];
+  readonly now: () => number;
+}
+
+class HttpImageService implements ImageService {
+  readonly #settings: Settings;
+  readonly #transport: Transport;
+  readonly #ownDispatcher: Dispatcher | undefined;
+
+  constructor(settings: Settings, transport: Transport, ownDispatcher: Dispatcher | undefined) {
+    this.#settings = settings;
+    this.#transport = transport;
+    this.#ownDispatcher = ownDispatcher;
+  }
+
+  /** `extra` has the last word: it may add fields and replace ours, whose names gateways do not agree on. */
+  imagine(
+    request: { readonly fields: Fields; readonly extra?: Fields; readonly speed: Speed },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>> {
+    const body = { botType: this.#settings.names.botType, ...request.fields, ...request.extra };
+    return this.#submit('imagine', request.speed, body, signal);
+  }
+
+  action(
+    request: {
+      readonly taskId: string;
+      readonly customId: string;
+      readonly enableRemix?: boolean;
+      readonly extra?: Fields;
+      readonly speed: Speed;
+    },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>> {
+    const { taskId, customId, enableRemix, extra, speed } = request;
+    const body = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }), ...extra };
+    return this.#submit('action', speed, body, signal);
+  }
+
+  async fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>> {
+    if (!isUsableTaskId(id)) {
+      const message = `The task id "${this.#settings.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
+      return { ok: false, error: { code: 'service.bad-id', class: 'permanent', message } };
+    }
+    // The speed is a property of the submission: fetch has no prefix (service.md 4.1.5).
+    const path = `/${this.#settings.names.path}/task/${encodeURIComponent(id)}/fetch`;
+    return this.#request('GET', path, undefined, signal, (reply, facts) => readTask(id, reply, facts));
+  }
+
+  async close(): Promise<void> {
+    await this.#ownDispatcher?.close();
+  }
+
+  #submit(
+    what: 'imagine' | 'action',
+    speed: Speed,
+    body: Fields,
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>> {
+    const { names } = this.#settings;
+    const prefix = { relax: '', fast: `/${names.fastPrefix}`, turbo: `/${names.turboPrefix}` }[speed];
+    const path = `${prefix}/${names.path}/submit/${what}`;
+    return this.#request('POST', path, JSON.stringify(body), signal, readSubmit);
+  }
+
+  async #request<T>(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+    read: (reply: Reply, facts: RequestFacts) => Answer<T>,
+  ): Promise<Answer<T>> {
+    const { baseUrl, headers, requestMs, clean, now } = this.#settings;
+    const facts: RequestFacts = { safe: method === 'GET', label: `${method} ${path}`, baseUrl, clean, now };
+    // One signal serves every request of a run. Each listener goes with its request: many of them are no leak.
+    setMaxListeners(0, signal);
+    const result = await exchange(
+      {
+        method,
+        url: `${baseUrl}${path}`,
+        headers,
+        timeoutMs: requestMs,
+        ...(body !== undefined && { body }),
+      },
+      this.#transport,
+      signal,
+    );
+    return result.ok
+      ? read(result.value, facts)
+      : { ok: false, error: connectionFailure(result.loss, result.sent, facts) };
+  }
+}

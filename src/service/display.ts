@@ -1,0 +1,33 @@
+/** Makes words of the service fit to be shown, logged and stored: they are untrusted, and may echo the key. */
+export type Clean = (words: string) => string;
+
+/** Longer messages are cut: a service may answer with a whole page. */
+const maxLength = 600;
+
+// Control characters, invisible and bidirectional formatting characters, line separators, lone surrogates.
+const unprintable =
+  /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Surrogate}\u{e0000}-\u{e007f}]/gu;
+
+const visible = (character: string): string =>
+  `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}}`;
+
+/**
+ * A cleaner that masks the key (as it is, in a URL, in JSON), turns line breaks and tabs into spaces and other control
+ * characters into a visible `\u{1b}`, and cuts long texts.
+ */
+export function makeClean(apiKey: string): Clean {
+  const forms = [
+    ...new Set([apiKey, encodeURIComponent(apiKey), JSON.stringify(apiKey).slice(1, -1)]),
+  ].filter(
+    // A shorter text is found in ordinary words; masking those would hide the message, not a secret.
+    (form) => form.length >= 4,
+  );
+  const mask = (words: string): string =>
+    forms.reduce((text, form) => text.replaceAll(form, '[secret]'), words);
+  return (words) => {
+    // Cut last: half a key is no longer found. Masked twice: a key broken up by white space may be whole afterwards.
+    const plain = mask(mask(words).replace(/\s+/g, ' ').replace(unprintable, visible)).trim();
+    if (plain.length <= maxLength) return plain;
+    return `${plain.slice(0, maxLength).replace(/\p{Surrogate}$/u, '')}…`;
+  };
+}

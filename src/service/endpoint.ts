@@ -1,0 +1,51 @@
+/** What is wrong with a base address or a key; never shows the key, nor a password in an address. */
+export interface EndpointMistake {
+  readonly code: 'service.bad-address' | 'service.bad-key';
+  readonly message: string;
+}
+
+export type EndpointAnswer =
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly error: EndpointMistake };
+
+const badAddress = (message: string): EndpointAnswer => ({
+  ok: false,
+  error: { code: 'service.bad-address', message },
+});
+
+/**
+ * Reads a base address: `https://host`, `https://host/path/`. It comes back without trailing slashes. A query, a
+ * fragment or credentials in it are refused, for they would get lost, or get into every message.
+ */
+export function readBaseUrl(text: string): EndpointAnswer {
+  let url: URL;
+  try {
+    url = new URL(text.trim());
+  } catch {
+    return badAddress(
+      'The base address of the service is not a URL. Expected something like https://api.example.com.',
+    );
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return badAddress(
+      `The base address of the service must begin with https:// or http://, not ${url.protocol}//.`,
+    );
+  if (url.username !== '' || url.password !== '')
+    return badAddress(
+      `The base address (${url.host}) must not carry a user name or password: the key is a setting of its own.`,
+    );
+  if (url.search !== '' || url.hash !== '')
+    return badAddress(`The base address (${url.origin}${url.pathname}) must not carry a "?" or "#" part.`);
+  return { ok: true, value: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
+}
+
+/** Reads a key: white space around it (the newline of a file) is dropped, inside it refused. */
+export function readApiKey(text: string): EndpointAnswer {
+  const key = text.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return { ok: true, value: key };
+  const what = key === '' ? 'is empty' : 'contains white space or characters that a header cannot carry';
+  return {
+    ok: false,
+    error: { code: 'service.bad-key', message: `The API key ${what}. Check the variable it comes from.` },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Clean } from './display.ts';
+import { members } from './json.ts';
+import { readRetryDelay } from './retry-after.ts';
+
+/** What an error body says, whichever of the shapes of protocol.md 2.1 it has. */
+export interface ErrorWords {
+  /**
+   * `envelope`: `{error: {…}}` (service.md 7.1); `gateway`: `{description, type, code}`, the gateway's own refusal on
+   * image paths; `submit`: `{code, description, result, properties}`, the image proxy's; `other`: none of these.
+   */
+  readonly shape: 'envelope' | 'gateway' | 'submit' | 'other';
+  /** The service's words, cleaned, without the request id; empty where there are none. */
+  readonly message: string;
+  /** `error.code` or `code` as text; `""`, null and absent are all empty. */
+  readonly code: string;
+  readonly requestId?: string;
+  readonly retryDelayMs?: number;
+}
+
+const requestIdNote = /\(\s*request[ _-]?id\s*[:：]\s*([^()\s]{1,128})\s*\)/giu;
+
+/** Takes "(request id: X)" out of a message, wherever it stands. */
+export function splitRequestId(text: string): { readonly message: string; readonly requestId?: string } {
+  let requestId: string | undefined;
+  const message = text.replace(requestIdNote, (_note, id: string) => {
+    requestId ??= id;
+    return '';
+  });
+  return { message: message.trim(), ...(requestId !== undefined && { requestId }) };
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'bigint'
+      ? String(value)
+      : '';
+
+const firstText = (...values: readonly unknown[]): string =>
+  values.map(textOf).find((text) => text !== '') ?? '';
+
+/** Reads a JSON error body. Never fails: an unknown shape gives empty words. */
+export function readErrorWords(body: unknown, clean: Clean): ErrorWords {
+  // The text vendor's own errors may come as a list of one.
+  const value = members(Array.isArray(body) ? body[0] : body);
+  if (value === undefined) return { shape: 'other', message: '', code: '' };
+
+  const error = members(value['error']);
+  if (error !== undefined) {
+    const retryDelayMs = retryDelay(error['details']);
+    return {
+      shape: 'envelope',
+      ...words(firstText(error['message'], error['status'], error['type']), clean),
+      code: textOf(error['code']),
+      ...(retryDelayMs !== undefined && { retryDelayMs }),
+    };
+  }
+  const description = firstText(
+    value['description'],
+    value['error'],
+    value['message'],
+    value['msg'],
+    value['detail'],
+  );
+  const hasCode = textOf(value['code']) !== '';
+  const shape = !hasCode ? 'other' : 'type' in value && !('result' in value) ? 'gateway' : 'submit';
+  return { shape, ...words(description, clean), code: textOf(value['code']) };
+}
+
+function words(text: string, clean: Clean): { readonly message: string; readonly requestId?: string } {
+  const { message, requestId } = splitRequestId(text);
+  return { message: clean(message), ...(requestId !== undefined && { requestId: clean(requestId) }) };
+}
+
+function retryDelay(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details) {
+    const delay = readRetryDelay(members(detail)?.['retryDelay']);
+    if (delay !== undefined) return delay;
+  }
+  return undefined;
+}

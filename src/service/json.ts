@@ -1,0 +1,53 @@
+import { parse } from 'lossless-json';
+
+/** Deeper answers are no answers: real ones nest five levels. */
+const maxDepth = 64;
+
+// The longest integer that certainly fits into a double has 15 digits.
+const bareLongInteger = /[:[,]\s*-?\d{16}/;
+
+/**
+ * Parses JSON without rounding: an integer beyond 2^53 comes back as a bigint (protocol.md 1.5, task ids). Of equal
+ * keys the last one counts, as in JSON.parse. Throws a SyntaxError for what is not JSON or nests too deeply.
+ */
+export function parseJson(text: string): unknown {
+  refuseDepth(text);
+  if (!bareLongInteger.test(text)) return JSON.parse(text);
+  return parse(text, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+function readNumber(source: string): number | bigint {
+  const number = Number(source);
+  // An id has tens of digits; a longer run is no id, and making a bigint of it takes quadratic time.
+  const isLongInteger = /^-?\d{16,256}$/.test(source);
+  return isLongInteger && !Number.isSafeInteger(number) ? BigInt(source) : number;
+}
+
+function refuseDepth(text: string): void {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 0x22: // "
+        for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) {
+          if (text.charCodeAt(i) === 0x5c) i++; // backslash: the next character is escaped
+        }
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        if (++depth > maxDepth) throw new SyntaxError(`JSON nested more than ${maxDepth} levels deep`);
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--;
+        break;
+      default:
+    }
+  }
+}
+
+/** The members of a JSON object, or undefined where the value is something else. */
+export function members(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+}

@@ -1,0 +1,108 @@
+/**
+ * The words in which gateways of one family differ (service.md's introduction, protocol.md "Names"): data, so that
+ * another gateway is a setting and not a change of code.
+ */
+export interface Names {
+  /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
+  readonly path: string;
+  /** What stands before it in fast and turbo mode (service.md 4.1.5): `/img-fast/img/submit/imagine`. */
+  readonly fastPrefix: string;
+  readonly turboPrefix: string;
+  /** First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`. */
+  readonly customId: string;
+  /** Sent by imagine unless the pipeline declares one. */
+  readonly botType: string;
+  /** Keys of the `tools` entries for search and maps grounding. */
+  readonly searchTool: string;
+  readonly mapsTool: string;
+  /** The header besides `Authorization` that the native text endpoint takes a key in. */
+  readonly keyHeader: string;
+}
+
+export type NameKey = keyof Names;
+
+/** Every preset by its name. */
+export const namePresets = {
+  neutral: {
+    path: 'img',
+    fastPrefix: 'img-fast',
+    turboPrefix: 'img-turbo',
+    customId: 'IMG',
+    botType: 'IMG_JOURNEY',
+    searchTool: 'vendor_search',
+    mapsTool: 'vendorMaps',
+    keyHeader: 'x-vendor-api-key',
+  },
+  'midjourney-proxy': {
+    path: 'mj',
+    fastPrefix: 'mj-fast',
+    turboPrefix: 'mj-turbo',
+    customId: 'MJ',
+    botType: 'MID_JOURNEY',
+    searchTool: 'google_search',
+    mapsTool: 'googleMaps',
+    keyHeader: 'x-goog-api-key',
+  },
+} as const satisfies Readonly<Record<string, Names>>;
+
+export type NamePreset = keyof typeof namePresets;
+
+/** All single names, in the order in which they are listed to users. */
+export const nameKeys = Object.keys(namePresets.neutral) as readonly NameKey[];
+
+/** A mistake in the `names` of a pipeline. */
+export interface NamesMistake {
+  readonly code: 'names.unknown-preset' | 'names.unknown-name' | 'names.invalid';
+  readonly message: string;
+  /** The name at fault, where it is a single one. */
+  readonly name?: string;
+}
+
+export type ResolvedNames =
+  | { readonly ok: true; readonly value: Names }
+  | { readonly ok: false; readonly error: readonly NamesMistake[] };
+
+// A name becomes part of an address: no slash at either end, no `..`, nothing that would need escaping.
+const pathWord = /^[A-Za-z0-9_-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._~-]*)*$/;
+// RFC 9110 token.
+const headerWord = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const plainWord = /^[\x21-\x7e]+$/;
+
+const shapes: Readonly<Record<NameKey, { readonly pattern: RegExp; readonly what: string }>> = {
+  path: { pattern: pathWord, what: 'a path segment such as img' },
+  fastPrefix: { pattern: pathWord, what: 'a path segment such as img-fast' },
+  turboPrefix: { pattern: pathWord, what: 'a path segment such as img-turbo' },
+  customId: { pattern: plainWord, what: 'a word such as IMG' },
+  botType: { pattern: plainWord, what: 'a word such as IMG_JOURNEY' },
+  searchTool: { pattern: plainWord, what: 'a word such as vendor_search' },
+  mapsTool: { pattern: plainWord, what: 'a word such as vendorMaps' },
+  keyHeader: { pattern: headerWord, what: 'a header name such as x-vendor-api-key' },
+};
+
+const isNameKey = (name: string): name is NameKey => Object.hasOwn(shapes, name);
+
+/** A preset with single names of one's own; all mistakes at once. */
+export function resolveNames(preset: string, own: Readonly<Record<string, string>> = {}): ResolvedNames {
+  const mistakes: NamesMistake[] = [];
+  if (!Object.hasOwn(namePresets, preset)) {
+    const known = Object.keys(namePresets).join(', ');
+    mistakes.push({
+      code: 'names.unknown-preset',
+      message: `Unknown names preset "${preset}". Known: ${known}.`,
+    });
+  }
+  const base: Names = namePresets[preset as NamePreset] ?? namePresets.neutral;
+  const names: { -readonly [K in NameKey]: string } = { ...base };
+  for (const [name, value] of Object.entries(own)) {
+    if (!isNameKey(name)) {
+      const message = `Unknown name "${name}". Known: ${nameKeys.join(', ')}.`;
+      mistakes.push({ code: 'names.unknown-name', message, name });
+    } else if (shapes[name].pattern.test(value)) {
+      names[name] = value;
+    } else {
+      const message = `Invalid name: expected ${shapes[name].what} for "${name}", got ${JSON.stringify(value)}.`;
+      mistakes.push({ code: 'names.invalid', message, name });
+    }
+  }
+  return mistakes.length > 0 ? { ok: false, error: mistakes } : { ok: true, value: names };
+}

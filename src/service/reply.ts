@@ -1,0 +1,59 @@
+import { parseJson } from './json.ts';
+
+/** What a body turned out to be. */
+export type ReplyBody =
+  | { readonly kind: 'json'; readonly value: unknown }
+  /** Nothing, or only white space. */
+  | { readonly kind: 'empty' }
+  /** A page: usually a wrong address (service.md 7.3) or something between us and the service. */
+  | { readonly kind: 'html'; readonly title: string }
+  /** Neither JSON nor HTML. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** Meant as JSON, but cut off, too deep, or not UTF-8. */
+  | { readonly kind: 'broken'; readonly cause: unknown }
+  /** It did not arrive whole: the connection broke, time ran out, or it was too large. */
+  | { readonly kind: 'unread'; readonly loss: Loss };
+
+/** Why an exchange ended without its answer. */
+export interface Loss {
+  readonly code:
+    | 'connection.refused'
+    | 'connection.dns'
+    | 'connection.tls'
+    | 'connection.proxy'
+    | 'connection.timeout'
+    | 'connection.lost'
+    | 'connection.aborted'
+    | 'response.too-large';
+  /** A clause for the message, without a full stop. */
+  readonly what: string;
+  readonly cause?: unknown;
+}
+
+/** An answer with a status, whatever it says. */
+export interface Reply {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly body: ReplyBody;
+}
+
+/** Tells what the bytes of a body are. JSON counts whatever the Content-Type calls it. */
+export function readReplyBody(bytes: Uint8Array, contentType: string | null): ReplyBody {
+  const type = contentType?.toLowerCase() ?? '';
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+  } catch (cause) {
+    return type.includes('html') ? { kind: 'html', title: '' } : { kind: 'broken', cause };
+  }
+  if (text === '') return { kind: 'empty' };
+  try {
+    return { kind: 'json', value: parseJson(text) };
+  } catch (cause) {
+    if (text.startsWith('<') || type.includes('html')) return { kind: 'html', title: titleOf(text) };
+    if (/^[[{"]/.test(text) || type.includes('json')) return { kind: 'broken', cause };
+    return { kind: 'text', text };
+  }
+}
+
+const titleOf = (html: string): string => /<title[^>]*>([^<]{0,500})/i.exec(html)?.[1]?.trim() ?? '';

@@ -1,0 +1,31 @@
+/** A longer wait is not believed: it would stop a run for a slip of the service. */
+const maxMs = 3_600_000;
+
+const bounded = (ms: number): number => Math.min(maxMs, Math.max(0, Math.ceil(ms)));
+
+/**
+ * How long the service asks to wait, in ms, at most an hour: `Retry-After` as seconds or as an HTTP date (RFC 9110
+ * 10.2.3). A date is measured against the answer's own `Date` header where it has one, so that a wrong clock on this
+ * machine does not matter, else against `now`.
+ */
+export function readRetryAfter(
+  header: string | null,
+  date: string | null,
+  now: () => number,
+): number | undefined {
+  if (header === null) return undefined;
+  const text = header.trim();
+  if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return bounded(Number(text) * 1000);
+  // Date.parse also takes things such as "1" or "-5"; an HTTP date begins with a day's name.
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
+  const until = Date.parse(text);
+  if (Number.isNaN(until)) return undefined;
+  const sent = date === null ? Number.NaN : Date.parse(date);
+  return bounded(until - (Number.isNaN(sent) ? now() : sent));
+}
+
+/** `retryDelay` of a RetryInfo detail (protocol.md 5.4): a number of seconds with an `s`, such as `22s` or `0.5s`. */
+export function readRetryDelay(delay: unknown): number | undefined {
+  const seconds = typeof delay === 'string' ? /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined;
+  return seconds === undefined ? undefined : bounded(Number(seconds) * 1000);
+}

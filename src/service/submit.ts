@@ -1,0 +1,121 @@
+import type { Answer, SubmitAnswer } from './answer.ts';
+import { classify, type RequestFacts, refused, unusableAnswer } from './classify.ts';
+import { readErrorWords } from './error-words.ts';
+import { members } from './json.ts';
+import type { Reply } from './reply.ts';
+import { readTaskId } from './task-id.ts';
+
+/** Reads the answer to imagine or action (service.md 2.1, protocol.md 2). */
+export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {
+  const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
+  // The image proxy answers a missing parent with 404 and a submit code (protocol.md 2.1).
+  if (body !== undefined && (reply.status === 400 || reply.status === 404)) {
+    const words = readErrorWords(body, facts.clean);
+    const isSubmitCode = words.shape === 'submit' && ['3', '4', '9', '23', '24'].includes(words.code);
+    if (isSubmitCode) return readCode(Number(words.code), body, reply, facts);
+  }
+  const failure = classify(reply, facts);
+  if (failure !== undefined) return { ok: false, error: failure };
+  if (body === undefined) {
+    return { ok: false, error: unusableAnswer(reply, 'but its JSON is no submit response', facts) };
+  }
+  const code = readInteger(body['code']);
+  if (code !== undefined) return readCode(code, body, reply, facts);
+  const envelope = members(body['error']);
+  if (envelope !== undefined) return { ok: false, error: refusedInside(envelope, reply, facts) };
+  return { ok: false, error: unusableAnswer(reply, 'but its JSON has no submit code', facts) };
+}
+
+function readCode(
+  code: number,
+  body: Readonly<Record<string, unknown>>,
+  reply: Reply,
+  facts: RequestFacts,
+): Answer<SubmitAnswer> {
+  const taskId = readTaskId(body['result']);
+  const words = readErrorWords(body, facts.clean);
+  const queueFull = (): Answer<SubmitAnswer> => ({
+    ok: true,
+    value: { kind: 'queue-full', code, message: words.message || 'the queue of the service is full' },
+  });
+  const refusal = (): Answer<SubmitAnswer> => ({
+    ok: true,
+    value: {
+      kind: 'refused',
+      code,
+      message: refusalMessage(code, words.message, body, facts),
+      ...(words.requestId !== undefined && { requestId: words.requestId }),
+    },
+  });
+  const accepted = (kind: 'accepted' | 'modal'): Answer<SubmitAnswer> =>
+    taskId === undefined
+      ? {
+          ok: false,
+          error: unusableAnswer(reply, `code ${code}, but its result is not the id of one task`, facts),
+        }
+      : { ok: true, value: { kind, taskId, code } };
+
+  switch (code) {
+    case 1:
+    case 22:
+      return accepted('accepted');
+    case 21:
+      return accepted(exists(body['properties']) ? 'accepted' : 'modal');
+    case 9:
+    case 23:
+      return queueFull();
+    case 3:
+      return wantsAccount(words.message) ? queueFull() : refusal();
+    case 4:
+    case 24:
+      return refusal();
+    case 5:
+    case 30:
+      return { ok: false, error: refused(reply, facts) };
+    default:
+      // A code that nobody has described: with an id there is a task to look at, and it may be paid for.
+      return taskId !== undefined && /^[\w-]{8,}$/.test(taskId) && /\d/.test(taskId)
+        ? accepted('accepted')
+        : refusal();
+  }
+}
+
+/**
+ * Code 21 of old gateways: the very same task exists already, with its status and image in the properties. Of newer
+ * ones: a window waits for its modal, with `remix` and `finalPrompt` there (protocol.md 2).
+ */
+function exists(properties: unknown): boolean {
+  const values = members(properties);
+  return values !== undefined && 'status' in values && values['status'] !== 'MODAL' && !('remix' in values);
+}
+
+/** Code 3 says either "no usable account" (later) or "the related task is missing" (never): told apart by its text. */
+const wantsAccount = (message: string): boolean =>
+  /账号|帐号|账户|实例|\baccounts?\b|\binstances?\b/i.test(message) && !/任务|\btasks?\b/i.test(message);
+
+function refusalMessage(
+  code: number,
+  words: string,
+  body: Readonly<Record<string, unknown>>,
+  facts: RequestFacts,
+): string {
+  const banned = members(body['properties'])?.['bannedWord'];
+  const word = typeof banned === 'string' && banned !== '' ? ` (banned word: ${facts.clean(banned)})` : '';
+  const what = code === 24 ? 'The service refused the prompt' : 'The service refused the submission';
+  return `${what} (code ${code})${words === '' ? '' : `: ${words}`}${word}`;
+}
+
+/** An error envelope inside a 2xx: its own status counts where it gives one. */
+function refusedInside(
+  envelope: Readonly<Record<string, unknown>>,
+  reply: Reply,
+  facts: RequestFacts,
+): ReturnType<typeof refused> {
+  const status = readInteger(envelope['code']);
+  return refused(status !== undefined && status >= 400 && status < 600 ? { ...reply, status } : reply, facts);
+}
+
+function readInteger(value: unknown): number | undefined {
+  if (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim())) return Number(value);
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
+}

@@ -1,0 +1,23 @@
+/** Longest id that is used in an address. Known ones have 14 to 36 characters. */
+const maxLength = 256;
+
+// White space, control characters and commas (a list of ids, protocol.md 1.5) make no id; `.` and `..` would change
+// the path; a lone surrogate cannot be encoded.
+const unusable = /[\s\p{Cc},\p{Surrogate}]/u;
+
+/** Whether an id can be put into an address and be trusted to name one task. */
+export const isUsableTaskId = (id: string): boolean =>
+  id !== '' && id.length <= maxLength && id !== '.' && id !== '..' && !unusable.test(id);
+
+/**
+ * The task id in a submit response's `result`: a string, or a bare number without rounding (protocol.md fact 6).
+ * Undefined for null, lists, fractions, rounded numbers and anything else that names no single task.
+ */
+export function readTaskId(result: unknown): string | undefined {
+  if (typeof result === 'bigint') return result > 0n ? String(result) : undefined;
+  if (typeof result === 'number')
+    return Number.isSafeInteger(result) && result > 0 ? String(result) : undefined;
+  if (typeof result !== 'string') return undefined;
+  const id = result.trim();
+  return isUsableTaskId(id) ? id : undefined;
+}

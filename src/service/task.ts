@@ -1,0 +1,105 @@
+import type { Answer, ServiceFailure, Task, TaskButton } from './answer.ts';
+import { classify, type RequestFacts, unusableAnswer, withRequestId } from './classify.ts';
+import { readErrorWords } from './error-words.ts';
+import { members } from './json.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * Reads the answer to fetch (service.md 2.2, protocol.md 1). A task that the service does not know is
+ * `service.task-unknown` of class `retry`: a new id may lag behind its submission, and a lost look costs nothing while
+ * giving up would lose a paid task.
+ */
+export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<Task> {
+  const { status, body } = reply;
+  const isSuccess = status >= 200 && status < 300;
+  // The image proxies answer an unknown id with nothing or with null (protocol.md 2.1).
+  const isNothing = body.kind === 'empty' || (body.kind === 'json' && body.value === null);
+  if (isSuccess && isNothing) return unknown(id, reply, facts, '');
+
+  const failure = classify(reply, facts);
+  if (failure !== undefined) {
+    const says = failure.serviceMessage ?? '';
+    const isUnknown =
+      (status === 400 && saysUnknown(says)) ||
+      (failure.code === 'service.not-found' && failure.class !== 'stop');
+    return isUnknown ? unknown(id, reply, facts, says) : { ok: false, error: failure };
+  }
+  const record = body.kind === 'json' ? members(body.value) : undefined;
+  if (record === undefined || !('status' in record || 'id' in record)) {
+    const says = readErrorWords(body.kind === 'json' ? body.value : undefined, facts.clean).message;
+    if (saysUnknown(says)) return unknown(id, reply, facts, says);
+    const error = unusableAnswer(reply, `but its JSON is no task${says === '' ? '' : ` ("${says}")`}`, facts);
+    return { ok: false, error };
+  }
+  return { ok: true, value: toTask(id, record, facts) };
+}
+
+const saysUnknown = (words: string): boolean =>
+  /task_no_found|task_not_found|task[^.]*(not found|not exist)|任务不存在|任务未找到|未找到任务/i.test(words);
+
+function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): Answer<Task> {
+  const error: ServiceFailure = {
+    code: 'service.task-unknown',
+    class: 'retry',
+    message:
+      `${facts.label}: the service does not know the task ${facts.clean(id)} (HTTP ${reply.status}${says === '' ? '' : `: ${says}`}). ` +
+      'It may have been deleted, or belong to another key.',
+    ...(says !== '' && { serviceMessage: says }),
+    status: reply.status,
+    ...withRequestId(undefined, reply, facts),
+  };
+  return { ok: false, error };
+}
+
+/** Decided on `status` alone: image and buttons may be there earlier, as a preview (protocol.md fact 3). */
+function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
+  const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
+  const state = stateOf(status);
+  const progress = readProgress(record['progress']);
+  const imageUrl = state === 'success' ? textOf(record['imageUrl']).trim() : '';
+  const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
+  return {
+    id,
+    state,
+    status,
+    buttons: state === 'success' ? readButtons(record['buttons']) : [],
+    ...(progress !== undefined && { progress }),
+    ...(imageUrl !== '' && { imageUrl }),
+    ...(failReason !== '' && { failReason }),
+  };
+}
+
+/** A status that is not known means: not finished (protocol.md 1.1; `""` is a task that the gateway has just noted). */
+function stateOf(status: string): Task['state'] {
+  switch (status) {
+    case 'SUCCESS':
+      return 'success';
+    case 'FAILURE':
+    case 'CANCEL':
+      return 'failure';
+    case 'MODAL':
+      return 'modal';
+    default:
+      return 'unfinished';
+  }
+}
+
+/** `"93%"`; texts such as "Waiting to start" say nothing. */
+function readProgress(value: unknown): number | undefined {
+  const percent = /^\s*(\d{1,3}(?:\.\d+)?)\s*%?\s*$/.exec(textOf(value))?.[1];
+  return percent === undefined ? undefined : Math.min(100, Number(percent));
+}
+
+/** What has no customId cannot be pressed. */
+function readButtons(value: unknown): TaskButton[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: unknown) => {
+    const button = members(item);
+    const customId = textOf(button?.['customId']);
+    if (button === undefined || customId === '') return [];
+    return [{ customId, label: textOf(button['label']), emoji: textOf(button['emoji']) }];
+  });
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
