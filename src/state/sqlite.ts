@@ -90,11 +90,30 @@ function transaction<T>(raw: RawDatabase, work: () => T): T {
   }
 }
 
-/** SQLite's primary result code of an error that a driver threw; undefined for any other error. */
+/** What SQLite says for each result code (sqlite3_errstr): words it has not changed since version 3.7. */
+const codeByMessage: Readonly<Record<string, number>> = {
+  'database is locked': 5,
+  'database table is locked': 6,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'locking protocol': 15,
+  'file is not a database': 26,
+};
+
+/**
+ * SQLite's primary result code of an error that a driver threw; undefined for any other error. The driver for Node 20
+ * leaves the code out where `all` or `iterate` fail, so there the words decide.
+ */
 export function sqliteCode(failure: unknown): number | undefined {
-  if (!(failure instanceof Error) || !('errcode' in failure) || typeof failure.errcode !== 'number') {
+  if (!(failure instanceof Error) || !('code' in failure) || failure.code !== 'ERR_SQLITE_ERROR') {
     return undefined;
   }
-  // The low byte is the primary code, the rest refines it (https://sqlite.org/rescode.html).
-  return failure.errcode & 0xff;
+  if ('errcode' in failure && typeof failure.errcode === 'number') {
+    // The low byte is the primary code, the rest refines it (https://sqlite.org/rescode.html).
+    return failure.errcode & 0xff;
+  }
+  return codeByMessage[failure.message];
 }

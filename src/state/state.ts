@@ -217,5 +217,21 @@ function stateStore(database: Database): StateStore {
     setFact: (name, value) => {
       guarded(file, () => state.run(name, value));
     },
+    close: () => {
+      foldLog(database);
+      queries.close();
+    },
   };
+}
+
+/**
+ * Moves the log into the database file, so that `state.db` alone is the whole state of a run that is over. SQLite does
+ * it by itself when the last connection closes, but the driver for Node 20 closes only when its statements are gone.
+ */
+function foldLog(database: Database): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // A full disk or a second close: the log stays beside the database, and nothing in it is lost.
+  }
 }

@@ -31,20 +31,25 @@ export interface StateReader {
 
 /** What one turn of the event loop made durable, as one transaction. */
 export interface Turn {
+  /** Each replaces the record of its key as a whole; the last one of a key counts. */
   readonly records: readonly JobRecord[];
+  /** Appended to the history, never replaced. */
   readonly attempts: readonly Attempt[];
 }
 
 /** The durable state of one run directory, written by the process that holds its lock. */
 export interface StateStore extends StateReader {
-  /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.io` */
+  /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.io` */
   commit(turn: Turn): void;
   setFact(name: string, value: string): void;
 }
 
 /** The disk or the file failed: the run stops (exit 74) and can be continued. */
 export class StateError extends Error {
-  /** `state.full` | `state.readonly` | `state.io` | `state.version` | `state.foreign` | `state.network` | `state.locked` */
+  /**
+   * `state.full` | `state.readonly` | `state.io` | `state.busy` | `state.corrupt` | `state.version` | `state.foreign` |
+   * `state.network` | `state.locked`
+   */
   readonly code: string;
   /** What the user should do. */
   readonly hint?: string;

@@ -1,6 +1,9 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import type { StateStore, StoreTotals } from '../../src/state/store.ts';
 
+const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
+  found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
+
 /**
  * A StateStore in memory, with the contract of the real one (the same suite runs on both): what was committed is a
  * copy, as if it had been written and read again.
@@ -18,9 +21,6 @@ export function memoryStore(): StateStore {
     check();
     return [...jobs.values()].map((doc) => JSON.parse(doc) as JobRecord);
   };
-  const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
-    found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
-
   return {
     get: (key) => {
       check();

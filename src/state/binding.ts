@@ -1,0 +1,74 @@
+import { realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { StateError, type StateReader, type StateStore } from './store.ts';
+
+/** The pipeline that a run directory is for. */
+export interface PipelineIdentity {
+  /** Absolute path of the pipeline's file. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Names of the facts that `bindDirectory` writes. */
+export const pipelineFacts = {
+  /** The pipeline's file as seen from the run directory, with `/`. */
+  file: 'pipeline.file',
+  /** The pipeline's file, absolute. */
+  path: 'pipeline.path',
+  /** The pipeline's text when it last ran: what a manifest is written from when only the directory is at hand. */
+  text: 'pipeline.text',
+} as const;
+
+/**
+ * Refuses a directory whose state another pipeline file made (two files of one name share the default directory).
+ * It is the same pipeline when its place as seen from the directory is the same (the whole checkout moved), when its
+ * absolute path is (the directory moved), or when its text is (it was renamed, or checked out elsewhere).
+ * @throws StateError `state.foreign`
+ */
+export function checkDirectory(state: StateReader, directory: string, pipeline: PipelineIdentity): void {
+  const place = state.fact(pipelineFacts.file);
+  if (place === undefined) return;
+  const identity = identify(directory, pipeline);
+  if (
+    place === identity.file ||
+    state.fact(pipelineFacts.path) === identity.path ||
+    state.fact(pipelineFacts.text) === pipeline.text
+  ) {
+    return;
+  }
+  const other = state.fact(pipelineFacts.path) ?? place;
+  throw new StateError('state.foreign', `${directory} belongs to another pipeline: ${other}.`, {
+    hint:
+      'Give this pipeline another name, or choose another directory with --out. If it is the same pipeline, moved ' +
+      'and edited since, run it once as it was before the edit.',
+  });
+}
+
+/** Binds a directory to a pipeline at the start of a run, and keeps its text. @throws as {@link checkDirectory} */
+export function bindDirectory(state: StateStore, directory: string, pipeline: PipelineIdentity): void {
+  checkDirectory(state, directory, pipeline);
+  const identity = identify(directory, pipeline);
+  const facts: readonly (readonly [string, string])[] = [
+    [pipelineFacts.file, identity.file],
+    [pipelineFacts.path, identity.path],
+    [pipelineFacts.text, pipeline.text],
+  ];
+  for (const [name, value] of facts) {
+    if (state.fact(name) !== value) state.setFact(name, value);
+  }
+}
+
+function identify(directory: string, pipeline: PipelineIdentity): { file: string; path: string } {
+  const path = realPath(pipeline.file);
+  return { file: relative(realPath(directory), path).split(sep).join('/'), path };
+}
+
+/** With links resolved, so that two ways to one place are one identity; as it is where nothing is there. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // A state can be asked about a pipeline whose file is gone.
+    return path;
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Driver } from './driver.ts';
+import { guarded } from './fault.ts';
+import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
+import { type Database, openDatabase, sqliteCode } from './sqlite.ts';
+import { StateError } from './store.ts';
+
+/** Who holds a run directory. */
+export interface LockOwner {
+  readonly pid: number;
+  /** Host name: the pid means nothing elsewhere. */
+  readonly host: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly command?: string;
+}
+
+/** The right to write a run directory. */
+export interface Lock {
+  /** Does nothing when it is released already. */
+  release(): void;
+}
+
+export interface LockOptions {
+  readonly driver?: Driver;
+  readonly fileSystem?: FileSystemProbe;
+}
+
+/**
+ * An empty SQLite file. Whoever runs holds an exclusive transaction on it and never writes it, so that there is no
+ * journal and nothing to repair; the operating system frees the lock however the owner dies, and a pid that is
+ * used again by another process means nothing.
+ */
+const lockFileName = 'lock';
+
+/** Who holds the lock, for messages only: it is believed only while the lock is held. */
+const ownerFileName = 'lock.json';
+
+/**
+ * How long to wait for a lock, in ms: a reader that asks whether a run is on holds it for a moment, and an owner
+ * needs a moment to write its name.
+ */
+const graceMs = 250;
+
+/** A lock that nothing refers to would be collected as garbage, its connection closed, and the lock gone. */
+const held = new Set<Database>();
+
+/**
+ * Takes the run directory for this process, creating it where it is missing.
+ * @throws StateError `state.locked` naming the owner; `state.network` | `state.readonly` | `state.full` |
+ *   `state.foreign` | `state.io`
+ */
+export function acquireLock(directory: string, owner: LockOwner, options: LockOptions = {}): Lock {
+  const file = join(directory, lockFileName);
+  const ownerFile = join(directory, ownerFileName);
+  return guarded(file, () => {
+    mkdirSync(directory, { recursive: true });
+    refuseNetwork(directory, options.fileSystem ?? systemProbe);
+    const database = openLock(file, options);
+    try {
+      if (!begin(database, 'BEGIN EXCLUSIVE')) throw lockedBy(directory, readOwner(ownerFile));
+      writeOwner(ownerFile, owner);
+    } catch (failure) {
+      database.close();
+      throw failure;
+    }
+    held.add(database);
+    return {
+      release: () => {
+        if (!held.delete(database)) return;
+        guarded(file, () => {
+          try {
+            rmSync(ownerFile, { force: true });
+          } finally {
+            // Closing ends the transaction too, but only when the driver really closes.
+            database.exec('ROLLBACK');
+            database.close();
+          }
+        });
+      },
+    };
+  });
+}
+
+/**
+ * Who runs on the directory at this moment; undefined where nobody does. Where the owner's name cannot be read, its
+ * pid is 0 and its host empty.
+ * @throws StateError as {@link acquireLock}
+ */
+export function lockOwner(directory: string, options: LockOptions = {}): LockOwner | undefined {
+  const file = join(directory, lockFileName);
+  return guarded(file, () => {
+    let database: Database;
+    try {
+      database = openLock(file, { ...options, readOnly: true });
+    } catch (failure) {
+      // The file is not there: nobody has ever run here.
+      if (sqliteCode(failure) === 14) return undefined;
+      throw failure;
+    }
+    try {
+      // Reading needs a shared lock, which an owner's exclusive one excludes.
+      const free = begin(database, 'BEGIN; SELECT count(*) FROM sqlite_schema; ROLLBACK');
+      return free ? undefined : (readOwner(join(directory, ownerFileName)) ?? unknownOwner);
+    } finally {
+      database.close();
+    }
+  });
+}
+
+const unknownOwner: LockOwner = { pid: 0, host: '', startedAt: '' };
+
+/** No statement is prepared on a lock's connection: the driver for Node 20 closes one only after its statements. */
+function openLock(file: string, options: LockOptions & { readonly readOnly?: boolean }): Database {
+  return openDatabase(file, {
+    busyTimeoutMs: graceMs,
+    readOnly: options.readOnly ?? false,
+    ...(options.driver === undefined ? {} : { driver: options.driver }),
+  });
+}
+
+/** False when another connection has the lock. */
+function begin(database: Database, sql: string): boolean {
+  try {
+    database.exec(sql);
+    return true;
+  } catch (failure) {
+    if (sqliteCode(failure) === 5) return false;
+    throw failure;
+  }
+}
+
+/** Written beside and renamed, so that a reader sees all of it or none. */
+function writeOwner(file: string, owner: LockOwner): void {
+  const written = `${file}.new`;
+  writeFileSync(written, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+  renameSync(written, file);
+}
+
+function readOwner(file: string): LockOwner | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(file, 'utf8')) as Partial<LockOwner> | null;
+    if (typeof owner?.pid !== 'number' || typeof owner.host !== 'string') return undefined;
+    return { ...owner, pid: owner.pid, host: owner.host, startedAt: owner.startedAt ?? '' };
+  } catch {
+    // The name serves a message; that somebody holds the lock is known without it.
+    return undefined;
+  }
+}
+
+function lockedBy(directory: string, owner: LockOwner | undefined): StateError {
+  const who =
+    owner === undefined
+      ? 'another process'
+      : `process ${owner.pid} on ${owner.host}, since ${owner.startedAt}`;
+  return new StateError('state.locked', `Another run holds ${directory}: ${who}.`, {
+    hint: 'Wait for it or stop it; `promptpress status` shows how far it is. Other work can go elsewhere with --out.',
+  });
+}

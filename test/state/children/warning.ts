@@ -1,0 +1,5 @@
+/** Opens a database, then warns. */
+import { openDatabase } from '../../../src/state/sqlite.ts';
+
+openDatabase(':memory:').close();
+process.emitWarning('a warning of the program');

@@ -1,0 +1,108 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Attempt, JobRecord } from '../../src/plan/job.ts';
+import { openState } from '../../src/state/state.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { memoryStore, recount } from '../rig/memory-store.ts';
+import { drivers, freshFolder } from './places.ts';
+import { anyTurn, jobRecord, statuses } from './records.ts';
+
+const stores: readonly (readonly [string, () => StateStore])[] = [
+  ['memory', memoryStore],
+  ...drivers.map((driver) => [driver.name, (): StateStore => openState(freshFolder(), { driver })] as const),
+];
+
+const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+describe.each(stores)('a state store: %s', (_, open) => {
+  it('knows nothing when it is new', () => {
+    const store = open();
+    expect(store.get('a')).toBeUndefined();
+    expect(store.fact('a')).toBeUndefined();
+    expect([...store.rootKeys()]).toEqual([]);
+    expect(store.totals()).toEqual(recount([]));
+    store.close();
+  });
+
+  it('gives back what was committed, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.array(anyTurn, { maxLength: 5 }), (turns) => {
+        const store = open();
+        const jobs = new Map<string, JobRecord>();
+        const attempts: Attempt[] = [];
+        for (const turn of turns) {
+          store.commit(turn);
+          for (const record of turn.records) jobs.set(record.key, json(record));
+          attempts.push(...turn.attempts.map(json));
+        }
+        const records = [...jobs.values()];
+        const keysWhere = (holds: (record: JobRecord) => boolean): string[] =>
+          records.filter(holds).map((record) => record.key);
+
+        for (const [key, record] of jobs) expect(store.get(key)).toEqual(record);
+        for (const status of statuses) {
+          expect([...store.withStatus(status)].map((record) => record.key)).toEqual(
+            keysWhere((record) => record.status === status).sort(),
+          );
+        }
+        expect([...store.withStatus('failed', 'task.failed')].map((record) => record.key)).toEqual(
+          keysWhere((record) => record.status === 'failed' && record.error?.code === 'task.failed').sort(),
+        );
+        expect(store.unfinished().map((record) => record.key)).toEqual(
+          keysWhere((record) => ['submitting', 'running', 'modal', 'saving'].includes(record.status)),
+        );
+        for (const slot of ['slot-0', 'slot-1']) {
+          expect(store.keysOfSlot(slot)).toEqual(keysWhere((record) => record.origin.slot === slot));
+        }
+        expect([...store.rootKeys()]).toEqual(keysWhere((record) => record.parent === undefined).sort());
+        expect(store.totals()).toEqual(recount(records));
+        for (const key of ['key-0', 'key-1']) {
+          expect(store.attempts(key)).toEqual(attempts.filter((attempt) => attempt.key === key));
+        }
+        store.close();
+      }),
+      { seed: 20_261_121, numRuns: 40 },
+    );
+  });
+
+  it('reads beyond one page, in key order, while it is written', () => {
+    const store = open();
+    const keys = Array.from({ length: 700 }, (_unused, index) => `k${String(index).padStart(4, '0')}`);
+    store.commit({ records: keys.map((key) => jobRecord(key, 'failed')), attempts: [] });
+    const seen: string[] = [];
+    for (const record of store.withStatus('failed')) {
+      seen.push(record.key);
+      store.commit({ records: [jobRecord(record.key, 'done')], attempts: [] });
+    }
+    expect(seen).toEqual(keys);
+    expect([...store.withStatus('done')]).toHaveLength(700);
+    expect([...store.rootKeys()]).toEqual(keys);
+    store.close();
+  });
+
+  it('replaces a record as a whole', () => {
+    const store = open();
+    store.commit({ records: [jobRecord('a', 'running', { taskId: '7', cost: 2 })], attempts: [] });
+    store.commit({ records: [jobRecord('a', 'done')], attempts: [] });
+    expect(store.get('a')).toEqual(jobRecord('a', 'done'));
+    expect(store.totals().cost).toBe(0);
+    store.close();
+  });
+
+  it('keeps facts, the last word counting', () => {
+    const store = open();
+    store.setFact('pipeline.text', 'name: foxes');
+    store.setFact('pipeline.text', 'name: owls 🦉');
+    expect(store.fact('pipeline.text')).toBe('name: owls 🦉');
+    store.close();
+  });
+
+  it('does not answer once it is closed', () => {
+    const store = open();
+    store.close();
+    expect(() => store.get('a')).toThrow(/not open|finalized|closed/);
+    expect(() => store.commit({ records: [jobRecord('a', 'done')], attempts: [] })).toThrow(
+      /not open|finalized|closed/,
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openState, openStateForReading } from '../../src/state/state.ts';
+import { StateError, type StateReader } from '../../src/state/store.ts';
+import { freshFolder } from './places.ts';
+import { jobRecord } from './records.ts';
+
+/** Asks everything there is to ask. */
+function readAll(state: StateReader): void {
+  state.totals();
+  state.unfinished();
+  for (const key of state.rootKeys()) state.get(key);
+  for (const status of ['failed', 'done'] as const) void [...state.withStatus(status)];
+  state.keysOfSlot('slot-k1');
+  state.attempts('k1');
+  state.fact('a');
+}
+
+/** Runs `work`; every failure must be one that the user is told about in words. */
+function onlyCoded(work: () => void): string {
+  try {
+    work();
+    return 'fine';
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    expect(error.hint).toBeDefined();
+    return error.code;
+  }
+}
+
+/** How a state file of these bytes is met by a reader and by a writer: `fine`, or the code of the failure. */
+const openedWith = (bytes: Uint8Array): string => {
+  const directory = join(freshFolder(), 'run');
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'state.db'), bytes);
+  const reading = onlyCoded(() => {
+    const state = openStateForReading(directory);
+    if (state === undefined) return;
+    try {
+      readAll(state);
+    } finally {
+      state.close();
+    }
+  });
+  const writing = onlyCoded(() => {
+    const state = openState(directory);
+    try {
+      readAll(state);
+      state.commit({ records: [jobRecord('k1', 'running')], attempts: [] });
+    } finally {
+      state.close();
+    }
+  });
+  return `${reading} ${writing}`;
+};
+
+describe('a damaged state', () => {
+  let whole: Buffer;
+
+  beforeAll(() => {
+    const directory = freshFolder();
+    const state = openState(directory);
+    for (let turn = 0; turn < 20; turn += 1) {
+      state.commit({
+        records: [0, 1, 2, 3, 4].map((index) =>
+          jobRecord(`k${turn * 5 + index}`, index === 0 ? 'failed' : 'done', { taskId: 'x'.repeat(500) }),
+        ),
+        attempts: [{ key: `k${turn}`, at: turn, outcome: 'accepted' }],
+      });
+    }
+    state.close();
+    const copy = join(freshFolder(), 'copy.db');
+    copyFileSync(join(directory, 'state.db'), copy);
+    whole = readFileSync(copy);
+  });
+
+  it('is whole to begin with', () => {
+    expect(openedWith(whole)).toBe('fine fine');
+  });
+
+  it('is refused with advice when its pages are overwritten', () => {
+    const bytes = Buffer.from(whole);
+    bytes.fill(0x5a, 4096);
+    expect(openedWith(bytes)).toBe('state.corrupt state.corrupt');
+  });
+
+  it('is refused with advice when its end is missing', () => {
+    expect(openedWith(whole.subarray(0, Math.floor(whole.length / 8192) * 4096))).toMatch(/state\.corrupt/);
+  });
+
+  it('never ends in anything but an answer or a coded failure', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(whole.length - 1),
+        fc.uint8Array({ minLength: 1, maxLength: 64 }),
+        fc.option(fc.nat(whole.length)),
+        (at, noise, end) => {
+          const bytes = Buffer.from(whole);
+          bytes.set(noise.subarray(0, bytes.length - at), at);
+          expect(openedWith(end === null ? bytes : bytes.subarray(0, end))).toMatch(
+            /^(fine|state\.(corrupt|foreign|version|io)) (fine|state\.(corrupt|foreign|version|io))$/,
+          );
+        },
+      ),
+      { seed: 20_261_121, numRuns: 40 },
+    );
+  });
+
+  it('loses no more than the last turn when its log is cut in the middle of it', () => {
+    const directory = freshFolder();
+    const state = openState(directory);
+    for (const name of ['a', 'b', 'c']) {
+      state.commit({ records: [jobRecord(`${name}1`, 'done'), jobRecord(`${name}2`, 'done')], attempts: [] });
+    }
+    // As after a power cut: the log as it lies on the disk, its last frames torn.
+    const torn = freshFolder();
+    for (const name of ['state.db', 'state.db-wal']) copyFileSync(join(directory, name), join(torn, name));
+    state.close();
+    const log = join(torn, 'state.db-wal');
+    truncateSync(log, statSync(log).size - 100);
+    const after = openState(torn);
+    expect([...after.rootKeys()]).toEqual(['a1', 'a2', 'b1', 'b2']);
+    expect(after.totals().jobs.done).toBe(4);
+    after.close();
+  });
+});

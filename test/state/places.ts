@@ -1,0 +1,92 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach } from 'vitest';
+import { type Driver, driverNamed } from '../../src/state/driver.ts';
+
+/** Every SQLite that this Node.js can load. */
+export const drivers: readonly Driver[] = [
+  driverNamed('@photostructure/sqlite'),
+  ...(isBuiltin('node:sqlite') ? [driverNamed('node:sqlite')] : []),
+];
+
+const made: string[] = [];
+const children = new Set<ChildProcessWithoutNullStreams>();
+
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A fresh folder, removed after the test. */
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'promptpress-state-'));
+  made.push(folder);
+  return folder;
+}
+
+/** A process of its own that runs one of the scripts in `children/`. */
+export interface Child {
+  readonly pid: number;
+  /** Everything it has written to standard output so far. */
+  readonly output: () => string;
+  /** Resolves when its output holds the text. */
+  readonly says: (text: string) => Promise<void>;
+  readonly tell: (line: string) => void;
+  readonly kill: () => Promise<void>;
+  /** Resolves with its exit code when it has ended by itself. */
+  readonly ended: Promise<number | null>;
+}
+
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+export function startChild(script: string, ...given: string[]): Child {
+  const file = fileURLToPath(new URL(`children/${script}`, import.meta.url));
+  const child = spawn(process.execPath, ['--import', tsx, file, ...given]);
+  children.add(child);
+  let output = '';
+  let complaints = '';
+  const waiting = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    for (const look of waiting) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('close', (code) => {
+      children.delete(child);
+      resolve(code);
+      for (const look of waiting) look();
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (output.includes(text)) {
+            waiting.delete(look);
+            resolve();
+          } else if (child.exitCode !== null || child.signalCode !== null) {
+            waiting.delete(look);
+            reject(new Error(`The child ended without saying ${text}: ${output}${complaints}`));
+          }
+        };
+        waiting.add(look);
+        look();
+      }),
+    tell: (line) => child.stdin.write(`${line}\n`),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    ended,
+  };
+}

@@ -1,0 +1,325 @@
+import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Driver } from '../../src/state/driver.ts';
+import { type Migration, migrations } from '../../src/state/schema.ts';
+import { openDatabase } from '../../src/state/sqlite.ts';
+import { openState, openStateForReading, type StateOptions } from '../../src/state/state.ts';
+import { StateError } from '../../src/state/store.ts';
+import { drivers, freshFolder } from './places.ts';
+import { jobRecord } from './records.ts';
+
+/** What a call that must fail with a StateError failed with. */
+function failureOf(work: () => unknown): StateError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof StateError) return error;
+    throw error;
+  }
+  throw new Error('It did not fail.');
+}
+
+const next: Migration = (database) => {
+  database.exec("ALTER TABLE jobs ADD COLUMN note TEXT NOT NULL DEFAULT ''");
+  database.exec("INSERT INTO facts VALUES ('migrated', 'yes')");
+};
+
+const failing: Migration = (database) => {
+  next(database);
+  throw new StateError('state.full', 'The disk is full.');
+};
+
+/** A driver whose connections are changed as soon as they are open. */
+const changed = (driver: Driver, sql: string): Driver => ({
+  ...driver,
+  open: (location, given) => {
+    const raw = driver.open(location, given);
+    raw.exec(sql);
+    return raw;
+  },
+});
+
+const probe = (driver: Driver, type: number, mounts = ''): StateOptions => ({
+  driver,
+  fileSystem: { type: () => type, mounts: () => mounts, platform: 'linux' },
+});
+
+const mount = (point: string, kind: string): string =>
+  `36 35 98:0 / ${point} rw,noatime master:1 - ${kind} remote rw\n`;
+
+describe.each(drivers.map((driver) => [driver.name, driver] as const))('state files with %s', (_, driver) => {
+  const options: StateOptions = { driver };
+
+  it('creates the run directory, and only its owner may read the state', () => {
+    const directory = join(freshFolder(), 'runs', 'foxes');
+    const state = openState(directory, options);
+    state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
+    for (const name of readdirSync(directory)) {
+      expect([name, statSync(join(directory, name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
+    expect(readdirSync(directory)).toEqual(['state.db', 'state.db-shm', 'state.db-wal']);
+    state.close();
+    state.close();
+  });
+
+  it('continues where it was', () => {
+    const directory = freshFolder();
+    const first = openState(directory, options);
+    first.commit({ records: [jobRecord('a', 'running', { taskId: '1' })], attempts: [] });
+    first.close();
+    const second = openState(directory, options);
+    expect(second.unfinished()).toEqual([jobRecord('a', 'running', { taskId: '1' })]);
+    second.close();
+  });
+
+  it('reads nothing where there is nothing', () => {
+    const directory = freshFolder();
+    expect(openStateForReading(join(directory, 'missing'), options)).toBeUndefined();
+    expect(openStateForReading(directory, options)).toBeUndefined();
+    writeFileSync(join(directory, 'state.db'), '');
+    expect(openStateForReading(directory, options)).toBeUndefined();
+    expect(readdirSync(directory)).toEqual(['state.db']);
+  });
+
+  it('takes over a file that a crash left empty', () => {
+    const directory = freshFolder();
+    writeFileSync(join(directory, 'state.db'), '');
+    const state = openState(directory, options);
+    state.setFact('a', 'b');
+    expect(state.fact('a')).toBe('b');
+    state.close();
+  });
+
+  it('leaves the whole state in one file when it is closed', () => {
+    const directory = freshFolder();
+    const state = openState(directory, options);
+    state.commit({ records: [jobRecord('a', 'done')], attempts: [] });
+    state.close();
+    const alone = freshFolder();
+    copyFileSync(join(directory, 'state.db'), join(alone, 'state.db'));
+    const copy = openStateForReading(alone, options);
+    expect(copy?.get('a')).toEqual(jobRecord('a', 'done'));
+    copy?.close();
+  });
+
+  it('reads beside the writer, and sees each turn once it is committed', () => {
+    const directory = freshFolder();
+    const state = openState(directory, options);
+    const reader = openStateForReading(directory, options);
+    expect(reader?.totals().jobs.running).toBe(0);
+    state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
+    expect(reader?.totals().jobs.running).toBe(1);
+    expect(reader?.get('a')).toEqual(jobRecord('a', 'running'));
+    // A reader that looks through pages holds nothing while it is between two of them.
+    const walk = reader?.withStatus('running')[Symbol.iterator]();
+    expect(walk?.next().value).toEqual(jobRecord('a', 'running'));
+    state.commit({ records: [jobRecord('b', 'running')], attempts: [] });
+    reader?.close();
+    state.close();
+  });
+
+  it('asks through the indexes, not through the table', () => {
+    const directory = freshFolder();
+    const queries: string[] = [];
+    const watched: Driver = {
+      ...driver,
+      open: (location, given) => {
+        const raw = driver.open(location, given);
+        return {
+          exec: (sql) => raw.exec(sql),
+          close: () => raw.close(),
+          prepare: (sql) => {
+            queries.push(sql);
+            return raw.prepare(sql);
+          },
+        };
+      },
+    };
+    const state = openState(directory, { driver: watched });
+    for (const status of ['failed', 'in-doubt', 'pending'] as const) void [...state.withStatus(status)];
+    state.close();
+    const database = openDatabase(join(directory, 'state.db'), { driver });
+    const plans = queries
+      .filter((sql) => /^SELECT .* FROM (jobs|attempts|facts)/.test(sql))
+      .map((sql) => [
+        sql,
+        database
+          .prepare<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+          .all(...Array.from(sql.matchAll(/\?/g), () => ''))
+          .map((row) => row.detail)
+          .join('; '),
+      ]);
+    database.close();
+    expect(plans.length).toBeGreaterThanOrEqual(9);
+    expect(plans.filter(([, plan]) => plan?.startsWith('SEARCH') !== true)).toEqual([]);
+  });
+
+  describe('versions', () => {
+    it('brings an older state up to date, keeping what is in it', () => {
+      const directory = freshFolder();
+      const old = openState(directory, options);
+      old.commit({ records: [jobRecord('a', 'done')], attempts: [] });
+      old.close();
+
+      const reading = failureOf(() =>
+        openStateForReading(directory, { driver, migrations: [...migrations, next] }),
+      );
+      expect(reading.code).toBe('state.version');
+
+      const state = openState(directory, { driver, migrations: [...migrations, next] });
+      expect(state.fact('migrated')).toBe('yes');
+      expect(state.get('a')).toEqual(jobRecord('a', 'done'));
+      state.close();
+      // A second time there is nothing to migrate: the fact is not inserted again.
+      openState(directory, { driver, migrations: [...migrations, next] }).close();
+    });
+
+    it('migrates wholly or not at all', () => {
+      const directory = freshFolder();
+      openState(directory, options).close();
+      expect(
+        failureOf(() => openState(directory, { driver, migrations: [...migrations, failing] })).code,
+      ).toBe('state.full');
+      const state = openState(directory, options);
+      expect(state.fact('migrated')).toBeUndefined();
+      state.close();
+    });
+
+    it('refuses a state of a newer release', () => {
+      const directory = freshFolder();
+      openState(directory, { driver, migrations: [...migrations, next] }).close();
+      for (const open of [openState, openStateForReading]) {
+        const failure = failureOf(() => open(directory, options));
+        expect(failure.code).toBe('state.version');
+        expect(failure.hint).toMatch(/Upgrade/);
+      }
+    });
+  });
+
+  describe('files that are not ours', () => {
+    it('refuses another kind of file and leaves it as it is', () => {
+      const directory = freshFolder();
+      const file = join(directory, 'state.db');
+      writeFileSync(file, 'notes\n'.repeat(500));
+      for (const open of [openState, openStateForReading]) {
+        expect(failureOf(() => open(directory, options)).code).toBe('state.foreign');
+      }
+      expect(statSync(file).size).toBe(3000);
+    });
+
+    it('refuses the database of another program and leaves it as it is', () => {
+      const directory = freshFolder();
+      const file = join(directory, 'state.db');
+      const other = openDatabase(file, { driver });
+      other.exec('CREATE TABLE notes (text TEXT); PRAGMA user_version = 1');
+      other.close();
+      for (const open of [openState, openStateForReading]) {
+        expect(failureOf(() => open(directory, options)).code).toBe('state.foreign');
+      }
+      expect(existsSync(`${file}-wal`)).toBe(false);
+    });
+  });
+
+  describe('disks that fail', () => {
+    it('says that the disk is full, keeps what was there, and goes on when there is room', () => {
+      const directory = freshFolder();
+      const state = openState(directory, { driver: changed(driver, 'PRAGMA max_page_count = 40') });
+      state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
+      const wide = jobRecord('b', 'done', { taskId: 'x'.repeat(200_000) });
+      const failure = failureOf(() =>
+        state.commit({ records: [jobRecord('a', 'done'), wide], attempts: [] }),
+      );
+      expect(failure.code).toBe('state.full');
+      expect(failure.cause).toBeInstanceOf(Error);
+      expect(failure.message).toContain(directory);
+      expect(state.get('a')?.status).toBe('running');
+      state.commit({ records: [jobRecord('a', 'saving')], attempts: [] });
+      expect(state.totals().jobs).toMatchObject({ saving: 1, done: 0 });
+      state.close();
+    });
+
+    it('says that the state cannot be written', () => {
+      const directory = freshFolder();
+      openState(directory, options).close();
+      const state = openState(directory, { driver: changed(driver, 'PRAGMA query_only = 1') });
+      const failure = failureOf(() => state.commit({ records: [jobRecord('a', 'done')], attempts: [] }));
+      expect(failure.code).toBe('state.readonly');
+      state.close();
+    });
+
+    it('says that the folder cannot be made', () => {
+      const file = join(freshFolder(), 'file');
+      writeFileSync(file, '');
+      const failure = failureOf(() => openState(join(file, 'run'), options));
+      expect(failure.code).toBe('state.io');
+      expect(failure.cause).toMatchObject({ code: 'ENOTDIR' });
+    });
+
+    it('says that another program keeps the state locked', () => {
+      const directory = freshFolder();
+      const impatient: Driver = {
+        ...driver,
+        open: (location, given) => {
+          const raw = driver.open(location, given);
+          return {
+            prepare: (sql) => raw.prepare(sql),
+            close: () => raw.close(),
+            exec: (sql) => raw.exec(sql.replace(/busy_timeout = \d+/, 'busy_timeout = 0')),
+          };
+        },
+      };
+      const state = openState(directory, { driver: impatient });
+      const intruder = openDatabase(join(directory, 'state.db'), { driver });
+      intruder.exec('BEGIN IMMEDIATE');
+      const turn = { records: [jobRecord('a', 'running')], attempts: [] };
+      expect(failureOf(() => state.commit(turn)).code).toBe('state.busy');
+      intruder.exec('ROLLBACK');
+      intruder.close();
+      state.commit(turn);
+      expect(state.get('a')).toBeDefined();
+      state.close();
+    });
+  });
+
+  describe('network file systems', () => {
+    it.each([
+      ['NFS', 0x6969],
+      ['SMB', 0x517b],
+      ['CIFS', 0xff534d42],
+      ['CIFS, sign-extended', 0xff534d42 - 2 ** 32],
+    ])('refuses %s', (_name, type) => {
+      const failure = failureOf(() => openState(freshFolder(), probe(driver, type)));
+      expect(failure.code).toBe('state.network');
+      expect(failure.hint).toMatch(/--out/);
+    });
+
+    it.each([
+      ['ext4', 0xef53],
+      ['tmpfs', 0x01021994],
+      ['9p', 0x01021997],
+    ])('allows %s', (_name, type) => {
+      const state = openState(freshFolder(), probe(driver, type));
+      expect(state.totals().attempts).toBe(0);
+      state.close();
+    });
+
+    it('tells the programs behind FUSE apart by the longest mount', () => {
+      const directory = freshFolder();
+      const table = (kind: string): string =>
+        `${mount('/', 'ext4')}${mount(directory, kind)}${mount('/other', 'fuse.sshfs')}`;
+      expect(failureOf(() => openState(directory, probe(driver, 0x65735546, table('fuse.sshfs')))).code).toBe(
+        'state.network',
+      );
+      openState(directory, probe(driver, 0x65735546, table('fuse.mergerfs'))).close();
+    });
+
+    it('reads mount points with escaped characters', () => {
+      const directory = join(freshFolder(), 'my runs');
+      const table = mount(directory.replaceAll(' ', '\\040'), 'fuse.rclone');
+      expect(failureOf(() => openState(directory, probe(driver, 0x65735546, table))).code).toBe(
+        'state.network',
+      );
+    });
+  });
+});
