@@ -1,0 +1,66 @@
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { Job, JobContext } from '../../src/run/job.ts';
+
+export const epoch = 1_700_000_000_000;
+
+/** A record of an imagine, to be changed by a test. */
+export function imagineRecord(changes: Partial<JobRecord> = {}): JobRecord {
+  return {
+    key: 'aa11',
+    kind: 'imagine',
+    status: 'pending',
+    request: { kind: 'imagine', fields: { prompt: 'a fox' } },
+    origin: { cell: 1, step: 'grid', branch: '', slot: 's1' },
+    keep: true,
+    attempts: 0,
+    tries: 0,
+    resubmits: 0,
+    artifacts: [],
+    ...changes,
+  };
+}
+
+/** A record of a click on U1. */
+export function clickRecord(changes: Partial<JobRecord> = {}): JobRecord {
+  return imagineRecord({
+    key: 'bb22',
+    kind: 'click',
+    request: { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields: {} },
+    parent: 'aa11',
+    origin: { cell: 1, step: 'grid', branch: 'U1', slot: 's2' },
+    ...changes,
+  });
+}
+
+export function job(record: JobRecord, changes: Partial<Job> = {}): Job {
+  return {
+    record,
+    want: { kind: 'room' },
+    depth: record.kind === 'click' ? 1 : 0,
+    misses: 0,
+    ...(record.kind === 'click' ? { parentTaskId: 'T1' } : {}),
+    ...changes,
+  };
+}
+
+/** Chance is always one half, and a task is looked at every five seconds. */
+export function context(changes: Partial<JobContext> = {}): JobContext {
+  return {
+    now: epoch,
+    random: () => 0.5,
+    retry: {
+      attempts: 6,
+      baseMs: 1000,
+      capMs: 60_000,
+      resubmits: 2,
+      ambiguous: 'retry',
+      patienceMs: 3_600_000,
+    },
+    taskMs: 1_200_000,
+    speed: 'fast',
+    retryInDoubt: false,
+    price: () => undefined,
+    pollInMs: () => 5000,
+    ...changes,
+  };
+}
