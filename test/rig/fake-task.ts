@@ -40,9 +40,13 @@ export interface FakeTask {
   readonly path: string;
   readonly script: TaskScript;
   buttons: readonly FakeButton[];
+  /** How often its customIds were renewed. */
+  generation: number;
   polls: number;
   /** Its end has been told to a poll. */
   ended: boolean;
+  /** That end was SUCCESS: its buttons can be pressed. */
+  succeeded: boolean;
   /** Told to end at the next poll, whatever the script says. */
   released: boolean;
   /** Version of the image link, and how often this version was fetched. */

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-export type FakeRoute = 'imagine' | 'action' | 'fetch' | 'image' | 'site';
+/** `site`: the web site that redirects lead to; `unknown`: any path the gateway does not have. */
+export const fakeRoutes = ['imagine', 'action', 'fetch', 'image', 'site', 'unknown'] as const;
+
+export type FakeRoute = (typeof fakeRoutes)[number];
 
 /** A request as the fake service saw it. */
 export interface FakeRequest {

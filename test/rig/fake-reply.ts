@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+
+import type { FaultAction } from './faults.ts';
+
+/** An answer of the fake service that is ready to be sent. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export const json = (value: unknown, status = 200): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+  body: Buffer.from(JSON.stringify(value)),
+});
+
+export const html = (
+  text: string,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Reply => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
+  body: Buffer.from(text),
+});
+
+/** A submission that makes no task (protocol.md 2). */
+export const refused = (code: number, description: string): Reply =>
+  json({ code, description, result: null, properties: {} });
+
+export function send(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+  response.end(reply.body);
+}
+
+/** The answer that a fault gives instead of the proper one. */
+export function faultReply(action: Extract<FaultAction, { status: number }>): Reply {
+  const { status, body, headers = {} } = action;
+  if (body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body)) {
+    const reply = json(body, status);
+    return { ...reply, headers: { ...reply.headers, ...headers } };
+  }
+  const bytes = Buffer.from(body ?? '');
+  const type = bytes[0] === 0x3c /* < */ ? 'text/html' : 'application/json';
+  return { status, headers: { 'content-type': type, ...headers }, body: bytes };
+}
+
+/** Sends a proper answer badly. */
+export function spoil(
+  response: ServerResponse,
+  reply: Reply,
+  action: Extract<FaultAction, { truncate: number } | { drip: number } | { endless: true }>,
+): void {
+  if ('endless' in action) return pour(response, reply);
+  response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+  if ('truncate' in action) {
+    response.write(reply.body.subarray(0, action.truncate), () => response.socket?.destroy());
+    return;
+  }
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent >= reply.body.length) {
+      clearInterval(timer);
+      response.end();
+    } else {
+      response.write(reply.body.subarray(sent, ++sent));
+    }
+  }, action.drip);
+  response.once('close', () => clearInterval(timer));
+}
+
+function pour(response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.status, reply.headers);
+  const block = Buffer.alloc(64 * 1024, 0x20);
+  const pump = (): void => {
+    while (!response.destroyed && response.write(block));
+  };
+  response.on('drain', pump);
+  response.on('error', () => response.destroy());
+  pump();
+}
