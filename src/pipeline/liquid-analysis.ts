@@ -155,7 +155,7 @@ class Walk {
       this.token(token.lhs);
       this.token(token.rhs);
       const range = token as unknown as { lhs: Token; rhs: Token } & Token;
-      const rhs = boundedRange(range as Token & { lhs: Token; rhs: Token });
+      const rhs = boundedRange(range);
       range.lhs = rangeBound(range.lhs);
       range.rhs = rhs;
     } else if (TypeGuards.isPropertyAccessToken(token)) {

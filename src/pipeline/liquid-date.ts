@@ -146,7 +146,8 @@ const formatted =
 export const dateFilters: Readonly<Record<string, (value: unknown, ...args: unknown[]) => unknown>> = {
   date(value, format, zone) {
     if (zone !== undefined) fail('Dates are in UTC here: the date filter takes a format and no time zone.');
-    return formatted(format === undefined || format === null ? '%F' : String(format))(value);
+    if (format !== undefined && typeof format !== 'string') fail('The format of the date filter is a text.');
+    return formatted(format ?? '%F')(value);
   },
   date_to_xmlschema: formatted('%FT%T+00:00'),
   date_to_rfc822: formatted('%a, %d %b %Y %T %z'),

@@ -72,7 +72,7 @@ const isList = (tree: TemplateTree): tree is readonly TemplateTree[] => Array.is
 export function* treeTemplates(tree: TemplateTree): Generator<Template, void, undefined> {
   if (isTemplate(tree)) yield tree;
   else if (typeof tree === 'object' && tree !== null && !(tree instanceof WrittenNumber)) {
-    for (const item of Object.values(tree) as TemplateTree[]) yield* treeTemplates(item);
+    for (const item of Object.values<TemplateTree>(tree)) yield* treeTemplates(item);
   }
 }
 

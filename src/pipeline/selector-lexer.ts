@@ -1,0 +1,305 @@
+import type { Mistake } from './mistake.ts';
+import { selectorLimits } from './selector-limits.ts';
+
+/** What stands between labels. A `/` separates in addresses only. */
+export type Separator = 'arrow' | 'comma' | 'pipe' | 'slash';
+
+/** One label, quoted text or `/pattern/`, without the blanks around it. */
+export interface Atom {
+  readonly kind: 'atom';
+  readonly form: 'plain' | 'quoted' | 'pattern';
+  /** What is meant: without quotes, escapes and the `?` after it. */
+  readonly text: string;
+  /** Where the text stands, quotes and slashes left out. */
+  readonly offset: number;
+  /** Indexes in `text` of the characters that stood behind a backslash, in order. */
+  readonly escapes: readonly number[];
+  /** Where the whole atom stands, `?` included. */
+  readonly span: { readonly offset: number; readonly length: number };
+  /** A `{{ … }}` or `{% … %}` is in it. */
+  readonly template: boolean;
+  readonly optional: boolean;
+  /** A mistake was found in it; what it says is not to be trusted. */
+  readonly broken: boolean;
+  /** Offset of the first `..` outside templates, in plain text. */
+  readonly dots?: number;
+  /** Offset of the first `*` outside templates, in plain text. */
+  readonly star?: number;
+}
+
+export interface Mark {
+  readonly kind: Separator;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export type SelectorToken = Atom | Mark;
+
+/** The source offset of an index in an atom's text. */
+export function sourceOffset(atom: Atom, index: number): number {
+  let behind = 0;
+  while (behind < atom.escapes.length && (atom.escapes[behind] as number) < index) behind += 1;
+  return atom.offset + index + behind;
+}
+
+const blank = /\s/u;
+
+/** The index after the template tag that opens at `at`, or -1 when it does not close. */
+function endOfTag(text: string, at: number): number {
+  // As liquidjs reads them: quotes hide the end of an output, not that of a tag.
+  const close = text.startsWith('{{', at) ? '}}' : '%}';
+  let quote: string | undefined;
+  for (let i = at + 2; i < text.length; i += 1) {
+    const char = text[i] as string;
+    if (quote !== undefined) {
+      if (char === '\\') i += 1;
+      else if (char === quote) quote = undefined;
+    } else if (text.startsWith(close, i)) return i + 2;
+    else if (close === '}}' && (char === '"' || char === "'")) quote = char;
+  }
+  return -1;
+}
+
+const opensTag = (text: string, at: number): boolean =>
+  text.startsWith('{{', at) || text.startsWith('{%', at);
+
+/** Text as it stands between double quotes; templates in it stay as they are. */
+export function escapeQuoted(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const end = opensTag(text, at) ? endOfTag(text, at) : -1;
+    const part = text.slice(at, end === -1 ? at + 1 : end);
+    parts.push(end === -1 && (part === '\\' || part === '"') ? `\\${part}` : part);
+    at += part.length;
+  }
+  return parts.join('');
+}
+
+/** Reads the tokens of a path, a selector or an address; each character is looked at a fixed number of times. */
+export class SelectorLexer {
+  readonly tokens: SelectorToken[] = [];
+  readonly mistakes: Mistake[] = [];
+  readonly #text: string;
+  readonly #slash: boolean;
+  #at = 0;
+  /** Once a tag is known not to close, no later one closes either: without this, looking is quadratic. */
+  #tagsClose = true;
+
+  constructor(text: string, options: { readonly slash: boolean }) {
+    this.#text = text;
+    this.#slash = options.slash;
+  }
+
+  read(): void {
+    for (;;) {
+      this.#skipBlanks();
+      if (this.#at >= this.#text.length) return;
+      const mark = this.#mark();
+      if (mark !== undefined) {
+        this.#at += mark.length;
+        this.tokens.push(mark);
+        continue;
+      }
+      const char = this.#text[this.#at];
+      if (char === '"' || char === "'") this.#quoted(char);
+      else if (char === '/') this.#pattern();
+      else this.#plain();
+    }
+  }
+
+  #mark(): Mark | undefined {
+    const offset = this.#at;
+    const char = this.#text[offset];
+    if (char === '→') return { kind: 'arrow', offset, length: 1 };
+    if (char === '-' && this.#text[offset + 1] === '>') return { kind: 'arrow', offset, length: 2 };
+    if (char === ',') return { kind: 'comma', offset, length: 1 };
+    if (char === '|') return { kind: 'pipe', offset, length: 1 };
+    // Where a selector begins, a slash opens a pattern; elsewhere in an address it separates.
+    if (char === '/' && this.#slash && this.tokens.at(-1)?.kind === 'atom')
+      return { kind: 'slash', offset, length: 1 };
+    return undefined;
+  }
+
+  #skipBlanks(): void {
+    while (this.#at < this.#text.length && blank.test(this.#text[this.#at] as string)) this.#at += 1;
+  }
+
+  #mistake(code: string, message: string, offset: number, length: number, hint?: string): void {
+    if (this.mistakes.length >= selectorLimits.mistakes) return;
+    this.mistakes.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  /** Moves over a template tag; false when it does not close (which is a mistake then). */
+  #tag(): boolean {
+    const end = this.#tagsClose ? endOfTag(this.#text, this.#at) : -1;
+    if (end !== -1) {
+      this.#at = end;
+      return true;
+    }
+    if (this.#tagsClose) {
+      const opening = this.#text.slice(this.#at, this.#at + 2);
+      const closing = opening === '{{' ? '}}' : '%}';
+      this.#mistake('path.unclosed-template', `"${opening}" is never closed with "${closing}".`, this.#at, 2);
+    }
+    this.#tagsClose = false;
+    this.#at = this.#text.length;
+    return false;
+  }
+
+  #plain(): void {
+    const begin = this.#at;
+    let template = false;
+    let dots: number | undefined;
+    let star: number | undefined;
+    const mistakes = this.mistakes.length;
+    while (this.#at < this.#text.length) {
+      if (opensTag(this.#text, this.#at)) {
+        template = true;
+        if (!this.#tag()) break;
+        continue;
+      }
+      if (this.#mark() !== undefined || (this.#slash && this.#text[this.#at] === '/')) break;
+      if (this.#text.startsWith('..', this.#at)) dots ??= this.#at;
+      if (this.#text[this.#at] === '*') star ??= this.#at;
+      this.#at += 1;
+    }
+    const whole = this.#text.slice(begin, this.#at).trimEnd();
+    const optional = whole.endsWith('?');
+    const text = optional ? whole.slice(0, -1).trimEnd() : whole;
+    this.tokens.push({
+      kind: 'atom',
+      form: 'plain',
+      text,
+      offset: begin,
+      escapes: [],
+      span: { offset: begin, length: whole.length },
+      template,
+      optional,
+      broken: this.mistakes.length > mistakes,
+      ...(dots === undefined ? {} : { dots }),
+      ...(star === undefined ? {} : { star }),
+    });
+  }
+
+  #quoted(quote: string): void {
+    const begin = this.#at;
+    const parts: string[] = [];
+    const escapes: number[] = [];
+    let length = 0;
+    let template = false;
+    const mistakes = this.mistakes.length;
+    const take = (part: string): void => {
+      parts.push(part);
+      length += part.length;
+    };
+    this.#at += 1;
+    for (;;) {
+      const char = this.#text[this.#at];
+      if (char === undefined) {
+        if (this.#tagsClose) {
+          this.#mistake('path.unclosed-quote', `This quote is never closed with ${quote}.`, begin, 1);
+        }
+        break;
+      }
+      if (char === quote) {
+        this.#at += 1;
+        break;
+      }
+      if (opensTag(this.#text, this.#at)) {
+        const from = this.#at;
+        template = true;
+        this.#tag();
+        take(this.#text.slice(from, this.#at));
+        continue;
+      }
+      const next = this.#text[this.#at + 1];
+      if (char === '\\' && (next === '\\' || next === quote)) {
+        escapes.push(length);
+        this.#at += 1;
+      }
+      take(this.#text[this.#at] as string);
+      this.#at += 1;
+    }
+    this.#finish('quoted', parts.join(''), { begin, escapes, template, mistakes });
+  }
+
+  #pattern(): void {
+    const begin = this.#at;
+    const mistakes = this.mistakes.length;
+    this.#at += 1;
+    let closed = false;
+    while (this.#at < this.#text.length && !closed) {
+      const char = this.#text[this.#at];
+      closed = char === '/';
+      // What stands behind a backslash closes nothing; the backslash is the pattern's own.
+      this.#at += char === '\\' ? 2 : 1;
+    }
+    this.#at = Math.min(this.#at, this.#text.length);
+    if (!closed) {
+      this.#mistake(
+        'path.unclosed-pattern',
+        'This "/" opens a pattern that is never closed with "/".',
+        begin,
+        1,
+        this.#slash
+          ? 'For an address, check for a doubled or trailing "/".'
+          : 'A label that begins with "/" needs quotes.',
+      );
+    }
+    const text = this.#text.slice(begin + 1, closed ? this.#at - 1 : this.#at);
+    this.#finish('pattern', text, { begin, escapes: [], template: false, mistakes });
+  }
+
+  /** After a quoted text or a pattern only `?` may follow. */
+  #finish(
+    form: 'quoted' | 'pattern',
+    text: string,
+    read: {
+      readonly begin: number;
+      readonly escapes: readonly number[];
+      readonly template: boolean;
+      /** How many mistakes there were before it. */
+      readonly mistakes: number;
+    },
+  ): void {
+    const { begin, escapes, template, mistakes } = read;
+    let end = this.#at;
+    this.#skipBlanks();
+    const optional = this.#text[this.#at] === '?';
+    if (optional) {
+      this.#at += 1;
+      end = this.#at;
+      this.#skipBlanks();
+    }
+    const rest = this.#at;
+    while (this.#at < this.#text.length && !this.#separates()) this.#at += 1;
+    if (this.#at > rest) {
+      const length = this.#text.slice(rest, this.#at).trimEnd().length;
+      this.#mistake(
+        'path.after-quote',
+        form === 'quoted'
+          ? 'After the closing quote only "?" may follow.'
+          : 'After a pattern only "?" may follow.',
+        rest,
+        length,
+        form === 'quoted' ? 'Quote the whole label.' : 'A "/" inside a pattern is written "\\/".',
+      );
+    }
+    this.tokens.push({
+      kind: 'atom',
+      form,
+      text,
+      offset: begin + 1,
+      escapes,
+      span: { offset: begin, length: end - begin },
+      template,
+      optional,
+      broken: this.mistakes.length > mistakes,
+    });
+  }
+
+  #separates(): boolean {
+    return this.#mark() !== undefined || (this.#slash && this.#text[this.#at] === '/');
+  }
+}

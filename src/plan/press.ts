@@ -1,0 +1,129 @@
+import type { ButtonWord } from '../pipeline/pipeline.ts';
+import { globMatches } from '../pipeline/selector-glob.ts';
+import { normalName } from '../pipeline/selector-name.ts';
+import { compilePattern, patternSubject } from '../pipeline/selector-pattern.ts';
+import type { Button, Press } from './job.ts';
+
+/** What a press finds on a task. */
+export type Found =
+  | { readonly kind: 'one'; readonly button: Button }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'several'; readonly buttons: readonly Button[] };
+
+/**
+ * One spelling for texts that look the same. Emoji come with and without the variation selector that asks for
+ * their coloured form.
+ */
+const spelling = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replace(/[\uFE0E\uFE0F]/g, '')
+    .trim();
+
+interface WordMarks {
+  /** In a customId, between `::`; gateways differ in the prefix and in upper and lower case (protocol.md section 4). */
+  readonly customId: RegExp;
+  readonly emoji: string;
+}
+
+const marks: Readonly<Record<ButtonWord, WordMarks>> = {
+  reroll: { customId: /(?:^|::)reroll(?:::|$)/i, emoji: '🔄' },
+  'pan left': { customId: /(?:^|::)pan_left(?:::|$)/i, emoji: '⬅' },
+  'pan right': { customId: /(?:^|::)pan_right(?:::|$)/i, emoji: '➡' },
+  'pan up': { customId: /(?:^|::)pan_up(?:::|$)/i, emoji: '⬆' },
+  'pan down': { customId: /(?:^|::)pan_down(?:::|$)/i, emoji: '⬇' },
+};
+
+/** The first of several ways to look that finds something. */
+function firstOf(
+  buttons: readonly Button[],
+  tests: readonly ((button: Button) => boolean)[],
+): readonly Button[] {
+  for (const test of tests) {
+    const matches = buttons.filter(test);
+    if (matches.length > 0) return matches;
+  }
+  return [];
+}
+
+function matches(press: Press, buttons: readonly Button[]): readonly Button[] {
+  switch (press.kind) {
+    case 'text': {
+      const text = spelling(press.text);
+      // An unlabelled button is not one whose label is the empty text.
+      if (text === '') return [];
+      return firstOf(buttons, [
+        ({ label }) => spelling(label) === text,
+        ({ emoji }) => spelling(emoji) === text,
+      ]);
+    }
+    case 'pattern': {
+      const pattern = compilePattern(press.source);
+      return buttons.filter(({ customId }) => customId.length <= patternSubject && pattern.test(customId));
+    }
+    case 'word': {
+      const mark = marks[press.word];
+      return firstOf(buttons, [
+        ({ customId }) => mark.customId.test(customId),
+        ({ emoji }) => spelling(emoji) === mark.emoji,
+        ({ label }) => spelling(label).toLowerCase() === press.word,
+      ]);
+    }
+  }
+}
+
+/**
+ * The button to press: that of the first alternative which the task offers. A text is a label or else an emoji,
+ * and is compared exactly. Several buttons that fit one alternative are `several`, never the first of them.
+ */
+export function findButton(press: readonly Press[], buttons: readonly Button[]): Found {
+  for (const alternative of press) {
+    const found = matches(alternative, buttons);
+    const [button] = found;
+    if (button === undefined) continue;
+    return found.length === 1 ? { kind: 'one', button } : { kind: 'several', buttons: found };
+  }
+  return { kind: 'none' };
+}
+
+/** The branch segment of a button that a wildcard found. */
+export const wildcardBranch = (button: Button): string => normalName(button.label);
+
+/**
+ * The buttons whose labels a wildcard such as `U*` fits, in the task's order; a button without a label fits none.
+ * Of buttons with one label only the first is given, so that each has a branch of its own; pressing that label
+ * then fails as ambiguous, and nothing is pressed by guess.
+ */
+export function wildcardMatches(glob: string, buttons: readonly Button[]): readonly Button[] {
+  const wanted = spelling(glob);
+  const branches = new Set(['', '*', '**']);
+  return buttons.filter((button) => {
+    const branch = wildcardBranch(button);
+    if (branches.has(branch) || !globMatches(wanted, spelling(button.label))) return false;
+    branches.add(branch);
+    return true;
+  });
+}
+
+const shownButtons = 40;
+const shownLength = 80;
+
+function shown(button: Button): string {
+  // A service's text goes to a terminal here: no control characters.
+  const label = normalName(button.label.replace(/\p{Cc}/gu, ' '));
+  if (label !== '') return label.slice(0, shownLength);
+  const word = (Object.keys(marks) as ButtonWord[]).find(
+    (name) => matches({ kind: 'word', word: name }, [button]).length > 0,
+  );
+  return (
+    word ?? (normalName(button.emoji.replace(/\p{Cc}/gu, ' ')).slice(0, shownLength) || 'one without a label')
+  );
+}
+
+/** What can be pressed, for error texts: labels, else words, else emoji; `no buttons` where there are none. */
+export function offered(buttons: readonly Button[]): string {
+  if (buttons.length === 0) return 'no buttons';
+  const texts = buttons.slice(0, shownButtons).map(shown);
+  if (buttons.length > shownButtons) texts.push(`and ${buttons.length - shownButtons} more`);
+  return texts.join(', ');
+}
