@@ -26,6 +26,7 @@ class AddressReader {
 
   step(tokens: readonly SelectorToken[], span: Span): string {
     const [atom, ...more] = tokens;
+    if (atom?.kind === 'atom' && atom.broken) return '';
     if (
       atom?.kind === 'atom' &&
       more.length === 0 &&
@@ -65,7 +66,7 @@ class AddressReader {
     const names: string[] = [];
     for (const part of parts) {
       const [token] = part.tokens;
-      if (token?.kind === 'atom' && token.text !== '')
+      if (token?.kind === 'atom' && (token.text !== '' || token.broken))
         names.push(this.#name(token, parts.length === 1 && last));
       else this.mistakes.add('path.empty', 'The name of a branch is expected here.', part.span);
     }

@@ -23,6 +23,8 @@ import { writeLabel } from './selector-name.ts';
  * templates is text; `\"` (or `\'`) and `\\` stand for the characters themselves.
  */
 
+export { formatAddress, formatBranch, parseAddress } from './selector-address.ts';
+
 interface Opened {
   readonly grammar: SelectorGrammar;
   readonly tokens: readonly SelectorToken[];
@@ -106,13 +108,14 @@ export function parseSegment(text: string, locate: Locate): Result<PathSegment, 
   return close<PathSegment>(grammar, undefined);
 }
 
+const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || token.kind === 'comma';
+const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
+
 /** Reads the value of `click:`: one selector, which may be a wildcard; mistakes as in {@link parsePath}. */
 export function parseSelector(text: string, locate: Locate): Result<Selector, readonly Mistake[]> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;
-  const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || token.kind === 'comma';
-  const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
   const stray = tokens.find(isMark) ?? tokens.find(isRange);
   if (stray !== undefined) {
     const hint = 'Use path: for several, or quote a label that contains such a sign.';
