@@ -22,4 +22,6 @@ export interface Diagnostic extends Position {
   readonly file: string;
   /** The text of that line, cut to a printable length; never a secret. */
   readonly sourceLine: string;
+  /** The column at which `sourceLine` begins, where a very long line was cut; else 1. */
+  readonly sourceColumn?: number;
 }

@@ -1,0 +1,26 @@
+import type { MatrixDraft } from './matrix.ts';
+import type { Axis } from './pipeline.ts';
+import type { Reports } from './reports.ts';
+import type { StepDraft } from './step-read.ts';
+
+/**
+ * Warns of axes that no request uses: their cells ask for the same thing. Known from the templates, without looking
+ * at a cell; where some template could not be read, nothing is said.
+ */
+export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[], reports: Reports): void {
+  if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
+  const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0])));
+  for (const axis of matrix.spec.axes) {
+    const names = axis.kind === 'rows' ? axis.columns : [axis.name];
+    if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;
+    const what = axis.kind === 'rows' ? `No request uses a column of ${axis.declared}` : `No request uses "${axis.name}"`;
+    reports.warning(
+      'matrix.unused-axis',
+      axis.position,
+      `${what}, so cells that differ in nothing else ask for the same thing.`,
+      'Equal requests are made and paid once, and each of the cells shows the result. Use it in a prompt (a seed: --seed {{ seed }}), or ask for several results with repeat.',
+    );
+  }
+}
+
+const hasOneValue = (axis: Axis): boolean => axis.kind === 'values' && axis.values.length <= 1;

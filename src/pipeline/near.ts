@@ -1,0 +1,36 @@
+import { distance } from 'fastest-levenshtein';
+
+/** Longer words are not typing mistakes of each other, and comparing them takes time. */
+const longestCompared = 64;
+
+/** The candidate that a mistyped word most likely meant: at most a third of its letters differ. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > longestCompared) return undefined;
+  const small = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    if (candidate.length > longestCompared || candidate === word) continue;
+    const found = distance(small, candidate.toLowerCase());
+    if (found >= bestDistance) continue;
+    best = candidate;
+    bestDistance = found;
+  }
+  return best;
+}
+
+const quote = (word: string): string => `"${word}"`;
+
+/** A list for a sentence, cut when it is long: `"a", "b" and 3 more`. */
+export function listing(words: readonly string[], most = 12): string {
+  if (words.length <= most) return words.map(quote).join(', ');
+  return `${words.slice(0, most).map(quote).join(', ')} and ${words.length - most} more`;
+}
+
+/** A hint for a word that is not known: the near miss, else what there is. */
+export function suggestion(word: string, candidates: readonly string[], what: string): string {
+  const near = nearest(word, candidates);
+  if (near !== undefined) return `Did you mean "${near}"?`;
+  if (candidates.length === 0) return `There are no ${what}.`;
+  return `The ${what} are ${listing(candidates)}.`;
+}

@@ -1,0 +1,69 @@
+import type { Diagnostic } from './diagnostic.ts';
+import { FileCheck } from './file-check.ts';
+import type { FilePort } from './files.ts';
+import { readMatrix } from './matrix.ts';
+import { warnOfUnusedAxes } from './matrix-unused.ts';
+import { type SourceNode, toJson } from './node.ts';
+import type { Pipeline } from './pipeline.ts';
+import { Reports } from './reports.ts';
+import { checkSchema } from './schema-check.ts';
+import type { PipelineFile } from './schema.generated.ts';
+import { settingsOf } from './settings.ts';
+import { checkSettings } from './settings-check.ts';
+import { SourceText } from './source.ts';
+import { finishSteps, readSteps } from './steps.ts';
+import { readYaml } from './yaml.ts';
+
+/** A pipeline file as it was read. */
+export interface PipelineSource {
+  /** The path as the user gave it. */
+  readonly file: string;
+  /** The absolute folder of the file: its paths are relative to it. */
+  readonly folder: string;
+  readonly text: string;
+}
+
+/** What came of a file: a pipeline, unless some diagnostic is an error. */
+export interface ParsedPipeline {
+  readonly pipeline?: Pipeline;
+  /** Every mistake, each once, in file order; mistakes in tables come last. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads and checks a pipeline: YAML, then the schema, then what only the whole can tell. A later stage looks at
+ * whatever the earlier ones could read, so that one mistake does not hide others.
+ *
+ * @param files reaches tables (their header) and looks at images and masks; nothing else is read
+ */
+export async function parsePipeline(source: PipelineSource, files: FilePort): Promise<ParsedPipeline> {
+  const reports = new Reports(new SourceText(source.file, source.text));
+  const root = readYaml(reports.source, reports);
+  const pipeline = root === undefined ? undefined : await readPipeline(root, source, files, reports);
+  const diagnostics = reports.diagnostics();
+  return { ...(pipeline === undefined ? {} : { pipeline }), diagnostics };
+}
+
+async function readPipeline(
+  root: SourceNode,
+  source: PipelineSource,
+  files: FilePort,
+  reports: Reports,
+): Promise<Pipeline | undefined> {
+  const stepNodes = checkSchema(root, reports);
+  checkSettings(root, reports);
+  const fileCheck = new FileCheck(files, source.folder, reports);
+  const matrix = await readMatrix(root, files, fileCheck, reports);
+  const steps = await readSteps(stepNodes, matrix, fileCheck, reports);
+  warnOfUnusedAxes(matrix, steps.steps, reports);
+  if (reports.failed) return undefined;
+  const file = toJson(root) as PipelineFile;
+  return {
+    name: file.name,
+    ...(file.description === undefined ? {} : { description: file.description }),
+    source: { file: source.file, folder: source.folder, text: source.text },
+    ...settingsOf(file),
+    matrix: matrix.spec,
+    steps: finishSteps(steps),
+  };
+}

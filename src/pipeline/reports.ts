@@ -1,0 +1,100 @@
+import type { DiagnosticCode } from './codes.ts';
+import type { Diagnostic, Position } from './diagnostic.ts';
+import type { Locate, Mistake } from './mistake.ts';
+import { maskSecrets, maskStretch } from './secrets.ts';
+import type { SourceText, Span } from './source.ts';
+
+/** Longer lines are cut around what is marked: a diagnostic stays small whatever the file. */
+const longestLine = 2000;
+const linePadding = 500;
+
+/** Collects what is wrong with one file. Order and repetition of the checks do not matter. */
+export class Reports {
+  readonly source: SourceText;
+  readonly #found: Omit<Diagnostic, 'sourceLine' | 'sourceColumn'>[] = [];
+  readonly #elsewhere: Diagnostic[] = [];
+  readonly #secrets: Span[] = [];
+
+  constructor(source: SourceText) {
+    this.source = source;
+  }
+
+  /** True when something makes the file unusable; warnings do not. */
+  get failed(): boolean {
+    return [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
+  }
+
+  error(code: DiagnosticCode, where: Span | Position, message: string, hint?: string): void {
+    this.#add('error', code, this.#position(where), message, hint);
+  }
+
+  warning(code: DiagnosticCode, where: Span | Position, message: string, hint?: string): void {
+    this.#add('warning', code, this.#position(where), message, hint);
+  }
+
+  /** A mistake that a grammar found inside a text. */
+  mistake(mistake: Mistake, locate: Locate): void {
+    const at = locate(mistake.offset, mistake.length);
+    this.#add('error', mistake.code, at, mistake.message, mistake.hint);
+  }
+
+  /** A mistake in another file, for example in a table. */
+  elsewhere(diagnostic: Diagnostic): void {
+    this.#elsewhere.push(diagnostic);
+  }
+
+  /** No source line shows this stretch. */
+  secret(span: Span): void {
+    this.#secrets.push(span);
+  }
+
+  /** Everything found, each once, in file order. */
+  diagnostics(): readonly Diagnostic[] {
+    const seen = new Set<string>();
+    const here = this.#found
+      .filter((one) => {
+        const identity = [one.code, one.line, one.column, one.message].join('\n');
+        return seen.size < seen.add(identity).size;
+      })
+      .sort((a, b) => a.line - b.line || a.column - b.column)
+      .map((one) => ({ ...one, ...this.#sourceLine(one) }));
+    return [...here, ...this.#elsewhere];
+  }
+
+  #position(where: Span | Position): Position {
+    return 'line' in where ? where : this.source.position(where);
+  }
+
+  #add(
+    severity: Diagnostic['severity'],
+    code: string,
+    { line, column, length }: Position,
+    message: string,
+    hint?: string,
+  ): void {
+    this.#found.push({
+      severity,
+      code,
+      message: maskSecrets(message),
+      ...(hint === undefined ? {} : { hint: maskSecrets(hint) }),
+      file: this.source.file,
+      line,
+      column,
+      length,
+    });
+  }
+
+  #sourceLine(at: Position): Pick<Diagnostic, 'sourceLine' | 'sourceColumn'> {
+    const start = this.source.lineOffset(at.line);
+    let text = this.source.line(at.line);
+    for (const secret of this.#secrets) {
+      const from = Math.max(0, secret.offset - start);
+      const to = Math.min(text.length, secret.offset + secret.length - start);
+      text = maskStretch(text, from, to);
+    }
+    text = maskSecrets(text);
+    if (text.length <= longestLine) return { sourceLine: text };
+    const cut = Math.max(0, at.column - 1 - linePadding);
+    return { sourceLine: text.slice(cut, cut + longestLine), sourceColumn: cut + 1 };
+  }
+}

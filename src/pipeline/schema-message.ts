@@ -1,0 +1,196 @@
+import type { DiagnosticCode } from './codes.ts';
+import { listing, nearest, suggestion } from './near.ts';
+import { isText, type SourceEntry, type SourceNode } from './node.ts';
+import type { Reports } from './reports.ts';
+import type { SchemaNode, Violation } from './schema.ts';
+import type { Span } from './source.ts';
+import { renderValue } from './value.ts';
+
+/** Where a violation lies: the value, and the key it stands under. */
+interface Place {
+  readonly node: SourceNode;
+  /** The mapping entry of the value, or of the nearest thing around it that has one. */
+  readonly entry?: SourceEntry;
+  /** What the value is called in a message. */
+  readonly name: string;
+}
+
+interface Message {
+  readonly code: DiagnosticCode;
+  readonly span: Span;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/**
+ * Reports violations, one diagnostic for each mistake.
+ *
+ * @param root what was validated
+ * @param entry the entry that holds it, when it is not the whole file
+ */
+export function reportViolations(
+  violations: readonly Violation[],
+  root: SourceNode,
+  entry: SourceEntry | undefined,
+  reports: Reports,
+): void {
+  // A key that is missing because it was mistyped is one mistake, told at the mistyped key.
+  const mistyped = mistypedKeys(violations);
+  for (const violation of violations) {
+    const place = placeOf(violation.instancePath, root, entry);
+    const message = messageOf(violation, place, mistyped.get(violation.instancePath) ?? new Set());
+    if (message !== undefined) reports.error(message.code, message.span, message.message, message.hint);
+  }
+}
+
+/** By instance path: the known keys that unknown keys there probably mean. */
+function mistypedKeys(violations: readonly Violation[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const meant = new Map<string, Set<string>>();
+  for (const { keyword, instancePath, params, parentSchema } of violations) {
+    if (keyword !== 'additionalProperties') continue;
+    const near = nearest(String(params['additionalProperty']), Object.keys(parentSchema?.properties ?? {}));
+    if (near === undefined) continue;
+    const set = meant.get(instancePath) ?? new Set();
+    meant.set(instancePath, set.add(near));
+  }
+  return meant;
+}
+
+function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry | undefined): Place {
+  let node = root;
+  let entry = rootEntry;
+  let name = rootEntry === undefined ? 'the pipeline' : `step "${rootEntry.key}"`;
+  const segments = instancePath.split('/').slice(1);
+  for (const raw of segments) {
+    const segment = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (node.kind === 'mapping') {
+      entry = node.entries.get(segment) as SourceEntry;
+      node = entry.value;
+      name = segment;
+    } else if (node.kind === 'list') {
+      node = node.items[Number(segment)] as SourceNode;
+      name = `item ${Number(segment) + 1} of ${name}`;
+    }
+  }
+  return { node, name, ...(entry === undefined ? {} : { entry }) };
+}
+
+function messageOf(
+  { keyword, params, parentSchema = {}, schemaPath, propertyName }: Violation,
+  place: Place,
+  mistyped: ReadonlySet<string>,
+): Message | undefined {
+  const { node, name } = place;
+  const around = place.entry?.keySpan ?? { offset: node.span.offset, length: 1 };
+  // What follows from a choice or a name that is reported by itself.
+  if (/\/oneOf\/\d+\//.test(schemaPath) || keyword === 'propertyNames') return undefined;
+  if (propertyName !== undefined) return badName(propertyName, node, parentSchema);
+  switch (keyword) {
+    case 'additionalProperties': {
+      const key = String(params['additionalProperty']);
+      const known = Object.keys(parentSchema.properties ?? {});
+      const span = (node.kind === 'mapping' ? node.entries.get(key)?.keySpan : undefined) ?? around;
+      const message = `"${key}" is not a key of ${place.entry === undefined ? 'a pipeline' : name}.`;
+      return { code: 'schema.unknown-key', span, message, hint: suggestion(key, known, 'keys here') };
+    }
+    case 'required': {
+      const key = String(params['missingProperty']);
+      if (mistyped.has(key)) return undefined;
+      const message = `${capital(name)} needs the key "${key}".`;
+      return { code: 'schema.missing-key', span: around, message };
+    }
+    case 'oneOf': {
+      const keys = (parentSchema['oneOf'] as { required: string[] }[]).flatMap((branch) => branch.required);
+      if (keys.some((key) => mistyped.has(key))) return undefined;
+      const message = `${capital(name)} needs exactly one of the keys ${listing(keys)}.`;
+      return { code: 'schema.key-choice', span: around, message };
+    }
+    case 'type': {
+      const message = `${capital(name)} must be ${typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
+      return { code: 'schema.type', span: node.span, message, ...quoteHint(node, parentSchema) };
+    }
+    case 'enum':
+    case 'pattern':
+      return badValue(node, name, parentSchema, keyword === 'enum' ? parentSchema['enum'] : parentSchema.examples);
+    default:
+      return { code: 'schema.range', span: node.span, message: `${capital(name)} ${bound(keyword, params)}.` };
+  }
+}
+
+function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Message {
+  const span = (node.kind === 'mapping' ? node.entries.get(propertyName)?.keySpan : undefined) ?? node.span;
+  const hint = typeof schema['description'] === 'string' ? schema['description'] : undefined;
+  return {
+    code: 'schema.name',
+    span,
+    message: `"${propertyName}" cannot be a name.`,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function badValue(node: SourceNode, name: string, schema: SchemaNode, examples: unknown): Message {
+  const words = Array.isArray(examples) ? examples.map(String) : [];
+  const written = isText(node) ? node.value : '';
+  const pattern = schema['pattern'];
+  const closed = typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
+  const near = closed ? nearest(written, words) : undefined;
+  const what = typeof pattern === 'string' && /^[a-z]/.test(schema.title ?? '') ? `a ${schema.title}` : undefined;
+  const shown = written.length > 40 ? `${written.slice(0, 39)}…` : written;
+  const message = what === undefined ? `${capital(name)} cannot be "${shown}".` : `${capital(name)} must be ${what}; "${shown}" is not.`;
+  const choice = closed ? `Possible: ${words.join(', ')}.` : `Examples: ${words.join(', ')}.`;
+  const hint = near === undefined ? choice : `Did you mean "${near}"? ${choice}`;
+  return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };
+}
+
+function bound(keyword: string, params: Record<string, unknown>): string {
+  const limit = String(params['limit']);
+  switch (keyword) {
+    case 'minimum':
+      return `must be at least ${limit}`;
+    case 'exclusiveMinimum':
+      return `must be above ${limit}`;
+    case 'maximum':
+      return `must be at most ${limit}`;
+    case 'minLength':
+      return 'must not be empty';
+    case 'minItems':
+    case 'minProperties':
+      return limit === '1' ? 'must not be empty' : `needs at least ${limit} items`;
+    case 'maxItems':
+      return `can have at most ${limit} items`;
+    default:
+      return `is not possible here (${keyword})`;
+  }
+}
+
+const typeNames: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+};
+
+function typeWords(type: SchemaNode['type']): string {
+  const types = typeof type === 'string' ? [type] : (type ?? []);
+  return types.map((one) => typeNames[one] ?? one).join(' or ');
+}
+
+function kindOf(node: SourceNode): string {
+  if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a mapping';
+  if (node.value === null) return 'empty';
+  if (typeof node.value === 'string') return 'text';
+  return typeof node.value === 'boolean' ? `${node.value}` : 'a number';
+}
+
+/** YAML reads `no`, 6.1 and the like as values: whoever wanted text quotes it. */
+function quoteHint(node: SourceNode, schema: SchemaNode): { hint?: string } {
+  const wantsText = schema.type === 'string' || (Array.isArray(schema.type) && schema.type.includes('string'));
+  if (!wantsText || node.kind !== 'scalar' || node.value === null) return {};
+  // Not for what may be a literal key: a hint repeats the value.
+  const written = renderValue(node.value);
+  return written.length > 20 ? { hint: 'Put it in quotes.' } : { hint: `Put it in quotes: "${written}".` };
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

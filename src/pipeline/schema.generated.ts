@@ -1,0 +1,2183 @@
+// Generated from schemas/pipeline.schema.json by `npm run generate`. Do not edit.
+
+/**
+ * The words in which gateways of one family differ: a preset (`neutral` or `midjourney-proxy`), or a map of single names that replace a preset's.
+ */
+export type Names =
+  | string
+  | {
+      /**
+       * The set of names that the others replace single names of.
+       */
+      preset?: 'neutral' | 'midjourney-proxy';
+      /**
+       * First path segment of the image workflow: `img` in `/img/submit/imagine`.
+       */
+      path?: string;
+      /**
+       * Path prefix of fast mode: `img-fast` in `/img-fast/img/submit/imagine`.
+       */
+      fastPrefix?: string;
+      /**
+       * Path prefix of turbo mode: `img-turbo` in `/img-turbo/img/submit/imagine`.
+       */
+      turboPrefix?: string;
+      /**
+       * First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`.
+       */
+      customId?: string;
+      /**
+       * The botType that imagine sends unless the step names one: `IMG_JOURNEY`.
+       */
+      botType?: string;
+      /**
+       * The tools entry that turns search grounding on: `vendor_search`.
+       */
+      searchTool?: string;
+      /**
+       * The tools entry that turns maps grounding on: `vendorMaps`.
+       */
+      mapsTool?: string;
+      /**
+       * The header that the native text endpoint accepts a key in: `x-vendor-api-key`.
+       */
+      keyHeader?: string;
+    };
+/**
+ * A number per submission, or `{ input, output }` per million tokens of a text model.
+ */
+export type Price =
+  | number
+  | {
+      /**
+       * Per million prompt tokens.
+       */
+      input: number;
+      /**
+       * Per million generated tokens, thinking included.
+       */
+      output: number;
+    };
+/**
+ * A list of values, or a range of numbers: `{ from: 1, to: 4 }`. Templates use it by its name.
+ */
+export type Axis =
+  | {
+      [k: string]: unknown;
+    }[]
+  | {
+      /**
+       * The first number.
+       */
+      from: number;
+      /**
+       * The last number, at most; it is not smaller than `from`.
+       */
+      to: number;
+      /**
+       * The distance between two numbers, above 0.
+       */
+      step?: number;
+    };
+/**
+ * One operation. Exactly one of the keys imagine, click, blend, describe, video, edit, generate and chat says which.
+ */
+export type Step =
+  ImagineStep | ClickStep | BlendStep | DescribeStep | VideoStep | EditStep | GenerateStep | ChatStep;
+/**
+ * The text to send, a Liquid template: `{{ animal }} at dusk --v 6.1`.
+ */
+export type Prompt = string;
+/**
+ * Which bot draws, in the service's words. Default: the ordinary one of `service.names`.
+ */
+export type BotType = string;
+/**
+ * A file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ */
+export type Image = string;
+/**
+ * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ */
+export type Images = Image[];
+/**
+ * The step that this one continues, one job per branch: `grid` is the step's own operation, `grid/U1` one branch of its path, `grid/*` each job one level below, `grid/**` every leaf.
+ */
+export type From = string;
+/**
+ * Like `from`, but one job per cell with all the branches' results as its images, for example for a judge that sees all four.
+ */
+export type Gather = string;
+/**
+ * Buttons pressed one after another on the step's result: `U1..U4 → Vary (Strong)`. `->` is the same as `→`; `U1..U4` and `U1,U3` fan out; `U*` presses all that match; `A | B` is the first that is there; a `?` makes a button optional. A list has one selector, or one `button` mapping, per item.
+ *
+ * @minItems 1
+ */
+export type Path = string | [PathSegment, ...PathSegment[]];
+/**
+ * A selector, or a mapping where the button opens a modal.
+ */
+export type PathSegment =
+  | string
+  | {
+      button: Selector;
+      prompt?: ModalPrompt;
+      mask?: ModalMask;
+      remix?: Remix;
+    };
+/**
+ * Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words reroll, pan left, pan right, pan up, pan down.
+ */
+export type Selector = string;
+/**
+ * Text for the window that the button opens: for Vary (Region) what replaces the masked part, for Custom Zoom the prompt with `--zoom`.
+ */
+export type ModalPrompt = string;
+/**
+ * A PNG for Vary (Region), white where the image is repainted, black where it is kept: a file relative to the pipeline, or a data URI.
+ */
+export type ModalMask = string;
+/**
+ * Send enableRemix with the click, so that the button opens its modal. Vary (Region) sends it by itself.
+ */
+export type Remix = boolean;
+/**
+ * A Liquid condition, as inside `{% if … %}`. Where it is false, this step and all that follows from it are skipped.
+ */
+export type When = string;
+/**
+ * false: do not download what this step makes. One slot that wants a file is enough to keep it.
+ */
+export type Keep = boolean;
+/**
+ * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ *
+ * @minItems 2
+ * @maxItems 5
+ */
+export type Images1 =
+  [Image, Image] | [Image, Image, Image] | [Image, Image, Image, Image] | [Image, Image, Image, Image, Image];
+
+/**
+ * A promptpress pipeline: which prompts to try (the matrix), which buttons to press on each result (a path), which texts to generate beside them.
+ */
+export interface PipelineFile {
+  /**
+   * Names the run directory: `runs/<name>`. Letters, digits, dots, hyphens and underscores; at most 100.
+   */
+  name: string;
+  /**
+   * What this pipeline is for, in a sentence. Shown in plans and reports; changes no job.
+   */
+  description?: string;
+  service?: Service;
+  limits?: Limits;
+  retry?: Retry;
+  timeouts?: Timeouts;
+  poll?: Poll;
+  budget?: Budget;
+  prices?: Prices;
+  matrix?: Matrix;
+  /**
+   * The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, video, edit, generate or chat. The order is the manifest's order.
+   */
+  steps: {
+    [k: string]: Step;
+  };
+}
+/**
+ * The gateway that carries out the work. `${VAR}` and `${VAR:-default}` read the environment, in this block only.
+ */
+export interface Service {
+  /**
+   * Where the gateway is, for example `https://gateway.example.com`: without /v1, /v1beta or the image path behind it.
+   */
+  baseUrl?: string;
+  /**
+   * The name of an environment variable that holds the key, as `${VAR}`. A literal key is refused: a pipeline is checked into git.
+   */
+  apiKey?: string;
+  /**
+   * Part of every job's identity, so that results of one service are not taken for another's. Default: the base address's origin. Give it when one service has several addresses.
+   */
+  id?: string;
+  /**
+   * Speed of image tasks: relax is cheapest, turbo fastest. Not part of a job's identity.
+   */
+  speed?: 'relax' | 'fast' | 'turbo';
+  names?: Names;
+}
+/**
+ * How much may be under way at once, and how fast. Rates are upper bounds: refusals of the service (429) lower them further for a while.
+ */
+export interface Limits {
+  /**
+   * Image tasks that are submitted and not finished, at most.
+   */
+  tasks?: number;
+  /**
+   * HTTP requests under way at once, at most.
+   */
+  requests?: number;
+  /**
+   * Image submissions, for example `60/min`. Without it, no bound but the service's.
+   */
+  submit?: string;
+  /**
+   * Task look-ups, for example `10/s`. Without it, no bound but the service's.
+   */
+  poll?: string;
+  /**
+   * Artifact downloads, for example `20/s`. Without it, no bound but the service's.
+   */
+  download?: string;
+  /**
+   * Calls of generate and chat, for example `120/min`. Without it, no bound but the service's.
+   */
+  text?: string;
+  /**
+   * Tokens of text calls, for example `200000/min`. Without it, no bound but the service's.
+   */
+  tokens?: string;
+}
+/**
+ * What is tried again, how often and how soon. Waits double from `base` up to `cap`, with jitter.
+ */
+export interface Retry {
+  /**
+   * HTTP tries of one request, the first included.
+   */
+  attempts?: number;
+  /**
+   * The wait before the second try.
+   */
+  base?: string;
+  /**
+   * No wait between two tries is longer.
+   */
+  cap?: string;
+  /**
+   * New submissions after a task failed for a reason that may pass. Each one costs a generation.
+   */
+  resubmits?: number;
+  /**
+   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice; with `hold` the job is in doubt and is not submitted again without your word.
+   */
+  ambiguous?: 'retry' | 'hold';
+  /**
+   * A route that has only refused (429) for this long stops the run.
+   */
+  patience?: string;
+}
+/**
+ * How long one thing may take.
+ */
+export interface Timeouts {
+  /**
+   * One HTTP request without any answer.
+   */
+  request?: string;
+  /**
+   * One image task from submission to its end. Its task id is kept, and later runs look at it again first.
+   */
+  task?: string;
+}
+/**
+ * Bounds of the polling interval, which adapts to how long tasks take.
+ */
+export interface Poll {
+  /**
+   * Between two looks at one task, at least.
+   */
+  min?: string;
+  /**
+   * Between two looks at one task, at most.
+   */
+  max?: string;
+}
+/**
+ * What this run directory may use in its lifetime; a run that reaches it stops and can be continued with a larger one. Without it there is no bound.
+ */
+export interface Budget {
+  /**
+   * Image submissions, every attempt counted.
+   */
+  submits?: number;
+  /**
+   * Tokens of all text calls.
+   */
+  tokens?: number;
+  /**
+   * Sum of `prices`, in their unit.
+   */
+  cost?: number;
+}
+/**
+ * What things cost, in any one unit: by step kind (`imagine`), by button label with `*` (`U*`), or by text model. What has no price has an unknown cost, not 0.
+ */
+export interface Prices {
+  [k: string]: Price;
+}
+/**
+ * Axes that multiply in written order, the first slowest; each combination is one cell. Then `exclude`, `include`, `sample` and `repeat`, in this order. Without a matrix there is one cell.
+ */
+export interface Matrix {
+  /**
+   * A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables.
+   */
+  rows?: string;
+  /**
+   * Cells to leave out: each entry removes the cells that agree with all its values. Objects match partially. An entry that can match nothing is an error.
+   */
+  exclude?: PartialCell[];
+  /**
+   * Each entry extends the original cells that it does not contradict; where there are none, it adds a cell.
+   */
+  include?: PartialCell[];
+  /**
+   * Draws this many cells without replacement. More than there are takes all.
+   */
+  sample?: {
+    /**
+     * How many cells to draw.
+     */
+    count: number;
+    /**
+     * The same seed draws the same cells.
+     */
+    seed?: number;
+  };
+  /**
+   * How often each cell is carried out. It is part of a job's identity, and `{{ repeat }}` in templates.
+   */
+  repeat?: number;
+  [k: string]:
+    | Axis
+    | string
+    | PartialCell[]
+    | {
+        /**
+         * How many cells to draw.
+         */
+        count: number;
+        /**
+         * The same seed draws the same cells.
+         */
+        seed?: number;
+      }
+    | number
+    | undefined;
+}
+/**
+ * Variables and the values they have. Values compare as they render: 1 is "1".
+ */
+export interface PartialCell {
+  /**
+   * A value of this variable; an object may name only some members.
+   */
+  [k: string]: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Text to image: a grid of four.
+ */
+export interface ImagineStep {
+  /**
+   * The prompt, or a mapping with `prompt` and the other fields of the request.
+   */
+  imagine:
+    | string
+    | {
+        prompt: Prompt;
+        botType?: BotType;
+        /**
+         * Which accounts of the service may draw it, for example `{ modes: [FAST] }`. Gateways may ignore it; `service.speed` is the reliable way to a speed.
+         */
+        accountFilter?: {
+          /**
+           * Speeds in order of preference, in the service's words.
+           */
+          modes?: string[];
+          [k: string]: unknown;
+        };
+        images?: Images;
+      };
+  from?: From;
+  gather?: Gather;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * An object merged into the request body, for fields of the service that have no key here. Its texts are templates.
+ */
+export interface Extra {
+  [k: string]: unknown;
+}
+/**
+ * Presses a button of the step that `from` names. A path is short for such steps.
+ */
+export interface ClickStep {
+  /**
+   * Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words reroll, pan left, pan right, pan up, pan down.
+   */
+  click: string;
+  prompt?: ModalPrompt;
+  mask?: ModalMask;
+  remix?: Remix;
+  from: From;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * Blends 2 to 5 images into one.
+ */
+export interface BlendStep {
+  /**
+   * The images to blend. With `gather`, the gathered images unless `images` names others.
+   */
+  blend: {
+    images?: Images1;
+    /**
+     * Shape of the result: portrait (2:3), square (1:1) or landscape (3:2).
+     */
+    dimensions?: string;
+    botType?: BotType;
+  };
+  from?: From;
+  gather?: Gather;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * Suggests prompts for an image.
+ */
+export interface DescribeStep {
+  /**
+   * The image to describe.
+   */
+  describe: {
+    image: Image;
+    botType?: BotType;
+  };
+  from?: From;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * Image to video.
+ */
+export interface VideoStep {
+  /**
+   * The first frame and how it moves.
+   */
+  video: {
+    image: Image;
+    prompt?: Prompt;
+    /**
+     * How much moves: low or high.
+     */
+    motion?: string;
+    /**
+     * A file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+     */
+    endImage?: string;
+    /**
+     * The last frame leads back to the first. A template such as `{{ loop }}` is possible.
+     */
+    loop?: boolean | string;
+    /**
+     * How many videos: 1, 2 or 4. A template such as `{{ size }}` is possible.
+     */
+    batchSize?: number | string;
+    /**
+     * Model and size, in the service's words.
+     */
+    videoType?: string;
+  };
+  from?: From;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * Edits an image with a mask.
+ */
+export interface EditStep {
+  /**
+   * The image, its mask, and what to draw.
+   */
+  edit: {
+    image: Image;
+    /**
+     * A PNG that is transparent where the image is to be edited: a file relative to the pipeline, or a data URI.
+     */
+    mask?: string;
+    prompt: Prompt;
+  };
+  from?: From;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * Native text generation, with images, thinking, search, JSON and image output.
+ */
+export interface GenerateStep {
+  /**
+   * The request: every native field by its native name, and short forms of the common ones.
+   */
+  generate: {
+    /**
+     * A model id from the service's list (`promptpress models`).
+     */
+    model: string;
+    prompt?: Prompt;
+    images?: Images;
+    /**
+     * Instructions for the whole conversation. Short for `systemInstruction`.
+     */
+    system?: string;
+    /**
+     * A level (minimal, low, medium, high) for newer models, or a budget in tokens for earlier ones. Short for `generationConfig.thinkingConfig`.
+     */
+    thinking?: string | number;
+    /**
+     * The answer is JSON of this schema. Short for `generationConfig.responseSchema` with `responseMimeType: application/json`.
+     */
+    responseSchema?: {
+      [k: string]: unknown;
+    };
+    /**
+     * true: web search grounding.
+     */
+    search?: boolean;
+    /**
+     * true: maps grounding.
+     */
+    maps?: boolean;
+    /**
+     * The step whose earlier turns come before this one.
+     */
+    continue?: string;
+    /**
+     * true: the answer comes as a stream. Not part of a job's identity.
+     */
+    stream?: boolean;
+    /**
+     * Conversation history and current input, native: items with `role` and `parts`.
+     *
+     * @minItems 1
+     *
+     * Items: One turn: `{ role: user, parts: [{ text: … }] }`.
+     */
+    contents?: [
+      {
+        [k: string]: unknown;
+      },
+      ...{
+        [k: string]: unknown;
+      }[]
+    ];
+    /**
+     * Instructions for the whole conversation, native: `{ parts: [{ text: … }] }`.
+     */
+    systemInstruction?: {
+      [k: string]: unknown;
+    };
+    /**
+     * Function declarations, search grounding, maps grounding, code execution; native.
+     *
+     * Items: One native tools entry.
+     */
+    tools?: {
+      [k: string]: unknown;
+    }[];
+    /**
+     * How tools are used, such as the function-calling mode; native.
+     */
+    toolConfig?: {
+      [k: string]: unknown;
+    };
+    /**
+     * Thresholds per harm category; native.
+     *
+     * Items: `{ category: …, threshold: … }`.
+     */
+    safetySettings?: {
+      [k: string]: unknown;
+    }[];
+    /**
+     * temperature, maxOutputTokens, responseModalities and all else; native. Members not listed here are sent as they are.
+     */
+    generationConfig?: {
+      /**
+       * Randomness, from 0 to 2. A template is possible.
+       */
+      temperature?: number | string;
+      /**
+       * Nucleus sampling, from 0 to 1. A template is possible.
+       */
+      topP?: number | string;
+      /**
+       * How many of the likeliest tokens are considered. A template is possible.
+       */
+      topK?: number | string;
+      /**
+       * The most tokens of an answer, thinking included. A template is possible.
+       */
+      maxOutputTokens?: number | string;
+      /**
+       * `[TEXT, IMAGE]` makes images too.
+       */
+      responseModalities?: string[] | string;
+      /**
+       * `thinkingLevel` for newer models, `thinkingBudget` for earlier ones.
+       */
+      thinkingConfig?: {
+        [k: string]: unknown;
+      };
+      /**
+       * `application/json` forces JSON.
+       */
+      responseMimeType?: string;
+      /**
+       * The schema that a JSON answer keeps to.
+       */
+      responseSchema?: {
+        [k: string]: unknown;
+      };
+      [k: string]: unknown;
+    };
+    /**
+     * Name of cached content used as context: `cachedContents/<id>`.
+     */
+    cachedContent?: string;
+  };
+  from?: From;
+  gather?: Gather;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * The OpenAI-compatible chat endpoint.
+ */
+export interface ChatStep {
+  /**
+   * `{ model, messages }`, or `{ model, prompt, system, images }`.
+   */
+  chat: {
+    /**
+     * A model id from the service's list (`promptpress models`).
+     */
+    model: string;
+    /**
+     * The conversation: items with `role` and `content`.
+     *
+     * @minItems 1
+     *
+     * Items: `{ role: user, content: … }`.
+     */
+    messages?: [
+      {
+        /**
+         * Who speaks.
+         */
+        role: string;
+        /**
+         * Text, or a list of parts.
+         */
+        content:
+          | string
+          | {
+              [k: string]: unknown;
+            }[];
+        [k: string]: unknown;
+      },
+      ...{
+        /**
+         * Who speaks.
+         */
+        role: string;
+        /**
+         * Text, or a list of parts.
+         */
+        content:
+          | string
+          | {
+              [k: string]: unknown;
+            }[];
+        [k: string]: unknown;
+      }[]
+    ];
+    prompt?: Prompt;
+    /**
+     * The system message.
+     */
+    system?: string;
+    images?: Images;
+  };
+  from?: From;
+  gather?: Gather;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+
+/** The JSON Schema of {@link PipelineFile}: schemas/pipeline.schema.json. */
+export const pipelineSchema: Readonly<Record<string, unknown>> = {
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$id": "urn:promptpress:schema:pipeline",
+  "title": "Pipeline file",
+  "description": "A promptpress pipeline: which prompts to try (the matrix), which buttons to press on each result (a path), which texts to generate beside them.",
+  "type": "object",
+  "additionalProperties": false,
+  "required": [
+    "name",
+    "steps"
+  ],
+  "properties": {
+    "name": {
+      "title": "Pipeline name",
+      "description": "Names the run directory: `runs/<name>`. Letters, digits, dots, hyphens and underscores; at most 100.",
+      "type": "string",
+      "pattern": "^[\\p{L}\\p{N}][\\p{L}\\p{N}._-]{0,99}$",
+      "examples": [
+        "foxes",
+        "night-set_2"
+      ]
+    },
+    "description": {
+      "title": "Description",
+      "description": "What this pipeline is for, in a sentence. Shown in plans and reports; changes no job.",
+      "type": "string"
+    },
+    "service": {
+      "$ref": "#/$defs/service"
+    },
+    "limits": {
+      "$ref": "#/$defs/limits"
+    },
+    "retry": {
+      "$ref": "#/$defs/retry"
+    },
+    "timeouts": {
+      "$ref": "#/$defs/timeouts"
+    },
+    "poll": {
+      "$ref": "#/$defs/poll"
+    },
+    "budget": {
+      "$ref": "#/$defs/budget"
+    },
+    "prices": {
+      "$ref": "#/$defs/prices"
+    },
+    "matrix": {
+      "$ref": "#/$defs/matrix"
+    },
+    "steps": {
+      "title": "Steps",
+      "description": "The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, video, edit, generate or chat. The order is the manifest's order.",
+      "type": "object",
+      "minProperties": 1,
+      "propertyNames": {
+        "$ref": "#/$defs/identifier"
+      },
+      "additionalProperties": {
+        "$ref": "#/$defs/step"
+      }
+    }
+  },
+  "$defs": {
+    "identifier": {
+      "title": "name",
+      "description": "A letter or underscore, then letters, digits, underscores and hyphens.",
+      "type": "string",
+      "pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,63}$",
+      "examples": [
+        "grid",
+        "best_of-4"
+      ]
+    },
+    "duration": {
+      "title": "duration",
+      "description": "A number with its unit: ms, s, m or h.",
+      "type": "string",
+      "pattern": "^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$",
+      "examples": [
+        "250ms",
+        "30s",
+        "20m",
+        "6h"
+      ]
+    },
+    "rate": {
+      "title": "rate",
+      "description": "A number per s, min or h.",
+      "type": "string",
+      "pattern": "^[0-9]{1,12}(\\.[0-9]{1,3})?/(s|min|h)$",
+      "examples": [
+        "5/s",
+        "60/min",
+        "2000/h"
+      ]
+    },
+    "service": {
+      "title": "Service",
+      "description": "The gateway that carries out the work. `${VAR}` and `${VAR:-default}` read the environment, in this block only.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "baseUrl": {
+          "title": "Base address",
+          "description": "Where the gateway is, for example `https://gateway.example.com`: without /v1, /v1beta or the image path behind it.",
+          "type": "string",
+          "minLength": 1,
+          "default": "${PROMPTPRESS_BASE_URL}"
+        },
+        "apiKey": {
+          "title": "API key",
+          "description": "The name of an environment variable that holds the key, as `${VAR}`. A literal key is refused: a pipeline is checked into git.",
+          "type": "string",
+          "default": "${PROMPTPRESS_API_KEY}"
+        },
+        "id": {
+          "title": "Service identity",
+          "description": "Part of every job's identity, so that results of one service are not taken for another's. Default: the base address's origin. Give it when one service has several addresses.",
+          "type": "string",
+          "minLength": 1
+        },
+        "speed": {
+          "title": "Speed",
+          "description": "Speed of image tasks: relax is cheapest, turbo fastest. Not part of a job's identity.",
+          "type": "string",
+          "enum": [
+            "relax",
+            "fast",
+            "turbo"
+          ],
+          "default": "relax"
+        },
+        "names": {
+          "$ref": "#/$defs/names"
+        }
+      }
+    },
+    "names": {
+      "title": "Names",
+      "description": "The words in which gateways of one family differ: a preset (`neutral` or `midjourney-proxy`), or a map of single names that replace a preset's.",
+      "type": [
+        "string",
+        "object"
+      ],
+      "pattern": "^(neutral|midjourney-proxy)$",
+      "examples": [
+        "neutral",
+        "midjourney-proxy"
+      ],
+      "default": "neutral",
+      "additionalProperties": false,
+      "properties": {
+        "preset": {
+          "title": "Preset",
+          "description": "The set of names that the others replace single names of.",
+          "type": "string",
+          "enum": [
+            "neutral",
+            "midjourney-proxy"
+          ],
+          "default": "neutral"
+        },
+        "path": {
+          "title": "Image path",
+          "description": "First path segment of the image workflow: `img` in `/img/submit/imagine`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "fastPrefix": {
+          "title": "Fast prefix",
+          "description": "Path prefix of fast mode: `img-fast` in `/img-fast/img/submit/imagine`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "turboPrefix": {
+          "title": "Turbo prefix",
+          "description": "Path prefix of turbo mode: `img-turbo` in `/img-turbo/img/submit/imagine`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "customId": {
+          "title": "customId prefix",
+          "description": "First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "botType": {
+          "title": "Bot type",
+          "description": "The botType that imagine sends unless the step names one: `IMG_JOURNEY`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "searchTool": {
+          "title": "Search tool",
+          "description": "The tools entry that turns search grounding on: `vendor_search`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "mapsTool": {
+          "title": "Maps tool",
+          "description": "The tools entry that turns maps grounding on: `vendorMaps`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "keyHeader": {
+          "title": "Key header",
+          "description": "The header that the native text endpoint accepts a key in: `x-vendor-api-key`.",
+          "type": "string",
+          "minLength": 1
+        }
+      }
+    },
+    "limits": {
+      "title": "Limits",
+      "description": "How much may be under way at once, and how fast. Rates are upper bounds: refusals of the service (429) lower them further for a while.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "tasks": {
+          "title": "Image tasks in flight",
+          "description": "Image tasks that are submitted and not finished, at most.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 10000,
+          "default": 12
+        },
+        "requests": {
+          "title": "Requests in flight",
+          "description": "HTTP requests under way at once, at most.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 10000,
+          "default": 32
+        },
+        "submit": {
+          "$ref": "#/$defs/rate",
+          "title": "Submissions",
+          "description": "Image submissions, for example `60/min`. Without it, no bound but the service's."
+        },
+        "poll": {
+          "$ref": "#/$defs/rate",
+          "title": "Polls",
+          "description": "Task look-ups, for example `10/s`. Without it, no bound but the service's."
+        },
+        "download": {
+          "$ref": "#/$defs/rate",
+          "title": "Downloads",
+          "description": "Artifact downloads, for example `20/s`. Without it, no bound but the service's."
+        },
+        "text": {
+          "$ref": "#/$defs/rate",
+          "title": "Text calls",
+          "description": "Calls of generate and chat, for example `120/min`. Without it, no bound but the service's."
+        },
+        "tokens": {
+          "$ref": "#/$defs/rate",
+          "title": "Tokens",
+          "description": "Tokens of text calls, for example `200000/min`. Without it, no bound but the service's."
+        }
+      }
+    },
+    "retry": {
+      "title": "Retry",
+      "description": "What is tried again, how often and how soon. Waits double from `base` up to `cap`, with jitter.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "attempts": {
+          "title": "Attempts",
+          "description": "HTTP tries of one request, the first included.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 6
+        },
+        "base": {
+          "$ref": "#/$defs/duration",
+          "title": "First wait",
+          "description": "The wait before the second try.",
+          "default": "1s"
+        },
+        "cap": {
+          "$ref": "#/$defs/duration",
+          "title": "Longest wait",
+          "description": "No wait between two tries is longer.",
+          "default": "60s"
+        },
+        "resubmits": {
+          "title": "Resubmits",
+          "description": "New submissions after a task failed for a reason that may pass. Each one costs a generation.",
+          "type": "integer",
+          "minimum": 0,
+          "maximum": 100,
+          "default": 2
+        },
+        "ambiguous": {
+          "title": "Ambiguous answers",
+          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice; with `hold` the job is in doubt and is not submitted again without your word.",
+          "type": "string",
+          "enum": [
+            "retry",
+            "hold"
+          ],
+          "default": "retry"
+        },
+        "patience": {
+          "$ref": "#/$defs/duration",
+          "title": "Patience",
+          "description": "A route that has only refused (429) for this long stops the run.",
+          "default": "1h"
+        }
+      }
+    },
+    "timeouts": {
+      "title": "Time-outs",
+      "description": "How long one thing may take.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "request": {
+          "$ref": "#/$defs/duration",
+          "title": "Request",
+          "description": "One HTTP request without any answer.",
+          "default": "60s"
+        },
+        "task": {
+          "$ref": "#/$defs/duration",
+          "title": "Task",
+          "description": "One image task from submission to its end. Its task id is kept, and later runs look at it again first.",
+          "default": "20m"
+        }
+      }
+    },
+    "poll": {
+      "title": "Polling",
+      "description": "Bounds of the polling interval, which adapts to how long tasks take.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "min": {
+          "$ref": "#/$defs/duration",
+          "title": "Shortest interval",
+          "description": "Between two looks at one task, at least.",
+          "default": "1s"
+        },
+        "max": {
+          "$ref": "#/$defs/duration",
+          "title": "Longest interval",
+          "description": "Between two looks at one task, at most.",
+          "default": "15s"
+        }
+      }
+    },
+    "budget": {
+      "title": "Budget",
+      "description": "What this run directory may use in its lifetime; a run that reaches it stops and can be continued with a larger one. Without it there is no bound.",
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "submits": {
+          "title": "Submissions",
+          "description": "Image submissions, every attempt counted.",
+          "type": "integer",
+          "minimum": 0
+        },
+        "tokens": {
+          "title": "Tokens",
+          "description": "Tokens of all text calls.",
+          "type": "integer",
+          "minimum": 0
+        },
+        "cost": {
+          "title": "Cost",
+          "description": "Sum of `prices`, in their unit.",
+          "type": "number",
+          "minimum": 0
+        }
+      }
+    },
+    "prices": {
+      "title": "Prices",
+      "description": "What things cost, in any one unit: by step kind (`imagine`), by button label with `*` (`U*`), or by text model. What has no price has an unknown cost, not 0.",
+      "type": "object",
+      "examples": [
+        {
+          "imagine": 0.04,
+          "U*": 0.01,
+          "text-pro": {
+            "input": 1.25,
+            "output": 10
+          }
+        }
+      ],
+      "additionalProperties": {
+        "$ref": "#/$defs/price"
+      }
+    },
+    "price": {
+      "title": "Price",
+      "description": "A number per submission, or `{ input, output }` per million tokens of a text model.",
+      "type": [
+        "number",
+        "object"
+      ],
+      "minimum": 0,
+      "required": [
+        "input",
+        "output"
+      ],
+      "additionalProperties": false,
+      "properties": {
+        "input": {
+          "title": "Input",
+          "description": "Per million prompt tokens.",
+          "type": "number",
+          "minimum": 0
+        },
+        "output": {
+          "title": "Output",
+          "description": "Per million generated tokens, thinking included.",
+          "type": "number",
+          "minimum": 0
+        }
+      }
+    },
+    "matrix": {
+      "title": "Matrix",
+      "description": "Axes that multiply in written order, the first slowest; each combination is one cell. Then `exclude`, `include`, `sample` and `repeat`, in this order. Without a matrix there is one cell.",
+      "type": "object",
+      "propertyNames": {
+        "$ref": "#/$defs/identifier"
+      },
+      "properties": {
+        "rows": {
+          "title": "Rows",
+          "description": "A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables.",
+          "type": "string",
+          "minLength": 1,
+          "examples": [
+            "data/scenes.csv"
+          ]
+        },
+        "exclude": {
+          "title": "Exclude",
+          "description": "Cells to leave out: each entry removes the cells that agree with all its values. Objects match partially. An entry that can match nothing is an error.",
+          "type": "array",
+          "items": {
+            "$ref": "#/$defs/partialCell"
+          },
+          "examples": [
+            [
+              {
+                "animal": "owl",
+                "medium": {
+                  "name": "ink"
+                }
+              }
+            ]
+          ]
+        },
+        "include": {
+          "title": "Include",
+          "description": "Each entry extends the original cells that it does not contradict; where there are none, it adds a cell.",
+          "type": "array",
+          "items": {
+            "$ref": "#/$defs/partialCell"
+          },
+          "examples": [
+            [
+              {
+                "animal": "lynx",
+                "seed": 9
+              }
+            ]
+          ]
+        },
+        "sample": {
+          "title": "Sample",
+          "description": "Draws this many cells without replacement. More than there are takes all.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "count"
+          ],
+          "properties": {
+            "count": {
+              "title": "Count",
+              "description": "How many cells to draw.",
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 9007199254740991
+            },
+            "seed": {
+              "title": "Seed",
+              "description": "The same seed draws the same cells.",
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 9007199254740991,
+              "default": 0
+            }
+          }
+        },
+        "repeat": {
+          "title": "Repeat",
+          "description": "How often each cell is carried out. It is part of a job's identity, and `{{ repeat }}` in templates.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000,
+          "default": 1
+        }
+      },
+      "additionalProperties": {
+        "$ref": "#/$defs/axis"
+      }
+    },
+    "axis": {
+      "title": "Axis",
+      "description": "A list of values, or a range of numbers: `{ from: 1, to: 4 }`. Templates use it by its name.",
+      "type": [
+        "array",
+        "object"
+      ],
+      "examples": [
+        [
+          "fox",
+          "owl"
+        ],
+        {
+          "from": 1,
+          "to": 4
+        }
+      ],
+      "items": {
+        "title": "Value",
+        "description": "Text, a number, true, false, or an object whose members templates read as `{{ axis.member }}`."
+      },
+      "additionalProperties": false,
+      "required": [
+        "from",
+        "to"
+      ],
+      "properties": {
+        "from": {
+          "title": "From",
+          "description": "The first number.",
+          "type": "number",
+          "minimum": -9007199254740991,
+          "maximum": 9007199254740991
+        },
+        "to": {
+          "title": "To",
+          "description": "The last number, at most; it is not smaller than `from`.",
+          "type": "number",
+          "minimum": -9007199254740991,
+          "maximum": 9007199254740991
+        },
+        "step": {
+          "title": "Step",
+          "description": "The distance between two numbers, above 0.",
+          "type": "number",
+          "exclusiveMinimum": 0,
+          "maximum": 9007199254740991,
+          "default": 1
+        }
+      }
+    },
+    "partialCell": {
+      "title": "Partial cell",
+      "description": "Variables and the values they have. Values compare as they render: 1 is \"1\".",
+      "type": "object",
+      "minProperties": 1,
+      "additionalProperties": {
+        "title": "Value",
+        "description": "A value of this variable; an object may name only some members."
+      }
+    },
+    "step": {
+      "title": "Step",
+      "description": "One operation. Exactly one of the keys imagine, click, blend, describe, video, edit, generate and chat says which.",
+      "oneOf": [
+        {
+          "$ref": "#/$defs/imagineStep"
+        },
+        {
+          "$ref": "#/$defs/clickStep"
+        },
+        {
+          "$ref": "#/$defs/blendStep"
+        },
+        {
+          "$ref": "#/$defs/describeStep"
+        },
+        {
+          "$ref": "#/$defs/videoStep"
+        },
+        {
+          "$ref": "#/$defs/editStep"
+        },
+        {
+          "$ref": "#/$defs/generateStep"
+        },
+        {
+          "$ref": "#/$defs/chatStep"
+        }
+      ]
+    },
+    "from": {
+      "title": "From",
+      "description": "The step that this one continues, one job per branch: `grid` is the step's own operation, `grid/U1` one branch of its path, `grid/*` each job one level below, `grid/**` every leaf.",
+      "type": "string",
+      "minLength": 1,
+      "examples": [
+        "grid",
+        "grid/U1",
+        "grid/*",
+        "grid/**"
+      ]
+    },
+    "gather": {
+      "title": "Gather",
+      "description": "Like `from`, but one job per cell with all the branches' results as its images, for example for a judge that sees all four.",
+      "type": "string",
+      "minLength": 1,
+      "examples": [
+        "grid/*"
+      ]
+    },
+    "path": {
+      "title": "Path",
+      "description": "Buttons pressed one after another on the step's result: `U1..U4 → Vary (Strong)`. `->` is the same as `→`; `U1..U4` and `U1,U3` fan out; `U*` presses all that match; `A | B` is the first that is there; a `?` makes a button optional. A list has one selector, or one `button` mapping, per item.",
+      "type": [
+        "string",
+        "array"
+      ],
+      "minLength": 1,
+      "minItems": 1,
+      "examples": [
+        "U1..U4 → Vary (Strong)",
+        "U1 -> Upscale (Subtle) | Upscale (2x)"
+      ],
+      "items": {
+        "$ref": "#/$defs/pathSegment"
+      }
+    },
+    "pathSegment": {
+      "title": "Path segment",
+      "description": "A selector, or a mapping where the button opens a modal.",
+      "type": [
+        "string",
+        "object"
+      ],
+      "minLength": 1,
+      "additionalProperties": false,
+      "required": [
+        "button"
+      ],
+      "properties": {
+        "button": {
+          "$ref": "#/$defs/selector"
+        },
+        "prompt": {
+          "$ref": "#/$defs/modalPrompt"
+        },
+        "mask": {
+          "$ref": "#/$defs/modalMask"
+        },
+        "remix": {
+          "$ref": "#/$defs/remix"
+        }
+      }
+    },
+    "selector": {
+      "title": "Selector",
+      "description": "Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words reroll, pan left, pan right, pan up, pan down.",
+      "type": "string",
+      "minLength": 1,
+      "examples": [
+        "U1",
+        "Vary (Strong)",
+        "reroll",
+        "pan left",
+        "/upsample::2::/"
+      ]
+    },
+    "modalPrompt": {
+      "title": "Modal prompt",
+      "description": "Text for the window that the button opens: for Vary (Region) what replaces the masked part, for Custom Zoom the prompt with `--zoom`.",
+      "type": "string"
+    },
+    "modalMask": {
+      "title": "Modal mask",
+      "description": "A PNG for Vary (Region), white where the image is repainted, black where it is kept: a file relative to the pipeline, or a data URI.",
+      "type": "string",
+      "minLength": 1,
+      "examples": [
+        "masks/neck.png"
+      ]
+    },
+    "remix": {
+      "title": "Remix",
+      "description": "Send enableRemix with the click, so that the button opens its modal. Vary (Region) sends it by itself.",
+      "type": "boolean"
+    },
+    "when": {
+      "title": "When",
+      "description": "A Liquid condition, as inside `{% if … %}`. Where it is false, this step and all that follows from it are skipped.",
+      "type": "string",
+      "minLength": 1,
+      "examples": [
+        "seed > 2",
+        "animal == \"owl\" and medium.stylize < 100"
+      ]
+    },
+    "keep": {
+      "title": "Keep",
+      "description": "false: do not download what this step makes. One slot that wants a file is enough to keep it.",
+      "type": "boolean",
+      "default": true
+    },
+    "extra": {
+      "title": "Extra",
+      "description": "An object merged into the request body, for fields of the service that have no key here. Its texts are templates.",
+      "type": "object"
+    },
+    "prompt": {
+      "title": "Prompt",
+      "description": "The text to send, a Liquid template: `{{ animal }} at dusk --v 6.1`.",
+      "type": "string",
+      "minLength": 1
+    },
+    "image": {
+      "title": "Image",
+      "description": "A file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.",
+      "type": "string",
+      "minLength": 1,
+      "examples": [
+        "parent",
+        "images/fox.png",
+        "steps.grid"
+      ]
+    },
+    "images": {
+      "title": "Images",
+      "description": "Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.",
+      "type": "array",
+      "items": {
+        "$ref": "#/$defs/image"
+      }
+    },
+    "botType": {
+      "title": "Bot type",
+      "description": "Which bot draws, in the service's words. Default: the ordinary one of `service.names`.",
+      "type": "string",
+      "minLength": 1
+    },
+    "imagineStep": {
+      "title": "imagine",
+      "description": "Text to image: a grid of four.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "imagine"
+      ],
+      "properties": {
+        "imagine": {
+          "title": "imagine",
+          "description": "The prompt, or a mapping with `prompt` and the other fields of the request.",
+          "type": [
+            "string",
+            "object"
+          ],
+          "minLength": 1,
+          "additionalProperties": false,
+          "required": [
+            "prompt"
+          ],
+          "properties": {
+            "prompt": {
+              "$ref": "#/$defs/prompt"
+            },
+            "botType": {
+              "$ref": "#/$defs/botType"
+            },
+            "accountFilter": {
+              "title": "Account filter",
+              "description": "Which accounts of the service may draw it, for example `{ modes: [FAST] }`. Gateways may ignore it; `service.speed` is the reliable way to a speed.",
+              "type": "object",
+              "properties": {
+                "modes": {
+                  "title": "Modes",
+                  "description": "Speeds in order of preference, in the service's words.",
+                  "type": "array",
+                  "items": {
+                    "title": "Mode",
+                    "type": "string",
+                    "examples": [
+                      "FAST",
+                      "RELAX",
+                      "TURBO"
+                    ]
+                  }
+                }
+              }
+            },
+            "images": {
+              "$ref": "#/$defs/images"
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "gather": {
+          "$ref": "#/$defs/gather"
+        },
+        "path": {
+          "$ref": "#/$defs/path"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "clickStep": {
+      "title": "click",
+      "description": "Presses a button of the step that `from` names. A path is short for such steps.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "click",
+        "from"
+      ],
+      "properties": {
+        "click": {
+          "$ref": "#/$defs/selector",
+          "title": "click",
+          "description": "Which button to press: its label (`U1`), its emoji, a pattern for its customId (`/upsample::2::/`), or a word such as reroll or pan left. `A | B` is the first that is there."
+        },
+        "prompt": {
+          "$ref": "#/$defs/modalPrompt"
+        },
+        "mask": {
+          "$ref": "#/$defs/modalMask"
+        },
+        "remix": {
+          "$ref": "#/$defs/remix"
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "path": {
+          "$ref": "#/$defs/path"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "blendStep": {
+      "title": "blend",
+      "description": "Blends 2 to 5 images into one.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "blend"
+      ],
+      "properties": {
+        "blend": {
+          "title": "blend",
+          "description": "The images to blend. With `gather`, the gathered images unless `images` names others.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "images": {
+              "$ref": "#/$defs/images",
+              "minItems": 2,
+              "maxItems": 5
+            },
+            "dimensions": {
+              "title": "Dimensions",
+              "description": "Shape of the result: portrait (2:3), square (1:1) or landscape (3:2).",
+              "type": "string",
+              "pattern": "^(portrait|square|landscape|PORTRAIT|SQUARE|LANDSCAPE)$|\\{\\{",
+              "examples": [
+                "portrait",
+                "square",
+                "landscape"
+              ]
+            },
+            "botType": {
+              "$ref": "#/$defs/botType"
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "gather": {
+          "$ref": "#/$defs/gather"
+        },
+        "path": {
+          "$ref": "#/$defs/path"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "describeStep": {
+      "title": "describe",
+      "description": "Suggests prompts for an image.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "describe"
+      ],
+      "properties": {
+        "describe": {
+          "title": "describe",
+          "description": "The image to describe.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "image"
+          ],
+          "properties": {
+            "image": {
+              "$ref": "#/$defs/image"
+            },
+            "botType": {
+              "$ref": "#/$defs/botType"
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "path": {
+          "$ref": "#/$defs/path"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "videoStep": {
+      "title": "video",
+      "description": "Image to video.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "video"
+      ],
+      "properties": {
+        "video": {
+          "title": "video",
+          "description": "The first frame and how it moves.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "image"
+          ],
+          "properties": {
+            "image": {
+              "$ref": "#/$defs/image"
+            },
+            "prompt": {
+              "$ref": "#/$defs/prompt"
+            },
+            "motion": {
+              "title": "Motion",
+              "description": "How much moves: low or high.",
+              "type": "string",
+              "pattern": "^(low|high)$|\\{\\{",
+              "examples": [
+                "low",
+                "high"
+              ]
+            },
+            "endImage": {
+              "$ref": "#/$defs/image",
+              "title": "End image",
+              "description": "The last frame: a file, an http(s) address, a data URI, `parent` or `steps.<name>`."
+            },
+            "loop": {
+              "title": "Loop",
+              "description": "The last frame leads back to the first. A template such as `{{ loop }}` is possible.",
+              "type": [
+                "boolean",
+                "string"
+              ],
+              "pattern": "\\{\\{"
+            },
+            "batchSize": {
+              "title": "Batch size",
+              "description": "How many videos: 1, 2 or 4. A template such as `{{ size }}` is possible.",
+              "type": [
+                "integer",
+                "string"
+              ],
+              "minimum": 1,
+              "maximum": 4,
+              "pattern": "\\{\\{"
+            },
+            "videoType": {
+              "title": "Video type",
+              "description": "Model and size, in the service's words.",
+              "type": "string",
+              "minLength": 1,
+              "examples": [
+                "vid_1.1_i2v_480",
+                "vid_1.1_i2v_720"
+              ]
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "path": {
+          "$ref": "#/$defs/path"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "editStep": {
+      "title": "edit",
+      "description": "Edits an image with a mask.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "edit"
+      ],
+      "properties": {
+        "edit": {
+          "title": "edit",
+          "description": "The image, its mask, and what to draw.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "image",
+            "prompt"
+          ],
+          "properties": {
+            "image": {
+              "$ref": "#/$defs/image"
+            },
+            "mask": {
+              "title": "Mask",
+              "description": "A PNG that is transparent where the image is to be edited: a file relative to the pipeline, or a data URI.",
+              "type": "string",
+              "minLength": 1
+            },
+            "prompt": {
+              "$ref": "#/$defs/prompt"
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "path": {
+          "$ref": "#/$defs/path"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "generateStep": {
+      "title": "generate",
+      "description": "Native text generation, with images, thinking, search, JSON and image output.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "generate"
+      ],
+      "properties": {
+        "generate": {
+          "title": "generate",
+          "description": "The request: every native field by its native name, and short forms of the common ones.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "model"
+          ],
+          "oneOf": [
+            {
+              "required": [
+                "prompt"
+              ]
+            },
+            {
+              "required": [
+                "contents"
+              ]
+            }
+          ],
+          "properties": {
+            "model": {
+              "title": "Model",
+              "description": "A model id from the service's list (`promptpress models`).",
+              "type": "string",
+              "minLength": 1
+            },
+            "prompt": {
+              "$ref": "#/$defs/prompt"
+            },
+            "images": {
+              "$ref": "#/$defs/images"
+            },
+            "system": {
+              "title": "System",
+              "description": "Instructions for the whole conversation. Short for `systemInstruction`.",
+              "type": "string"
+            },
+            "thinking": {
+              "title": "Thinking",
+              "description": "A level (minimal, low, medium, high) for newer models, or a budget in tokens for earlier ones. Short for `generationConfig.thinkingConfig`.",
+              "type": [
+                "string",
+                "integer"
+              ],
+              "pattern": "^(minimal|low|medium|high)$|\\{\\{",
+              "minimum": -1,
+              "examples": [
+                "minimal",
+                "low",
+                "medium",
+                "high"
+              ]
+            },
+            "responseSchema": {
+              "title": "Response schema",
+              "description": "The answer is JSON of this schema. Short for `generationConfig.responseSchema` with `responseMimeType: application/json`.",
+              "type": "object"
+            },
+            "search": {
+              "title": "Search",
+              "description": "true: web search grounding.",
+              "type": "boolean",
+              "default": false
+            },
+            "maps": {
+              "title": "Maps",
+              "description": "true: maps grounding.",
+              "type": "boolean",
+              "default": false
+            },
+            "continue": {
+              "title": "Continue",
+              "description": "The step whose earlier turns come before this one.",
+              "type": "string",
+              "minLength": 1
+            },
+            "stream": {
+              "title": "Stream",
+              "description": "true: the answer comes as a stream. Not part of a job's identity.",
+              "type": "boolean",
+              "default": false
+            },
+            "contents": {
+              "title": "Contents",
+              "description": "Conversation history and current input, native: items with `role` and `parts`.",
+              "type": "array",
+              "minItems": 1,
+              "items": {
+                "title": "Content",
+                "description": "One turn: `{ role: user, parts: [{ text: … }] }`.",
+                "type": "object"
+              }
+            },
+            "systemInstruction": {
+              "title": "System instruction",
+              "description": "Instructions for the whole conversation, native: `{ parts: [{ text: … }] }`.",
+              "type": "object"
+            },
+            "tools": {
+              "title": "Tools",
+              "description": "Function declarations, search grounding, maps grounding, code execution; native.",
+              "type": "array",
+              "items": {
+                "title": "Tool",
+                "description": "One native tools entry.",
+                "type": "object"
+              }
+            },
+            "toolConfig": {
+              "title": "Tool configuration",
+              "description": "How tools are used, such as the function-calling mode; native.",
+              "type": "object"
+            },
+            "safetySettings": {
+              "title": "Safety settings",
+              "description": "Thresholds per harm category; native.",
+              "type": "array",
+              "items": {
+                "title": "Safety setting",
+                "description": "`{ category: …, threshold: … }`.",
+                "type": "object"
+              }
+            },
+            "generationConfig": {
+              "title": "Generation configuration",
+              "description": "temperature, maxOutputTokens, responseModalities and all else; native. Members not listed here are sent as they are.",
+              "type": "object",
+              "properties": {
+                "temperature": {
+                  "title": "Temperature",
+                  "description": "Randomness, from 0 to 2. A template is possible.",
+                  "type": [
+                    "number",
+                    "string"
+                  ]
+                },
+                "topP": {
+                  "title": "Top P",
+                  "description": "Nucleus sampling, from 0 to 1. A template is possible.",
+                  "type": [
+                    "number",
+                    "string"
+                  ]
+                },
+                "topK": {
+                  "title": "Top K",
+                  "description": "How many of the likeliest tokens are considered. A template is possible.",
+                  "type": [
+                    "number",
+                    "string"
+                  ]
+                },
+                "maxOutputTokens": {
+                  "title": "Output tokens",
+                  "description": "The most tokens of an answer, thinking included. A template is possible.",
+                  "type": [
+                    "integer",
+                    "string"
+                  ]
+                },
+                "responseModalities": {
+                  "title": "Response modalities",
+                  "description": "`[TEXT, IMAGE]` makes images too.",
+                  "type": [
+                    "array",
+                    "string"
+                  ],
+                  "items": {
+                    "title": "Modality",
+                    "type": "string",
+                    "examples": [
+                      "TEXT",
+                      "IMAGE"
+                    ]
+                  }
+                },
+                "thinkingConfig": {
+                  "title": "Thinking configuration",
+                  "description": "`thinkingLevel` for newer models, `thinkingBudget` for earlier ones.",
+                  "type": "object"
+                },
+                "responseMimeType": {
+                  "title": "Response MIME type",
+                  "description": "`application/json` forces JSON.",
+                  "type": "string"
+                },
+                "responseSchema": {
+                  "title": "Response schema",
+                  "description": "The schema that a JSON answer keeps to.",
+                  "type": "object"
+                }
+              }
+            },
+            "cachedContent": {
+              "title": "Cached content",
+              "description": "Name of cached content used as context: `cachedContents/<id>`.",
+              "type": "string",
+              "minLength": 1
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "gather": {
+          "$ref": "#/$defs/gather"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    },
+    "chatStep": {
+      "title": "chat",
+      "description": "The OpenAI-compatible chat endpoint.",
+      "type": "object",
+      "additionalProperties": false,
+      "required": [
+        "chat"
+      ],
+      "properties": {
+        "chat": {
+          "title": "chat",
+          "description": "`{ model, messages }`, or `{ model, prompt, system, images }`.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "model"
+          ],
+          "oneOf": [
+            {
+              "required": [
+                "prompt"
+              ]
+            },
+            {
+              "required": [
+                "messages"
+              ]
+            }
+          ],
+          "properties": {
+            "model": {
+              "title": "Model",
+              "description": "A model id from the service's list (`promptpress models`).",
+              "type": "string",
+              "minLength": 1
+            },
+            "messages": {
+              "title": "Messages",
+              "description": "The conversation: items with `role` and `content`.",
+              "type": "array",
+              "minItems": 1,
+              "items": {
+                "title": "Message",
+                "description": "`{ role: user, content: … }`.",
+                "type": "object",
+                "required": [
+                  "role",
+                  "content"
+                ],
+                "properties": {
+                  "role": {
+                    "title": "Role",
+                    "description": "Who speaks.",
+                    "type": "string",
+                    "examples": [
+                      "system",
+                      "user",
+                      "assistant"
+                    ]
+                  },
+                  "content": {
+                    "title": "Content",
+                    "description": "Text, or a list of parts.",
+                    "type": [
+                      "string",
+                      "array"
+                    ],
+                    "items": {
+                      "title": "Part",
+                      "description": "One part of the message.",
+                      "type": "object"
+                    }
+                  }
+                }
+              }
+            },
+            "prompt": {
+              "$ref": "#/$defs/prompt"
+            },
+            "system": {
+              "title": "System",
+              "description": "The system message.",
+              "type": "string"
+            },
+            "images": {
+              "$ref": "#/$defs/images"
+            }
+          }
+        },
+        "from": {
+          "$ref": "#/$defs/from"
+        },
+        "gather": {
+          "$ref": "#/$defs/gather"
+        },
+        "when": {
+          "$ref": "#/$defs/when"
+        },
+        "keep": {
+          "$ref": "#/$defs/keep"
+        },
+        "extra": {
+          "$ref": "#/$defs/extra"
+        }
+      }
+    }
+  }
+};

@@ -1,0 +1,24 @@
+/** The only form in which a key may stand in a pipeline: the name of an environment variable. */
+export const variableOnly = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+
+/** What follows a key that names a secret, unless it is a variable. Seen in text, so that broken YAML is covered too. */
+const namedSecret =
+  /((?:api[-_ ]?key|secret|password|passwd|authorization|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*["']?\$\{[A-Za-z_][A-Za-z0-9_]*\}["']?\s*(?:[,}#]|$))(\S.*)/i;
+
+/** Keys of the usual form, wherever they stand; user and password of an address. */
+const shapedSecrets = [/\bsk-[A-Za-z0-9_-]{12,}/g, /(?<=:\/\/)[^/\s@"'{}]+(?=@)/g];
+
+const stars = (text: string): string => text.replace(/\S/g, '*');
+
+/** The text with everything that looks like a secret starred out; its length and columns stay. */
+export function maskSecrets(text: string): string {
+  let masked = text.replace(namedSecret, (_all, name: string, secret: string) => name + stars(secret));
+  for (const shape of shapedSecrets) masked = masked.replace(shape, stars);
+  return masked;
+}
+
+/** The text with one stretch starred out. */
+export function maskStretch(text: string, start: number, end: number): string {
+  if (end <= start) return text;
+  return text.slice(0, start) + stars(text.slice(start, end)) + text.slice(end);
+}

@@ -1,0 +1,103 @@
+import { entriesOf, isText, member, type SourceNode } from './node.ts';
+import type { Reports } from './reports.ts';
+import { scalarLocator } from './scalar-text.ts';
+import { variableOnly } from './secrets.ts';
+import { defaults } from './settings.ts';
+import { durationMs } from './units.ts';
+
+/** `${VAR}` and `${VAR:-default}`. */
+const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\}/g;
+
+/** What is wrong with the settings that the schema cannot say. */
+export function checkSettings(root: SourceNode, reports: Reports): void {
+  const service = member(root, 'service');
+  checkKey(service, reports);
+  checkBaseUrl(service, reports);
+  checkVariables(service, reports);
+  for (const entry of entriesOf(root)) {
+    if (entry.key !== 'service') warnOfVariables(entry.value, reports, new Set());
+  }
+  checkOrder(root, 'poll', 'min', 'max', defaults.poll, reports);
+  checkOrder(root, 'retry', 'base', 'cap', defaults.retry, reports);
+}
+
+/** A pipeline is checked into git: it names where the key is, never the key. */
+function checkKey(service: SourceNode | undefined, reports: Reports): void {
+  for (const { key, value } of entriesOf(service)) {
+    if (!/^api[-_ ]?key$/i.test(key) || value.kind !== 'scalar' || value.value === null) continue;
+    if (isText(value) && variableOnly.test(value.value)) continue;
+    reports.secret(value.span);
+    if (key !== 'apiKey' || !isText(value)) continue;
+    reports.error(
+      'service.literal-key',
+      value.span,
+      'The API key must not be written into the pipeline.',
+      'Put it into an environment variable and write ${PROMPTPRESS_API_KEY}. If the file was committed, renew the key.',
+    );
+  }
+}
+
+function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
+  const node = member(service, 'baseUrl');
+  if (!isText(node) || node.value === '' || node.value.includes('${')) return;
+  const url = URL.canParse(node.value) ? new URL(node.value) : undefined;
+  if (url !== undefined && (url.username !== '' || url.password !== '')) {
+    reports.secret(node.span);
+    const hint = 'The key goes into service.apiKey, as ${VAR}.';
+    reports.error('service.base-url', node.span, 'The base address must not hold a user name or password.', hint);
+  } else if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    const hint = 'For example https://gateway.example.com';
+    reports.error('service.base-url', node.span, 'The base address must be an http or https address without ? and #.', hint);
+  }
+}
+
+/** Each `${` in the service block opens a well-formed variable. */
+function checkVariables(node: SourceNode | undefined, reports: Reports): void {
+  if (node?.kind === 'list') for (const item of node.items) checkVariables(item, reports);
+  for (const { key, value } of entriesOf(node)) if (key !== 'apiKey') checkVariables(value, reports);
+  if (!isText(node)) return;
+  const rest = node.value.replace(variable, (found) => ' '.repeat(found.length));
+  const at = rest.indexOf('${');
+  if (at === -1) return;
+  const hint = 'Write ${VAR} or ${VAR:-default}; VAR has letters, digits and underscores.';
+  reports.error('service.variable', scalarLocator(reports.source, node)(at, 2), 'This variable is not well formed.', hint);
+}
+
+/** Elsewhere the text is sent as it stands, which is seldom what was meant. */
+function warnOfVariables(node: SourceNode, reports: Reports, seen: Set<SourceNode>): void {
+  if (seen.has(node)) return;
+  seen.add(node);
+  if (node.kind === 'list') for (const item of node.items) warnOfVariables(item, reports, seen);
+  for (const { value } of entriesOf(node)) warnOfVariables(value, reports, seen);
+  if (!isText(node)) return;
+  for (const found of node.value.matchAll(variable)) {
+    reports.warning(
+      'service.variable-outside',
+      scalarLocator(reports.source, node)(found.index, found[0].length),
+      `${found[0]} is not replaced here: the environment is read in the service block only.`,
+      'What changes from run to run belongs into the matrix; a secret has no place in a prompt.',
+    );
+  }
+}
+
+function checkOrder(
+  root: SourceNode,
+  block: 'poll' | 'retry',
+  low: string,
+  high: string,
+  fallback: Readonly<Record<string, unknown>>,
+  reports: Reports,
+): void {
+  const nodes = [member(member(root, block), low), member(member(root, block), high)] as const;
+  const [lowMs, highMs] = [low, high].map((name, index) => {
+    const node = nodes[index as 0 | 1];
+    const text = node === undefined ? String(fallback[name]) : isText(node) ? node.value : '';
+    return /^[0-9]+(\.[0-9]+)?(ms|s|m|h)$/.test(text) ? durationMs(text) : undefined;
+  });
+  const node = nodes[0] ?? nodes[1];
+  if (node === undefined || lowMs === undefined || highMs === undefined || lowMs <= highMs) return;
+  const missing = nodes[0] === undefined || nodes[1] === undefined;
+  const message = `${block}.${low} must not be longer than ${block}.${high}.`;
+  const hint = `Without it, ${block}.${low} is ${String(fallback[low])} and ${block}.${high} is ${String(fallback[high])}.`;
+  reports.error('settings.order', node.span, message, missing ? hint : undefined);
+}

@@ -1,0 +1,105 @@
+import type {
+  Budget,
+  Limits,
+  NamesSetting,
+  Pipeline,
+  RetrySettings,
+  ServiceBlock,
+} from './pipeline.ts';
+import type { PipelineFile } from './schema.generated.ts';
+import { durationMs, rate } from './units.ts';
+
+/**
+ * What holds when the file says nothing, in the file's own words. The schema states the same defaults for editors;
+ * a test proves that they agree.
+ */
+export const defaults = {
+  service: {
+    baseUrl: '${PROMPTPRESS_BASE_URL}',
+    apiKey: '${PROMPTPRESS_API_KEY}',
+    speed: 'relax',
+    names: 'neutral',
+  },
+  limits: { tasks: 12, requests: 32 },
+  retry: { attempts: 6, base: '1s', cap: '60s', resubmits: 2, ambiguous: 'retry', patience: '1h' },
+  timeouts: { request: '60s', task: '20m' },
+  poll: { min: '1s', max: '15s' },
+  matrix: { repeat: 1 },
+  sample: { seed: 0 },
+  axis: { step: 1 },
+  step: { keep: true },
+} as const;
+
+/** The parts of a pipeline that are settings: no templates, no steps. */
+export type Settings = Pick<
+  Pipeline,
+  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices'
+>;
+
+/** Settings of a file that has passed all checks. */
+export function settingsOf(file: PipelineFile): Settings {
+  return {
+    service: serviceOf(file.service),
+    limits: limitsOf(file.limits),
+    retry: retryOf(file.retry),
+    timeouts: {
+      requestMs: durationMs(file.timeouts?.request ?? defaults.timeouts.request),
+      taskMs: durationMs(file.timeouts?.task ?? defaults.timeouts.task),
+    },
+    poll: {
+      minMs: durationMs(file.poll?.min ?? defaults.poll.min),
+      maxMs: durationMs(file.poll?.max ?? defaults.poll.max),
+    },
+    budget: budgetOf(file.budget),
+    prices: file.prices ?? {},
+  };
+}
+
+function serviceOf(block: PipelineFile['service'] = {}): ServiceBlock {
+  return {
+    baseUrl: block.baseUrl ?? defaults.service.baseUrl,
+    apiKey: block.apiKey ?? defaults.service.apiKey,
+    ...(block.id === undefined ? {} : { id: block.id }),
+    speed: block.speed ?? defaults.service.speed,
+    names: namesOf(block.names ?? defaults.service.names),
+  };
+}
+
+function namesOf(names: NonNullable<NonNullable<PipelineFile['service']>['names']>): NamesSetting {
+  if (typeof names === 'string') return { preset: names as NamesSetting['preset'], own: {} };
+  const { preset = defaults.service.names, ...own } = names;
+  return { preset, own };
+}
+
+const rateNames = ['submit', 'poll', 'download', 'text', 'tokens'] as const;
+
+function limitsOf(block: PipelineFile['limits'] = {}): Limits {
+  const rates = rateNames.flatMap((name) => {
+    const text = block[name];
+    return text === undefined ? [] : [[name, rate(text)] as const];
+  });
+  return {
+    tasks: block.tasks ?? defaults.limits.tasks,
+    requests: block.requests ?? defaults.limits.requests,
+    ...Object.fromEntries(rates),
+  };
+}
+
+function retryOf(block: PipelineFile['retry'] = {}): RetrySettings {
+  return {
+    attempts: block.attempts ?? defaults.retry.attempts,
+    baseMs: durationMs(block.base ?? defaults.retry.base),
+    capMs: durationMs(block.cap ?? defaults.retry.cap),
+    resubmits: block.resubmits ?? defaults.retry.resubmits,
+    ambiguous: block.ambiguous ?? defaults.retry.ambiguous,
+    patienceMs: durationMs(block.patience ?? defaults.retry.patience),
+  };
+}
+
+function budgetOf(block: PipelineFile['budget'] = {}): Budget {
+  return {
+    ...(block.submits === undefined ? {} : { submits: block.submits }),
+    ...(block.tokens === undefined ? {} : { tokens: block.tokens }),
+    ...(block.cost === undefined ? {} : { cost: block.cost }),
+  };
+}

@@ -1,0 +1,235 @@
+import type { Position } from './diagnostic.ts';
+import { compileCondition, hasTags } from './liquid.ts';
+import { entriesOf, isText, member, type SourceMapping, type SourceNode, type TextNode, toValue } from './node.ts';
+import type { BranchAddress, PathSegment, Selector, StepKind } from './pipeline.ts';
+import type { Reports } from './reports.ts';
+import type { Result } from './result.ts';
+import { scalarLocator } from './scalar-text.ts';
+import type { StepNode } from './schema-check.ts';
+import { parsePath, parseSegment, parseSelector } from './selector.ts';
+import { parseAddress } from './selector-address.ts';
+import type { Locate, Mistake } from './mistake.ts';
+import type { Condition, StepUse, TemplateTree, VariableUse } from './template.ts';
+import { compileTree, treeSteps, treeVariables } from './tree.ts';
+import { defaults } from './settings.ts';
+
+/** A place that names an image: a file, an address, `parent` or a step's result. */
+export interface ImageUse {
+  readonly text: string;
+  readonly position: Position;
+}
+
+/** A step that is waited for by its bare name: `steps.grid` among images, `continue: grid`. */
+export interface NameUse {
+  readonly step: string;
+  readonly position: Position;
+  /** Only a step that makes images will do. */
+  readonly image: boolean;
+}
+
+/** A step as far as it could be read. What was not right is absent, and has been reported. */
+export interface StepDraft {
+  readonly name: string;
+  readonly kind?: StepKind;
+  readonly node: SourceMapping;
+  readonly position: Position;
+  readonly from?: BranchAddress;
+  readonly gather?: BranchAddress;
+  readonly request: Readonly<Record<string, TemplateTree>>;
+  readonly selector?: Selector;
+  readonly path: readonly PathSegment[];
+  /** False when the path has mistakes: which branches there are is then unknown. */
+  readonly pathKnown: boolean;
+  readonly when?: Condition;
+  readonly keep: boolean;
+  readonly extra?: Readonly<Record<string, TemplateTree>>;
+  readonly variables: readonly VariableUse[];
+  readonly steps: readonly StepUse[];
+  readonly names: readonly NameUse[];
+  readonly images: readonly ImageUse[];
+  /** False when some template has mistakes: what it uses is then unknown. */
+  readonly usesKnown: boolean;
+}
+
+/** Reads one step: compiles its templates, its path and its address. */
+export function readStep(step: StepNode, reports: Reports): StepDraft {
+  return new StepReader(step, reports).read();
+}
+
+/** Fields that name images, by kind; a step's mask is one as well. */
+const imageFields = new Set(['image', 'images', 'endImage', 'mask']);
+
+const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
+
+class StepReader {
+  readonly #step: StepNode;
+  readonly #reports: Reports;
+  readonly #variables: VariableUse[] = [];
+  readonly #steps: StepUse[] = [];
+  readonly #names: NameUse[] = [];
+  readonly #images: ImageUse[] = [];
+  #usesKnown = true;
+
+  constructor(step: StepNode, reports: Reports) {
+    this.#step = step;
+    this.#reports = reports;
+  }
+
+  read(): StepDraft {
+    const { name, kind, node, entry } = this.#step;
+    const from = this.#text(member(node, 'from'), parseAddress);
+    const gather = this.#text(member(node, 'gather'), parseAddress);
+    const selector = this.#text(member(node, 'click'), parseSelector);
+    if (selector !== undefined) this.#useSelector(selector);
+    const request = kind === undefined ? {} : this.#request(kind, node);
+    const path = this.#path(member(node, 'path'));
+    const when = this.#text(member(node, 'when'), compileCondition);
+    if (when !== undefined) this.#use(when);
+    const extraNode = member(node, 'extra');
+    const extra = extraNode?.kind === 'mapping' ? this.#members(extraNode) : undefined;
+    const keepNode = member(node, 'keep');
+    const keep = keepNode?.kind === 'scalar' && keepNode.value === false ? false : defaults.step.keep;
+    return {
+      name,
+      ...(kind === undefined ? {} : { kind }),
+      node,
+      position: this.#reports.source.position(entry.keySpan),
+      ...(from === undefined ? {} : { from }),
+      ...(gather === undefined ? {} : { gather }),
+      request,
+      ...(selector === undefined ? {} : { selector }),
+      path: path ?? [],
+      pathKnown: path !== undefined,
+      ...(when === undefined ? {} : { when }),
+      keep,
+      ...(extra === undefined ? {} : { extra }),
+      variables: this.#variables,
+      steps: this.#steps,
+      names: this.#names,
+      images: this.#images,
+      usesKnown: this.#usesKnown,
+    };
+  }
+
+  /** Reads a text by a grammar; nothing when it is no text (which the schema reports) or has mistakes. */
+  #text<T>(
+    node: SourceNode | undefined,
+    parse: (text: string, locate: Locate) => Result<T, readonly Mistake[]>,
+  ): T | undefined {
+    // An empty text is the schema's mistake.
+    if (!isText(node) || node.value === '') return undefined;
+    const locate = scalarLocator(this.#reports.source, node);
+    const parsed = parse(node.value, locate);
+    if (parsed.ok) return parsed.value;
+    for (const mistake of parsed.error) this.#reports.mistake(mistake, locate);
+    this.#usesKnown = false;
+    return undefined;
+  }
+
+  #request(kind: StepKind, node: SourceMapping): Readonly<Record<string, TemplateTree>> {
+    if (kind === 'click') {
+      const modal = ['prompt', 'mask', 'remix'].flatMap((key) => node.entries.get(key) ?? []);
+      return Object.fromEntries(modal.map(({ key, value }) => [key, this.#field(key, value)]));
+    }
+    const operation = member(node, kind);
+    if (isText(operation)) return { prompt: this.#tree(operation) };
+    const entries = entriesOf(operation);
+    return Object.fromEntries(entries.map(({ key, value }) => [key, this.#field(key, value)]));
+  }
+
+  #field(key: string, node: SourceNode): TemplateTree {
+    if (imageFields.has(key)) this.#useImages(node);
+    if (key === 'continue' && isText(node)) {
+      this.#names.push({ step: node.value, position: this.#position(node), image: false });
+    }
+    return this.#tree(node);
+  }
+
+  #members(node: SourceMapping): Readonly<Record<string, TemplateTree>> {
+    return Object.fromEntries(entriesOf(node).map(({ key, value }) => [key, this.#tree(value)]));
+  }
+
+  #tree(node: SourceNode): TemplateTree {
+    const { source } = this.#reports;
+    const compiled = compileTree(toValue(node), (leaf) => scalarLocator(source, leafOf(node, leaf)));
+    if (compiled.ok) {
+      this.#variables.push(...treeVariables(compiled.value));
+      this.#steps.push(...treeSteps(compiled.value));
+      return compiled.value;
+    }
+    for (const mistake of compiled.error) {
+      this.#reports.mistake(mistake, () => mistake.position);
+    }
+    this.#usesKnown = false;
+    return null;
+  }
+
+  #path(node: SourceNode | undefined): readonly PathSegment[] | undefined {
+    if (node === undefined) return [];
+    if (node.kind !== 'list') {
+      const path = this.#text(node, parsePath);
+      for (const segment of path ?? []) this.#useSegment(segment);
+      return path;
+    }
+    const segments = node.items.map((item) => this.#segment(item));
+    return segments.every((segment) => segment !== undefined) ? segments : undefined;
+  }
+
+  #segment(node: SourceNode): PathSegment | undefined {
+    const segment = this.#text(node.kind === 'mapping' ? member(node, 'button') : node, parseSegment);
+    const fields = node.kind === 'mapping' ? this.#modal(node) : {};
+    if (segment === undefined) return undefined;
+    this.#useSegment(segment);
+    return { ...segment, ...fields };
+  }
+
+  #modal(node: SourceMapping): Pick<PathSegment, 'prompt' | 'mask' | 'remix'> {
+    const promptNode = member(node, 'prompt');
+    const maskNode = member(node, 'mask');
+    const remixNode = member(node, 'remix');
+    const prompt = promptNode === undefined ? undefined : this.#field('prompt', promptNode);
+    const mask = maskNode === undefined ? undefined : this.#field('mask', maskNode);
+    const remix = remixNode?.kind === 'scalar' ? remixNode.value : undefined;
+    return {
+      ...(isText(promptNode) && prompt !== undefined ? { prompt: prompt as PathSegment['prompt'] & object } : {}),
+      ...(mask === undefined ? {} : { mask }),
+      ...(typeof remix === 'boolean' ? { remix } : {}),
+    };
+  }
+
+  #useSegment(segment: PathSegment): void {
+    for (const selector of segment.selectors) this.#useSelector(selector);
+  }
+
+  #useSelector(selector: Selector): void {
+    for (const match of selector.alternatives) if (match.kind === 'text') this.#use(match.text);
+  }
+
+  #use({ variables, steps }: { variables: readonly VariableUse[]; steps: readonly StepUse[] }): void {
+    this.#variables.push(...variables);
+    this.#steps.push(...steps);
+  }
+
+  #useImages(node: SourceNode): void {
+    if (node.kind === 'list') for (const item of node.items) this.#useImages(item);
+    if (!isText(node) || hasTags(node.value)) return;
+    const position = this.#position(node);
+    const step = stepReference.exec(node.value)?.[1];
+    if (step === undefined) this.#images.push({ text: node.value, position });
+    else this.#names.push({ step, position, image: true });
+  }
+
+  #position(node: TextNode): Position {
+    return scalarLocator(this.#reports.source, node)(0, node.value.length);
+  }
+}
+
+function leafOf(node: SourceNode, path: readonly (string | number)[]): TextNode {
+  let at: SourceNode | undefined = node;
+  for (const segment of path) {
+    at = at?.kind === 'list' ? at.items[Number(segment)] : member(at, String(segment));
+  }
+  if (isText(at)) return at;
+  // A list that lies too deep is no text; its place is the best there is.
+  return { kind: 'scalar', style: 'plain', value: '', span: (at ?? node).span };
+}

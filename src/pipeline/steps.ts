@@ -1,0 +1,87 @@
+import type { FileCheck } from './file-check.ts';
+import type { MatrixDraft } from './matrix.ts';
+import type { Step } from './pipeline.ts';
+import type { Reports } from './reports.ts';
+import type { StepNode } from './schema-check.ts';
+import { checkAddress } from './step-branch.ts';
+import { orderOf, type StepOrder } from './step-order.ts';
+import { readStep, type StepDraft } from './step-read.ts';
+import { refuseUnbuilt } from './step-unbuilt.ts';
+import { checkStepUses, checkVariables } from './step-uses.ts';
+
+/** The steps as far as they could be read, and which of them wait for which. */
+export interface StepsDraft {
+  readonly steps: readonly StepDraft[];
+  readonly order: StepOrder;
+}
+
+/** Reads all steps and reports what is wrong with them and between them, beyond the schema. */
+export async function readSteps(
+  nodes: readonly StepNode[],
+  matrix: MatrixDraft,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<StepsDraft> {
+  const steps = nodes.map((node) => readStep(node, reports));
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const order = orderOf(steps, reports);
+  for (const node of nodes) refuseUnbuilt(node, reports);
+  for (const step of steps) {
+    checkVariables(step.variables, matrix, reports);
+    checkStart(step, byName, reports);
+    // On a cycle there is no way from the cell to the job.
+    if (!waitsForCycle(step.name, order)) checkStepUses(step, byName, reports);
+    await checkImages(step, fileCheck, reports);
+  }
+  return { steps, order };
+}
+
+function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, reports: Reports): void {
+  const { from, gather } = step;
+  const fromEntry = step.node.entries.get('from');
+  const gatherEntry = step.node.entries.get('gather');
+  if (fromEntry !== undefined && gatherEntry !== undefined && step.kind !== 'click') {
+    const message = `Step "${step.name}" has both from and gather.`;
+    const hint = 'from makes one job per branch, gather one job per cell with all of them: keep one.';
+    reports.error('step.from-and-gather', gatherEntry.keySpan, message, hint);
+  }
+  for (const address of [from, gather]) {
+    const target = address === undefined ? undefined : steps.get(address.step);
+    if (address !== undefined && target !== undefined) checkAddress(address, target, reports);
+  }
+}
+
+function waitsForCycle(name: string, { after, cyclic }: StepOrder): boolean {
+  const all = new Set([name]);
+  for (const one of all) {
+    if (cyclic.has(one)) return true;
+    for (const next of after.get(one) ?? []) all.add(next);
+  }
+  return false;
+}
+
+const isAddress = (text: string): boolean => /^(https?:\/\/|data:)/i.test(text);
+
+async function checkImages(step: StepDraft, fileCheck: FileCheck, reports: Reports): Promise<void> {
+  for (const { text, position } of step.images) {
+    if (text === 'parent') {
+      const { from, gather } = step;
+      if (from !== undefined || gather !== undefined || step.node.entries.has('from')) continue;
+      const message = `Step "${step.name}" continues no other step, so it has no parent.`;
+      reports.error('step.no-parent', position, message, 'Say from, or name the image.');
+    } else if (text !== '' && !isAddress(text)) {
+      await fileCheck.check(text, position);
+    }
+  }
+}
+
+/** The steps of a pipeline that has passed all checks. */
+export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
+  return steps.map((draft) => {
+    const { kind, name } = draft;
+    if (kind === undefined) throw new Error(`Internal error: step "${name}" passed the checks without a kind`);
+    const { node: _node, pathKnown: _path, usesKnown: _uses, variables: _vars, steps: _steps, ...rest } = draft;
+    const { names: _names, images: _images, ...step } = rest;
+    return { ...step, kind, after: order.after.get(name) ?? [] };
+  });
+}
