@@ -8,6 +8,8 @@ import type { Slot } from './slot.ts';
 export interface ChosenSteps {
   /** Steps of which at least one slot is chosen, in file order. */
   readonly steps: ReadonlySet<string>;
+  /** Indexes of the chosen places. */
+  readonly places: ReadonlySet<number>;
   /** True for the slots of the named steps, and for exactly those that they need. */
   includes(slot: Slot): boolean;
 }
@@ -30,7 +32,11 @@ export function chosenSteps(
 ): Result<ChosenSteps, UnknownStep> {
   const { steps, places } = plan.skeleton;
   if (only === undefined || only.length === 0)
-    return ok({ steps: new Set(steps.keys()), includes: () => true });
+    return ok({
+      steps: new Set(steps.keys()),
+      places: new Set(places.keys()),
+      includes: () => true,
+    });
   for (const name of only) {
     if (steps.has(name)) continue;
     return err({
@@ -52,6 +58,7 @@ export function chosenSteps(
   const chosen = new Set(places.filter((place) => needed.has(place)).map(({ step }) => step.name));
   return ok({
     steps: chosen,
+    places: indexes,
     includes: ({ place, step }) => (place === undefined ? chosen.has(step) : indexes.has(place)),
   });
 }

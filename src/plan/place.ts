@@ -24,6 +24,8 @@ export interface Place {
   readonly segment?: string;
   readonly selector?: Selector;
   readonly wild: boolean;
+  /** It, or a place above it, is a wildcard: how many slots it stands for is known only in the run. */
+  readonly open: boolean;
   /** All buttons that lead to it, as the file says them. */
   readonly branch: readonly string[];
   /** See `slotIdIn`; of the branch as the file says it. */
@@ -141,6 +143,7 @@ function makePlace(
   const when = level === 0 ? step.when : undefined;
   const whenWaits = when !== undefined && when.steps.length > 0;
   const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
+  const wild = selector !== undefined && isWild(selector);
   const place: Draft = {
     index: 0,
     step,
@@ -148,7 +151,8 @@ function makePlace(
     ...(above === undefined ? {} : { above }),
     level,
     ...(selector === undefined ? {} : { segment: selector.name, selector }),
-    wild: selector !== undefined && isWild(selector),
+    wild,
+    open: wild || (above?.open ?? false),
     branch,
     text: placeText(step.name, branch),
     depth: above === undefined ? 0 : above.depth + 1,

@@ -28,6 +28,8 @@ export interface Plan {
 export interface PlanSurroundings {
   readonly files: FilePort;
   readonly serviceId: string;
+  /** Aborts the reading of tables. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -36,11 +38,11 @@ export interface PlanSurroundings {
  */
 export async function preparePlan(
   pipeline: Pipeline,
-  { files, serviceId }: PlanSurroundings,
+  { files, serviceId, signal }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
   const skeleton = layOut(pipeline.steps);
   const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton.tooMany)] : [];
-  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file);
+  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
   if ('tooMany' in skeleton) return err(tooLarge);
   const resolvable = { serviceId, skeleton };

@@ -1,0 +1,147 @@
+import type { Selection } from './cell.ts';
+import { chosenSteps } from './choose.ts';
+import type { Place } from './place.ts';
+import type { Plan } from './plan.ts';
+import { priceOf, selectorNames } from './price.ts';
+import type { PlanReport, PlanWarning, StepReport } from './report.ts';
+import { type PlanState, type RevivalFlags, Survey } from './survey.ts';
+import { StepTally, sumOf } from './tally.ts';
+
+export interface EstimateOptions extends RevivalFlags {
+  /** Most slots that are looked at one by one (default 200,000: seconds, some 50 MB); above it, arithmetic. */
+  readonly mostSlots?: number;
+}
+
+/** Cells that are looked at for examples and failing templates when there are too many to look at each. */
+const sampleCells = 20;
+
+/**
+ * What a run of the chosen part of a plan would do, and why. Looks at every slot up to a bound, above which it
+ * multiplies; either way its memory does not grow with the matrix.
+ *
+ * @param state the run directory's; undefined when there is none
+ * @throws Error when `selection.only` names no step: ask {@link chosenSteps} first
+ */
+export async function estimatePlan(
+  plan: Plan,
+  selection: Selection,
+  state: PlanState | undefined,
+  options: EstimateOptions = {},
+): Promise<PlanReport> {
+  const chosen = chosenSteps(plan, selection.only);
+  if (!chosen.ok) throw new Error(`Internal error: ${chosen.error.message}`);
+  const totals = state?.totals();
+  // An empty directory need not be asked about every slot.
+  const holdsJobs = totals !== undefined && Object.values(totals.jobs).some((count) => count > 0);
+  const newSurvey = (): Survey => new Survey(plan, chosen.value, holdsJobs ? state : undefined, options);
+  const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
+
+  const places = plan.skeleton.places.filter(({ index }) => chosen.value.places.has(index));
+  const mostSlots = options.mostSlots ?? 200_000;
+  const isSmall = cells.chosen * places.length <= mostSlots;
+  const whole = isSmall ? await surveyCells(plan, selection, newSurvey(), mostSlots) : undefined;
+  const survey = whole ?? (await surveyCells(plan, { ...selection, limit: sampled(selection) }, newSurvey()));
+  if (survey === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
+  const steps = whole === undefined ? multiplied(plan, places, cells.chosen) : reportsOf(survey);
+  const report = {
+    pipeline: plan.pipeline.name,
+    file: plan.pipeline.source.file,
+    service: plan.serviceId,
+    cells,
+    slotsPerCell: plan.slotsPerCell,
+    exact: whole !== undefined,
+    total: sumOf(steps),
+    steps,
+    ...(totals === undefined
+      ? {}
+      : { state: { jobs: totals.jobs, attempts: totals.attempts, cost: totals.cost } }),
+    examples: survey.examples,
+  };
+  return { ...report, warnings: warningsOf(plan, report, survey) };
+}
+
+const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells, sampleCells);
+
+/** Looks at each chosen cell; undefined when wildcards turn out to make more slots than the bound allows. */
+async function surveyCells(
+  plan: Plan,
+  selection: Selection,
+  survey: Survey,
+  mostSlots = Number.POSITIVE_INFINITY,
+): Promise<Survey | undefined> {
+  for await (const cell of plan.matrix.cells(selection)) {
+    survey.add(cell);
+    if (survey.looked > mostSlots) return undefined;
+  }
+  return survey;
+}
+
+const reportsOf = (survey: Survey): readonly StepReport[] =>
+  [...survey.tallies.values()].map((tally) => tally.report());
+
+/** Every place in every cell asks for a job of its own, as far as its request can be known before the run. */
+function multiplied(plan: Plan, places: readonly Place[], cells: number): readonly StepReport[] {
+  const tallies = new Map<string, StepTally>();
+  for (const place of places) {
+    const { step, kind, selector } = place;
+    const tally = tallies.get(step.name) ?? new StepTally(step);
+    tallies.set(step.name, tally);
+    if (place.open) tally.open = true;
+    if (place.open || waitsForResult(place)) tally.slot('waiting', cells);
+    else {
+      const names = selector === undefined ? [] : selectorNames(selector);
+      tally.submit('new', priceOf(plan.pipeline.prices, kind, names), cells);
+    }
+  }
+  return [...tallies.values()].map((tally) => tally.report());
+}
+
+function waitsForResult(place: Place): boolean {
+  for (let at: Place | undefined = place; at !== undefined; at = at.above)
+    if (at.waits.length > 0) return true;
+  return false;
+}
+
+function warningsOf(
+  { pipeline }: Plan,
+  { exact, total, steps, state }: Omit<PlanReport, 'warnings'>,
+  { firstInvalid }: Survey,
+): readonly PlanWarning[] {
+  const warnings: PlanWarning[] = [];
+  const warn = (code: string, message: string): void => void warnings.push({ code, message });
+
+  if (!exact)
+    warn(
+      'plan.at-most',
+      'There are too many slots to look at each: jobs, submissions and cost are upper bounds, and nothing that is done or shared is subtracted.',
+    );
+  const open = steps.filter((step) => step.open).map(({ step }) => step);
+  if (open.length > 0)
+    warn('plan.open', `How many buttons a wildcard finds is known only in the run: ${open.join(', ')}.`);
+  if (firstInvalid !== undefined)
+    warn(
+      'plan.invalid',
+      exact
+        ? `${total.invalid} slots fail without a request, the first in ${firstInvalid}`
+        : `Some slots fail without a request, the first in ${firstInvalid}`,
+    );
+  if (total.shared > 0)
+    warn(
+      'plan.shared',
+      `${total.shared} slots ask for exactly what another one asks for: that is made and paid once. Use \`repeat\` or vary a seed to have each made.`,
+    );
+  const { submits, cost } = pipeline.budget;
+  const attempts = (state?.attempts ?? 0) + total.submits;
+  if (submits !== undefined && attempts > submits)
+    warn(
+      'budget.submits',
+      `The budget of ${submits} submissions would be reached; all together ${attempts} are planned.`,
+    );
+  const spent = (state?.cost ?? 0) + total.cost;
+  if (cost !== undefined && spent > cost)
+    warn(
+      'budget.cost',
+      `The budget of ${cost} would be reached; all together ${Number(spent.toFixed(9))} is planned.`,
+    );
+  return warnings;
+}

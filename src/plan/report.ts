@@ -1,0 +1,92 @@
+import type { StepKind } from '../pipeline/pipeline.ts';
+
+/**
+ * Jobs by what a run would do about them, and the slots that have no job to count. A job that several slots share is
+ * counted once, at its first slot, so that
+ * `slots = jobs + shared + skipped + blocked + waiting + invalid`
+ * and `jobs = submits + held + running + unsaved + done + inDoubt + failed`.
+ */
+export interface PlanCounts {
+  readonly slots: number;
+  /** Different requests. */
+  readonly jobs: number;
+  /** Slots whose job is counted at another slot already: paid once. */
+  readonly shared: number;
+  /** Jobs that are to be submitted, once each if nothing fails. */
+  readonly submits: number;
+  /** Why they are: the slot had no job before; it had another one; the flags have a settled one tried again. */
+  readonly why: { readonly new: number; readonly changed: number; readonly retry: number };
+  /** Would be submitted, but below a job in doubt: it waits until that is settled. */
+  readonly held: number;
+  /** An earlier run left them under way; they are followed, not submitted again. */
+  readonly running: number;
+  /** Done, but the file is still to be fetched. */
+  readonly unsaved: number;
+  readonly done: number;
+  readonly inDoubt: number;
+  /** Failed before; only `--retry-failed` submits them anew. */
+  readonly failed: number;
+  /** Slots. */
+  readonly skipped: number;
+  /** Slots below a failed job. */
+  readonly blocked: number;
+  /** Slots whose request waits for a result: a wildcard, or a template that names a step. */
+  readonly waiting: number;
+  /** Slots that fail without a job: a template cannot be rendered for their cell, or a wildcard finds no button. */
+  readonly invalid: number;
+  /** Of the submissions with a known price, in the unit of `prices`. */
+  readonly cost: number;
+  /** Submissions without a known price. */
+  readonly unpriced: number;
+}
+
+export interface StepReport extends PlanCounts {
+  readonly step: string;
+  readonly kind: StepKind;
+  /** A wildcard is among its slots or above them: it may have more slots than counted. */
+  readonly open: boolean;
+}
+
+/** A prompt as it would be sent. */
+export interface PromptExample {
+  readonly cell: number;
+  readonly step: string;
+  readonly prompt: string;
+}
+
+/** Something that the user may not expect; nothing is wrong with the file. */
+export interface PlanWarning {
+  /**
+   * `plan.at-most` (too many slots to look at each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) |
+   * `plan.shared` (slots that ask for the same thing) | `budget.submits` | `budget.cost`
+   */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a run would do, and why. `plan --json` prints it; its schema is schemas/plan.schema.json. */
+export interface PlanReport {
+  readonly pipeline: string;
+  /** The file as the user gave it. */
+  readonly file: string;
+  readonly service: string;
+  readonly cells: { readonly total: number; readonly chosen: number };
+  /** Of every cell, of all steps. */
+  readonly slotsPerCell: number;
+  /**
+   * True: every chosen slot was looked at. False: slots are counted by multiplication; `jobs`, `submits` and `cost` are
+   * upper bounds, as nothing shared, skipped or finished is known.
+   */
+  readonly exact: boolean;
+  readonly total: PlanCounts;
+  /** The steps that the selection chose, in file order. */
+  readonly steps: readonly StepReport[];
+  /** What the run directory holds, of this plan or not; absent without one. */
+  readonly state?: {
+    readonly jobs: Readonly<Record<string, number>>;
+    readonly attempts: number;
+    readonly cost: number;
+  };
+  readonly examples: readonly PromptExample[];
+  readonly warnings: readonly PlanWarning[];
+}

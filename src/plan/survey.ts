@@ -1,0 +1,177 @@
+import type { ChosenSteps } from './choose.ts';
+import { slotName } from './gate.ts';
+import type { JobRecord, JobStatus } from './job.ts';
+import type { Plan } from './plan.ts';
+import { pressNames, priceOf } from './price.ts';
+import type { PromptExample } from './report.ts';
+import type { Slot } from './slot.ts';
+import { type Reason, StepTally } from './tally.ts';
+
+/** What an estimate asks of a run's state. */
+export interface PlanState {
+  get(key: string): JobRecord | undefined;
+  keysOfSlot(slot: string): readonly string[];
+  totals(): {
+    readonly jobs: Readonly<Record<JobStatus, number>>;
+    readonly attempts: number;
+    readonly cost: number;
+  };
+}
+
+/** The flags that have settled jobs tried again; they mean what they mean to a run. */
+export interface RevivalFlags {
+  readonly retryFailed?: { readonly code?: string };
+  /** Keys of jobs to submit anew. */
+  readonly redo?: readonly string[];
+  readonly inDoubt?: 'hold' | 'retry';
+}
+
+const mostExamples = 3;
+
+/** Looks at slots, cell by cell, and counts what a run would do about them. */
+export class Survey {
+  readonly #plan: Plan;
+  readonly #chosen: ChosenSteps;
+  readonly #state: PlanState | undefined;
+  readonly #flags: RevivalFlags;
+  readonly #redo: ReadonlySet<string>;
+  readonly #tallies: ReadonlyMap<string, StepTally>;
+  /** Keys that are counted; as many as slots are looked at, which the caller bounds. */
+  readonly #seen = new Set<string>();
+  readonly #retried = new Set<string>();
+  readonly #prompts = new Map<string, PromptExample>();
+  #firstInvalid: string | undefined;
+  /** Slots looked at. */
+  looked = 0;
+
+  constructor(plan: Plan, chosen: ChosenSteps, state: PlanState | undefined, flags: RevivalFlags) {
+    this.#plan = plan;
+    this.#chosen = chosen;
+    this.#state = state;
+    this.#flags = flags;
+    this.#redo = new Set(flags.redo);
+    const { steps } = plan.skeleton;
+    this.#tallies = new Map(
+      [...steps.values()]
+        .filter(({ step }) => chosen.steps.has(step.name))
+        .map(({ step }) => [step.name, new StepTally(step)]),
+    );
+  }
+
+  /** In file order. */
+  get tallies(): ReadonlyMap<string, StepTally> {
+    return this.#tallies;
+  }
+
+  get examples(): readonly PromptExample[] {
+    return [...this.#prompts.values()];
+  }
+
+  /** One of the slots that fail without a job, for a message. */
+  get firstInvalid(): string | undefined {
+    return this.#firstInvalid;
+  }
+
+  add(cell: Parameters<Plan['resolve']>[0]): void {
+    const slots = this.#plan.resolve(cell, (key) => this.#recordOf(key));
+    const isHeld = heldBelow(slots);
+    for (const slot of slots) {
+      if (!this.#chosen.includes(slot)) continue;
+      this.looked += 1;
+      this.#count(slot, isHeld);
+    }
+  }
+
+  /** The record as a run with these flags takes it up. */
+  #recordOf(key: string): JobRecord | undefined {
+    const record = this.#state?.get(key);
+    if (record === undefined) return undefined;
+    const status = revivedStatus(record, this.#flags, this.#redo);
+    if (status === undefined) return record;
+    if (status === 'pending') this.#retried.add(key);
+    return { ...record, status };
+  }
+
+  #count(slot: Slot, isHeld: (slot: Slot) => boolean): void {
+    const tally = this.#tallies.get(slot.step);
+    if (tally === undefined) throw new Error(`Internal error: step "${slot.step}" is not in the plan.`);
+    const { job, status } = slot;
+    if (status === 'skipped' || status === 'blocked') return tally.slot(status);
+    if (job === undefined) return this.#countWithoutJob(slot, tally);
+    this.#keepExample(slot);
+    if (this.#seen.has(job.key)) return tally.slot('shared');
+    this.#seen.add(job.key);
+    switch (status) {
+      case 'pending': {
+        if (isHeld(slot)) return tally.job('held');
+        const names = job.request.kind === 'click' ? pressNames(job.request.press) : [];
+        return tally.submit(this.#reason(slot), priceOf(this.#plan.pipeline.prices, job.kind, names));
+      }
+      case 'submitting':
+      case 'running':
+      case 'modal':
+        return tally.job('running');
+      case 'saving':
+        return tally.job('unsaved');
+      case 'in-doubt':
+        return tally.job('inDoubt');
+      case 'done':
+      case 'failed':
+        return tally.job(status);
+    }
+  }
+
+  #countWithoutJob(slot: Slot, tally: StepTally): void {
+    if (slot.status !== 'failed') {
+      if (this.#plan.skeleton.places[slot.place ?? -1]?.open === true) tally.open = true;
+      return tally.slot('waiting');
+    }
+    this.#firstInvalid ??= `cell ${slot.cell}, ${slotName(slot)}: ${slot.error?.message ?? slot.error?.code}`;
+    tally.slot('invalid');
+  }
+
+  #reason({ id, job }: Slot): Reason {
+    if (job !== undefined && this.#retried.has(job.key)) return 'retry';
+    const keys = this.#state?.keysOfSlot(id) ?? [];
+    return keys.some((key) => key !== job?.key) ? 'changed' : 'new';
+  }
+
+  #keepExample({ cell, step, job }: Slot): void {
+    const prompt = job?.request.fields.prompt;
+    if (typeof prompt !== 'string' || this.#prompts.size >= mostExamples || this.#prompts.has(prompt)) return;
+    this.#prompts.set(prompt, { cell, step, prompt });
+  }
+}
+
+/** Tells which slots of a cell hang, over any number of presses, on a job that is in doubt. */
+function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
+  if (!slots.some(({ status }) => status === 'in-doubt')) return () => false;
+  const byKey = new Map(
+    slots.flatMap((slot) => (slot.job === undefined ? [] : [[slot.job.key, slot] as const])),
+  );
+  return (slot) => {
+    for (let at: Slot | undefined = slot; at?.job?.parent !== undefined; ) {
+      at = byKey.get(at.job.parent);
+      if (at?.status === 'in-doubt') return true;
+    }
+    return false;
+  };
+}
+
+/** The status in which a run takes up a settled job on the user's word; undefined: it leaves the job alone. */
+function revivedStatus(
+  record: JobRecord,
+  flags: RevivalFlags,
+  redo: ReadonlySet<string>,
+): JobStatus | undefined {
+  const { status, error } = record;
+  if (status !== 'done' && status !== 'failed' && status !== 'in-doubt') return undefined;
+  if (redo.has(record.key)) return 'pending';
+  if (status === 'in-doubt') return flags.inDoubt === 'retry' ? 'pending' : undefined;
+  const { retryFailed } = flags;
+  if (status !== 'failed' || retryFailed === undefined) return undefined;
+  if (retryFailed.code !== undefined && retryFailed.code !== error?.code) return undefined;
+  // What is already made is only downloaded.
+  const isMade = record.result !== undefined && error?.code.startsWith('download.') === true;
+  return isMade ? 'saving' : 'pending';
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JobRequest } from '../../src/plan/job.ts';
+import { identityOf, jobKey, keyFromText, requestText, slotId } from '../../src/plan/key.ts';
+
+const fox: JobRequest = { kind: 'imagine', fields: { prompt: 'a fox --v 6.1' } };
+const u1: JobRequest = { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields: {} };
+const service = 'https://service.test';
+const key = (request: JobRequest, inputs: readonly string[] = [], repeat = 1, id = service): string =>
+  jobKey(identityOf(id, request, inputs, repeat));
+
+describe('golden keys: a change here orphans every finished job in the world', () => {
+  const golden: readonly [string, JobRequest, readonly string[], number, string, string][] = [
+    [
+      'imagine',
+      fox,
+      [],
+      1,
+      '{"request":{"fields":{"prompt":"a fox --v 6.1"},"kind":"imagine"},"service":"https://service.test","version":1}',
+      'GOLD0',
+    ],
+    [
+      'imagine, repeated',
+      fox,
+      [],
+      2,
+      '{"repeat":2,"request":{"fields":{"prompt":"a fox --v 6.1"},"kind":"imagine"},"service":"https://service.test","version":1}',
+      'GOLD1',
+    ],
+    [
+      'imagine with declared fields and extra',
+      {
+        kind: 'imagine',
+        fields: { prompt: 'ein Käuzchen', botType: 'NIJI_JOURNEY', accountFilter: { modes: ['FAST'] } },
+        extra: { state: 'x', n: 1.5, on: true, none: null },
+      },
+      [],
+      1,
+      '{"request":{"extra":{"n":1.5,"none":null,"on":true,"state":"x"},"fields":{"accountFilter":{"modes":["FAST"]},"botType":"NIJI_JOURNEY","prompt":"ein Käuzchen"},"kind":"imagine"},"service":"https://service.test","version":1}',
+      'GOLD2',
+    ],
+    [
+      'click',
+      u1,
+      ['0123456789abcdef0123456789abcdef'],
+      1,
+      '{"inputs":["0123456789abcdef0123456789abcdef"],"request":{"fields":{},"kind":"click","press":[{"kind":"text","text":"U1"}]},"service":"https://service.test","version":1}',
+      'GOLD3',
+    ],
+    [
+      'click with alternatives of every kind',
+      {
+        kind: 'click',
+        press: [
+          { kind: 'text', text: 'Upscale (Subtle)' },
+          { kind: 'pattern', source: 'upsample_v6' },
+          { kind: 'word', word: 'pan left' },
+        ],
+        fields: { prompt: 'a red scarf', remix: true },
+      },
+      ['0123456789abcdef0123456789abcdef'],
+      3,
+      '{"inputs":["0123456789abcdef0123456789abcdef"],"request":{"fields":{"prompt":"a red scarf","remix":true},"kind":"click","press":[{"kind":"text","text":"Upscale (Subtle)"},{"kind":"pattern","source":"upsample_v6"},{"kind":"word","word":"pan left"}]},"service":"https://service.test","version":1}',
+      'GOLD4',
+    ],
+  ];
+  test.each(golden)('%s', (_, request, inputs, repeat, bytes, wanted) => {
+    expect(createHash('sha256').update(bytes, 'utf8').digest('hex').slice(0, 32)).toBe(wanted);
+    expect(key(request, inputs, repeat)).toBe(wanted);
+    expect(keyFromText(requestText(request), service, inputs, repeat)).toBe(wanted);
+  });
+
+  test('slot id', () => {
+    expect(slotId('grid', ['U1'], { animal: 'fox', n: 1 }, 1)).toBe('GOLDSLOT');
+  });
+});
+
+describe('what belongs to a key', () => {
+  const parent = '0'.repeat(32);
+  test.each<[string, string]>([
+    ['service', key(fox, [], 1, 'sandbox')],
+    ['prompt', key({ ...fox, fields: { prompt: 'an owl' } })],
+    ['a declared field', key({ ...fox, fields: { ...fox.fields, botType: 'MID_JOURNEY' } })],
+    ['extra', key({ ...fox, extra: { state: 'x' } })],
+    ['repeat', key(fox, [], 2)],
+    ['parent', key(fox, [parent])],
+  ])('%s', (_, changed) => {
+    expect(changed).not.toBe(key(fox));
+  });
+
+  test('alternatives, in their order; not the repeat of what has an input', () => {
+    const press = (...texts: string[]): string =>
+      key({ kind: 'click', press: texts.map((text) => ({ kind: 'text', text })), fields: {} }, [parent]);
+    expect(new Set([press('U1'), press('U1', 'Foo'), press('Foo', 'U1')]).size).toBe(3);
+    expect(key(u1, [parent], 2)).toBe(key(u1, [parent]));
+    expect(key(u1, ['1'.repeat(32)])).not.toBe(key(u1, [parent]));
+  });
+
+  test('a label that looks like a word or a pattern is neither', () => {
+    const one = (press: Extract<JobRequest, { kind: 'click' }>['press'][number]): string =>
+      key({ kind: 'click', press: [press], fields: {} }, [parent]);
+    expect(
+      new Set([
+        one({ kind: 'text', text: 'reroll' }),
+        one({ kind: 'word', word: 'reroll' }),
+        one({ kind: 'pattern', source: 'reroll' }),
+      ]).size,
+    ).toBe(3);
+  });
+
+  test('the order of fields is not part of it', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue({ depthSize: 'small' })),
+        fc.infiniteStream(fc.nat()),
+        (fields, numbers) => {
+          const random = numbers[Symbol.iterator]();
+          const shuffled = Object.entries(fields)
+            .map((entry) => [random.next().value as number, entry] as const)
+            .sort(([a], [b]) => a - b)
+            .map(([, entry]) => entry);
+          const one = { kind: 'imagine', fields } as unknown as JobRequest;
+          const other = { kind: 'imagine', fields: Object.fromEntries(shuffled) } as unknown as JobRequest;
+          expect(key(one)).toBe(key(other));
+          expect(key(one)).toMatch(/^[0-9a-f]{32}$/);
+        },
+      ),
+      { seed: 5 },
+    );
+  });
+});

@@ -1,0 +1,63 @@
+import type { Button, JobRecord, JobStatus } from '../../src/plan/job.ts';
+import type { Slot } from '../../src/plan/slot.ts';
+
+export const button = (label: string, emoji = ''): Button => ({
+  customId: `id::${label}${emoji}`,
+  label,
+  emoji,
+});
+
+/** What a grid offers (protocol.md 4). */
+export const gridButtons: readonly Button[] = [
+  ...['U1', 'U2', 'U3', 'U4'].map((label) => button(label)),
+  button('', '🔄'),
+  ...['V1', 'V2', 'V3', 'V4'].map((label) => button(label)),
+];
+
+/** What a state knows, changed job by job as a run would. */
+export class SimulatedState {
+  readonly records = new Map<string, JobRecord>();
+  lookups = 0;
+  #now = 1;
+
+  readonly lookup = (key: string): JobRecord | undefined => {
+    this.lookups += 1;
+    return this.records.get(key);
+  };
+
+  put(slot: Slot, status: JobStatus, changes: Partial<JobRecord> = {}): void {
+    const { job } = slot;
+    if (job === undefined) throw new Error(`${slot.step}/${slot.branch.join('/')} has no job`);
+    this.records.set(job.key, {
+      ...job,
+      status,
+      origin: { cell: slot.cell, step: slot.step, branch: slot.branch.join('/'), slot: slot.id },
+      keep: slot.keep,
+      attempts: 1,
+      tries: 0,
+      resubmits: 0,
+      artifacts: [],
+      ...changes,
+    });
+  }
+
+  done(slot: Slot, buttons: readonly Button[] = gridButtons, changes: Partial<JobRecord> = {}): void {
+    this.#now += 1;
+    this.put(slot, 'done', {
+      taskId: `T${this.#now}`,
+      result: { imageUrl: `https://images.test/${slot.job?.key}.png`, buttons },
+      artifacts: slot.keep
+        ? [{ output: 1, file: 'images/x.png', bytes: 1, sha256: 'x', mime: 'image/png' }]
+        : [],
+      ...changes,
+    });
+  }
+
+  fail(slot: Slot, code = 'task.failed'): void {
+    this.put(slot, 'failed', { error: { code, message: `it failed: ${code}` } });
+  }
+}
+
+/** `step/branch status`, with `!` when ready and the job's place in `keys` when asked for. */
+export const line = ({ step, branch, status, ready }: Slot): string =>
+  `${[step, ...branch].join('/')} ${status}${ready ? '!' : ''}`;
