@@ -17,8 +17,8 @@ export interface Frame {
   readonly seed: string;
   /** Small changes laid over the seed's decisions, one per Vary (Subtle) or Upscale (Creative). */
   readonly nudges: readonly string[];
-  /** What fills the world beyond the first frame: changed by zooms and pans, so that their four results differ. */
-  readonly outskirts: string;
+  /** What was known of the world before each zoom and pan, and what fills it beyond; innermost first. */
+  readonly rings: readonly Ring[];
   /** Which of the compositions of the subject to use, 0 to 3. */
   readonly pose: number;
   /** Width over height. */
@@ -36,4 +36,10 @@ export interface View {
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
+}
+
+/** The world beyond `view` is drawn from `seed`, so that the four results of a zoom differ where they are new. */
+export interface Ring {
+  readonly view: View;
+  readonly seed: string;
 }

@@ -20,7 +20,7 @@ export function imagineDrawing(prompt: ParsedPrompt, images: readonly string[] =
       text,
       seed: digestOf(`${root} ${index}`),
       nudges: [],
-      outskirts: '',
+      rings: [],
       pose: (first + index) % four.length,
       aspect: flags.aspect[0] / flags.aspect[1],
       stylize: flags.stylize,
@@ -98,7 +98,7 @@ function moved(parent: Drawing, how: string, view: (frame: Frame) => Frame['view
     frames: four.map((index) => ({
       ...frame,
       view: view(frame),
-      outskirts: digestOf(`${frame.outskirts} ${how} ${index}`),
+      rings: [...frame.rings, { view: frame.view, seed: digestOf(`${frame.seed} ${how} ${index}`) }],
     })),
   };
 }

@@ -1,0 +1,194 @@
+import { type Colour, darker, lighter } from '../scene/colour.ts';
+import type { Pen } from '../scene/pen.ts';
+import type { Random } from '../scene/random.ts';
+import type { Point } from '../scene/shape.ts';
+
+/** A fir of about 100 × 240 whose foot is at the origin. */
+export function drawFir(pen: Pen, random: Random, colour: Colour, snow: boolean): void {
+  pen.area(
+    [
+      [-5, 4, 1],
+      [5, 4, 1],
+      [4, -60, 1],
+      [-4, -60, 1],
+    ],
+    darker(colour, 0.4),
+  );
+  const tiers = random.int(4, 6);
+  const right: Point[] = [];
+  const left: Point[] = [];
+  const snowy: Point[][] = [];
+  for (let tier = 0; tier < tiers; tier += 1) {
+    const top = -240 + (tier / tiers) * 210;
+    const bottom = top + (210 / tiers) * 1.35;
+    const reach = 12 + ((tier + 1) / tiers) * 42 + random.range(-4, 4);
+    const inner = reach * 0.45;
+    right.push([tier === 0 ? 0 : inner * 0.8, top, 1], [reach, bottom - 4, 1], [inner, bottom - 12, 1]);
+    left.push([tier === 0 ? 0 : -inner * 0.8, top, 1], [-reach, bottom - 4, 1], [-inner, bottom - 12, 1]);
+    snowy.push([
+      [tier === 0 ? 0 : -inner * 0.7, top, 1],
+      [-reach, bottom - 4, 1],
+      [-reach * 0.35, bottom - 20],
+      [reach * 0.1, top + 18],
+    ]);
+  }
+  pen.area([...right, ...left.reverse()], {
+    colours: [lighter(colour, 0.08), darker(colour, 0.22)],
+    start: [-40, -120],
+    end: [44, -110],
+  });
+  if (snow) for (const points of snowy) pen.area(points, '#f7fafc', 0.85);
+}
+
+/** A leafy tree of about 180 × 230 whose foot is at the origin. */
+export function drawTree(pen: Pen, random: Random, colour: Colour, bark: Colour): void {
+  const lean = random.range(-14, 14);
+  pen.area(
+    [
+      [-12, 4, 1],
+      [-6, -50],
+      [lean - 5, -120],
+      [lean + 5, -120],
+      [8, -50],
+      [16, 4, 1],
+    ],
+    bark,
+  );
+  pen.line(
+    [
+      [0, -80],
+      [lean + 30, -135],
+      [lean + 46, -160],
+    ],
+    6,
+    bark,
+  );
+  pen.line(
+    [
+      [0, -70],
+      [lean - 28, -125],
+      [lean - 44, -150],
+    ],
+    5,
+    bark,
+  );
+  const clumps = random.int(6, 8);
+  for (let layer = 0; layer < 3; layer += 1) {
+    const shade = layer === 0 ? darker(colour, 0.28) : layer === 1 ? colour : lighter(colour, 0.18);
+    for (let clump = 0; clump < clumps; clump += 1) {
+      const angle = (clump / clumps) * 2 * Math.PI + random.range(-0.3, 0.3);
+      const reach = layer === 2 ? 34 : 52;
+      pen.ellipse(
+        lean + Math.cos(angle) * reach - layer * 7,
+        -158 + Math.sin(angle) * reach * 0.72 - layer * 9,
+        (layer === 2 ? 17 : 38) + random.range(-6, 8),
+        (layer === 2 ? 12 : 31) + random.range(-5, 6),
+        shade,
+        layer === 2 ? 0.7 : 1,
+        angle,
+      );
+    }
+  }
+}
+
+/** A birch trunk from `top` (negative) down to the origin. */
+export function drawBirch(
+  pen: Pen,
+  random: Random,
+  top: number,
+  width: number,
+  shade: Colour,
+  light: Colour,
+): void {
+  const lean = random.range(-0.06, 0.06) * top;
+  pen.area(
+    [
+      [-width, 6, 1],
+      [lean / 2 - width * 0.75, top / 2],
+      [lean - width * 0.55, top, 1],
+      [lean + width * 0.55, top, 1],
+      [lean / 2 + width * 0.75, top / 2],
+      [width, 6, 1],
+    ],
+    { colours: [shade, light, light, shade], start: [-width, 0], end: [width, 0] },
+  );
+  const marks = Math.round(-top / 46);
+  for (let mark = 0; mark < marks; mark += 1) {
+    const y = top + ((mark + random.range(0.2, 0.8)) / marks) * -top;
+    const x = (lean * y) / top;
+    const side = random.chance(0.5) ? 1 : -1;
+    const length = width * random.range(0.35, 1.1);
+    pen.area(
+      [
+        [x + side * width * 0.78, y - 5, 1],
+        [x + side * (width * 0.78 - length), y + 1],
+        [x + side * width * 0.78, y + 6, 1],
+      ],
+      '#2b2a30',
+      0.85,
+    );
+  }
+  for (let branch = 0; branch < 2; branch += 1) {
+    const y = top * random.range(0.45, 0.9);
+    const side = random.chance(0.5) ? 1 : -1;
+    const x = (lean * y) / top;
+    pen.line(
+      [
+        [x, y],
+        [x + side * 34, y - 46],
+        [x + side * 52, y - 92],
+      ],
+      width * 0.22,
+      shade,
+    );
+  }
+}
+
+/** A tuft of grass at the origin. */
+export function drawGrass(pen: Pen, random: Random, colour: Colour, height: number): void {
+  const blades = random.int(3, 6);
+  for (let blade = 0; blade < blades; blade += 1) {
+    const x = random.range(-16, 16);
+    const bend = random.range(-22, 22);
+    const tall = height * random.range(0.55, 1.1);
+    pen.area(
+      [
+        [x - 2.6, 3, 1],
+        [x + bend * 0.35 - 1.5, -tall * 0.6],
+        [x + bend, -tall, 1],
+        [x + bend * 0.35 + 2.2, -tall * 0.55],
+        [x + 2.6, 3, 1],
+      ],
+      blade % 2 === 0 ? colour : lighter(colour, 0.12),
+    );
+  }
+}
+
+/** A flower of about 30 across on its stem; the origin is at its foot. */
+export function drawFlower(pen: Pen, random: Random, petal: Colour, stem: Colour, height: number): void {
+  const bend = random.range(-12, 12);
+  pen.line(
+    [
+      [0, 2],
+      [bend * 0.3, -height * 0.5],
+      [bend, -height],
+    ],
+    3,
+    stem,
+  );
+  const petals = random.int(5, 6);
+  const size = random.range(9, 13);
+  for (let index = 0; index < petals; index += 1) {
+    const angle = (index / petals) * 2 * Math.PI + 0.4;
+    pen.ellipse(
+      bend + Math.cos(angle) * size * 0.8,
+      -height + Math.sin(angle) * size * 0.6,
+      size * 0.75,
+      size * 0.48,
+      index % 2 === 0 ? petal : lighter(petal, 0.18),
+      1,
+      angle,
+    );
+  }
+  pen.ellipse(bend, -height, size * 0.38, size * 0.32, '#f6d15a');
+}

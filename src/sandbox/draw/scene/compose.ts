@@ -1,0 +1,101 @@
+import type { Frame } from '../drawing.ts';
+import { drawThing } from '../motif/things.ts';
+import { drawRain, drawSnowfall } from '../motif/weather.ts';
+import { drawAbstract } from './abstract.ts';
+import { drawBackdrop, drawForeground } from './backdrop.ts';
+import { type Mood, paletteOf } from './palette.ts';
+import { Pen } from './pen.ts';
+import type { Random } from './random.ts';
+import type { Scene } from './shape.ts';
+import { animalPoses, drawAnimal } from './subject.ts';
+import { type Setting, type Theme, themeOf } from './theme.ts';
+import { World } from './world.ts';
+
+const openSettings: readonly Setting[] = ['hills', 'mountains', 'forest', 'lake', 'meadow'];
+const openMoods: readonly Mood[] = ['day', 'dawn', 'dusk', 'autumn', 'mist', 'spring'];
+
+/** Composes what a frame shows: sky, land, subject, weather, from back to front. */
+export function composeScene(frame: Frame): Scene {
+  const world = new World(frame);
+  const theme = themeOf(frame.text);
+  const random = world.random('composition');
+  const mood = theme.mood ?? (theme.snow ? 'snow' : random.pick(openMoods));
+  const palette = paletteOf(mood, world.random('palette'));
+  const pen = new Pen();
+  const known =
+    theme.animal !== undefined ||
+    theme.thing !== undefined ||
+    theme.setting !== undefined ||
+    theme.mood !== undefined ||
+    theme.moon;
+  if (known) drawLandscape(pen, world, theme, palette, random, mood);
+  else drawAbstract(pen, world, palette, frame.pose);
+  return {
+    shapes: pen.shapes,
+    mood: { light: palette.sky[2], dark: palette.land[3], accent: palette.accent },
+  };
+}
+
+function drawLandscape(
+  pen: Pen,
+  world: World,
+  theme: Theme,
+  palette: ReturnType<typeof paletteOf>,
+  random: Random,
+  mood: Mood,
+): void {
+  const setting = theme.setting ?? settingOf(theme, mood, random);
+  const pose = animalPoses[world.frame.pose] ?? 'portrait';
+  const distant = theme.animal !== undefined && pose === 'wandering';
+  const horizon = random.range(20, 110) + (distant ? 70 : 0);
+  const floor = distant ? 330 : random.range(235, 300);
+  const clear = pose === 'portrait' || pose === 'seated' ? 260 : 180;
+  const { ground } = drawBackdrop(pen, world, palette, theme, setting, horizon, floor, {
+    from: -clear,
+    to: clear,
+  });
+
+  const subject = pen.as('subject');
+  if (theme.animal !== undefined) {
+    if (pose === 'portrait') drawForeground(pen.as('detail'), world, palette, theme, setting, ground);
+    drawAnimal(subject, world, palette, theme.animal, pose, ground);
+  } else if (theme.thing !== undefined) {
+    const own = world.random('thing');
+    const x = (own.chance(0.5) ? 1 : -1) * own.range(30, 190);
+    const scale = [1.25, 0.9, 1.05, 0.68][world.frame.pose] ?? 1;
+    const afloat = theme.thing === 'boat';
+    const aloft = theme.thing === 'balloon';
+    const far = theme.thing === 'mountain' || theme.thing === 'castle';
+    const y = aloft ? own.range(60, 170) : afloat ? horizon + 120 : far ? horizon + 70 : ground(x) + 36;
+    drawThing(
+      subject.at(x, y, scale, afloat ? own.range(-0.05, 0.05) : 0, own.chance(0.5)),
+      theme.thing,
+      palette,
+      own,
+      theme.snow || mood === 'snow',
+    );
+    if (aloft) {
+      for (const offset of [-1, 1])
+        drawThing(
+          subject.at(x + offset * own.range(260, 380), own.range(-120, 40), scale * own.range(0.22, 0.4)),
+          'balloon',
+          palette,
+          own,
+          false,
+        );
+    }
+  }
+  if (theme.animal === undefined || pose !== 'portrait') {
+    drawForeground(pen.as('detail'), world, palette, theme, setting, (x) => ground(x) + 46);
+  }
+  if (mood === 'snow' || theme.snow) drawSnowfall(pen.as('air'), world);
+  if (theme.rain) drawRain(pen.as('air'), world);
+}
+
+function settingOf(theme: Theme, mood: Mood, random: Random): Setting {
+  if (theme.thing === 'boat' || theme.thing === 'lighthouse') return 'sea';
+  if (theme.thing === 'mountain') return 'lake';
+  if (theme.thing === 'flower') return 'meadow';
+  if (mood === 'desert') return 'desert';
+  return random.pick(openSettings);
+}

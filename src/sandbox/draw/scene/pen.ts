@@ -1,0 +1,105 @@
+import type { Colour } from './colour.ts';
+import type { Fill, Point, Role, Shape } from './shape.ts';
+
+/** Where a pen draws: x' = x·scale (mirrored by `flip`), turned, then moved. */
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+  /** Radians, clockwise on the picture. */
+  readonly turn: number;
+  readonly flip: boolean;
+}
+
+/**
+ * Collects shapes. A motif draws itself in its own small coordinates; {@link at} gives it a pen that puts them where
+ * they belong.
+ */
+export class Pen {
+  readonly #shapes: Shape[];
+  readonly #place: Place;
+  readonly role: Role;
+
+  constructor(shapes: Shape[] = [], role: Role = 'land', place?: Place) {
+    this.#shapes = shapes;
+    this.role = role;
+    this.#place = place ?? { x: 0, y: 0, scale: 1, turn: 0, flip: false };
+  }
+
+  get shapes(): readonly Shape[] {
+    return this.#shapes;
+  }
+
+  /** A pen for shapes of another role. */
+  as(role: Role): Pen {
+    return new Pen(this.#shapes, role, this.#place);
+  }
+
+  /** A pen whose origin, scale and direction lie within this one's. */
+  at(x: number, y: number, scale = 1, turn = 0, flip = false): Pen {
+    const [originX, originY] = this.#put([x, y]);
+    const sign = this.#place.flip ? -1 : 1;
+    return new Pen(this.#shapes, this.role, {
+      x: originX,
+      y: originY,
+      scale: this.#place.scale * scale,
+      turn: this.#place.turn + sign * turn,
+      flip: this.#place.flip !== flip,
+    });
+  }
+
+  area(points: readonly Point[], fill: Fill, opacity = 1): void {
+    this.#shapes.push({
+      kind: 'area',
+      role: this.role,
+      points: points.map((point) => this.#put(point)),
+      fill:
+        typeof fill === 'string' ? fill : { ...fill, start: this.#put(fill.start), end: this.#put(fill.end) },
+      opacity,
+    });
+  }
+
+  /** The points and their mirror image on the other side of x = 0, as one outline. */
+  symmetric(points: readonly Point[], fill: Fill, opacity = 1): void {
+    const mirrored = points
+      .filter(([x]) => x !== 0)
+      .map(([x, y, corner]): Point => [-x, y, corner ?? 0])
+      .reverse();
+    this.area([...points, ...mirrored], fill, opacity);
+  }
+
+  ellipse(x: number, y: number, width: number, height: number, fill: Fill, opacity = 1, turn = 0): void {
+    const count = 12;
+    const points: Point[] = [];
+    for (let i = 0; i < count; i += 1) {
+      const angle = (i / count) * 2 * Math.PI;
+      const [dx, dy] = [Math.cos(angle) * width, Math.sin(angle) * height];
+      points.push([
+        x + dx * Math.cos(turn) - dy * Math.sin(turn),
+        y + dx * Math.sin(turn) + dy * Math.cos(turn),
+      ]);
+    }
+    this.area(points, fill, opacity);
+  }
+
+  line(points: readonly Point[], width: number, colour: Colour, opacity = 1): void {
+    this.#shapes.push({
+      kind: 'line',
+      role: this.role,
+      points: points.map((point) => this.#put(point)),
+      width: width * this.#place.scale,
+      colour,
+      opacity,
+    });
+  }
+
+  #put([x, y, corner]: Point): Point {
+    const { scale, turn, flip } = this.#place;
+    const [sx, sy] = [(flip ? -x : x) * scale, y * scale];
+    return [
+      this.#place.x + sx * Math.cos(turn) - sy * Math.sin(turn),
+      this.#place.y + sx * Math.sin(turn) + sy * Math.cos(turn),
+      corner ?? 0,
+    ];
+  }
+}
