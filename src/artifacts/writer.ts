@@ -5,7 +5,7 @@ export interface SaveFailure {
   /**
    * `download.refused` (the link: 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
    * allowed host) | `download.not-image` | `download.too-large` | `download.truncated` | `download.status` |
-   * `download.connection` | `disk.full` | `disk.readonly` | `disk.io`
+   * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io`
    */
   readonly code: string;
   /**

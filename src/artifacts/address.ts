@@ -1,0 +1,112 @@
+import { lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** A name or an address that an image link may not lead to. */
+export class AddressRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'AddressRefused';
+  }
+}
+
+/**
+ * Where an image link may lead (DESIGN.md section 10, promise 5): to a public address, or to the very host name of
+ * the service's base address on any port. The service names the link, so it is not trusted.
+ */
+export interface AddressRule {
+  /** Why a link may not even be tried: its scheme, credentials in it, an address that is not public. */
+  refusal(url: URL): string | undefined;
+  /**
+   * Resolves names for a connection, without the addresses that are not allowed. The connection goes to what this
+   * gives and to nothing looked up later, so a name cannot change its meaning in between (DNS rebinding).
+   */
+  readonly lookup: LookupFunction;
+  /**
+   * The same question for a link that a proxy will resolve: answered on the name alone, before the request. What the
+   * proxy then makes of the name is the proxy's responsibility; a name that only the proxy can resolve is allowed.
+   */
+  proxiedRefusal(url: URL): Promise<string | undefined>;
+}
+
+/** The rule for a service. `lookup` is `dns.lookup` unless a test replaces it. */
+export function addressRule(baseUrl: string, lookup: LookupFunction = systemLookup): AddressRule {
+  const ownHost = hostOf(new URL(baseUrl));
+
+  const refusal = (url: URL): string | undefined => {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return `it is a ${url.protocol} link`;
+    if (url.username !== '' || url.password !== '') return 'it carries credentials';
+    const host = hostOf(url);
+    if (host === ownHost || isIP(host) === 0) return undefined;
+    return isPublic(host) ? undefined : `${host} is not a public address`;
+  };
+
+  const allowedLookup: LookupFunction = (hostname, options, callback) => {
+    if (plainName(hostname) === ownHost) {
+      lookup(hostname, options, callback);
+      return;
+    }
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) {
+        callback(error, '');
+        return;
+      }
+      const allowed = Array.isArray(found) ? found.filter(({ address }) => isPublic(address)) : [];
+      const [first] = allowed;
+      if (first === undefined) {
+        callback(new AddressRefused(`${hostname} has no public address`), '');
+      } else if (options.all === true) {
+        callback(null, allowed);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  };
+
+  return {
+    refusal,
+    lookup: allowedLookup,
+    proxiedRefusal: async (url) => {
+      const refused = refusal(url);
+      const host = hostOf(url);
+      if (refused !== undefined || host === ownHost || isIP(host) !== 0) return refused;
+      if (isLocalName(host)) return `${host} is a name of a local network`;
+      return new Promise((resolve) => {
+        allowedLookup(host, { all: true }, (error) => {
+          resolve(error instanceof AddressRefused ? error.message : undefined);
+        });
+      });
+    },
+  };
+}
+
+/** Names that mean something on one machine or one network only (RFC 6761, 6762, 8375; `internal` by ICANN). */
+function isLocalName(host: string): boolean {
+  return !host.includes('.') || /\.(localhost|local|internal|home\.arpa|lan|test|invalid)$/.test(host);
+}
+
+/** As it is compared: lower case (`URL` has seen to it), no brackets, no final dot. */
+const hostOf = (url: URL): string => plainName(url.hostname);
+
+const plainName = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+
+/**
+ * True for addresses that anybody on the internet may have. An IPv6 address that stands for an IPv4 one (mapped, or
+ * through NAT64, which networks without IPv4 use for the whole internet) is judged as that one.
+ */
+export function isPublic(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.parse(text);
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
+  const { parts } = address;
+  const embedsIpv4 =
+    address.isIPv4MappedAddress() ||
+    (parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0));
+  if (embedsIpv4) return new ipaddr.IPv4(address.toByteArray().slice(12)).range() === 'unicast';
+  // All public IPv6 lies in 2000::/3; the ranges within it that are not are known to ipaddr.js.
+  return ((parts[0] ?? 0) & 0xe000) === 0x2000 && address.range() === 'unicast';
+}

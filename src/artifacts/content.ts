@@ -1,0 +1,70 @@
+import { shownWords } from './failure.ts';
+import { avif } from './formats/avif.ts';
+import type { ImageFormat } from './formats/format.ts';
+import { gif } from './formats/gif.ts';
+import { jpeg } from './formats/jpeg.ts';
+import { png } from './formats/png.ts';
+import { webp } from './formats/webp.ts';
+import type { SaveFailure } from './writer.ts';
+
+/** How much of a body is needed to know its format. */
+export const headLength = 64;
+
+/** How much of a body that is no image is read, for the words in it. */
+export const wordsLength = 4096;
+
+const formats: readonly ImageFormat[] = [png, jpeg, webp, gif, avif];
+
+/** The extensions that images are given, without the dot. */
+export const imageExtensions: readonly string[] = formats.map((format) => format.extension);
+
+/** The format of a file that begins with these bytes. Headers and names are not asked: they are often wrong. */
+export function imageFormat(head: Buffer): ImageFormat | undefined {
+  return formats.find((format) => format.matches(head));
+}
+
+/** What came instead of an image, and whether another try may help. */
+export function notAnImage(start: Buffer, link: string): SaveFailure {
+  const text = start
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  const failure = (found: string, kind: SaveFailure['class']): SaveFailure => ({
+    code: 'download.not-image',
+    class: kind,
+    message: `${link} gave ${found} instead of an image.`,
+  });
+
+  // Image proxies answer some of their errors with 200 (protocol.md 3); the next try may pass.
+  if (/^[{[]/.test(text)) return failure(`a JSON message (${shownWords(wordsOfJson(text))})`, 'retry');
+  if (/^<\?xml|^<svg|^<!doctype svg/i.test(text) && /<svg[\s>]/i.test(text)) {
+    return failure('an SVG drawing, which may hold scripts,', 'permanent');
+  }
+  // A page that says that the link has expired, or asks for a proof: a fresh link may lead past it.
+  if (/^<(!doctype html|html|head|body|!--)/i.test(text)) return failure('a web page', 'fresh-link');
+  if (/^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]+$/u.test(text) && !text.includes('\uFFFD')) {
+    return failure(`a text (${shownWords(text)})`, 'retry');
+  }
+  return failure('a file of another kind', 'permanent');
+}
+
+/** The words in a JSON error, whatever its shape; the start of it where there are none. */
+function wordsOfJson(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return wordsIn(value) ?? text;
+  } catch {
+    // Cut off, or not quite JSON: it is shown as it is.
+    return text;
+  }
+}
+
+function wordsIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const name of ['error', 'message', 'msg', 'description', 'detail']) {
+    const words = name in value ? wordsIn((value as Record<string, unknown>)[name]) : undefined;
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import type { SaveFailure } from './writer.ts';
+
+/** Carries a {@link SaveFailure} up to where the answer is made; never leaves this room. */
+export class SaveError extends Error {
+  readonly failure: SaveFailure;
+
+  constructor(failure: SaveFailure) {
+    super(failure.message, { cause: failure.cause });
+    this.name = 'SaveError';
+    this.failure = failure;
+  }
+}
+
+/** Throws a failure from the middle of a download. */
+export function fail(failure: SaveFailure): never {
+  throw new SaveError(failure);
+}
+
+/** Errors of the file system that have a meaning of their own; any other is `disk.io`. */
+const diskFaults: Readonly<Record<string, { code: string; says: string }>> = {
+  ENOSPC: { code: 'disk.full', says: 'The disk is full' },
+  EDQUOT: { code: 'disk.full', says: 'The disk quota is used up' },
+  EROFS: { code: 'disk.readonly', says: 'The disk is mounted read-only' },
+  EACCES: { code: 'disk.readonly', says: 'The run directory may not be written' },
+  EPERM: { code: 'disk.readonly', says: 'The run directory may not be written' },
+};
+
+/** Runs work on the disk. Its failures stop the run: the next image would meet the same. */
+export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) throw cause;
+    const { code, says } = diskFaults[String(cause.code)] ?? { code: 'disk.io', says: 'The disk failed' };
+    return fail({ code, class: 'stop', message: `${says} (${cause.message}).`, cause });
+  }
+}
+
+/** A link as it may be shown: without its query, which is often a signature that gives access. */
+export function shownLink(url: URL): string {
+  const shown = `${url.origin}${url.pathname}`;
+  return shown.length > 150 ? `${shown.slice(0, 150)}…` : shown;
+}
+
+/** Foreign words in one short line, without control characters that could act on a terminal. */
+export function shownWords(text: string): string {
+  const line = text
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}

@@ -1,0 +1,178 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onDisk } from './failure.ts';
+import type { Bytes } from './formats/format.ts';
+
+/**
+ * Where unfinished files lie: within `images`, so that the last rename stays on one file system wherever that folder
+ * leads; hidden, so that programs that read the folder as a data set pass it over.
+ */
+const incoming = 'images/.incoming';
+
+/** A file on its way into the folder. */
+export interface IncomingFile extends Bytes {
+  readonly sha256: string;
+  write(chunk: Buffer): Promise<void>;
+  /** Gives the file its final name, durably; a file that has the name is replaced whole. */
+  finish(name: string): Promise<void>;
+  /** Removes the file unless it is finished. */
+  discard(): Promise<void>;
+}
+
+/** The `images` folder of a run directory. Names are relative to the run directory, with `/`. */
+export class ImageFolder {
+  readonly #directory: string;
+  /** Folders that are known to be durable: no more than there are two-character beginnings of keys. */
+  readonly #folders = new Set<string>();
+  #prepared: Promise<void> | undefined;
+  #count = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Opens a file for what is about to arrive. `stem` is the final name without folder and extension. */
+  async receive(stem: string): Promise<IncomingFile> {
+    this.#prepared ??= this.#prepare();
+    try {
+      await this.#prepared;
+    } catch (failure) {
+      this.#prepared = undefined;
+      throw failure;
+    }
+    this.#count += 1;
+    // Two downloads of one job must not write one file.
+    const path = join(this.#directory, incoming, `${stem}.${this.#count}.part`);
+    return onDisk(async () => {
+      const handle = await open(path, 'wx+');
+      return new Incoming(path, handle, (name) => this.#place(path, name));
+    });
+  }
+
+  /** Removes files that earlier tries left under other names, when the image has come in another format now. */
+  async remove(names: readonly string[]): Promise<void> {
+    await onDisk(async () => {
+      for (const name of names) await rm(join(this.#directory, name), { force: true });
+    });
+  }
+
+  /** Tidies up. The folder of unfinished files stays while there is something in it. */
+  async close(): Promise<void> {
+    if (this.#prepared === undefined) return;
+    try {
+      await rmdir(join(this.#directory, incoming));
+    } catch {
+      // Not empty, or gone: neither matters to anybody.
+    }
+  }
+
+  /** What a killed run was receiving is of no use: its download begins anew. */
+  async #prepare(): Promise<void> {
+    await onDisk(async () => {
+      const folder = join(this.#directory, incoming);
+      await mkdir(folder, { recursive: true });
+      for (const name of await readdir(folder)) {
+        if (name.endsWith('.part')) await rm(join(folder, name), { force: true });
+      }
+      for (const made of [dirname(folder), this.#directory]) await syncFolder(made);
+    });
+  }
+
+  async #place(path: string, name: string): Promise<void> {
+    const target = join(this.#directory, name);
+    const folder = dirname(target);
+    if (!this.#folders.has(folder)) {
+      await mkdir(folder, { recursive: true });
+      await syncFolder(dirname(folder));
+      this.#folders.add(folder);
+    }
+    try {
+      await rename(path, target);
+      await syncFolder(folder);
+    } catch (failure) {
+      // Somebody may have removed the folder: the next try makes it again.
+      this.#folders.delete(folder);
+      throw failure;
+    }
+  }
+}
+
+class Incoming implements IncomingFile {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  readonly #place: (name: string) => Promise<void>;
+  readonly #hash: Hash = createHash('sha256');
+  #size = 0;
+  #open = true;
+  #placed = false;
+
+  constructor(path: string, handle: FileHandle, place: (name: string) => Promise<void>) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#place = place;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    this.#hash.update(chunk);
+    await onDisk(async () => {
+      let written = 0;
+      while (written < chunk.length) {
+        const { bytesWritten } = await this.#handle.write(chunk, written, chunk.length - written, this.#size);
+        written += bytesWritten;
+        this.#size += bytesWritten;
+      }
+    });
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    return onDisk(async () => {
+      const buffer = Buffer.alloc(Math.max(0, Math.min(length, this.#size - position)));
+      const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, position);
+      return buffer.subarray(0, bytesRead);
+    });
+  }
+
+  async finish(name: string): Promise<void> {
+    await onDisk(async () => {
+      await this.#handle.sync();
+      await this.#close();
+      await this.#place(name);
+    });
+    this.#placed = true;
+  }
+
+  async discard(): Promise<void> {
+    if (this.#placed) return;
+    await onDisk(async () => {
+      await this.#close();
+      await rm(this.#path, { force: true });
+    });
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    await this.#handle.close();
+  }
+}
+
+/** Makes the names in a folder survive a power cut. Windows cannot do it, and does not need it (NTFS logs them). */
+async function syncFolder(folder: string): Promise<void> {
+  if (platform() === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
