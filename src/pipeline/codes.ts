@@ -1,3 +1,20 @@
+import type { TableErrorCode } from './table-error.ts';
+
+const tableCodes: Readonly<Record<TableErrorCode, string>> = {
+  'table.columns': 'A row of a table has too few or too many columns.',
+  'table.column-name': 'A column of a table has a name that cannot be a variable.',
+  'table.duplicate-column': 'A column stands in a table twice.',
+  'table.empty-column': 'A column of a table has no name.',
+  'table.not-object': 'A row of a JSONL or YAML table is no object.',
+  'table.syntax': 'A table is not well formed.',
+  'table.too-long': 'A line of a table is too long.',
+  'table.too-many': 'A table has too many columns, or a YAML table too many rows.',
+  'table.encoding': 'A table is not UTF-8.',
+  'table.empty': 'A table has no rows.',
+  'table.unreadable': 'A table cannot be read.',
+  'table.changed': 'A table changed while it was read.',
+};
+
 /**
  * Every code that a diagnostic about a pipeline can have, with what it means. Closed: tests assert that each one can
  * happen and that no other does.
@@ -54,9 +71,51 @@ export const diagnosticCodes = {
   'template.unknown-variable': 'A template names a variable that the matrix does not have.',
   'template.unknown-member': 'A template names a member that no value of the variable has.',
 
+  'template.syntax': 'A template is not Liquid.',
+  'template.empty': 'A condition is empty.',
+  'template.wrapped': 'A condition is written in {{ }} or {% %}.',
+  'template.unknown-tag': 'A template uses a tag that does not exist.',
+  'template.refused-tag': 'A template uses a tag that reaches beyond its variables.',
+  'template.unknown-filter': 'A template uses a filter that does not exist.',
+  'template.refused-filter': 'A template uses a filter that is not available.',
+  'template.not-repeatable': 'A template would give another text each day.',
+  'template.reserved': 'A template gives a name a new meaning that has one of its own.',
+  'template.computed-name': 'A template computes the name of a variable.',
+  'template.steps': 'A template does not say which step it means.',
+  'template.too-long': 'A template is too long.',
+  'template.too-deep': 'A template is nested too deep.',
+
+  'path.empty': 'A button is missing in a path.',
+  'path.dangling-arrow': 'A path begins or ends with an arrow.',
+  'path.one-segment': 'Several segments stand where one is expected.',
+  'path.one-selector': 'A click presses several buttons.',
+  'path.duplicate': 'A button stands in a segment twice.',
+  'path.bad-range': 'A range of buttons is not well formed.',
+  'path.range-place': 'A range is an alternative.',
+  'path.wildcard-place': 'A wildcard does not stand alone.',
+  'path.optional-place': 'A single alternative is optional.',
+  'path.reserved': 'A button has a name that means something else.',
+  'path.after-quote': 'Something stands behind a quoted label or a pattern.',
+  'path.unclosed-quote': 'A quote in a path is not closed.',
+  'path.unclosed-pattern': 'A pattern in a path is not closed.',
+  'path.unclosed-template': 'A template in a path is not closed.',
+  'path.bad-pattern': 'A pattern is no regular expression.',
+  'path.unsafe-pattern': 'A pattern could take for ever.',
+  'path.too-long': 'A path is too long.',
+  'path.too-many': 'A path has too many segments, branches or alternatives.',
+
+  'address.step': 'An address does not begin with a step.',
+  'address.separator': 'An address has an arrow where a slash is meant.',
+  'address.several': 'An address names several branches.',
+  'address.star': 'A star does not stand alone at the end of an address.',
+  'address.optional': 'An address has a question mark.',
+
   'file.missing': 'A file is not there.',
   'file.outside': 'A file lies outside the folder that pipelines may read.',
   'file.not-file': 'What should be a file is a folder or something else.',
+  'file.more-mistakes': 'There are more mistakes than can be shown.',
+
+  ...tableCodes,
 } as const;
 
 export type DiagnosticCode = keyof typeof diagnosticCodes;

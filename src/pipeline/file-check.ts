@@ -1,8 +1,8 @@
 import path from 'node:path';
+import type { Position } from './diagnostic.ts';
 import type { FilePort } from './files.ts';
 import type { Reports } from './reports.ts';
 import type { Span } from './source.ts';
-import type { Position } from './diagnostic.ts';
 
 /** Checks that the files a pipeline names are there, are files, and lie where pipelines may read. */
 export class FileCheck {
@@ -38,7 +38,10 @@ export class FileCheck {
     try {
       facts = await this.#files.facts(file);
     } catch (error) {
-      return missing(declared, `It cannot be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      return missing(
+        declared,
+        `It cannot be looked at: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
     if (facts === undefined) return missing(declared, 'Paths are relative to the pipeline file.');
     if (!isInside(this.#files.root, facts.realPath)) {

@@ -53,7 +53,8 @@ function excerptOf({ sourceLine, sourceColumn = 1, column, length }: Diagnostic)
   const before = widthOf(glyphs.slice(0, firstOrEnd));
   const marked = widthOf(glyphs.filter(isMarked));
   const total = widthOf(glyphs);
-  const cutLeft = sourceColumn > 1 || total > windowWidth ? Math.max(0, Math.min(before - lead, total - windowWidth)) : 0;
+  const cutLeft =
+    sourceColumn > 1 || total > windowWidth ? Math.max(0, Math.min(before - lead, total - windowWidth)) : 0;
   return cut(glyphs, cutLeft, sourceColumn > 1, { before, marked });
 }
 

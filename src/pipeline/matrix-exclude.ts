@@ -22,11 +22,21 @@ export function checkExclude(
       if (!complete) continue;
       const hint = variables.has(key)
         ? 'Only an include has it, and includes come after excludes.'
-        : suggestion(key, names, 'variables of the matrix');
-      reports.error('matrix.unknown-variable', keySpan, `The matrix has no variable "${key}" to exclude by.`, hint);
+        : () => suggestion(key, names, 'variables of the matrix');
+      reports.error(
+        'matrix.unknown-variable',
+        keySpan,
+        `The matrix has no variable "${key}" to exclude by.`,
+        hint,
+      );
     } else if (!canMatch(toValue(value), axis)) {
       const hint = 'An object matches by the members it names; values compare as they render.';
-      reports.error('matrix.exclude-nothing', value.span, `No value of "${key}" is this, so nothing is excluded.`, hint);
+      reports.error(
+        'matrix.exclude-nothing',
+        value.span,
+        `No value of "${key}" is this, so nothing is excluded.`,
+        hint,
+      );
     }
   }
 }
@@ -56,7 +66,9 @@ function inRange(text: string, { from, to, step }: { from: number; to: number; s
 function agrees(partial: Value, value: Value | undefined): boolean {
   if (value === undefined) return false;
   if (Array.isArray(partial)) {
-    return Array.isArray(value) && partial.every((item: Value, index) => agrees(item, (value as Value[])[index]));
+    return (
+      Array.isArray(value) && partial.every((item: Value, index) => agrees(item, (value as Value[])[index]))
+    );
   }
   if (isMapping(partial)) {
     if (!isMapping(value)) return false;

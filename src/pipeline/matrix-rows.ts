@@ -33,19 +33,41 @@ export async function readRows(
   const format = formats[path.extname(declared).toLowerCase()];
   if (format === undefined) {
     const hint = `Possible: ${Object.keys(formats).join(', ')}.`;
-    reports.error('matrix.rows-format', node.span, `The ending of "${declared}" does not say how it is written.`, hint);
+    reports.error(
+      'matrix.rows-format',
+      node.span,
+      `The ending of "${declared}" does not say how it is written.`,
+      hint,
+    );
     return undefined;
   }
   const file = await fileCheck.check(declared, node.span);
   if (file === undefined) return undefined;
   try {
     const columns = await tableColumns(files, file, format);
-    return { kind: 'rows', name, declared, file, format, columns, position: reports.source.position(keySpan) };
+    return {
+      kind: 'rows',
+      name,
+      declared,
+      file,
+      format,
+      columns,
+      position: reports.source.position(keySpan),
+    };
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     const { code, message, line, column, sourceLine } = error;
     const shown = path.join(path.dirname(reports.source.file), declared);
-    reports.elsewhere({ severity: 'error', code, message, file: shown, line, column, length: 1, sourceLine: maskSecrets(sourceLine) });
+    reports.elsewhere({
+      severity: 'error',
+      code,
+      message,
+      file: shown,
+      line,
+      column,
+      length: 1,
+      sourceLine: maskSecrets(sourceLine),
+    });
     return undefined;
   }
 }

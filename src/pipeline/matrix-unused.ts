@@ -13,7 +13,10 @@ export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[
   for (const axis of matrix.spec.axes) {
     const names = axis.kind === 'rows' ? axis.columns : [axis.name];
     if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;
-    const what = axis.kind === 'rows' ? `No request uses a column of ${axis.declared}` : `No request uses "${axis.name}"`;
+    const what =
+      axis.kind === 'rows'
+        ? `No request uses a column of ${axis.declared}`
+        : `No request uses "${axis.name}"`;
     reports.warning(
       'matrix.unused-axis',
       axis.position,

@@ -29,12 +29,12 @@ export interface MatrixDraft {
 const settings = new Set(['exclude', 'include', 'sample', 'repeat']);
 
 /** Names that mean something else in templates. */
-const reservedNames = new Set([
-  ...settings,
-  'rows',
-  'steps',
-  ...['true', 'false', 'nil', 'null', 'empty', 'blank', 'and', 'or', 'not', 'contains', 'forloop', 'tablerowloop'],
-]);
+const reservedNames = new Set(
+  [
+    'exclude include sample repeat rows steps',
+    'true false nil null empty blank and or not contains forloop tablerowloop',
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** Reads the matrix and reports what is wrong with it beyond the schema. */
 export async function readMatrix(
@@ -68,7 +68,9 @@ export async function readMatrix(
     axes,
     exclude: exclude.cells,
     include: include.cells,
-    ...(count === undefined ? {} : { sample: { count, seed: numberOf(member(sample, 'seed')) ?? defaults.sample.seed } }),
+    ...(count === undefined
+      ? {}
+      : { sample: { count, seed: numberOf(member(sample, 'seed')) ?? defaults.sample.seed } }),
     repeat: numberOf(member(matrix, 'repeat')) ?? defaults.matrix.repeat,
     variables: [...variables.keys()],
   };
@@ -77,7 +79,12 @@ export async function readMatrix(
 
 function isFree({ key, keySpan }: SourceEntry, what: string, reports: Reports): boolean {
   if (!reservedNames.has(key)) return true;
-  reports.error('matrix.reserved', keySpan, `"${key}" cannot be the name of ${what}.`, 'It has a meaning of its own; choose another name.');
+  reports.error(
+    'matrix.reserved',
+    keySpan,
+    `"${key}" cannot be the name of ${what}.`,
+    'It has a meaning of its own; choose another name.',
+  );
   return false;
 }
 
@@ -92,7 +99,12 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, reports: Rep
   if (node.kind === 'list') {
     const values = node.items.map(toValue);
     if (values.length === 0) {
-      reports.error('matrix.empty-axis', node.span, `The axis "${name}" has no value.`, 'An axis without values makes no cell. Remove it, or give it a value.');
+      reports.error(
+        'matrix.empty-axis',
+        node.span,
+        `The axis "${name}" has no value.`,
+        'An axis without values makes no cell. Remove it, or give it a value.',
+      );
     }
     return { kind: 'values', name, values, position };
   }
@@ -102,7 +114,12 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, reports: Rep
   if (from === undefined || to === undefined) return { kind: 'values', name, values: [], position };
   if (from > to) {
     const span = (member(node, 'to') as SourceNode).span;
-    reports.error('matrix.range', span, `The range of "${name}" ends (${to}) before it begins (${from}).`, 'Exchange from and to.');
+    reports.error(
+      'matrix.range',
+      span,
+      `The range of "${name}" ends (${to}) before it begins (${from}).`,
+      'Exchange from and to.',
+    );
   }
   return { kind: 'range', name, from, to, step, position };
 }
@@ -114,9 +131,19 @@ function checkColumns(axes: readonly Axis[], matrix: SourceNode | undefined, rep
   const names = new Set(axes.filter((axis) => axis !== rows).map((axis) => axis.name));
   for (const column of rows.columns) {
     if (names.has(column)) {
-      reports.error('matrix.column-clash', span, `"${column}" is both an axis and a column of ${rows.declared}.`, 'Rename one of them.');
+      reports.error(
+        'matrix.column-clash',
+        span,
+        `"${column}" is both an axis and a column of ${rows.declared}.`,
+        'Rename one of them.',
+      );
     } else if (reservedNames.has(column)) {
-      reports.error('matrix.reserved', span, `${rows.declared} has a column "${column}", which cannot be the name of a variable.`, 'Rename the column.');
+      reports.error(
+        'matrix.reserved',
+        span,
+        `${rows.declared} has a column "${column}", which cannot be the name of a variable.`,
+        'Rename the column.',
+      );
     }
   }
 }
@@ -139,14 +166,19 @@ function variablesOf(axes: readonly Axis[], include: readonly PartialCell[]): Re
     if (axis.kind === 'rows') {
       for (const name of axis.columns) if (!variables.has(name)) variables.set(name, { name, axis });
     } else {
-      variables.set(axis.name, { name: axis.name, axis, ...(axis.kind === 'values' ? { values: axis.values } : {}) });
+      variables.set(axis.name, {
+        name: axis.name,
+        axis,
+        ...(axis.kind === 'values' ? { values: axis.values } : {}),
+      });
     }
   }
   for (const { values } of include) {
     for (const [name, value] of Object.entries(values)) {
       const known = variables.get(name);
       if (known === undefined) variables.set(name, { name, values: [value] });
-      else if (known.values !== undefined) variables.set(name, { ...known, values: [...known.values, value] });
+      else if (known.values !== undefined)
+        variables.set(name, { ...known, values: [...known.values, value] });
     }
   }
   return variables;

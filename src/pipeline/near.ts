@@ -3,15 +3,28 @@ import { distance } from 'fastest-levenshtein';
 /** Longer words are not typing mistakes of each other, and comparing them takes time. */
 const longestCompared = 64;
 
+/** More are not looked through: that many names cannot be told in a message either. */
+const mostCompared = 2000;
+
+const letters = (word: string): string => word.split('').sort().join('');
+
+/** How many mistypings lie between two words; letters in another order are one. */
+function mistypings(a: string, b: string): number {
+  return a.length === b.length && letters(a) === letters(b) ? Math.min(1, distance(a, b)) : distance(a, b);
+}
+
 /** The candidate that a mistyped word most likely meant: at most a third of its letters differ. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > longestCompared) return undefined;
   const small = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let compared = 0;
   for (const candidate of candidates) {
+    compared += 1;
+    if (compared > mostCompared) break;
     if (candidate.length > longestCompared || candidate === word) continue;
-    const found = distance(small, candidate.toLowerCase());
+    const found = mistypings(small, candidate.toLowerCase());
     if (found >= bestDistance) continue;
     best = candidate;
     bestDistance = found;

@@ -8,27 +8,40 @@ import type { SourceText, Span } from './source.ts';
 const longestLine = 2000;
 const linePadding = 500;
 
+/** More mistakes are counted, not told: nobody reads them, and a hostile file could make millions. */
+const mostFound = 1000;
+
+/** A hint may be costly to find; it is asked for only where it is told. */
+type Hint = string | (() => string | undefined);
+
 /** Collects what is wrong with one file. Order and repetition of the checks do not matter. */
 export class Reports {
   readonly source: SourceText;
   readonly #found: Omit<Diagnostic, 'sourceLine' | 'sourceColumn'>[] = [];
   readonly #elsewhere: Diagnostic[] = [];
   readonly #secrets: Span[] = [];
+  readonly #lines = new Map<number, string>();
+  #untold = 0;
 
   constructor(source: SourceText) {
     this.source = source;
   }
 
-  /** True when something makes the file unusable; warnings do not. */
-  get failed(): boolean {
-    return [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
+  /** True when no further mistake would be told. */
+  get full(): boolean {
+    return this.#found.length >= mostFound;
   }
 
-  error(code: DiagnosticCode, where: Span | Position, message: string, hint?: string): void {
+  /** True when something makes the file unusable; warnings do not. */
+  get failed(): boolean {
+    return this.#untold > 0 || [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
+  }
+
+  error(code: DiagnosticCode, where: Span | Position, message: string, hint?: Hint): void {
     this.#add('error', code, this.#position(where), message, hint);
   }
 
-  warning(code: DiagnosticCode, where: Span | Position, message: string, hint?: string): void {
+  warning(code: DiagnosticCode, where: Span | Position, message: string, hint?: Hint): void {
     this.#add('warning', code, this.#position(where), message, hint);
   }
 
@@ -58,7 +71,14 @@ export class Reports {
       })
       .sort((a, b) => a.line - b.line || a.column - b.column)
       .map((one) => ({ ...one, ...this.#sourceLine(one) }));
-    return [...here, ...this.#elsewhere];
+    return [...here, ...this.#more(here.at(-1)), ...this.#elsewhere];
+  }
+
+  #more(last: Diagnostic | undefined): readonly Diagnostic[] {
+    if (this.#untold === 0 || last === undefined) return [];
+    const message = `There are more mistakes than these ${mostFound}; the others are not shown.`;
+    const { hint: _hint, ...rest } = last;
+    return [{ ...rest, severity: 'error', code: 'file.more-mistakes', message }];
   }
 
   #position(where: Span | Position): Position {
@@ -70,8 +90,13 @@ export class Reports {
     code: string,
     { line, column, length }: Position,
     message: string,
-    hint?: string,
+    given?: Hint,
   ): void {
+    if (this.#found.length >= mostFound) {
+      this.#untold += 1;
+      return;
+    }
+    const hint = typeof given === 'function' ? given() : given;
     this.#found.push({
       severity,
       code,
@@ -85,16 +110,21 @@ export class Reports {
   }
 
   #sourceLine(at: Position): Pick<Diagnostic, 'sourceLine' | 'sourceColumn'> {
-    const start = this.source.lineOffset(at.line);
-    let text = this.source.line(at.line);
+    const text = this.#lines.get(at.line) ?? this.#safeLine(at.line);
+    this.#lines.set(at.line, text);
+    if (text.length <= longestLine) return { sourceLine: text };
+    const cut = Math.max(0, at.column - 1 - linePadding);
+    return { sourceLine: text.slice(cut, cut + longestLine), sourceColumn: cut + 1 };
+  }
+
+  #safeLine(line: number): string {
+    const start = this.source.lineOffset(line);
+    let text = this.source.line(line);
     for (const secret of this.#secrets) {
       const from = Math.max(0, secret.offset - start);
       const to = Math.min(text.length, secret.offset + secret.length - start);
       text = maskStretch(text, from, to);
     }
-    text = maskSecrets(text);
-    if (text.length <= longestLine) return { sourceLine: text };
-    const cut = Math.max(0, at.column - 1 - linePadding);
-    return { sourceLine: text.slice(cut, cut + longestLine), sourceColumn: cut + 1 };
+    return maskSecrets(text);
   }
 }

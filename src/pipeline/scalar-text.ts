@@ -9,7 +9,8 @@ function escapeAt(text: string, at: number): { taken: number; made: number } {
   const mark = text[at + 1] ?? '';
   if (mark === 'x') return { taken: 4, made: 1 };
   if (mark === 'u') return { taken: 6, made: 1 };
-  if (mark === 'U') return { taken: 10, made: Number.parseInt(text.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1 };
+  if (mark === 'U')
+    return { taken: 10, made: Number.parseInt(text.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1 };
   return { taken: 2, made: simpleEscapes.includes(mark) ? 1 : 0 };
 }
 
@@ -53,7 +54,10 @@ function unitOffsets(source: SourceText, scalar: TextNode): readonly number[] {
 }
 
 /** Turns offsets in a scalar's text into positions in the file, whatever quotes, escapes and folds lie between. */
-export function scalarLocator(source: SourceText, scalar: TextNode): (offset: number, length: number) => Position {
+export function scalarLocator(
+  source: SourceText,
+  scalar: TextNode,
+): (offset: number, length: number) => Position {
   let offsets: readonly number[] | undefined;
   const fileOffset = (unit: number): number => {
     offsets ??= unitOffsets(source, scalar);

@@ -37,6 +37,7 @@ export function reportViolations(
   // A key that is missing because it was mistyped is one mistake, told at the mistyped key.
   const mistyped = mistypedKeys(violations);
   for (const violation of violations) {
+    if (reports.full) return;
     const place = placeOf(violation.instancePath, root, entry);
     const message = messageOf(violation, place, mistyped.get(violation.instancePath) ?? new Set());
     if (message !== undefined) reports.error(message.code, message.span, message.message, message.hint);
@@ -107,13 +108,22 @@ function messageOf(
     }
     case 'type': {
       const message = `${capital(name)} must be ${typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
-      return { code: 'schema.type', span: node.span, message, ...quoteHint(node, parentSchema) };
+      return { code: 'schema.type', span: node.span, message, ...typeHint(node, name, parentSchema) };
     }
     case 'enum':
     case 'pattern':
-      return badValue(node, name, parentSchema, keyword === 'enum' ? parentSchema['enum'] : parentSchema.examples);
+      return badValue(
+        node,
+        name,
+        parentSchema,
+        keyword === 'enum' ? parentSchema['enum'] : parentSchema.examples,
+      );
     default:
-      return { code: 'schema.range', span: node.span, message: `${capital(name)} ${bound(keyword, params)}.` };
+      return {
+        code: 'schema.range',
+        span: node.span,
+        message: `${capital(name)} ${bound(keyword, params)}.`,
+      };
   }
 }
 
@@ -134,9 +144,13 @@ function badValue(node: SourceNode, name: string, schema: SchemaNode, examples: 
   const pattern = schema['pattern'];
   const closed = typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
   const near = closed ? nearest(written, words) : undefined;
-  const what = typeof pattern === 'string' && /^[a-z]/.test(schema.title ?? '') ? `a ${schema.title}` : undefined;
+  const what =
+    typeof pattern === 'string' && /^[a-z]/.test(schema.title ?? '') ? `a ${schema.title}` : undefined;
   const shown = written.length > 40 ? `${written.slice(0, 39)}…` : written;
-  const message = what === undefined ? `${capital(name)} cannot be "${shown}".` : `${capital(name)} must be ${what}; "${shown}" is not.`;
+  const message =
+    what === undefined
+      ? `${capital(name)} cannot be "${shown}".`
+      : `${capital(name)} must be ${what}; "${shown}" is not.`;
   const choice = closed ? `Possible: ${words.join(', ')}.` : `Examples: ${words.join(', ')}.`;
   const hint = near === undefined ? choice : `Did you mean "${near}"? ${choice}`;
   return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };
@@ -157,6 +171,7 @@ function bound(keyword: string, params: Record<string, unknown>): string {
     case 'minProperties':
       return limit === '1' ? 'must not be empty' : `needs at least ${limit} items`;
     case 'maxItems':
+    case 'maxProperties':
       return `can have at most ${limit} items`;
     default:
       return `is not possible here (${keyword})`;
@@ -184,13 +199,17 @@ function kindOf(node: SourceNode): string {
   return typeof node.value === 'boolean' ? `${node.value}` : 'a number';
 }
 
-/** YAML reads `no`, 6.1 and the like as values: whoever wanted text quotes it. */
-function quoteHint(node: SourceNode, schema: SchemaNode): { hint?: string } {
-  const wantsText = schema.type === 'string' || (Array.isArray(schema.type) && schema.type.includes('string'));
-  if (!wantsText || node.kind !== 'scalar' || node.value === null) return {};
-  // Not for what may be a literal key: a hint repeats the value.
-  const written = renderValue(node.value);
-  return written.length > 20 ? { hint: 'Put it in quotes.' } : { hint: `Put it in quotes: "${written}".` };
+/** YAML 1.2 reads 6.1 as a number and `yes` as text. */
+function typeHint(node: SourceNode, name: string, schema: SchemaNode): { hint?: string } {
+  if (node.kind !== 'scalar' || node.value === null) return {};
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
+  if (isText(node)) {
+    const isWord = types.includes('boolean') && /^(yes|no|on|off|y|n)$/i.test(node.value);
+    return isWord ? { hint: `In YAML 1.2 "${node.value}" is text; write true or false.` } : {};
+  }
+  // What stands in place of a key may be one: it is not repeated.
+  if (!types.includes('string') || name === 'apiKey') return {};
+  return { hint: `Text that looks like something else is put in quotes: "${renderValue(node.value)}".` };
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -328,10 +328,14 @@ export interface Matrix {
   rows?: string;
   /**
    * Cells to leave out: each entry removes the cells that agree with all its values. Objects match partially. An entry that can match nothing is an error.
+   *
+   * @maxItems 10000
    */
   exclude?: PartialCell[];
   /**
    * Each entry extends the original cells that it does not contradict; where there are none, it adds a cell.
+   *
+   * @maxItems 10000
    */
   include?: PartialCell[];
   /**
@@ -792,6 +796,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
       "description": "The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, video, edit, generate or chat. The order is the manifest's order.",
       "type": "object",
       "minProperties": 1,
+      "maxProperties": 1000,
       "propertyNames": {
         "$ref": "#/$defs/identifier"
       },
@@ -1184,6 +1189,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "title": "Exclude",
           "description": "Cells to leave out: each entry removes the cells that agree with all its values. Objects match partially. An entry that can match nothing is an error.",
           "type": "array",
+          "maxItems": 10000,
           "items": {
             "$ref": "#/$defs/partialCell"
           },
@@ -1202,6 +1208,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "title": "Include",
           "description": "Each entry extends the original cells that it does not contradict; where there are none, it adds a cell.",
           "type": "array",
+          "maxItems": 10000,
           "items": {
             "$ref": "#/$defs/partialCell"
           },

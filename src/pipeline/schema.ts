@@ -14,7 +14,7 @@ export interface SchemaNode {
 }
 
 /** One violation, with the schema that was violated. */
-export type Violation = ErrorObject<string, Record<string, unknown>, unknown> & {
+export type Violation = ErrorObject<string, Record<string, unknown>> & {
   readonly parentSchema?: SchemaNode;
 };
 

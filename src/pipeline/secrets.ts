@@ -3,7 +3,7 @@ export const variableOnly = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 
 /** What follows a key that names a secret, unless it is a variable. Seen in text, so that broken YAML is covered too. */
 const namedSecret =
-  /((?:api[-_ ]?key|secret|password|passwd|authorization|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*["']?\$\{[A-Za-z_][A-Za-z0-9_]*\}["']?\s*(?:[,}#]|$))(\S.*)/i;
+  /((?:api[-_ ]?key|secret|password|passwd|authorization)[\w-]{0,32}["']?\s{0,32}[:=]\s{0,32})(?!["']?\$\{[A-Za-z_][A-Za-z0-9_]{0,64}\}["']?\s{0,32}(?:[,}#]|$))((?:(?:bearer|basic)\s{1,8})?(?:"[^"]*"?|'[^']*'?|[^\s,}]+))/gi;
 
 /** Keys of the usual form, wherever they stand; user and password of an address. */
 const shapedSecrets = [/\bsk-[A-Za-z0-9_-]{12,}/g, /(?<=:\/\/)[^/\s@"'{}]+(?=@)/g];

@@ -44,10 +44,20 @@ function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
     reports.secret(node.span);
     const hint = 'The key goes into service.apiKey, as ${VAR}.';
-    reports.error('service.base-url', node.span, 'The base address must not hold a user name or password.', hint);
+    reports.error(
+      'service.base-url',
+      node.span,
+      'The base address must not hold a user name or password.',
+      hint,
+    );
   } else if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     const hint = 'For example https://gateway.example.com';
-    reports.error('service.base-url', node.span, 'The base address must be an http or https address without ? and #.', hint);
+    reports.error(
+      'service.base-url',
+      node.span,
+      'The base address must be an http or https address without ? and #.',
+      hint,
+    );
   }
 }
 
@@ -60,7 +70,12 @@ function checkVariables(node: SourceNode | undefined, reports: Reports): void {
   const at = rest.indexOf('${');
   if (at === -1) return;
   const hint = 'Write ${VAR} or ${VAR:-default}; VAR has letters, digits and underscores.';
-  reports.error('service.variable', scalarLocator(reports.source, node)(at, 2), 'This variable is not well formed.', hint);
+  reports.error(
+    'service.variable',
+    scalarLocator(reports.source, node)(at, 2),
+    'This variable is not well formed.',
+    hint,
+  );
 }
 
 /** Elsewhere the text is sent as it stands, which is seldom what was meant. */
@@ -98,6 +113,6 @@ function checkOrder(
   if (node === undefined || lowMs === undefined || highMs === undefined || lowMs <= highMs) return;
   const missing = nodes[0] === undefined || nodes[1] === undefined;
   const message = `${block}.${low} must not be longer than ${block}.${high}.`;
-  const hint = `Without it, ${block}.${low} is ${String(fallback[low])} and ${block}.${high} is ${String(fallback[high])}.`;
+  const hint = `By default ${block}.${low} is ${String(fallback[low])} and ${block}.${high} is ${String(fallback[high])}.`;
   reports.error('settings.order', node.span, message, missing ? hint : undefined);
 }

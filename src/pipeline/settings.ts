@@ -1,11 +1,4 @@
-import type {
-  Budget,
-  Limits,
-  NamesSetting,
-  Pipeline,
-  RetrySettings,
-  ServiceBlock,
-} from './pipeline.ts';
+import type { Budget, Limits, NamesSetting, Pipeline, RetrySettings, ServiceBlock } from './pipeline.ts';
 import type { PipelineFile } from './schema.generated.ts';
 import { durationMs, rate } from './units.ts';
 

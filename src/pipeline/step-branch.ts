@@ -4,7 +4,8 @@ import type { Reports } from './reports.ts';
 import { globMatches } from './selector-glob.ts';
 import type { StepDraft } from './step-read.ts';
 
-const isWildcard = ({ alternatives }: Selector): boolean => alternatives.some(({ kind }) => kind === 'wildcard');
+const isWildcard = ({ alternatives }: Selector): boolean =>
+  alternatives.some(({ kind }) => kind === 'wildcard');
 
 /** True when a path segment makes this branch. A wildcard makes every branch that it matches. */
 function makes(segment: PathSegment, branch: string): boolean {
@@ -23,13 +24,18 @@ export function checkAddress(address: BranchAddress, target: StepDraft, reports:
     if (segment === undefined) {
       const reason = level === 0 ? `Step "${name}" has no path` : `The path of "${name}" ends at ${way}`;
       const hint = `Write ${way}.`;
-      reports.error('step.unknown-branch', address.position, `${reason}, so there is no ${way}/${branch}.`, hint);
+      reports.error(
+        'step.unknown-branch',
+        address.position,
+        `${reason}, so there is no ${way}/${branch}.`,
+        hint,
+      );
       return;
     }
     if (branch === '*' || branch === '**' || makes(segment, branch)) continue;
     const names = segment.selectors.map((selector) => selector.name);
     const message = `${way} has no branch "${branch}".`;
-    reports.error('step.unknown-branch', address.position, message, branchHint(branch, names));
+    reports.error('step.unknown-branch', address.position, message, () => branchHint(branch, names));
     return;
   }
 }
@@ -59,15 +65,16 @@ function wayTo(step: StepDraft, steps: ReadonlyMap<string, StepDraft>): readonly
   return way.flat();
 }
 
+const anyBranch = (segment: PathSegment): Mark => ({
+  any: true,
+  several: segment.selectors.length > 1 || segment.selectors.some(isWildcard),
+});
+
 function marksOf({ segments }: BranchAddress, { path }: StepDraft): readonly Mark[] {
-  const anyOf = (segment: PathSegment): Mark => ({
-    any: true,
-    several: segment.selectors.length > 1 || segment.selectors.some(isWildcard),
-  });
   return segments.flatMap((branch, level): Mark[] => {
-    if (branch === '**') return path.slice(level).map(anyOf);
+    if (branch === '**') return path.slice(level).map(anyBranch);
     const segment = path[level];
-    if (branch === '*') return segment === undefined ? [] : [anyOf(segment)];
+    if (branch === '*') return segment === undefined ? [] : [anyBranch(segment)];
     return [{ branch }];
   });
 }

@@ -12,7 +12,8 @@ interface Edge {
 /** Which steps each step waits for, and which of them never begin because they wait for each other. */
 export interface StepOrder {
   readonly after: ReadonlyMap<string, readonly string[]>;
-  readonly cyclic: ReadonlySet<string>;
+  /** Steps on a cycle, and steps that wait for one. */
+  readonly stuck: ReadonlySet<string>;
 }
 
 /** Reports steps that are named and do not exist, and steps that wait for each other. */
@@ -25,16 +26,21 @@ export function orderOf(steps: readonly StepDraft[], reports: Reports): StepOrde
     for (const edge of edgesOf(step)) {
       if (known.has(edge.step)) own.push(edge);
       else {
-        const others = names.filter((name) => name !== step.name);
-        const hint = suggestion(edge.step, others, 'other steps');
+        const hint = (): string =>
+          suggestion(
+            edge.step,
+            names.filter((name) => name !== step.name),
+            'other steps',
+          );
         reports.error('step.unknown', edge.position, `There is no step "${edge.step}".`, hint);
       }
     }
     edges.set(step.name, own);
   }
-  const cyclic = reportCycles(names, edges, reports);
   const after = new Map([...edges].map(([name, own]) => [name, [...new Set(own.map(({ step }) => step))]]));
-  return { after, cyclic };
+  const before = reversed(after);
+  const cyclic = reportCycles(names, edges, { after, before }, reports);
+  return { after, stuck: reach(cyclic, before) };
 }
 
 function edgesOf({ from, gather, steps, names }: StepDraft): readonly Edge[] {
@@ -47,6 +53,7 @@ function edgesOf({ from, gather, steps, names }: StepDraft): readonly Edge[] {
 function reportCycles(
   names: readonly string[],
   edges: ReadonlyMap<string, readonly Edge[]>,
+  { after, before }: { readonly after: Graph; readonly before: Graph },
   reports: Reports,
 ): ReadonlySet<string> {
   const cyclic = new Set<string>();
@@ -56,18 +63,21 @@ function reportCycles(
     if (round === undefined) continue;
     const first = round[0] as Edge;
     const way = [name, ...round.map(({ step }) => step)].join(' → ');
-    const message = round.length === 1 ? `Step "${name}" waits for itself.` : `Steps wait for each other: ${way}.`;
+    const message =
+      round.length === 1 ? `Step "${name}" waits for itself.` : `Steps wait for each other: ${way}.`;
     const hint = 'A step waits for the step that it is from, and for each step that its templates name.';
     reports.error('step.cycle', first.position, message, hint);
-    for (const member of names) {
-      if (member === name || (reaches(name, member, edges) && reaches(member, name, edges))) cyclic.add(member);
-    }
+    const needs = reach([name], after);
+    for (const member of reach([name], before)) if (needs.has(member)) cyclic.add(member);
   }
   return cyclic;
 }
 
 /** The shortest way from a step back to itself. */
-function roundThrough(start: string, edges: ReadonlyMap<string, readonly Edge[]>): readonly Edge[] | undefined {
+function roundThrough(
+  start: string,
+  edges: ReadonlyMap<string, readonly Edge[]>,
+): readonly Edge[] | undefined {
   const cameBy = new Map<string, { edge: Edge; before: string }>();
   const queue = [start];
   for (const name of queue) {
@@ -81,7 +91,10 @@ function roundThrough(start: string, edges: ReadonlyMap<string, readonly Edge[]>
   return undefined;
 }
 
-function wayBack(start: string, cameBy: ReadonlyMap<string, { edge: Edge; before: string }>): readonly Edge[] {
+function wayBack(
+  start: string,
+  cameBy: ReadonlyMap<string, { edge: Edge; before: string }>,
+): readonly Edge[] {
   const way: Edge[] = [];
   let at = start;
   do {
@@ -92,13 +105,20 @@ function wayBack(start: string, cameBy: ReadonlyMap<string, { edge: Edge; before
   return way;
 }
 
-function reaches(from: string, to: string, edges: ReadonlyMap<string, readonly Edge[]>): boolean {
-  const seen = new Set([from]);
-  for (const name of seen) {
-    for (const { step } of edges.get(name) ?? []) {
-      if (step === to) return true;
-      seen.add(step);
-    }
+/** Names that lead on to names. */
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** The given names and all that can be reached from them. */
+function reach(start: Iterable<string>, graph: Graph): ReadonlySet<string> {
+  const reached = new Set(start);
+  for (const name of reached) for (const next of graph.get(name) ?? []) reached.add(next);
+  return reached;
+}
+
+function reversed(graph: Graph): Graph {
+  const result = new Map<string, string[]>();
+  for (const [name, nexts] of graph) {
+    for (const next of nexts) result.set(next, [...(result.get(next) ?? []), name]);
   }
-  return false;
+  return result;
 }

@@ -1,17 +1,26 @@
 import type { Position } from './diagnostic.ts';
 import { compileCondition, hasTags } from './liquid.ts';
-import { entriesOf, isText, member, type SourceMapping, type SourceNode, type TextNode, toValue } from './node.ts';
+import type { Locate, Mistake } from './mistake.ts';
+import {
+  entriesOf,
+  isText,
+  member,
+  type SourceMapping,
+  type SourceNode,
+  type TextNode,
+  toValue,
+} from './node.ts';
 import type { BranchAddress, PathSegment, Selector, StepKind } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { Result } from './result.ts';
 import { scalarLocator } from './scalar-text.ts';
+import { keysOfStep } from './schema.ts';
 import type { StepNode } from './schema-check.ts';
 import { parsePath, parseSegment, parseSelector } from './selector.ts';
 import { parseAddress } from './selector-address.ts';
-import type { Locate, Mistake } from './mistake.ts';
+import { defaults } from './settings.ts';
 import type { Condition, StepUse, TemplateTree, VariableUse } from './template.ts';
 import { compileTree, treeSteps, treeVariables } from './tree.ts';
-import { defaults } from './settings.ts';
 
 /** A place that names an image: a file, an address, `parent` or a step's result. */
 export interface ImageUse {
@@ -77,17 +86,21 @@ class StepReader {
 
   read(): StepDraft {
     const { name, kind, node, entry } = this.#step;
-    const from = this.#text(member(node, 'from'), parseAddress);
-    const gather = this.#text(member(node, 'gather'), parseAddress);
-    const selector = this.#text(member(node, 'click'), parseSelector);
+    // A key that this kind does not have is the schema's mistake; what it would mean is not looked at.
+    const known = kind === undefined ? undefined : keysOfStep(kind);
+    const at = (key: string): SourceNode | undefined =>
+      known === undefined || known.includes(key) ? member(node, key) : undefined;
+    const from = this.#text(at('from'), parseAddress);
+    const gather = this.#text(at('gather'), parseAddress);
+    const selector = this.#text(at('click'), parseSelector);
     if (selector !== undefined) this.#useSelector(selector);
     const request = kind === undefined ? {} : this.#request(kind, node);
-    const path = this.#path(member(node, 'path'));
-    const when = this.#text(member(node, 'when'), compileCondition);
+    const path = this.#path(at('path'));
+    const when = this.#text(at('when'), compileCondition);
     if (when !== undefined) this.#use(when);
-    const extraNode = member(node, 'extra');
+    const extraNode = at('extra');
     const extra = extraNode?.kind === 'mapping' ? this.#members(extraNode) : undefined;
-    const keepNode = member(node, 'keep');
+    const keepNode = at('keep');
     const keep = keepNode?.kind === 'scalar' && keepNode.value === false ? false : defaults.step.keep;
     return {
       name,
@@ -191,7 +204,9 @@ class StepReader {
     const mask = maskNode === undefined ? undefined : this.#field('mask', maskNode);
     const remix = remixNode?.kind === 'scalar' ? remixNode.value : undefined;
     return {
-      ...(isText(promptNode) && prompt !== undefined ? { prompt: prompt as PathSegment['prompt'] & object } : {}),
+      ...(isText(promptNode) && prompt !== undefined
+        ? { prompt: prompt as PathSegment['prompt'] & object }
+        : {}),
       ...(mask === undefined ? {} : { mask }),
       ...(typeof remix === 'boolean' ? { remix } : {}),
     };

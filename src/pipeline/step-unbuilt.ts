@@ -1,6 +1,7 @@
 import { unbuilt } from './kinds.ts';
 import { entriesOf, member, type SourceEntry } from './node.ts';
 import type { Reports } from './reports.ts';
+import { keysOfStep } from './schema.ts';
 import type { StepNode } from './schema-check.ts';
 
 /** Refuses by name what the language has and this version cannot run yet. */
@@ -12,6 +13,8 @@ export function refuseUnbuilt({ kind, node }: StepNode, reports: Reports): void 
   };
   for (const entry of entriesOf(node)) {
     const { key } = entry;
+    // A key that this kind does not have is the schema's mistake.
+    if (!keysOfStep(kind).includes(key)) continue;
     if (key === kind && unbuilt.kinds.has(kind)) refuse(entry, `The step kind ${key}`);
     else if (unbuilt.keys.has(key)) refuse(entry, `"${key}"`);
   }

@@ -1,6 +1,6 @@
-import { listing, nearest, suggestion } from './near.ts';
 import { stepFields, structuredFields } from './kinds.ts';
 import type { MatrixDraft, Variable } from './matrix.ts';
+import { listing, nearest, suggestion } from './near.ts';
 import type { Reports } from './reports.ts';
 import { couldMeanSeveral } from './step-branch.ts';
 import type { StepDraft } from './step-read.ts';
@@ -21,7 +21,9 @@ export function checkVariables(uses: readonly VariableUse[], matrix: MatrixDraft
     } else if (matrix.complete) {
       const names = [...matrix.variables.keys(), 'repeat'];
       const message = `The matrix has no variable "${root}".`;
-      reports.error('template.unknown-variable', position, message, suggestion(root, names, 'variables'));
+      reports.error('template.unknown-variable', position, message, () =>
+        suggestion(root, names, 'variables'),
+      );
     }
   }
 }
@@ -43,12 +45,16 @@ function checkMembers(
       reports.error('template.unknown-member', position, message, `Write {{ ${way} }}.`);
       return;
     }
-    const next: readonly Value[] = at.flatMap((value) => (Object.hasOwn(value, member) ? [value[member] as Value] : []));
+    const next: readonly Value[] = at.flatMap((value) =>
+      Object.hasOwn(value, member) ? [value[member] as Value] : [],
+    );
     if (next.length === 0) {
       const way = [name, ...members.slice(0, index)].join('.');
-      const known = [...new Set(at.flatMap((value) => Object.keys(value)))];
       const message = `No value of "${way}" has a member "${member}".`;
-      reports.error('template.unknown-member', position, message, suggestion(member, known, 'members'));
+      const all = at;
+      reports.error('template.unknown-member', position, message, () =>
+        suggestion(member, [...new Set(all.flatMap((value) => Object.keys(value)))], 'members'),
+      );
       return;
     }
     at = next;
@@ -82,7 +88,7 @@ function checkField({ path, position }: StepUse, target: StepDraft, reports: Rep
   if (target.kind === undefined) return;
   const fields = stepFields[target.kind];
   const [field, ...rest] = path;
-  const offers = `A ${target.kind} step offers ${listing(fields)}.`;
+  const offers = `Steps of kind ${target.kind} offer ${listing(fields)}.`;
   if (field === undefined) {
     const message = `"steps.${target.name}" is all of a step; say which part.`;
     reports.error('step.field', position, message, `${offers} Write steps.${target.name}.${fields[0]}.`);

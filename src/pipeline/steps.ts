@@ -29,8 +29,8 @@ export async function readSteps(
   for (const step of steps) {
     checkVariables(step.variables, matrix, reports);
     checkStart(step, byName, reports);
-    // On a cycle there is no way from the cell to the job.
-    if (!waitsForCycle(step.name, order)) checkStepUses(step, byName, reports);
+    // Behind a cycle there is no way from the cell to the job.
+    if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
     await checkImages(step, fileCheck, reports);
   }
   return { steps, order };
@@ -49,15 +49,6 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     const target = address === undefined ? undefined : steps.get(address.step);
     if (address !== undefined && target !== undefined) checkAddress(address, target, reports);
   }
-}
-
-function waitsForCycle(name: string, { after, cyclic }: StepOrder): boolean {
-  const all = new Set([name]);
-  for (const one of all) {
-    if (cyclic.has(one)) return true;
-    for (const next of after.get(one) ?? []) all.add(next);
-  }
-  return false;
 }
 
 const isAddress = (text: string): boolean => /^(https?:\/\/|data:)/i.test(text);
@@ -79,8 +70,16 @@ async function checkImages(step: StepDraft, fileCheck: FileCheck, reports: Repor
 export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
   return steps.map((draft) => {
     const { kind, name } = draft;
-    if (kind === undefined) throw new Error(`Internal error: step "${name}" passed the checks without a kind`);
-    const { node: _node, pathKnown: _path, usesKnown: _uses, variables: _vars, steps: _steps, ...rest } = draft;
+    if (kind === undefined)
+      throw new Error(`Internal error: step "${name}" passed the checks without a kind`);
+    const {
+      node: _node,
+      pathKnown: _path,
+      usesKnown: _uses,
+      variables: _vars,
+      steps: _steps,
+      ...rest
+    } = draft;
     const { names: _names, images: _images, ...step } = rest;
     return { ...step, kind, after: order.after.get(name) ?? [] };
   });

@@ -11,7 +11,8 @@ export interface Glyph {
 const tabWidth = 4;
 
 /** Controls, what steers the direction of text, and line separators: they would change the terminal, or the line. */
-const harmful = /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{200E}\u{200F}\u{61C}\u{FEFF}\p{Cs}]/gu;
+const harmful =
+  /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{200E}\u{200F}\u{61C}\u{FEFF}\p{Cs}]/gu;
 
 const wide =
   /^(?:[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{A960}-\u{A97F}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE10}-\u{FE19}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{1F300}-\u{1F64F}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}|.\u{FE0F})/u;

@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
 import type { DiagnosticCode } from './codes.ts';
 import type { ScalarStyle, SourceEntry, SourceNode, SourceScalar } from './node.ts';
 import type { Reports } from './reports.ts';
@@ -12,7 +22,7 @@ export const yamlLimits = {
   /** Mappings and lists inside each other. */
   depth: 64,
   /** Values in the whole file, counted again each time an alias repeats them. */
-  values: 1_000_000,
+  values: 200_000,
   /** Syntax mistakes shown: each one makes more that are none. */
   syntaxMistakes: 10,
 } as const;
@@ -37,7 +47,12 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   if (source.text.length > yamlLimits.characters) {
     const most = yamlLimits.characters / 1024 / 1024;
     const message = `The file has more than ${most} Mi characters.`;
-    reports.error('yaml.size', { offset: 0, length: 1 }, message, 'Put long lists into a table and name it in matrix.rows.');
+    reports.error(
+      'yaml.size',
+      { offset: 0, length: 1 },
+      message,
+      'Put long lists into a table and name it in matrix.rows.',
+    );
     return undefined;
   }
   const version = /^%YAML[ \t]+(?!1\.2\s*$)\S+/m.exec(source.text);
@@ -55,7 +70,12 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   });
   if (reportSyntax(document.errors, reports)) return undefined;
   if (document.contents === null) {
-    reports.error('yaml.empty', { offset: 0, length: 1 }, 'The file is empty.', 'A pipeline has at least a name and steps.');
+    reports.error(
+      'yaml.empty',
+      { offset: 0, length: 1 },
+      'The file is empty.',
+      'A pipeline has at least a name and steps.',
+    );
     return undefined;
   }
   return new Conversion(document, reports).run();
@@ -76,7 +96,12 @@ function reportSyntax(errors: readonly YAMLError[], reports: Reports): boolean {
     lines.add(line);
     const known = yamlCodes[code] ?? 'yaml.syntax';
     if (known === 'yaml.documents') {
-      reports.error(known, span, 'The file holds more than one YAML document.', 'One file is one pipeline: remove what follows `---`.');
+      reports.error(
+        known,
+        span,
+        'The file holds more than one YAML document.',
+        'One file is one pipeline: remove what follows `---`.',
+      );
     } else if (known === 'yaml.tab') {
       reports.error(known, span, 'YAML is not indented with tabs.', 'Use spaces.');
     } else {
@@ -107,7 +132,7 @@ class Conversion {
 
   run(): SourceNode | undefined {
     try {
-      return this.#convert(this.#document.contents as Node, { offset: 0, length: 1 }, 1).node;
+      return this.#convert(this.#document.contents, { offset: 0, length: 1 }, 1).node;
     } catch (error) {
       if (error instanceof Refused) return undefined;
       throw error;
@@ -156,7 +181,12 @@ class Conversion {
       if (key === undefined) continue;
       if (entries.has(key)) {
         const first = this.#reports.source.position((entries.get(key) as SourceEntry).keySpan).line;
-        this.#reports.error('yaml.duplicate-key', keySpan, `The key "${key}" stands in this mapping twice.`, `The first one is on line ${first}.`);
+        this.#reports.error(
+          'yaml.duplicate-key',
+          keySpan,
+          `The key "${key}" stands in this mapping twice.`,
+          `The first one is on line ${first}.`,
+        );
         continue;
       }
       values.push(value);
@@ -172,7 +202,12 @@ class Conversion {
       return undefined;
     }
     if (node.value === '<<' && node.type === 'PLAIN') {
-      this.#reports.error('yaml.merge', span, 'Merge keys are not part of YAML 1.2.', 'Write the keys out, or use an alias for a whole value.');
+      this.#reports.error(
+        'yaml.merge',
+        span,
+        'Merge keys are not part of YAML 1.2.',
+        'Write the keys out, or use an alias for a whole value.',
+      );
       return undefined;
     }
     if (refusedKeys.has(node.value)) {
@@ -188,12 +223,23 @@ class Conversion {
     if (typeof value === 'number') {
       const written = node.source ?? String(value);
       if (!Number.isFinite(value)) {
-        this.#reports.error('yaml.number', span, `${written} is not a number that can be sent.`, 'Put it in quotes if it is text.');
+        this.#reports.error(
+          'yaml.number',
+          span,
+          `${written} is not a number that can be sent.`,
+          'Put it in quotes if it is text.',
+        );
         return { kind: 'scalar', span, style, value: null };
       }
-      return { kind: 'scalar', span, style, value: String(value) === written ? value : new WrittenNumber(written, value) };
+      return {
+        kind: 'scalar',
+        span,
+        style,
+        value: String(value) === written ? value : new WrittenNumber(written, value),
+      };
     }
-    if (typeof value === 'string' || typeof value === 'boolean') return { kind: 'scalar', span, style, value };
+    if (typeof value === 'string' || typeof value === 'boolean')
+      return { kind: 'scalar', span, style, value };
     return { kind: 'scalar', span, style, value: null };
   }
 
