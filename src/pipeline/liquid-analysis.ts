@@ -279,7 +279,10 @@ class Walk {
   #access(access: Token & { variable: Token | undefined; props: Token[] }): void {
     if (access.variable !== undefined) this.token(access.variable);
     const members = access.variable === undefined ? access.props.slice(1) : access.props;
-    for (const member of members) if (!TypeGuards.isWordToken(member)) this.token(member);
+    for (const member of members) {
+      // Names, and indexes, which stay numbers.
+      if (!TypeGuards.isWordToken(member) && !TypeGuards.isNumberToken(member)) this.token(member);
+    }
     const [root] = access.props;
     if (access.variable !== undefined || root === undefined) return;
     const name = constant(root);

@@ -1,4 +1,3 @@
-import { distance } from 'fastest-levenshtein';
 import {
   defaultOperators,
   type FilterImplOptions,
@@ -12,6 +11,7 @@ import {
 import { dateFilters } from './liquid-date.ts';
 import { templateLimits } from './liquid-limits.ts';
 import { renderNodes } from './liquid-render.ts';
+import { nearest } from './near.ts';
 
 /**
  * liquidjs, set up so that a template is a pure, bounded function of its scope: no files, no clock, no chance,
@@ -53,11 +53,8 @@ export const refusedFilters: Readonly<Record<string, string>> = {
 
 /** `Did you mean …?` where a known name is near, else nothing. */
 export function suggest(name: string, known: readonly string[]): string | undefined {
-  const near = known
-    .map((candidate) => ({ candidate, far: distance(name, candidate) }))
-    .filter(({ far }) => far <= Math.max(1, Math.floor(name.length / 3)))
-    .sort((a, b) => a.far - b.far)[0];
-  return near && `Did you mean "${near.candidate}"?`;
+  const near = nearest(name, known);
+  return near === undefined ? undefined : `Did you mean "${near}"?`;
 }
 
 /** What a value costs to walk over once. */

@@ -12,7 +12,7 @@ import { TemplateError } from './template.ts';
 import { type Value, WrittenNumber } from './value.ts';
 
 /** A value as text. @throws TemplateError for what has no text */
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const plain = plainValue(value);
   if (plain === null) return '';
@@ -26,7 +26,7 @@ function textOf(value: unknown): string {
 }
 
 /** What a template may give: our own values. */
-function plainValue(value: unknown): Value {
+export function plainValue(value: unknown): Value {
   const plain: unknown = toValue(value);
   if (plain === undefined) throw new TemplateError('template.undefined', 'gives nothing');
   if (typeof plain === 'number' && !Number.isFinite(plain)) {
@@ -67,6 +67,10 @@ function place(code: string, message: string, cause?: unknown): TemplateError {
   return error;
 }
 
+/** A name that the scope does not have. */
+export const undefinedName = (name: string, token: Token, cause?: unknown): TemplateError =>
+  place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).`, cause);
+
 /** Whatever was thrown while a node rendered, as the error that the contract knows. */
 export function explain(thrown: unknown, token: Token): TemplateError {
   if (thrown instanceof TemplateError) {
@@ -80,11 +84,7 @@ export function explain(thrown: unknown, token: Token): TemplateError {
   }
   if (thrown instanceof Error && thrown.name === 'UndefinedVariableError') {
     const name = (thrown as { originalError?: { variableName?: string } }).originalError?.variableName;
-    return place(
-      'template.undefined',
-      `"${name ?? shown(token)}" is not defined here (in ${shown(token)}).`,
-      thrown,
-    );
+    return undefinedName(name ?? shown(token), token, thrown);
   }
   if (thrown instanceof RangeError && /call stack/i.test(thrown.message)) {
     return place('template.limit', `${shown(token)} is nested too deep.`, thrown);

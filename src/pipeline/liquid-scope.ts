@@ -1,6 +1,7 @@
-import { Context } from 'liquidjs';
+import { Context, type Token } from 'liquidjs';
 import { engine } from './liquid-engine.ts';
 import { WorkMeter } from './liquid-limits.ts';
+import { undefinedName } from './liquid-render.ts';
 import type { TemplateScope } from './template.ts';
 import { WrittenNumber } from './value.ts';
 
@@ -16,13 +17,19 @@ class ScopeContext extends Context {
   }
 }
 
+/** The value of a root name; undefined when the scope has none. */
+function readRoot(scope: TemplateScope, root: string): unknown {
+  if (root === 'steps') return scope.steps;
+  if (root === 'repeat') return scope.repeat;
+  return Object.hasOwn(scope.vars, root) ? scope.vars[root] : undefined;
+}
+
 /** A context that holds those of `roots` that the scope has. */
 export function openContext(scope: TemplateScope, roots: readonly string[]): Context {
   const visible: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const root of roots) {
-    if (root === 'steps') visible[root] = scope.steps;
-    else if (root === 'repeat') visible[root] = scope.repeat;
-    else if (Object.hasOwn(scope.vars, root)) visible[root] = scope.vars[root];
+    const value = readRoot(scope, root);
+    if (value !== undefined) visible[root] = value;
   }
   type Limit = Context['memoryLimit'];
   return new ScopeContext(
@@ -35,4 +42,17 @@ export function openContext(scope: TemplateScope, roots: readonly string[]): Con
       renderLimit: noTimeLimit as unknown as Limit,
     },
   );
+}
+
+/** Knows liquidjs' rules for members (`size`, `first`, negative indexes); holds nothing itself. */
+const members = new ScopeContext(Object.create(null) as object, engine.options, { sync: true });
+
+/** A value of the scope by its names and indexes. @throws TemplateError `template.undefined` */
+export function readPath(scope: TemplateScope, path: readonly (string | number)[], token: Token): unknown {
+  let value: unknown;
+  for (const [index, key] of path.entries()) {
+    value = index === 0 ? readRoot(scope, String(key)) : members.readProperty(value as object, key);
+    if (value === undefined) throw undefinedName(path.slice(0, index + 1).join('.'), token);
+  }
+  return value;
 }

@@ -12,6 +12,7 @@ import {
 import { analyseCondition, analyseNodes, type NameUse } from './liquid-analysis.ts';
 import { BoundedParser, engine, Refusal } from './liquid-engine.ts';
 import { templateLimits } from './liquid-limits.ts';
+import { plainReader, plainRenderer } from './liquid-plain.ts';
 import { explain, renderText, renderValue } from './liquid-render.ts';
 import { openContext } from './liquid-scope.ts';
 import type { Locate, Mistake } from './mistake.ts';
@@ -38,6 +39,11 @@ function parseMistake(thrown: unknown, source: string): Mistake {
   if (originalError instanceof Refusal) {
     const { code, message, hint } = originalError;
     return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
+  }
+  if (source.slice(0, offset).trimEnd().endsWith('=')) {
+    const message = 'A single "=" compares nothing.';
+    const hint = 'Two values are compared with "==".';
+    return { code: 'template.syntax', message, hint, offset: Math.max(0, offset - 1), length: 1 };
   }
   const text = (originalError ?? thrown).message.replace(/, line:\d+, col:\d+$/, '');
   return { code: 'template.syntax', message: `Template: ${text}.`, offset, length: Math.min(length, 80) };
@@ -133,10 +139,11 @@ export function compileTemplate(source: string, locate: Locate): Result<Template
   if (mistakes.length > 0) return err(mistakes);
   const { variables, steps, roots } = place(uses, locate);
   const [sole, ...others] = nodes;
-  const render: Template['render'] = (scope) => renderText(nodes, openContext(scope, roots));
+  const render: Template['render'] =
+    plainRenderer(nodes) ?? ((scope) => renderText(nodes, openContext(scope, roots)));
   const evaluate: Template['evaluate'] =
     sole instanceof Output && others.length === 0
-      ? (scope) => renderValue(sole, openContext(scope, roots))
+      ? (plainReader(sole) ?? ((scope) => renderValue(sole, openContext(scope, roots))))
       : render;
   return ok({ source, position, variables, steps, render, evaluate });
 }
