@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { cli, temporaryFolder } from '../rig/cli.ts';
+import { byStatus, readManifest } from '../rig/manifest.ts';
+import { write } from './pipelines.ts';
+
+const text = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
+const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) => ({
+  name: /^name: (.*)$/m.exec(yaml)?.[1] ?? '',
+  yaml,
+}));
+const example = (name: string): string => examples.find((one) => one.name === name)?.yaml ?? '';
+
+describe('README', () => {
+  it.each(examples)('the example $name is a valid pipeline', async ({ yaml }) => {
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'example.yaml': yaml, 'data/prompts.csv': 'prompt\na fox\nan owl\n' });
+    const { code, stderr } = await cli(['validate', 'example.yaml'], { cwd: folder.path });
+    expect(code, stderr).toBe(0);
+  });
+
+  it('its first example makes 36 jobs, all of them done in the sandbox', async () => {
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'hello.yaml': example('hello') });
+    const { code, stderr } = await cli(['run', 'hello.yaml', '--sandbox'], { cwd: folder.path });
+    expect(code, stderr).toBe(0);
+    expect(byStatus(await readManifest(join(folder.path, 'runs/hello.sandbox/manifest.csv')))).toEqual({
+      done: 36,
+    });
+  }, 120_000);
+
+  it('a path and the steps it is short for ask for the same jobs', async () => {
+    const keys: string[][] = [];
+    for (const name of ['short', 'long']) {
+      await using folder = await temporaryFolder();
+      await write(folder.path, { 'one.yaml': example(name) });
+      const run = await cli(['run', 'one.yaml', '--sandbox'], { cwd: folder.path });
+      expect(run.code, run.stderr).toBe(0);
+      const rows = await readManifest(join(folder.path, `runs/${name}.sandbox/manifest.csv`));
+      keys.push(rows.map(({ job = '' }) => job));
+    }
+    expect(keys[0]).toHaveLength(3);
+    expect(keys[0]).toEqual(keys[1]);
+  }, 60_000);
+
+  it('names every command that help names, and no other', async () => {
+    await using folder = await temporaryFolder();
+    const { stdout } = await cli(['--help'], { cwd: folder.path });
+    const inReadme = new Set([...text.matchAll(/^\| `promptpress (\w+)/gm)].map(([, command]) => command));
+    const inHelp = new Set(
+      [...stdout.matchAll(/^ {2}(?:promptpress )?([a-z]+) {2,}/gm)].map(([, command]) => command),
+    );
+    for (const command of inReadme) expect(inHelp).toContain(command);
+  });
+});

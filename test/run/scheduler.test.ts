@@ -1,0 +1,324 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Cell } from '../../src/plan/cell.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { SlotStatus } from '../../src/plan/slot.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { epoch } from '../rig/jobs.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { planOf } from '../rig/plan.ts';
+import {
+  runVirtually,
+  seededRandom,
+  type VirtualRun,
+  type VirtualRunOptions,
+  virtualSettings,
+} from '../rig/virtual-run.ts';
+import { failure, type VirtualScript, VirtualService } from '../rig/virtual-service.ts';
+
+const grid = (cells: number, path = ''): string => `name: test
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  grid:
+    imagine: "picture {{ n }}"
+${path === '' ? '' : `    path: ${path}\n`}`;
+
+interface World {
+  readonly plan: Plan;
+  readonly cells: readonly Cell[];
+  readonly store: StateStore;
+  readonly service: VirtualService;
+  run(options?: Partial<VirtualRunOptions>): VirtualRun;
+  /** Every slot's status, counted. */
+  statuses(): Partial<Record<SlotStatus, number>>;
+}
+
+async function world(text: string, script: VirtualScript = {}): Promise<World> {
+  const { plan, cells } = await planOf(text);
+  const store = memoryStore();
+  const service = new VirtualService(script);
+  let startAt = epoch;
+  return {
+    plan,
+    cells,
+    store,
+    service,
+    run: (options) => {
+      const result = runVirtually({
+        cells,
+        resolve: (cell, lookup) => plan.resolve(cell, lookup),
+        settings: virtualSettings(),
+        store,
+        service,
+        random: seededRandom(1),
+        startAt,
+        ...options,
+      });
+      startAt = result.endedAt + 60_000;
+      return result;
+    },
+    statuses: () => {
+      const counts: Partial<Record<SlotStatus, number>> = {};
+      for (const cell of cells)
+        for (const { status } of plan.resolve(cell, (key) => store.get(key)))
+          counts[status] = (counts[status] ?? 0) + 1;
+      return counts;
+    },
+  };
+}
+
+const most = (counts: ReadonlyMap<string, number>): number => Math.max(...counts.values());
+
+describe('a whole run in virtual time', () => {
+  it('submits every job once and finishes', async () => {
+    const { run, service, statuses } = await world(grid(40, 'U1..U4 → Vary (Strong)'));
+    const result = run();
+    expect(result.end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 360 });
+    expect([service.made.size, most(service.made), result.submits]).toEqual([360, 1, 360]);
+  });
+
+  it('run again, asks for nothing', async () => {
+    const { run, service } = await world(grid(5, 'U1'));
+    run();
+    const { fetchTimes, submits } = service;
+    const before = [fetchTimes.length, submits.length];
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([fetchTimes.length, submits.length]).toEqual(before);
+  });
+
+  it('never has more tasks or requests in flight than the limits say, and holds no more than they need', async () => {
+    const { run, service } = await world(grid(300, 'U1..U4'));
+    const result = run({ settings: virtualSettings({ limits: { tasks: 7, requests: 5 } }) });
+    expect(result.end).toEqual({ kind: 'complete' });
+    expect(result.most.requests).toBeLessThanOrEqual(5);
+    expect(result.most.rooms).toBe(7);
+    expect(result.most.cells).toBeLessThanOrEqual(7 + 24);
+    expect(Math.max(...service.submits.map(({ at }) => service.inFlight(at)))).toBeLessThanOrEqual(7);
+  });
+
+  it('goes deep before it opens new cells', async () => {
+    const { run, service } = await world(grid(30, 'U1 → Vary (Strong)'));
+    const result = run({ settings: virtualSettings({ limits: { tasks: 3, requests: 8 } }) });
+    // Room for three tasks, and as many cells again whose images are being brought in meanwhile.
+    expect(result.most.cells).toBeLessThanOrEqual(6);
+    const lastGrid = service.submits.findLastIndex(({ pressed }) => pressed === '');
+    const variationsBefore = service.submits
+      .slice(0, lastGrid)
+      .filter(({ pressed }) => pressed.includes('Vary')).length;
+    expect(variationsBefore).toBeGreaterThanOrEqual(30 - 6);
+  });
+
+  it('keeps the submit rate in every window', async () => {
+    const { run, service } = await world(grid(50));
+    run({
+      settings: virtualSettings({
+        limits: { tasks: 50, requests: 50, submit: { count: 10, perMs: 60_000 } },
+      }),
+    });
+    const times = service.submits.map(({ at }) => at);
+    for (const from of times)
+      expect(times.filter((at) => at >= from && at < from + 60_000).length).toBeLessThanOrEqual(10);
+  });
+
+  it('pays once for what two cells ask alike', async () => {
+    const { run, service, statuses } = await world(`name: t
+matrix: { a: [1, 2, 3], unused: [x, y] }
+steps:
+  grid: { imagine: "picture {{ a }}" }
+`);
+    run();
+    expect([service.submits.length, statuses()]).toEqual([3, { done: 6 }]);
+  });
+});
+
+describe('what goes wrong on the service', () => {
+  it('429 pauses everybody for Retry-After and uses up no attempt', async () => {
+    const { run, service, store } = await world(grid(6), {
+      onSubmit: ({ number }) =>
+        number === 1
+          ? { error: failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 }) }
+          : undefined,
+    });
+    expect(run({ settings: virtualSettings({ limits: { tasks: 6, requests: 1 } }) }).end).toEqual({
+      kind: 'complete',
+    });
+    const [first, second] = service.submits.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(30_000);
+    expect(store.totals().attempts).toBe(6);
+  });
+
+  it('401 stops at once: nothing is sent after its answer', async () => {
+    const { run, service, statuses } = await world(grid(100), {
+      onSubmit: () => ({ error: failure('service.unauthorized', 'stop', { status: 401 }) }),
+    });
+    const result = run();
+    expect(result.end).toMatchObject({ kind: 'stopped', code: 'service.unauthorized' });
+    expect(service.submits.length).toBeLessThanOrEqual(12);
+    expect(statuses()).toEqual({ pending: 100 });
+  });
+
+  it('what fails blocks what follows from it, and nothing else', async () => {
+    const { run, statuses } = await world(grid(3, 'U1 → Vary (Strong)'), {
+      onSubmit: ({ prompt, pressed }) =>
+        prompt === 'picture 2' && pressed === '/U1'
+          ? { error: failure('service.rejected', 'permanent', { status: 400 }) }
+          : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 7, failed: 1, blocked: 1 });
+  });
+
+  it('a lost answer is held in doubt with what follows pending, until the user’s word', async () => {
+    let lost = true;
+    const { run, service, statuses } = await world(grid(2, 'U1'), {
+      onSubmit: ({ prompt, pressed }) => {
+        if (!lost || prompt !== 'picture 1' || pressed !== '') return undefined;
+        lost = false;
+        return { error: failure('connection.lost', 'lost'), made: true };
+      },
+    });
+    run();
+    expect(statuses()).toEqual({ 'in-doubt': 1, pending: 1, done: 2 });
+    run();
+    expect(service.submits).toHaveLength(3);
+    run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+    expect(statuses()).toEqual({ done: 4 });
+    expect(service.made.get('picture 1|')).toBe(2);
+  });
+
+  it('an outage of half an hour fails nothing where the service cannot be reached', async () => {
+    const { run, statuses, store } = await world(grid(20), {
+      onSubmit: ({ at }) =>
+        at < epoch + 1_800_000 ? { error: failure('connection.refused', 'unsent') } : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([statuses(), store.totals().attempts]).toEqual([{ done: 20 }, 20]);
+  });
+
+  it('a task that outlives its deadline is looked at by every later run before anything else is done about it', async () => {
+    const { run, service, statuses } = await world(grid(1), { duration: () => 3_600_000 });
+    run();
+    expect(statuses()).toEqual({ failed: 1 });
+    run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 7_200_000 });
+    expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
+  });
+
+  it('--retry-failed submits anew what was looked at again in vain', async () => {
+    let duration = Number.MAX_SAFE_INTEGER;
+    const { run, service, statuses } = await world(grid(1), { duration: () => duration });
+    run();
+    duration = 1000;
+    run();
+    expect(statuses()).toEqual({ failed: 1 });
+    run({ settings: virtualSettings({ retryFailed: {} }) });
+    expect([service.submits.length, statuses()]).toEqual([2, { done: 1 }]);
+  });
+
+  it('a failed download is brought in by --retry-failed without paying again', async () => {
+    let broken = true;
+    const { run, service, statuses } = await world(grid(1), {
+      onSave: () =>
+        broken
+          ? { ok: false, error: { code: 'download.connection', class: 'retry', message: 'm' } }
+          : undefined,
+    });
+    run();
+    expect(statuses()).toEqual({ failed: 1 });
+    broken = false;
+    run({ settings: virtualSettings({ retryFailed: {} }) });
+    expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
+  });
+
+  it('a full disk stops the run, and what was being saved is saved by the next one', async () => {
+    let full = true;
+    const { run, service, statuses } = await world(grid(3), {
+      onSave: () =>
+        full ? { ok: false, error: { code: 'disk.full', class: 'stop', message: 'no space' } } : undefined,
+    });
+    expect(run().end).toMatchObject({ kind: 'disk', code: 'disk.full' });
+    full = false;
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([service.submits.length, statuses()]).toEqual([3, { done: 3 }]);
+  });
+});
+
+describe('what ends a run early', () => {
+  it('a budget is never exceeded, not even by one, over any number of runs', async () => {
+    const { run, store } = await world(grid(30, 'U1..U4'));
+    for (let n = 0; n < 3; n++) {
+      const result = run({ settings: virtualSettings({ budget: { submits: 20 } }) });
+      expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.submits' });
+      expect(store.totals().attempts).toBe(20);
+    }
+  });
+
+  it('a budget of money counts what is under way', async () => {
+    const { run, store } = await world(grid(30));
+    const result = run({ settings: virtualSettings({ budget: { cost: 0.5 } }), price: () => 0.04 });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+    expect(store.totals().cost).toBeCloseTo(0.48);
+  });
+
+  it('the first signal opens nothing new and settles what is in flight', async () => {
+    const { run, service, statuses } = await world(grid(100, 'U1'));
+    const result = run({ drainAt: epoch + 45_000 });
+    expect(result.end).toEqual({ kind: 'interrupted', forced: false });
+    expect(service.submits.every(({ at }) => at < epoch + 45_000)).toBe(true);
+    const { done = 0, pending = 0 } = statuses();
+    expect([done, pending]).toEqual([service.submits.length, 200 - service.submits.length]);
+  });
+
+  it('--max-duration ends it in good order', async () => {
+    const { run, statuses } = await world(grid(100));
+    const result = run({ settings: virtualSettings({ maxDurationMs: 60_000 }) });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
+    expect(statuses().running).toBeUndefined();
+  });
+
+  it('--fail-fast ends it at the first failure', async () => {
+    const { run, service } = await world(grid(100), {
+      onSubmit: ({ number }) =>
+        number === 3 ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
+    });
+    expect(run({ settings: virtualSettings({ failFast: true }) }).end).toMatchObject({ kind: 'fail-fast' });
+    expect(service.submits.length).toBeLessThanOrEqual(12);
+  });
+});
+
+describe('dying at any turn', () => {
+  const text = grid(6, 'U1,U2 → Vary (Strong)');
+
+  it('loses nothing and pays nothing twice but what is reported in doubt', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }),
+        fc.nat(),
+        async (deaths, seed) => {
+          const { run, service, store, statuses } = await world(text);
+          for (const dieAfterTurns of deaths) run({ dieAfterTurns, random: seededRandom(seed) });
+          const last = run({ random: seededRandom(seed) });
+          expect(last.end).toEqual({ kind: 'complete' });
+          const doubtful = [...store.withStatus('in-doubt')].length;
+          if (service.made.size > 0) expect(most(service.made)).toBe(1);
+          run({ settings: virtualSettings({ inDoubt: 'retry' }), random: seededRandom(seed) });
+          expect(statuses()).toEqual({ done: 30 });
+          expect(service.submits.length).toBeLessThanOrEqual(30 + doubtful);
+          expect(store.totals().attempts).toBeGreaterThanOrEqual(service.submits.length);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('adds up to the same records as a run that was never disturbed', async () => {
+    const undisturbed = await world(text);
+    undisturbed.run();
+    const disturbed = await world(text);
+    for (let n = 0; n < 200 && disturbed.run({ dieAfterTurns: 25 }).end === undefined; n++);
+    disturbed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+    const keys = ({ store }: World) =>
+      [...store.withStatus('done')].map(({ key, request, artifacts }) => ({ key, request, artifacts }));
+    expect(keys(disturbed)).toEqual(keys(undisturbed));
+  });
+});
