@@ -5,7 +5,7 @@ export type ManifestRow = Readonly<Record<string, string>>;
 
 /** The rows of a manifest as a spreadsheet would read them. */
 export async function readManifest(file: string): Promise<readonly ManifestRow[]> {
-  return parse(await readFile(file), { columns: true, bom: true }) as ManifestRow[];
+  return parse<ManifestRow>(await readFile(file), { columns: true, bom: true });
 }
 
 /** Columns that differ between two runs of the same plan: times, ids, and how often something had to be asked. */

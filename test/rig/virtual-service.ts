@@ -1,4 +1,5 @@
 import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import { renderValue } from '../../src/pipeline/value.ts';
 import type { Button, JobRecord } from '../../src/plan/job.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
 import { gridButtons, upscaledButtons } from './fake-task.ts';
@@ -74,7 +75,9 @@ export class VirtualService {
     const parent = parentTaskId === undefined ? undefined : this.tasks.get(parentTaskId);
     const { request, pressed } = record;
     const prompt =
-      request.kind === 'imagine' ? String(request.fields['prompt']) : (parent?.submit.prompt ?? '');
+      request.kind === 'imagine'
+        ? renderValue(request.fields['prompt'] ?? '')
+        : (parent?.submit.prompt ?? '');
     const path = pressed === undefined ? '' : `${parent?.submit.pressed ?? ''}/${pressed.label}`;
     const submit: VirtualSubmit = {
       number: this.submits.length + 1,

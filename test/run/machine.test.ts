@@ -42,6 +42,11 @@ const polled = (answer: Task | ServiceFailure, from = running(), changes = {}) =
     context(changes),
   );
 
+const saving = (): Job =>
+  job(imagineRecord({ status: 'saving', taskId: 'T9', result: { imageUrl: 'https://i/1', buttons } }), {
+    want: { kind: 'answer' },
+  });
+
 describe('before the first request', () => {
   it('an imagine wants its turn to submit as soon as it has room, and records its intent only then', () => {
     const roomed = step(job(imagineRecord()), { type: 'granted' }, context()).job;
@@ -300,10 +305,6 @@ describe('a task that is watched', () => {
 });
 
 describe('an image that is brought in', () => {
-  const saving = (): Job =>
-    job(imagineRecord({ status: 'saving', taskId: 'T9', result: { imageUrl: 'https://i/1', buttons } }), {
-      want: { kind: 'answer' },
-    });
   const saved = (kind: 'fresh-link' | 'retry' | 'throttle' | 'permanent' | 'stop', from = saving()) =>
     step(
       from,

@@ -28,9 +28,9 @@ interface World {
   readonly cells: readonly Cell[];
   readonly store: StateStore;
   readonly service: VirtualService;
-  run(options?: Partial<VirtualRunOptions>): VirtualRun;
+  readonly run: (options?: Partial<VirtualRunOptions>) => VirtualRun;
   /** Every slot's status, counted. */
-  statuses(): Partial<Record<SlotStatus, number>>;
+  readonly statuses: () => Partial<Record<SlotStatus, number>>;
 }
 
 async function world(text: string, script: VirtualScript = {}): Promise<World> {
@@ -67,7 +67,11 @@ async function world(text: string, script: VirtualScript = {}): Promise<World> {
   };
 }
 
-const most = (counts: ReadonlyMap<string, number>): number => Math.max(...counts.values());
+const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
+
+/** What a run leaves, without times and ids. */
+const results = ({ store }: World) =>
+  [...store.withStatus('done')].map(({ key, request, artifacts }) => ({ key, request, artifacts }));
 
 describe('a whole run in virtual time', () => {
   it('submits every job once and finishes', async () => {
@@ -300,7 +304,7 @@ describe('dying at any turn', () => {
           const last = run({ random: seededRandom(seed) });
           expect(last.end).toEqual({ kind: 'complete' });
           const doubtful = [...store.withStatus('in-doubt')].length;
-          if (service.made.size > 0) expect(most(service.made)).toBe(1);
+          expect(most(service.made)).toBeLessThanOrEqual(1);
           run({ settings: virtualSettings({ inDoubt: 'retry' }), random: seededRandom(seed) });
           expect(statuses()).toEqual({ done: 30 });
           expect(service.submits.length).toBeLessThanOrEqual(30 + doubtful);
@@ -317,8 +321,6 @@ describe('dying at any turn', () => {
     const disturbed = await world(text);
     for (let n = 0; n < 200 && disturbed.run({ dieAfterTurns: 25 }).end === undefined; n++);
     disturbed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
-    const keys = ({ store }: World) =>
-      [...store.withStatus('done')].map(({ key, request, artifacts }) => ({ key, request, artifacts }));
-    expect(keys(disturbed)).toEqual(keys(undisturbed));
+    expect(results(disturbed)).toEqual(results(undisturbed));
   });
 });
