@@ -122,13 +122,13 @@ function drawBirches(pen: Pen, world: World, palette: Palette, horizon: number, 
     }
     const leaf = mix(palette.accent, palette.land[1], 0.45);
     for (const { x, random } of world.places(`birch leaves ${row}`, 54)) {
-      for (let leaves = 0; leaves < 5; leaves += 1) {
+      for (let leaves = 0; leaves < 3; leaves += 1) {
         const y = random.range(world.frame.view.zoom > 1 ? -900 : -520, horizon - 210 + row * 20);
         pen.ellipse(
           x + random.range(-50, 50),
           y,
-          9 + row * 3,
-          6 + row * 2,
+          11 + row * 3,
+          7 + row * 2,
           random.chance(0.5) ? leaf : lighter(leaf, 0.25),
           0.75,
           random.range(0, 3),

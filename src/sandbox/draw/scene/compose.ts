@@ -6,10 +6,10 @@ import { drawBackdrop, drawForeground } from './backdrop.ts';
 import { type Mood, paletteOf } from './palette.ts';
 import { Pen } from './pen.ts';
 import type { Random } from './random.ts';
-import type { Scene } from './shape.ts';
+import type { Scene, Shape } from './shape.ts';
 import { animalPoses, drawAnimal } from './subject.ts';
 import { type Setting, type Theme, themeOf } from './theme.ts';
-import { World } from './world.ts';
+import { type Box, World } from './world.ts';
 
 const openSettings: readonly Setting[] = ['hills', 'mountains', 'forest', 'lake', 'meadow'];
 const openMoods: readonly Mood[] = ['day', 'dawn', 'dusk', 'autumn', 'mist', 'spring'];
@@ -31,7 +31,7 @@ export function composeScene(frame: Frame): Scene {
   if (known) drawLandscape(pen, world, theme, palette, random, mood);
   else drawAbstract(pen, world, palette, frame.pose);
   return {
-    shapes: pen.shapes,
+    shapes: pen.shapes.filter((shape) => isSeen(shape, world.box)),
     mood: { light: palette.sky[2], dark: palette.land[3], accent: palette.accent },
   };
 }
@@ -98,4 +98,13 @@ function settingOf(theme: Theme, mood: Mood, random: Random): Setting {
   if (theme.thing === 'flower') return 'meadow';
   if (mood === 'desert') return 'desert';
   return random.pick(openSettings);
+}
+
+function isSeen({ points }: Shape, box: Box): boolean {
+  return (
+    points.some(([x]) => x > box.left) &&
+    points.some(([x]) => x < box.right) &&
+    points.some(([, y]) => y > box.top) &&
+    points.some(([, y]) => y < box.bottom)
+  );
 }

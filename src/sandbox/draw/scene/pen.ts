@@ -69,7 +69,8 @@ export class Pen {
   }
 
   ellipse(x: number, y: number, width: number, height: number, fill: Fill, opacity = 1, turn = 0): void {
-    const count = 12;
+    // Eight bends make a round form, six one that is round enough for its size.
+    const count = Math.max(width, height) * this.#place.scale > 14 ? 8 : 6;
     const points: Point[] = [];
     for (let i = 0; i < count; i += 1) {
       const angle = (i / count) * 2 * Math.PI;

@@ -1,7 +1,10 @@
 import type { Fill, Point, Scene, Shape } from '../scene/shape.ts';
 
-/** A number as SVG needs it: one decimal is a twentieth of a pixel in the largest picture. */
-export const num = (value: number): string => String(Math.round(value * 10) / 10);
+/** SVG units in one unit of the scene: coordinates are whole numbers, which are quick to write and to read. */
+export const fineness = 10;
+
+/** A length or coordinate in SVG units. */
+export const num = (value: number): string => String(Math.round(value * fineness));
 
 /** Path data through the points: bends where a point is no corner. */
 export function pathOf(points: readonly Point[], closed: boolean): string {

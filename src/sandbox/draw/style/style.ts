@@ -1,0 +1,25 @@
+import type { Frame } from '../drawing.ts';
+import type { Random } from '../scene/random.ts';
+import type { Scene } from '../scene/shape.ts';
+import type { Box } from '../scene/world.ts';
+import type { Tones } from './tones.ts';
+
+/** What a painter works from. Everything is in the scene's units, so that a picture is the same at every size. */
+export interface Sitting {
+  readonly scene: Scene;
+  readonly frame: Frame;
+  /** What is seen. */
+  readonly box: Box;
+  /** The scene's colours place by place; drawn only for painters that ask for it. */
+  readonly tones: Tones;
+  /** Tells the ids of this panel apart from those of the others. */
+  readonly name: string;
+  readonly random: Random;
+}
+
+/** A way to paint a scene: SVG elements for the box. */
+export interface Painter {
+  /** Rows of tones it needs; 0 for none. */
+  readonly toneRows: number;
+  paint(sitting: Sitting): string;
+}
