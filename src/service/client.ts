@@ -12,6 +12,7 @@ import { exchange, type Timer, type Transport } from './request.ts';
 import { readSubmit } from './submit.ts';
 import { readTask } from './task.ts';
 import { isUsableTaskId } from './task-id.ts';
+import type { WireActionRequest } from './wire.ts';
 
 export interface ImageServiceOptions {
   /** As `readBaseUrl` gives it; a path and trailing slashes are fine. */
@@ -119,7 +120,12 @@ class HttpImageService implements ImageService {
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
     const { taskId, customId, enableRemix, extra, speed } = request;
-    const body = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }), ...extra };
+    const body: WireActionRequest = {
+      taskId,
+      customId,
+      ...(enableRemix !== undefined && { enableRemix }),
+      ...extra,
+    };
     return this.#submit('action', speed, body, signal);
   }
 

@@ -59,8 +59,17 @@ function oneError(part: unknown, error: unknown): Evidence | undefined {
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (connecting && code === 'ETIMEDOUT'))
     return found('connection.timeout', `no connection came about in time (${code})`, error, true);
   if (connecting) return found('connection.refused', `no connection came about (${code})`, error, true);
-  if (tlsCode.test(code))
-    return found('connection.tls', `no secure connection came about (${code})`, error, code !== 'EPROTO');
+  if (tlsCode.test(code)) {
+    const hint = /SELF_SIGNED|UNABLE_TO_/.test(code)
+      ? '; for a certificate authority of your own set NODE_EXTRA_CA_CERTS to its file'
+      : '';
+    return found(
+      'connection.tls',
+      `no secure connection came about (${code})${hint}`,
+      error,
+      code !== 'EPROTO',
+    );
+  }
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return found('response.too-large', "the answer's headers are too large", error, false);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'ETIMEDOUT')

@@ -12,10 +12,22 @@ export interface DispatcherOptions {
   readonly connectMs: number;
 }
 
+/** A proxy variable that holds no address. Its value is not shown: it may carry a password. */
+export class ProxyAddressError extends Error {
+  readonly code = 'proxy.bad-address';
+
+  constructor(variable: string) {
+    super(
+      `The value of ${variable} is not an address. Expected something like http://proxy.example.com:3128.`,
+    );
+    this.name = 'ProxyAddressError';
+  }
+}
+
 /**
  * What requests go out through. The environment is given, not read: only the command line knows the process. Extra
  * certificate authorities (NODE_EXTRA_CA_CERTS) are Node's own work, done before any code runs. Whoever creates a
- * dispatcher closes it.
+ * dispatcher closes it. Throws a {@link ProxyAddressError}.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { connections, env, connectMs } = options;
@@ -27,8 +39,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     keepAliveMaxTimeout: 30_000,
     connect: { timeout: connectMs },
   };
-  const httpProxy = proxyAddress(env?.['http_proxy'] ?? env?.['HTTP_PROXY']);
-  const httpsProxy = proxyAddress(env?.['https_proxy'] ?? env?.['HTTPS_PROXY']);
+  const httpProxy = proxyAddress(env, 'http_proxy');
+  const httpsProxy = proxyAddress(env, 'https_proxy');
   if (httpProxy === '' && httpsProxy === '') return new Agent(agent);
   return new EnvHttpProxyAgent({
     ...agent,
@@ -42,7 +54,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 /** `proxy:3128` is what many environments say. */
-function proxyAddress(value: string | undefined): string {
-  const text = value?.trim() ?? '';
-  return text === '' || text.includes('://') ? text : `http://${text}`;
+function proxyAddress(env: ProxyEnvironment | undefined, name: string): string {
+  const text = (env?.[name] ?? env?.[name.toUpperCase()])?.trim() ?? '';
+  if (text === '') return '';
+  const address = text.includes('://') ? text : `http://${text}`;
+  if (!URL.canParse(address)) throw new ProxyAddressError(name);
+  return address;
 }

@@ -33,7 +33,8 @@ export type Exchange =
   | { readonly ok: false; readonly loss: Loss; readonly sent: boolean };
 
 const systemTimer: Timer = (ms, expire) => {
-  const timer = setTimeout(expire, ms);
+  // setTimeout takes what is longer for 1 ms.
+  const timer = setTimeout(expire, Math.min(ms, 2 ** 31 - 1));
   return () => clearTimeout(timer);
 };
 
@@ -57,7 +58,8 @@ export async function exchange(
     end({ code: 'connection.timeout', what, cause: new Error(what) });
   });
 
-  let sent: Sent = transport.fetch === undefined ? 'no' : 'unknown';
+  const tells = transport.fetch === undefined && transport.dispatcher !== undefined;
+  let sent: Sent = tells ? 'no' : 'unknown';
   try {
     const response = await send(request, transport, giveUp.signal, () => {
       sent = 'yes';
@@ -112,12 +114,14 @@ async function send(
 
 /**
  * Tells when undici begins to write a request: it does so when the connection stands, right before the first byte.
- * An error before that, whatever its kind, left nothing at the service.
+ * An error before that, whatever its kind, left nothing at the service. It also holds fetch to one request: the fetch
+ * standard would repeat one that was answered with 421, a submission too.
  */
-const noteStart =
-  (onSent: () => void): Dispatcher.DispatcherComposeInterceptor =>
-  (dispatch) =>
-  (options, handler) => {
+function noteStart(onSent: () => void): Dispatcher.DispatcherComposeInterceptor {
+  let asked = false;
+  return (dispatch) => (options, handler) => {
+    if (asked) throw new Error('the service asked for another connection (HTTP 421)');
+    asked = true;
     const noting: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
     const start = noting.onRequestStart?.bind(noting);
     noting.onRequestStart = (controller, context) => {
@@ -126,6 +130,7 @@ const noteStart =
     };
     return dispatch(options, noting);
   };
+}
 
 /** Reads the body; where it breaks, the status still counts. */
 async function receive(

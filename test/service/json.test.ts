@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { parseJson } from '../../src/service/json.ts';
@@ -27,7 +27,7 @@ test('no integer is rounded', () => {
 });
 
 test.each([
-  ['a fraction', '[1.23456789012345678901]', [1.2345678901234568]],
+  ['a fraction', '[0.1000000000000000000001]', [0.1]],
   ['an exponent', `[${longNumber},1e300]`, [BigInt(longNumber), 1e300]],
   ['equal keys', `{"a":${longNumber},"a":1}`, { a: 1 }],
   ['long digits in a text', '{"a":"12345678901234567"}', { a: '12345678901234567' }],

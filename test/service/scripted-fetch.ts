@@ -23,7 +23,7 @@ export function scriptedFetch(answer: () => Response | Promise<Response>): {
     sent,
     fetch: async (url, init) => {
       sent.push({
-        url: String(url),
+        url: url instanceof Request ? url.url : url.toString(),
         method: init?.method ?? 'GET',
         headers: new Headers(init?.headers),
         body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,

@@ -6,6 +6,7 @@ import { answering, imagine, never } from './scripted-fetch.ts';
 const envelope = (message: string, code: unknown = ''): unknown => ({
   error: { code, message, type: 'svc_api_error' },
 });
+const coded = (code: unknown): unknown => envelope('no', code);
 const gateway = (code: number, description: string): unknown => ({
   description,
   type: 'upstream_error',
@@ -330,10 +331,9 @@ describe('what a status and a body mean', () => {
   });
 
   test('an error envelope inside a 200 is judged by its own status', async () => {
-    const inside = (code: unknown): unknown => ({ error: { code, message: 'no', type: 'x' } });
-    expect(await imagine(answering(200, inside(429)))).toMatchObject({ error: { class: 'throttle' } });
-    expect(await imagine(answering(200, inside(503)))).toMatchObject({ error: { class: 'retry' } });
-    expect(await imagine(answering(200, inside('banned')))).toMatchObject({
+    expect(await imagine(answering(200, coded(429)))).toMatchObject({ error: { class: 'throttle' } });
+    expect(await imagine(answering(200, coded(503)))).toMatchObject({ error: { class: 'retry' } });
+    expect(await imagine(answering(200, coded('banned')))).toMatchObject({
       error: { code: 'service.rejected', class: 'permanent' },
     });
   });

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+
+import { type FakeService, startFakeService } from './fake-service.ts';
+import { makePng } from './png.ts';
+
+const headers = { authorization: 'Bearer test-key', 'content-type': 'application/json' };
+
+async function ask(url: string, body?: unknown): Promise<Record<string, unknown>> {
+  const init = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
+  return (await (await fetch(url, init)).json()) as Record<string, unknown>;
+}
+
+const imagine = (service: FakeService, prompt: string): Promise<Record<string, unknown>> =>
+  ask(`${service.url}/img/submit/imagine`, { prompt });
+
+const look = (service: FakeService, id: unknown): Promise<Record<string, unknown>> =>
+  ask(`${service.url}/img/task/${String(id)}/fetch`);
+
+test('images are real, and one for each task', async () => {
+  const images = [makePng(1), makePng(2), makePng(1, 64, 32)];
+  expect(new Set(images.map((image) => image.toString('base64'))).size).toBe(3);
+  const sizes = await Promise.all(
+    images.map(async (image) => (await sharp(image).stats(), sharp(image).metadata())),
+  );
+  expect(sizes.map(({ format, width, height }) => [format, width, height])).toEqual([
+    ['png', 8, 8],
+    ['png', 8, 8],
+    ['png', 64, 32],
+  ]);
+});
+
+test('a chain is counted, its links expire, its buttons age', async () => {
+  const service = await startFakeService({ downloads: 1, polls: 0 });
+  const { result: grid } = await imagine(service, 'fox');
+  expect((await ask(`${service.url}/img/submit/action`, { taskId: grid, customId: 'x' }))['code']).toBe(4);
+  const first = await look(service, grid);
+  const { customId } = (first['buttons'] as { customId: string }[])[0] ?? {};
+  expect((await fetch(String(first['imageUrl']))).status).toBe(200);
+  expect((await fetch(String(first['imageUrl']))).status).toBe(403);
+  expect((await fetch(String((await look(service, grid))['imageUrl']))).status).toBe(200);
+
+  expect((await ask(`${service.url}/img-turbo/img/submit/action`, { taskId: grid, customId }))['code']).toBe(
+    1,
+  );
+  service.renewButtons(String(grid));
+  expect((await ask(`${service.url}/img/submit/action`, { taskId: grid, customId }))['code']).toBe(4);
+  expect([...service.submits.byPath]).toEqual([
+    ['fox', 1],
+    ['fox > U1', 1],
+  ]);
+  expect([...service.submits.byClick]).toEqual([[`${String(grid)} ${customId}`, 1]]);
+  expect(service.submits.all[1]?.task).toMatchObject({ speed: 'turbo', path: 'U1' });
+  expect([service.count('action'), service.peak.tasks]).toEqual([3, 1]);
+  await service.close();
+});
+
+test('faults hit when they are told to', async () => {
+  const service = await startFakeService();
+  const fault = service.fault('imagine', { code: 23, description: 'full' }, { skip: 1, every: 2, times: 2 });
+  const codes: unknown[] = [];
+  for (let i = 0; i < 7; i++) codes.push((await imagine(service, 'fox'))['code']);
+  expect(codes).toEqual([1, 23, 1, 23, 1, 1, 1]);
+  expect([fault.hits, service.tasks.size]).toEqual([2, 5]);
+
+  const hang = service.fault('fetch', { hang: 'before' });
+  const looking = look(service, '1700000000000001');
+  await hang.hit();
+  expect(hang.hanging).toBe(1);
+  hang.release();
+  expect(await looking).toMatchObject({ status: 'IN_PROGRESS' });
+  await service.close();
+});
+
+test('lives as a process of its own', async () => {
+  const file = fileURLToPath(new URL('fake-service.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', file, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  expect(await ask(`${url}/img/submit/imagine`, { prompt: 'fox' })).toMatchObject({ code: 1 });
+  expect(await ask(`${url}/fake/state`)).toMatchObject({ counts: { imagine: 1 }, byPath: { fox: 1 } });
+  child.kill('SIGKILL');
+  await once(child, 'close');
+});
