@@ -48,7 +48,9 @@ export function chosenSteps(
 
   const needed = new Set<Place>();
   const open = places.filter(({ step }) => only.includes(step.name));
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    // One branch of a wildcard needs the wildcard: what it finds, it presses.
+    const place = next.copyOf ?? next;
     if (needed.has(place)) continue;
     needed.add(place);
     if (place.above !== undefined) open.push(place.above);

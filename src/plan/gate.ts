@@ -1,3 +1,4 @@
+import { formatAddress } from '../pipeline/selector-address.ts';
 import type { JobError } from './job.ts';
 import type { Slot } from './slot.ts';
 
@@ -15,7 +16,7 @@ const openGate: Gate = { kind: 'open' };
 
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
-  [step, ...branch].join('/');
+  formatAddress({ step, segments: branch });
 
 /**
  * The gate of a slot. `cause` is what stopped the slot above, so that a whole chain names the one place where it

@@ -4,8 +4,9 @@ import type { Pipeline, Step } from '../pipeline/pipeline.ts';
 import { err, ok, type Result } from '../pipeline/result.ts';
 import { SourceText } from '../pipeline/source.ts';
 import type { Cell } from './cell.ts';
+import { layOut, slotsPerCellLimit } from './lay-out.ts';
 import { type Matrix, prepareMatrix } from './matrix.ts';
-import { layOut, type Skeleton, slotsPerCellLimit } from './place.ts';
+import type { Skeleton } from './place.ts';
 import { resolveCell } from './resolve.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 

@@ -167,5 +167,5 @@ function plainNumbers(value: Value): Value {
   if (value instanceof WrittenNumber) return value.value;
   if (Array.isArray(value)) return value.map((item: Value) => plainNumbers(item));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainNumbers(item as Value)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainNumbers(item)]));
 }

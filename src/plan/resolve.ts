@@ -1,13 +1,14 @@
 import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
-import { doneGate, followError, type Gate, gateOf } from './gate.ts';
-import type { JobError, JobRecord, JobSpec, Press } from './job.ts';
+import { doneGate, type Gate, gateOf } from './gate.ts';
+import type { Press } from './job.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
 import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
 import { readSteps } from './scope.ts';
-import type { RecordLookup, Slot, SlotStatus } from './slot.ts';
-import { wildcardChoice } from './wildcard.ts';
+import type { RecordLookup, Slot } from './slot.ts';
+import { judge, type Reading } from './verdict.ts';
+import { missingButton, wildcardChoice } from './wildcard.ts';
 
 /** What resolving needs of a plan. */
 export interface Resolvable {
@@ -32,28 +33,6 @@ export interface Resolved {
  */
 export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
   return new CellResolution(plan, cell, lookup).slots();
-}
-
-/** What an operation turns out to be in one cell, before anything is known of what it depends on. */
-interface Reading {
-  readonly job?: JobSpec;
-  readonly prompt?: string;
-  /** Why it can never have a job. */
-  readonly failure?: JobError;
-  /** Its condition does not hold. */
-  readonly off?: true;
-  /** What its templates wait for. */
-  readonly gate: Gate;
-}
-
-/** A slot's state, as far as it follows from everything else. */
-interface Verdict {
-  readonly status: SlotStatus;
-  readonly error?: JobError;
-  readonly ready?: true;
-  readonly unsaved?: true;
-  /** What broke the chain that it hangs on. */
-  readonly cause?: string;
 }
 
 class CellResolution {
@@ -86,26 +65,46 @@ class CellResolution {
         }
     }
     const slots: Slot[] = [];
-    for (const name of steps.keys()) for (const { slot } of stepNamed(this.#resolved, name)) slots.push(slot);
+    for (const name of steps.keys())
+      for (const { place, slot } of stepNamed(this.#resolved, name))
+        if (place.copyOf === undefined) slots.push(slot);
     return slots;
   }
 
   /** One place below one slot: its slot (of a wildcard: slots), and what its step presses on them. */
   #resolve(place: Place, above: Resolved | undefined, found: Resolved[]): void {
-    if (place.wild) this.#resolveWild(place, above, found);
-    else this.#add(place, above, place.segment, this.#read(place, above), found);
+    if (place.wild) {
+      this.#resolveWild(place, above, found);
+      for (const named of place.names.values()) this.#resolveNamed(named, above, found);
+    } else this.#add(place, above, place.segment, this.#read(place, above), found);
   }
 
   #resolveWild(place: Place, above: Resolved | undefined, found: Resolved[]): void {
     const single = (reading: Reading): void => this.#add(place, above, place.segment, reading, found);
-    const condition = this.#readCondition(place);
-    if (condition !== undefined) return single(condition);
+    const scope = this.#open(place, above);
+    if ('gate' in scope) return single(scope);
     if (place.selector === undefined || above?.gate.kind !== 'done') return single({ gate: doneGate });
 
     const choice = wildcardChoice(place.selector, above.slot.record?.result?.buttons ?? []);
     if (choice.kind === 'missing') return single({ gate: doneGate, failure: choice.error });
     for (const { name, press } of choice.found)
       this.#add(place, above, name, this.#read(place, above, press), found);
+  }
+
+  /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
+  #resolveNamed(place: Place, above: Resolved | undefined, found: Resolved[]): void {
+    const { selector, segment = '' } = place;
+    let reading = this.#read(place, above, place.named);
+    if (selector !== undefined && above?.gate.kind === 'done') {
+      const buttons = above.slot.record?.result?.buttons ?? [];
+      const choice = wildcardChoice(selector, buttons);
+      const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
+      reading =
+        one === undefined
+          ? { gate: doneGate, failure: missingButton(segment, buttons) }
+          : this.#read(place, above, one.press);
+    }
+    this.#add(place, above, segment, reading, found);
   }
 
   #add(
@@ -147,26 +146,24 @@ class CellResolution {
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
   #read(place: Place, above: Resolved | undefined, found?: Press): Reading {
-    return (
-      this.#readCondition(place) ??
-      readingOf(() => {
-        if (place.waits.length === 0) return this.#request(place, above, this.#scope, found);
-        const steps = readSteps(place.waits, above, this.#resolved);
-        if (steps.kind !== 'known') return { gate: steps };
-        const scope = { ...this.#scope, steps: steps.values };
-        if (place.whenWaits && place.when?.holds(scope) === false) return { gate: doneGate, off: true };
-        return this.#request(place, above, scope, found);
-      })
-    );
+    const scope = this.#open(place, above);
+    return 'gate' in scope ? scope : readingOf(() => this.#request(place, above, scope, found));
   }
 
-  /** A condition that waits for nothing decides before anything else; undefined when it holds. */
-  #readCondition({ when, whenWaits }: Place): Reading | undefined {
-    if (when === undefined || whenWaits) return undefined;
-    const reading = readingOf(() =>
-      when.holds(this.#scope) ? { gate: doneGate } : { gate: doneGate, off: true },
-    );
-    return reading.off === true || reading.failure !== undefined ? reading : undefined;
+  /**
+   * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
+   * before anything else.
+   */
+  #open({ when, whenWaits, waits }: Place, above: Resolved | undefined): TemplateScope | Reading {
+    return readingOf((): TemplateScope | Reading => {
+      if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneGate, off: true };
+      if (waits.length === 0) return this.#scope;
+      const steps = readSteps(waits, above, this.#resolved);
+      if (steps.kind !== 'known') return { gate: steps };
+      const scope = { ...this.#scope, steps: steps.values };
+      if (whenWaits && when?.holds(scope) === false) return { gate: doneGate, off: true };
+      return scope;
+    });
   }
 
   /** The job, once all that its key is made of is known. */
@@ -191,7 +188,7 @@ class CellResolution {
 }
 
 /** A template that fails for one cell is that slot's failure; anything else thrown is a bug and goes on up. */
-function readingOf(read: () => Reading): Reading {
+function readingOf<T>(read: () => T): T | Reading {
   try {
     return read();
   } catch (error) {
@@ -199,59 +196,3 @@ function readingOf(read: () => Reading): Reading {
     return { gate: doneGate, failure: { code: error.code, message: error.message } };
   }
 }
-
-/**
- * The state of a slot. The order of the questions is what keeps settled slots settled: what may still change above
- * is never overtaken by what is known below.
- */
-function judge(
-  place: Place,
-  above: Resolved | undefined,
-  reading: Reading,
-  record: JobRecord | undefined,
-): Verdict {
-  const gate = above?.gate ?? doneGate;
-  if (gate.kind === 'skipped') return stopped(gate);
-  if (reading.off === true && !place.whenWaits) return off;
-  // With nothing above that may turn out skipped, a mistake in a template is told before money is spent above it.
-  const isSure = place.waits.length === 0 && above?.place.maySkip !== true;
-  if (reading.failure !== undefined && isSure) return failed(place, reading.failure);
-  // What was done or sent stands, also when the job above it is tried again.
-  if (record !== undefined && record.status !== 'pending') return fromRecord(place, record);
-  if (gate.kind === 'blocked') return stopped(gate);
-  if (gate.kind === 'open') return { status: 'pending' };
-  if (reading.gate.kind === 'open') return { status: 'pending' };
-  if (reading.gate.kind !== 'done') return stopped(reading.gate);
-  if (reading.off === true) return off;
-  if (reading.failure !== undefined) return failed(place, reading.failure);
-  return { status: 'pending', ready: true };
-}
-
-function fromRecord(place: Place, record: JobRecord): Verdict {
-  const { status, error } = record;
-  if (status === 'failed' && error !== undefined) return failed(place, error);
-  const wantsFile =
-    status === 'done' &&
-    place.step.keep &&
-    record.artifacts.length === 0 &&
-    record.result?.imageUrl !== undefined;
-  if (wantsFile) return { status: 'saving', unsaved: true };
-  return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
-}
-
-/** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
-function failed(place: Place, error: JobError): Verdict {
-  const isFine = error.code === 'button.missing' && place.selector?.optional === true;
-  return { status: isFine ? 'skipped' : 'failed', error };
-}
-
-const stopped = (gate: Extract<Gate, { cause: string }>): Verdict => ({
-  status: gate.kind,
-  error: followError(gate),
-  cause: gate.cause,
-});
-
-const off: Verdict = {
-  status: 'skipped',
-  error: { code: 'when.false', message: 'its `when` does not hold' },
-};

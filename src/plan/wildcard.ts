@@ -22,11 +22,11 @@ export function wildcardChoice(selector: Selector, buttons: readonly Button[]): 
       kind: 'found',
       found: found.map((button) => ({ name: wildcardBranch(button), press: textPress(button.label) })),
     };
-  return {
-    kind: 'missing',
-    error: {
-      code: 'button.missing',
-      message: `The task offers no button "${selector.name}". It offers: ${offered(buttons)}.`,
-    },
-  };
+  return { kind: 'missing', error: missingButton(selector.name, buttons) };
 }
+
+/** The failure of a press that a finished task does not offer. */
+export const missingButton = (name: string, buttons: readonly Button[]): JobError => ({
+  code: 'button.missing',
+  message: `The task offers no button "${name}". It offers: ${offered(buttons)}.`,
+});

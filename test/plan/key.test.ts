@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../src/plan/job.ts';
 import { identityOf, jobKey, keyFromText, requestText, slotId } from '../../src/plan/key.ts';
@@ -10,6 +10,10 @@ const service = 'https://service.test';
 const key = (request: JobRequest, inputs: readonly string[] = [], repeat = 1, id = service): string =>
   jobKey(identityOf(id, request, inputs, repeat));
 
+const parent = '0'.repeat(32);
+const one = (press: Extract<JobRequest, { kind: 'click' }>['press'][number]): string =>
+  key({ kind: 'click', press: [press], fields: {} }, [parent]);
+
 describe('golden keys: a change here orphans every finished job in the world', () => {
   const golden: readonly [string, JobRequest, readonly string[], number, string, string][] = [
     [
@@ -18,7 +22,7 @@ describe('golden keys: a change here orphans every finished job in the world', (
       [],
       1,
       '{"request":{"fields":{"prompt":"a fox --v 6.1"},"kind":"imagine"},"service":"https://service.test","version":1}',
-      'GOLD0',
+      '5a00734a6ce1b1ff0deb8eb5518f4a09',
     ],
     [
       'imagine, repeated',
@@ -26,7 +30,7 @@ describe('golden keys: a change here orphans every finished job in the world', (
       [],
       2,
       '{"repeat":2,"request":{"fields":{"prompt":"a fox --v 6.1"},"kind":"imagine"},"service":"https://service.test","version":1}',
-      'GOLD1',
+      '21d390768d26f9397a30a91ec8586a0b',
     ],
     [
       'imagine with declared fields and extra',
@@ -38,7 +42,7 @@ describe('golden keys: a change here orphans every finished job in the world', (
       [],
       1,
       '{"request":{"extra":{"n":1.5,"none":null,"on":true,"state":"x"},"fields":{"accountFilter":{"modes":["FAST"]},"botType":"NIJI_JOURNEY","prompt":"ein Käuzchen"},"kind":"imagine"},"service":"https://service.test","version":1}',
-      'GOLD2',
+      '5dbb1bba122f8526b0bd089faa27ba75',
     ],
     [
       'click',
@@ -46,7 +50,7 @@ describe('golden keys: a change here orphans every finished job in the world', (
       ['0123456789abcdef0123456789abcdef'],
       1,
       '{"inputs":["0123456789abcdef0123456789abcdef"],"request":{"fields":{},"kind":"click","press":[{"kind":"text","text":"U1"}]},"service":"https://service.test","version":1}',
-      'GOLD3',
+      '11f2a681bf36c1fd3f55d0668f1be730',
     ],
     [
       'click with alternatives of every kind',
@@ -62,7 +66,7 @@ describe('golden keys: a change here orphans every finished job in the world', (
       ['0123456789abcdef0123456789abcdef'],
       3,
       '{"inputs":["0123456789abcdef0123456789abcdef"],"request":{"fields":{"prompt":"a red scarf","remix":true},"kind":"click","press":[{"kind":"text","text":"Upscale (Subtle)"},{"kind":"pattern","source":"upsample_v6"},{"kind":"word","word":"pan left"}]},"service":"https://service.test","version":1}',
-      'GOLD4',
+      '9c962330e0924624c63153170220d455',
     ],
   ];
   test.each(golden)('%s', (_, request, inputs, repeat, bytes, wanted) => {
@@ -72,12 +76,11 @@ describe('golden keys: a change here orphans every finished job in the world', (
   });
 
   test('slot id', () => {
-    expect(slotId('grid', ['U1'], { animal: 'fox', n: 1 }, 1)).toBe('GOLDSLOT');
+    expect(slotId('grid', ['U1'], { animal: 'fox', n: 1 }, 1)).toBe('8b86362e6145c7d032187bfaf7c89c8e');
   });
 });
 
 describe('what belongs to a key', () => {
-  const parent = '0'.repeat(32);
   test.each<[string, string]>([
     ['service', key(fox, [], 1, 'sandbox')],
     ['prompt', key({ ...fox, fields: { prompt: 'an owl' } })],
@@ -98,8 +101,6 @@ describe('what belongs to a key', () => {
   });
 
   test('a label that looks like a word or a pattern is neither', () => {
-    const one = (press: Extract<JobRequest, { kind: 'click' }>['press'][number]): string =>
-      key({ kind: 'click', press: [press], fields: {} }, [parent]);
     expect(
       new Set([
         one({ kind: 'text', text: 'reroll' }),

@@ -1,0 +1,88 @@
+import { doneGate, followError, type Gate } from './gate.ts';
+import type { JobError, JobRecord, JobSpec } from './job.ts';
+import type { Place } from './place.ts';
+import type { SlotStatus } from './slot.ts';
+
+/** What an operation turns out to be in one cell, before anything is known of what it depends on. */
+export interface Reading {
+  readonly job?: JobSpec;
+  readonly prompt?: string;
+  /** Why it can never have a job. */
+  readonly failure?: JobError;
+  /** Its condition does not hold. */
+  readonly off?: true;
+  /** What its templates wait for. */
+  readonly gate: Gate;
+}
+
+/** The slot that a place's slot continues, as far as it matters here. */
+interface Above {
+  readonly place: Place;
+  readonly gate: Gate;
+}
+
+/** A slot's state, as far as it follows from everything else. */
+export interface Verdict {
+  readonly status: SlotStatus;
+  readonly error?: JobError;
+  readonly ready?: true;
+  readonly unsaved?: true;
+  /** What broke the chain that it hangs on. */
+  readonly cause?: string;
+}
+
+/**
+ * The state of a slot. The order of the questions is what keeps settled slots settled: what may still change above
+ * is never overtaken by what is known below.
+ */
+export function judge(
+  place: Place,
+  above: Above | undefined,
+  reading: Reading,
+  record: JobRecord | undefined,
+): Verdict {
+  const gate = above?.gate ?? doneGate;
+  if (gate.kind === 'skipped') return stopped(gate);
+  if (reading.off === true && !place.whenWaits) return off;
+  // With nothing above that may turn out skipped, a mistake in a template is told before money is spent above it.
+  const isSure = place.waits.length === 0 && above?.place.maySkip !== true;
+  if (reading.failure !== undefined && isSure) return failed(place, reading.failure);
+  // What was done or sent stands, also when the job above it is tried again.
+  if (record !== undefined && record.status !== 'pending') return fromRecord(place, record);
+  if (gate.kind === 'blocked') return stopped(gate);
+  if (gate.kind === 'open') return { status: 'pending' };
+  if (reading.gate.kind === 'open') return { status: 'pending' };
+  if (reading.gate.kind !== 'done') return stopped(reading.gate);
+  if (reading.off === true) return off;
+  if (reading.failure !== undefined) return failed(place, reading.failure);
+  return { status: 'pending', ready: true };
+}
+
+function fromRecord(place: Place, record: JobRecord): Verdict {
+  const { status, error } = record;
+  if (status === 'failed' && error !== undefined) return failed(place, error);
+  const wantsFile =
+    status === 'done' &&
+    place.step.keep &&
+    record.artifacts.length === 0 &&
+    record.result?.imageUrl !== undefined;
+  if (wantsFile) return { status: 'saving', unsaved: true };
+  return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
+}
+
+/** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
+function failed(place: Place, error: JobError): Verdict {
+  const isFine = error.code === 'button.missing' && place.selector?.optional === true;
+  return { status: isFine ? 'skipped' : 'failed', error };
+}
+
+const stopped = (gate: Extract<Gate, { cause: string }>): Verdict => ({
+  status: gate.kind,
+  error: followError(gate),
+  cause: gate.cause,
+});
+
+const off: Verdict = {
+  status: 'skipped',
+  error: { code: 'when.false', message: 'its `when` does not hold' },
+};
