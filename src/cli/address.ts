@@ -1,0 +1,25 @@
+import { readBaseUrl } from '../service/endpoint.ts';
+import { usageError } from './failure.ts';
+
+/**
+ * Checks a base address and gives it back without slashes at its end.
+ *
+ * @param from where it came from, for the message
+ * @throws CliError (exit 2) when it cannot be an address
+ */
+export function checkBaseUrl(text: string, from: string): string {
+  const read = readBaseUrl(text);
+  if (!read.ok) throw usageError(read.error.message, `It comes from ${from}.`);
+  return read.value;
+}
+
+/**
+ * What is suspicious about a base address, if anything. Chat clients are given `<address>/v1` (service.md 7.3); the
+ * image routes lie beside it, so the first request will be redirected or refused.
+ */
+export function doubtAbout(baseUrl: string): string | undefined {
+  const [, before, version] = /^(.*)(\/v1(?:beta)?)$/.exec(baseUrl) ?? [];
+  return before === undefined
+    ? undefined
+    : `The base address ends in ${version}, which is the address for chat clients. If the run is stopped, try ${before}`;
+}

@@ -1,0 +1,28 @@
+import { createArtifactWriter } from '../artifacts/image-writer.ts';
+import type { ArtifactWriter } from '../artifacts/writer.ts';
+import { createDispatcher } from '../service/dispatcher.ts';
+import type { Closing } from './closing.ts';
+import type { Environment } from './io.ts';
+
+const proxyVariables = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/** What brings images into a run directory. A proxy of the environment is used for downloads as for requests. */
+export function openArtifacts(
+  to: {
+    readonly directory: string;
+    readonly baseUrl: string;
+    readonly connections: number;
+    readonly connectMs: number;
+    /** Undefined: no proxy, as for a service on this machine. */
+    readonly env: Environment | undefined;
+  },
+  closing: Closing,
+): ArtifactWriter {
+  const { directory, baseUrl, connections, connectMs, env } = to;
+  if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
+    return createArtifactWriter({ directory, baseUrl, connections });
+  }
+  const dispatcher = createDispatcher({ connections, connectMs, env });
+  closing.add(() => dispatcher.destroy());
+  return createArtifactWriter({ directory, baseUrl, connections, dispatcher });
+}

@@ -1,0 +1,94 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { command } from '../command.ts';
+import { exitCodes } from '../failure.ts';
+import { packageFile } from '../version.ts';
+
+/** Where the schema goes that editors complete and check pipelines with: beside them, so that it is there wherever promptpress is installed. */
+const schemaPlace = '.promptpress/pipeline.schema.json';
+
+const firstPipeline = `# yaml-language-server: $schema=./${schemaPlace}
+#
+# A first pipeline. It works at once, on this machine, without a key and without cost:
+#
+#   promptpress run pipeline.yaml --sandbox
+#
+# Against a real service: set PROMPTPRESS_BASE_URL and PROMPTPRESS_API_KEY, then leave --sandbox out.
+# promptpress plan pipeline.yaml says beforehand what would be submitted.
+
+name: first
+description: Two animals in two styles; every grid gets its first image upscaled and varied.
+
+service:
+  speed: relax # relax is the cheapest, then fast, then turbo
+
+limits:
+  tasks: 4 # images that the service works on at the same time
+
+# Every combination of these values is one cell: 2 × 2 here. More values, more cells.
+matrix:
+  animal: [fox, owl]
+  style: [ink drawing, oil on canvas]
+
+steps:
+  # Each cell gets one grid of four images. {{ … }} takes the values of the cell.
+  grid:
+    imagine: "{{ animal }} in a winter forest, {{ style }} --v 6.1"
+    # Then buttons are pressed on what came out: U1 takes the first image of the grid, Vary (Strong) varies it.
+    # U1..U4 would press all four; A | B presses the first of A and B that is there.
+    path: U1 → Vary (Strong)
+
+# Edit anything and run it again: only what changed is made.
+`;
+
+const ignored = 'runs/';
+
+/** `promptpress init [dir]` */
+export const init = command(
+  {
+    name: 'init',
+    summary: 'a first pipeline, an ignore file, an editor hint',
+    operands: '[DIR]',
+    about: `Writes pipeline.yaml, a small commented pipeline that works at once in the sandbox; the schema that editors complete and check it with (.promptpress/); and an entry for runs/ in .gitignore. A file that is there already is left as it is.`,
+    examples: [
+      { command: 'promptpress init', does: 'in this folder' },
+      { command: 'promptpress init sets/foxes', does: 'in another one, which is made' },
+    ],
+    flags: {},
+  },
+  { least: 0, most: 1 },
+  async (_flags, [given], { io }) => {
+    const folder = resolve(io.cwd, given ?? '.');
+    await mkdir(folder, { recursive: true });
+    const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
+    const place = (name: string): string => relative(io.cwd, join(folder, name)) || name;
+
+    const say = async (name: string, outcome: string): Promise<void> =>
+      io.out(`${outcome}  ${place(name)}\n`);
+    await say('pipeline.yaml', await writeNew(join(folder, 'pipeline.yaml'), firstPipeline));
+    await say(schemaPlace, await writeNew(join(folder, schemaPlace), schema));
+    await say('.gitignore', await ignoreRuns(join(folder, '.gitignore')));
+    await io.out(`\nNext: promptpress run ${place('pipeline.yaml')} --sandbox\n`);
+    return exitCodes.ok;
+  },
+);
+
+/** Exclusive: between a look and a write somebody else could have made the file. */
+async function writeNew(file: string, text: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+    return 'written';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return (await readFile(file, 'utf8')) === text ? 'is there' : 'kept   ';
+  }
+}
+
+async function ignoreRuns(file: string): Promise<string> {
+  if ((await writeNew(file, `${ignored}\n`)) === 'written') return 'written';
+  const text = await readFile(file, 'utf8');
+  if (text.split(/\r?\n/).some((line) => /^\/?runs\/?$/.test(line.trim()))) return 'is there';
+  await writeFile(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}${ignored}\n`, { flag: 'a' });
+  return 'added  ';
+}

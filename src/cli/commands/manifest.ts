@@ -1,0 +1,52 @@
+import { join, relative } from 'node:path';
+import { writeManifest } from '../../manifest/write.ts';
+import { closingAfter } from '../closing.ts';
+import { command } from '../command.ts';
+import { planOfDirectory } from '../directory-plan.ts';
+import { exitCodes } from '../failure.ts';
+import { toggle } from '../flags.ts';
+import { count, counted } from '../progress/amounts.ts';
+import { runFiles } from '../run-files.ts';
+import { placeFlags } from '../run-flags.ts';
+import { openTarget } from '../run-target.ts';
+
+/** `promptpress manifest FILE|DIR` */
+export const manifest = command(
+  {
+    name: 'manifest',
+    summary: 'writes manifest.csv again from what a run directory holds',
+    operands: 'FILE|DIR',
+    about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result.`,
+    examples: [
+      { command: 'promptpress manifest runs/foxes', does: 'a run by its directory' },
+      { command: 'promptpress manifest pipelines/foxes.yaml', does: 'a run by its pipeline' },
+      {
+        command: 'promptpress manifest runs/foxes --all',
+        does: 'every planned slot, whatever the last run chose',
+      },
+    ],
+    flags: {
+      out: placeFlags.out,
+      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      all: toggle('list every planned slot'),
+    },
+  },
+  { least: 1, most: 1 },
+  async (flags, [target = ''], context) =>
+    await closingAfter(async (closing) => {
+      const { directory, state } = await openTarget(target, flags, context);
+      closing.add(() => state.close());
+      const { plan, facts } = await planOfDirectory(directory, state, context);
+      const file = join(directory, runFiles.manifest);
+      const { rows, files } = await writeManifest({
+        plan,
+        selection: flags.all ? {} : facts.selection,
+        reader: state,
+        file,
+        redact: context.redactor.apply,
+      });
+      const place = relative(context.io.cwd, file);
+      await context.io.out(`${place}: ${counted(rows, 'row')}, ${count(files)} with a file\n`);
+      return exitCodes.ok;
+    }),
+);

@@ -1,0 +1,43 @@
+import { command } from '../command.ts';
+import { usageError } from '../failure.ts';
+import { toggle } from '../flags.ts';
+import { readPipeline } from '../read-pipeline.ts';
+import { placeFlags, revivalFlags } from '../run-flags.ts';
+import { selectionFlags } from '../selection-flags.ts';
+import { showCells, showPlan } from '../show-plan.ts';
+
+/** `promptpress plan FILE` */
+export const plan = command(
+  {
+    name: 'plan',
+    summary: 'what a run would submit, why, and what it would cost; no network',
+    operands: 'FILE',
+    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key and no network. What the flags choose is what a run with the same flags would choose.`,
+    examples: [
+      { command: 'promptpress plan pipeline.yaml', does: 'the whole pipeline' },
+      { command: 'promptpress plan pipeline.yaml --sandbox', does: 'what a rehearsal would still do' },
+      {
+        command: 'promptpress plan pipeline.yaml --retry-failed',
+        does: 'what a run with this flag would do',
+      },
+      {
+        command: 'promptpress plan pipeline.yaml --cells | head',
+        does: 'the cells and their values, a JSON object per line',
+      },
+    ],
+    flags: {
+      ...placeFlags,
+      ...selectionFlags,
+      ...revivalFlags,
+      cells: toggle('print the chosen cells instead: one JSON object per line, {"cell": 1, "vars": {…}}'),
+      json: toggle('print one JSON object (schemas/plan.schema.json)'),
+    },
+  },
+  { least: 1, most: 1 },
+  async (flags, [file = ''], context) => {
+    if (flags.cells && flags.json)
+      throw usageError('--cells prints JSON already.', 'Give --cells or --json.');
+    const read = await readPipeline(file, flags, context);
+    return flags.cells ? await showCells(read, flags, context) : await showPlan(read, flags, context);
+  },
+);

@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import type { ManifestTally } from '../../manifest/tally.ts';
+import type { RunListener } from '../../run/event.ts';
+import type { RunReport } from '../../run/ports.ts';
+import { doubtAbout } from '../address.ts';
+import { runAgain } from '../again.ts';
+import { carryOut, listResults, reachService } from '../carry-out.ts';
+import { type Closing, closingAfter } from '../closing.ts';
+import { type Context, command } from '../command.ts';
+import { runExitCode } from '../exit-code.ts';
+import { failureText, faultOf } from '../fault.ts';
+import type { FlagValues } from '../flags.ts';
+import { gitFacts } from '../git.ts';
+import type { Interrupts } from '../io.ts';
+import { showProgress } from '../progress/progress.ts';
+import { progressStart } from '../progress-start.ts';
+import { type ReadPipeline, readPipeline } from '../read-pipeline.ts';
+import { writeRunFacts } from '../run-facts.ts';
+import { runDirectory, runFiles } from '../run-files.ts';
+import { runFlags } from '../run-flags.ts';
+import { openRunLog } from '../run-log.ts';
+import { type RunBegin, writeRunRecord } from '../run-record.ts';
+import { openRunSession, type RunSession } from '../run-session.ts';
+import { runSettings } from '../run-settings.ts';
+import { selectionOf } from '../selection-flags.ts';
+import { type ServiceSettings, settleService } from '../service-settings.ts';
+import { showPlan } from '../show-plan.ts';
+import { summarize } from '../summarize.ts';
+import { endingText } from '../summary.ts';
+
+type RunFlags = FlagValues<typeof runFlags>;
+
+/** `promptpress run FILE` */
+export const run = command(
+  {
+    name: 'run',
+    summary: 'runs a pipeline, or goes on with it',
+    operands: 'FILE',
+    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory. The same command again goes on: what is done is not repeated, what failed stays failed until --retry-failed, and after an edit only what changed is made. It may be killed at any moment.
+Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.
+Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same refusal over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable; 75 another run holds the directory; 130, 143 interrupted.`,
+    examples: [
+      {
+        command: 'promptpress run pipeline.yaml --sandbox',
+        does: 'rehearse on this machine: no key, no cost',
+      },
+      {
+        command: 'promptpress run pipeline.yaml --limit 3',
+        does: 'the first three cells, to see whether it is right',
+      },
+      { command: 'promptpress run pipeline.yaml', does: 'all of it, or what is left of it' },
+      { command: 'promptpress run pipeline.yaml --filter animal=fox', does: 'only the cells of one value' },
+      { command: 'promptpress run pipeline.yaml --retry-failed', does: 'what failed, once more' },
+      { command: 'promptpress run pipeline.yaml --max-duration 6h', does: 'as much as a night allows' },
+    ],
+    flags: runFlags,
+  },
+  { least: 1, most: 1 },
+  async (flags, [file = ''], context) => {
+    const read = await readPipeline(file, flags, context);
+    if (flags['dry-run']) return await showPlan(read, flags, context);
+
+    const service = settleService(read.pipeline, flags, context.io.env, context.redactor);
+    const doubt = service.baseUrl === undefined ? undefined : doubtAbout(service.baseUrl);
+    if (doubt !== undefined) context.io.err(failureText(`warning: ${doubt}`));
+    return await closingAfter((closing) => runPipeline(read, service, flags, closing, context));
+  },
+);
+
+async function runPipeline(
+  read: ReadPipeline,
+  service: ServiceSettings,
+  flags: RunFlags,
+  closing: Closing,
+  context: Context,
+): Promise<number> {
+  const { io, redactor } = context;
+  const interrupts = io.interrupts();
+  closing.add(() => interrupts.stop());
+  const session = await openRunSession(
+    read,
+    {
+      directory: runDirectory(read.pipeline, flags, io.cwd),
+      serviceId: service.id,
+      selection: selectionOf(flags),
+      frozen: flags.frozen,
+    },
+    closing,
+    context,
+  );
+  const settings = runSettings(read.pipeline, flags, service.speed, session.state);
+  const git = await gitFacts(session.plan.pipeline.source.folder);
+  const baseUrl = await reachService(service, session, closing);
+  const begin: RunBegin = {
+    ...session,
+    ...(git === undefined ? {} : { git }),
+    origin: new URL(baseUrl).origin,
+    settings,
+  };
+  const recordFile = join(session.directory, runFiles.record);
+  await writeRunRecord(recordFile, begin, undefined, redactor);
+
+  const report = await watched(session, flags, closing, context, (listener) =>
+    carryOut(session, { baseUrl, service, settings, env: io.env }, interrupts, listener, closing),
+  );
+  const { tally, exitCode } = await listed(session, report, interrupts, context);
+  const finishedAt = io.now();
+  const { end, submits } = report;
+  const outcome = { finishedAt, end, exitCode, submits, ...(tally === undefined ? {} : { tally }) };
+  if (end.kind !== 'disk') {
+    writeRunFacts(session.state, { ...session.facts, outcome: { finishedAt, end, exitCode } });
+    await writeRunRecord(recordFile, begin, outcome, redactor);
+  }
+
+  const summary = summarize(session, { ...outcome, tally, cwd: io.cwd, sandbox: flags.sandbox });
+  io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags))));
+  if (flags.json) await io.out(redactor.apply(`${JSON.stringify(summary)}\n`));
+  return exitCode;
+}
+
+/** Runs with a log and a view of the progress. */
+async function watched(
+  session: RunSession,
+  flags: RunFlags,
+  closing: Closing,
+  { io, redactor }: Context,
+  carry: (listener: RunListener) => Promise<RunReport>,
+): Promise<RunReport> {
+  const { name } = session.plan.pipeline;
+  const progress = showProgress(
+    { ...io, err: (text) => io.err(redactor.apply(text)) },
+    { name, steps: await progressStart(session) },
+    { quiet: flags['no-progress'] },
+  );
+  const log = openRunLog(
+    join(session.directory, runFiles.log),
+    flags['log-level'] ?? 'info',
+    redactor,
+    io.now,
+    (error) => progress.say(`The log can no longer be written: ${error.message}`),
+  );
+  closing.add(() => log.close());
+  try {
+    const report = await carry((event) => {
+      log.listener(event);
+      progress.listener(event);
+    });
+    if (report.listenerError !== undefined) {
+      // What runs is more important than who watches; but it is a bug.
+      progress.say(faultOf(report.listenerError).text ?? '');
+    }
+    return report;
+  } finally {
+    progress.end();
+  }
+}
+
+/** Writes the manifest, whatever the run came to: what is done is listed after an interrupt and after a full disk too. */
+async function listed(
+  session: RunSession,
+  { end }: RunReport,
+  interrupts: Interrupts,
+  { io, redactor }: Context,
+): Promise<{ readonly tally: ManifestTally | undefined; readonly exitCode: number }> {
+  try {
+    const tally = await listResults(session, redactor, interrupts.leave);
+    return { tally, exitCode: runExitCode(end, tally?.slots, interrupts.first()) };
+  } catch (error) {
+    const fault = faultOf(error);
+    if (fault.text !== undefined) io.err(redactor.apply(fault.text));
+    const exitCode =
+      end.kind === 'complete' ? fault.exitCode : runExitCode(end, undefined, interrupts.first());
+    return { tally: undefined, exitCode };
+  }
+}

@@ -1,0 +1,173 @@
+import { resolve } from 'node:path';
+import { parseFault } from '../../sandbox/faults/parse.ts';
+import { namePresets } from '../../sandbox/names.ts';
+import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
+import { defaultSettings, type SandboxSettings } from '../../sandbox/settings.ts';
+import type { OperationClass, Speed } from '../../sandbox/tasks/task.ts';
+import { closingAfter } from '../closing.ts';
+import { command } from '../command.ts';
+import { exitCodes, usageError } from '../failure.ts';
+import { anyText, duration, oneOf, wholeNumber } from '../flag-values.ts';
+import { type FlagValues, repeated, valued } from '../flags.ts';
+
+const keyVariable = 'PROMPTPRESS_API_KEY';
+
+const modalCode = (text: string, name: string): 1 | 21 => (oneOf('1', '21')(text, name) === '1' ? 1 : 21);
+
+const factor = (text: string, name: string): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
+    throw usageError(`${name} takes a number of at least 0, for example 0.1, not "${text}".`);
+  }
+  return value;
+};
+
+const workNames = Object.keys(defaultSettings.durations) as readonly OperationClass[];
+
+const workTime = (text: string, name: string): { readonly work: OperationClass; readonly ms: number } => {
+  const [word = '', time = ''] = text.split('=', 2);
+  return { work: oneOf(...workNames)(word, name), ms: duration(time, name) };
+};
+
+/** How the service behaves. */
+const settingFlags = {
+  pace: valued(
+    'FACTOR',
+    'factor on all task durations: 0.1 is ten times quicker, 0 is at once; default 1',
+    factor,
+  ),
+  concurrency: valued('N', 'tasks that work at the same time; default 12', wholeNumber(1)),
+  queue: valued('N', 'tasks that may wait for their turn; default 100', wholeNumber(0)),
+  'submits-per-minute': valued('N', 'submissions a minute before 429; default 0: no limit', wholeNumber(0)),
+  refresh: valued(
+    'TIME',
+    'how old the shown state of a task may be, for example 15s; default: not at all',
+    duration,
+  ),
+  'modal-code': valued('1|21', 'what a click that opens a modal answers; default 21', modalCode),
+  duration: repeated(
+    'WORK=TIME',
+    `how long a kind of work takes, for example imagine=5s; kinds: ${workNames.join(', ')}`,
+    workTime,
+  ),
+  'link-life': valued('TIME', 'how long an image link works; default 24h', duration),
+  'button-life': valued('TIME', 'how long a button works; default: for ever', duration),
+  pixels: valued('N', 'side of a square grid in pixels; default 1024', wholeNumber(64)),
+  fault: repeated(
+    'FAULT',
+    'something that goes wrong, for example fetch:latency=300ms or image:truncate:every 5',
+    (text) => {
+      const parsed = parseFault(text);
+      if (!parsed.ok) throw usageError(parsed.error);
+      return parsed.value;
+    },
+  ),
+} as const;
+
+/** `promptpress sandbox` */
+export const sandbox = command(
+  {
+    name: 'sandbox',
+    summary: 'the local service on 127.0.0.1, for development and tests',
+    operands: '',
+    about: `Serves the image workflow on this machine only, with images drawn from the prompt: the same prompt gives the same picture. Its first line on standard output is its address. It runs until Ctrl-C. Its key is PROMPTPRESS_API_KEY, or the word sandbox where that is not set. For a rehearsal of a pipeline it is not needed: promptpress run FILE --sandbox starts one of its own.
+Prompts with [banned], [moderated], [broken] or [stuck] in them are refused, fail, fail once, or never finish. Faults on demand are written route:fault[=detail][:when].`,
+    examples: [
+      { command: 'promptpress sandbox --port 8080', does: 'on a port of your choice' },
+      { command: 'promptpress sandbox --pace 0', does: 'every task is finished at once' },
+      {
+        command: 'promptpress sandbox --fault submit:429=2:10%',
+        does: 'every tenth submission, about, is refused for 2 s',
+      },
+      {
+        command: 'promptpress sandbox --fault imagine:reset-after:at 3',
+        does: 'the third imagine is carried out and not answered',
+      },
+    ],
+    flags: {
+      port: valued('PORT', 'port on 127.0.0.1; default 0: any free one', wholeNumber(0)),
+      names: valued(
+        'NAMES',
+        `the words of the service: ${Object.keys(namePresets).join(' or ')}; default neutral`,
+        anyText,
+      ),
+      state: valued(
+        'DIR',
+        'keep the tasks in this folder, so that a sandbox started later goes on; default: memory',
+        anyText,
+      ),
+      ...settingFlags,
+    },
+  },
+  { least: 0, most: 0 },
+  async (flags, _operands, { io }) =>
+    await closingAfter(async (closing) => {
+      const interrupts = io.interrupts();
+      closing.add(() => interrupts.stop());
+      const names = namePresets[flags.names ?? 'neutral'];
+      if (names === undefined) {
+        throw usageError(
+          `--names takes one of ${Object.keys(namePresets).join(', ')}, not "${flags.names}".`,
+        );
+      }
+      const running = await started({
+        apiKey: io.env[keyVariable] || 'sandbox',
+        names,
+        port: flags.port ?? 0,
+        ...(flags.state === undefined ? {} : { state: resolve(io.cwd, flags.state) }),
+        settings: settingsOf(flags),
+      });
+      closing.add(() => running.close());
+      await io.out(`${running.url}\n`);
+      const key = io.env[keyVariable] ? `the one in ${keyVariable}` : '"sandbox"';
+      io.err(`The key is ${key}. Counters: ${running.url}/sandbox/counters. Ctrl-C ends it.\n`);
+      await aborted(interrupts.drain);
+      return exitCodes.ok;
+    }),
+);
+
+/** @throws CliError (exit 2) for a setting out of range or a port that is taken */
+async function started(options: SandboxOptions): Promise<Sandbox> {
+  // Loaded when it is wanted: it brings an image library along.
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  try {
+    return await startSandbox(options);
+  } catch (error) {
+    if (error instanceof RangeError) throw usageError(error.message);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' || code === 'EACCES') {
+      throw usageError(
+        `Port ${options.port} cannot be used: ${(error as Error).message}`,
+        'Take another --port; 0 takes any free one.',
+      );
+    }
+    throw error;
+  }
+}
+
+function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {
+  const durations: Record<OperationClass, Record<Speed, number>> = { ...defaultSettings.durations };
+  for (const { work, ms } of flags.duration) durations[work] = { relax: ms, fast: ms, turbo: ms };
+  const given: Partial<Record<keyof SandboxSettings, unknown>> = {
+    durations,
+    faults: flags.fault,
+    pace: flags.pace,
+    concurrency: flags.concurrency,
+    queue: flags.queue,
+    submitsPerMinute: flags['submits-per-minute'],
+    refresh: flags.refresh,
+    modalCode: flags['modal-code'],
+    linkLife: flags['link-life'],
+    buttonLife: flags['button-life'],
+    pixels: flags.pixels,
+  };
+  const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(settings) as Partial<SandboxSettings>;
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    // A server in the same process keeps it alive until then.
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

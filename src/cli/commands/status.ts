@@ -1,0 +1,37 @@
+import { closingAfter } from '../closing.ts';
+import { command } from '../command.ts';
+import { exitCodes } from '../failure.ts';
+import { toggle } from '../flags.ts';
+import { placeFlags } from '../run-flags.ts';
+import { openTarget } from '../run-target.ts';
+import { readStatus, statusText } from '../status.ts';
+
+/** `promptpress status FILE|DIR` */
+export const status = command(
+  {
+    name: 'status',
+    summary: 'how far a run is, what failed and why, what is in doubt; also while it is on',
+    operands: 'FILE|DIR',
+    about: `Counts the jobs of a run directory by what became of them, with the reasons of failures and the jobs in doubt. It may be asked while the run is on and does not slow it down.`,
+    examples: [
+      { command: 'promptpress status pipeline.yaml', does: 'a run by its pipeline' },
+      { command: 'promptpress status pipeline.yaml --sandbox', does: 'its rehearsal' },
+      { command: 'promptpress status runs/foxes --json', does: 'for a script or a monitor' },
+    ],
+    flags: {
+      out: placeFlags.out,
+      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      json: toggle('print one JSON object (schemas/status.schema.json)'),
+    },
+  },
+  { least: 1, most: 1 },
+  async (flags, [target = ''], context) =>
+    await closingAfter(async (closing) => {
+      const { io, redactor } = context;
+      const { directory, state } = await openTarget(target, flags, context);
+      closing.add(() => state.close());
+      const found = readStatus(directory, state, io);
+      await io.out(redactor.apply(flags.json ? `${JSON.stringify(found)}\n` : statusText(found, io.now())));
+      return exitCodes.ok;
+    }),
+);

@@ -1,0 +1,50 @@
+/** What the process's exit code says (DESIGN.md section 6). */
+export const exitCodes = {
+  ok: 0,
+  /** Some jobs failed or are blocked. */
+  failed: 1,
+  /** Wrong use, or an invalid pipeline. */
+  usage: 2,
+  /** The service stopped the run: key or address wrong, the same refusal over and over. */
+  stopped: 3,
+  budget: 4,
+  /** Jobs in doubt, nothing worse. */
+  inDoubt: 5,
+  /** A bug of promptpress. */
+  internal: 70,
+  /** The disk is full or not writable. */
+  disk: 74,
+  /** Another run holds the directory. */
+  locked: 75,
+  SIGINT: 130,
+  SIGTERM: 143,
+} as const;
+
+/** A failure that is expected: printed once as `promptpress: <message>` with its hint, and the exit code. */
+export class CliError extends Error {
+  readonly exitCode: number;
+  /** What to do about it. */
+  readonly hint: string | undefined;
+
+  constructor(exitCode: number, message: string, options: ErrorOptions & { hint?: string } = {}) {
+    super(message, options);
+    this.name = 'CliError';
+    this.exitCode = exitCode;
+    this.hint = options.hint;
+  }
+}
+
+/** The command line, the environment or a file is not as it should be (exit 2). */
+export const usageError = (message: string, hint?: string): CliError =>
+  new CliError(exitCodes.usage, message, hint === undefined ? {} : { hint });
+
+/** Thrown after diagnostics have been printed: they are the message. */
+export class Reported extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('The failure has been reported.');
+    this.name = 'Reported';
+    this.exitCode = exitCode;
+  }
+}

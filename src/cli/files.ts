@@ -1,0 +1,47 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { FileFacts, FilePort } from '../pipeline/files.ts';
+
+/**
+ * The files of this machine as a pipeline may see them.
+ *
+ * Links are resolved, and `read` refuses what lies outside the root, whoever asks: a pipeline from somewhere else
+ * must not be able to send `~/.ssh` to a service.
+ *
+ * @param root a folder, its links resolved
+ */
+export const machineFiles = (root: string): FilePort => ({
+  root,
+  facts: async (file) => {
+    try {
+      const realPath = await realpath(file);
+      const found = await stat(realPath);
+      const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other';
+      return { kind, realPath, bytes: found.size } satisfies FileFacts;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
+      throw error;
+    }
+  },
+  read: async function* (file) {
+    const realPath = await realpath(file);
+    if (!isWithin(root, realPath)) throw new Error(`${file} lies outside ${root}.`);
+    yield* createReadStream(realPath) as AsyncIterable<Uint8Array>;
+  },
+});
+
+const isWithin = (root: string, path: string): boolean => {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+};
+
+/** The folder that a pipeline's files must lie in, if no flag says otherwise: its git work tree, else its own folder. */
+export function defaultFilesRoot(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    // A file in linked work trees and submodules, a folder elsewhere.
+    if (existsSync(join(at, '.git'))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}

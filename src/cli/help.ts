@@ -1,0 +1,91 @@
+import type { CommandHelp } from './command.ts';
+import type { FlagTable } from './flags.ts';
+
+/** Help is read in narrow windows too. */
+const width = 96;
+
+/** What `promptpress --help` prints. */
+export function overview(commands: readonly CommandHelp[], version: string): string {
+  return lines(
+    `promptpress ${version}: declarative batch pipelines for images`,
+    '',
+    'A pipeline file says which prompts to try and which buttons to press on each result. promptpress runs it,',
+    'many at once, within the limits of the service; it can be stopped at any moment and started again; it leaves',
+    'a folder of images and a manifest.csv that accounts for every planned row.',
+    '',
+    'Usage: promptpress COMMAND …',
+    '',
+    'Commands:',
+    ...columns(commands.map(({ name, summary }) => [name, summary])),
+    '',
+    'Start here:',
+    ...columns([
+      ['promptpress init', 'writes a first pipeline.yaml'],
+      ['promptpress plan pipeline.yaml', 'says what it would do'],
+      [
+        'promptpress run pipeline.yaml --sandbox',
+        'runs it against a service on this machine: no key, no cost',
+      ],
+    ]),
+    '',
+    'Environment:',
+    ...columns([
+      ['PROMPTPRESS_BASE_URL', 'address of the service, for example https://gateway.example.com'],
+      ['PROMPTPRESS_API_KEY', 'its key'],
+      ['NO_COLOR', 'no colours'],
+    ]),
+    '',
+    'promptpress help COMMAND explains one command. promptpress --version prints the version.',
+  );
+}
+
+/** What `promptpress help <command>` and `promptpress <command> --help` print. */
+export function commandHelp({ name, summary, operands, about, examples, flags }: CommandHelp): string {
+  return lines(
+    `promptpress ${name}: ${summary}`,
+    '',
+    `Usage: promptpress ${[name, operands, '[flags]'].filter((part) => part !== '').join(' ')}`,
+    '',
+    ...about.split('\n').flatMap((paragraph) => wrap(paragraph, width)),
+    '',
+    'Flags:',
+    ...columns(flagRows(flags)),
+    '',
+    'Examples:',
+    ...columns(examples.map(({ command, does }) => [command, does])),
+  );
+}
+
+const flagRows = (flags: FlagTable): (readonly [string, string])[] =>
+  Object.entries(flags).map(([name, { placeholder, help, repeatable, short }]) => [
+    `${short === undefined ? '' : `-${short}, `}--${name}${placeholder === undefined ? '' : ` ${placeholder}`}`,
+    repeatable ? `${help} (may be repeated)` : help,
+  ]);
+
+/** Two columns; a left one that is too wide has the right one on the next line. */
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const widest = 38;
+  const left = Math.min(widest, Math.max(...rows.map(([term]) => term.length)));
+  return rows.flatMap(([term, text]) => {
+    const [first = '', ...more] = wrap(text, width - left - 4);
+    const indented = more.map((line) => `${' '.repeat(left + 4)}${line}`);
+    if (term.length > left) return [`  ${term}`, `${' '.repeat(left + 4)}${first}`, ...indented];
+    return [`  ${term.padEnd(left)}  ${first}`.trimEnd(), ...indented];
+  });
+}
+
+function wrap(text: string, most: number): string[] {
+  const wrapped: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > most) {
+      wrapped.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...wrapped, line];
+}
+
+const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`;

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FilePort } from '../pipeline/files.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import { runFiles } from './run-files.ts';
+
+/** A table that a run was planned from. */
+export interface InputTable {
+  /** Absolute. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** A copy lies in the run directory's `inputs/`; larger tables have none. */
+  readonly copied: boolean;
+}
+
+/** Tables up to this size are copied; of larger ones only the hash is kept. */
+export const largestCopy = 256 * 1024 * 1024;
+
+/**
+ * Copies the tables of a pipeline into the run directory by content, and hashes them: a run plans from the copies, so
+ * that editing a table while it runs changes nothing before the next run, and the manifest can be written again
+ * from the directory alone.
+ *
+ * @throws the error of the file system
+ */
+export async function keepInputs(
+  pipeline: Pipeline,
+  files: FilePort,
+  directory: string,
+): Promise<readonly InputTable[]> {
+  const tables: InputTable[] = [];
+  for (const axis of pipeline.matrix.axes) {
+    if (axis.kind !== 'rows') continue;
+    const facts = await files.facts(axis.file);
+    const copied = facts !== undefined && facts.bytes <= largestCopy;
+    tables.push({ file: axis.file, copied, ...(await take(axis.file, files, directory, copied)) });
+  }
+  return tables;
+}
+
+/** Hashes a table, and copies it in the same pass: the hash is that of the copy. */
+async function take(
+  file: string,
+  files: FilePort,
+  directory: string,
+  copied: boolean,
+): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  if (!copied) {
+    for await (const chunk of files.read(file)) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    return { sha256: hash.digest('hex'), bytes };
+  }
+
+  const folder = join(directory, runFiles.inputs);
+  await mkdir(folder, { recursive: true });
+  const temporary = join(folder, 'table.part');
+  const handle = await open(temporary, 'w');
+  try {
+    for await (const chunk of files.read(file)) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await handle.writeFile(chunk);
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  const sha256 = hash.digest('hex');
+  await rename(temporary, join(folder, sha256));
+  return { sha256, bytes };
+}
+
+/** Removes the copies that the last run no longer uses; called once the new ones are on record. */
+export async function forgetOtherInputs(tables: readonly InputTable[], directory: string): Promise<void> {
+  const used = new Set(tables.map(({ sha256 }) => sha256));
+  const folder = join(directory, runFiles.inputs);
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  // Only what this function made: 64 hex digits, or an unfinished copy.
+  const ours = names.filter((name) => /^[0-9a-f]{64}$|\.part$/.test(name));
+  for (const name of ours) if (!used.has(name)) await rm(join(folder, name), { force: true });
+}
+
+/**
+ * A pipeline's files with its tables as they were when {@link keepInputs} took them, whatever has become of the
+ * originals. A table too large to be copied is read where it lies.
+ */
+export function keptFiles(tables: readonly InputTable[], directory: string, files: FilePort): FilePort {
+  const copies = new Map(tables.filter(({ copied }) => copied).map((table) => [table.file, table]));
+  return {
+    root: files.root,
+    facts: async (file) => {
+      const table = copies.get(file);
+      if (table === undefined) return await files.facts(file);
+      return { kind: 'file', realPath: file, bytes: table.bytes };
+    },
+    read: (file) => {
+      const table = copies.get(file);
+      return table === undefined
+        ? files.read(file)
+        : (createReadStream(join(directory, runFiles.inputs, table.sha256)) as AsyncIterable<Uint8Array>);
+    },
+  };
+}

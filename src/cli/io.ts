@@ -1,0 +1,47 @@
+/**
+ * Everything a command asks of the process it runs in. `main.ts` gives the real one; a test gives its own and can
+ * run every command in process.
+ */
+export interface Io {
+  readonly cwd: string;
+  readonly env: Environment;
+  /** Writes a result to standard output; resolves when more may follow. Quiet when nobody reads any more. */
+  out(text: string): Promise<void>;
+  /** Aborted when the reader of standard output is gone (`promptpress plan … | head`). */
+  readonly outClosed: AbortSignal;
+  /** Writes to standard error: progress, warnings, failures. */
+  err(text: string): void;
+  /** What standard error is shown on; absent when it is no terminal, or on a build server. */
+  readonly terminal?: Terminal;
+  /** Colours on standard error. */
+  readonly colors: boolean;
+  /** Unix milliseconds. */
+  now(): number;
+  /** Calls back about every `ms` until the result is called; does not keep the process alive. */
+  every(ms: number, call: () => void): () => void;
+  /** From now on a signal no longer ends the process, but is told to the command. */
+  interrupts(): Interrupts;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Terminal {
+  /** Changes when the window does. */
+  columns(): number;
+  /** Block characters can be shown. */
+  readonly unicode: boolean;
+}
+
+export type InterruptName = 'SIGINT' | 'SIGTERM';
+
+/** The two signals of DESIGN.md section 6. */
+export interface Interrupts {
+  /** First signal: open nothing new, settle what is in flight. */
+  readonly drain: AbortSignal;
+  /** Second signal: leave at once. */
+  readonly leave: AbortSignal;
+  /** Which signal came first. */
+  first(): InterruptName | undefined;
+  /** Signals end the process again. */
+  stop(): void;
+}

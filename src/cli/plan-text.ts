@@ -1,0 +1,108 @@
+import type { PlanCounts, PlanReport } from '../plan/report.ts';
+import { count, counted, money } from './progress/amounts.ts';
+import { cut, printable } from './progress/printable.ts';
+
+const promptWidth = 100;
+
+/** A plan as a table and the reasons behind it, for people. */
+export function planText(report: PlanReport): string {
+  const { pipeline, cells, exact, total, steps, warnings, examples } = report;
+  const chosen =
+    cells.chosen === cells.total
+      ? counted(cells.total, 'cell')
+      : `${count(cells.chosen)} of ${counted(cells.total, 'cell')}`;
+  return [
+    `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${printable(report.service)}`,
+    '',
+    ...table([
+      ['step', 'kind', 'slots', 'jobs', 'to submit', 'cost', 'already', 'other'],
+      ...steps.map((step) => row(step.step, step.kind, step, step.open)),
+      ...(steps.length > 1
+        ? [
+            row(
+              'all',
+              '',
+              total,
+              steps.some(({ open }) => open),
+            ),
+          ]
+        : []),
+    ]),
+    '',
+    `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(total)}${costText(total)}`,
+    ...examples.map(
+      ({ cell, step, prompt }) =>
+        `  cell ${cell}, ${printable(step)}: ${cut(printable(prompt), promptWidth)}`,
+    ),
+    ...warnings.map(({ code, message }) => `warning ${code}: ${printable(message)}`),
+    '',
+  ].join('\n');
+}
+
+/** A `+` marks what may grow in the run: a wildcard finds as many buttons as there are. */
+const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [
+  printable(name),
+  kind,
+  `${count(counts.slots)}${open ? '+' : ''}`,
+  count(counts.jobs),
+  count(counts.submits),
+  counts.cost === 0 ? '' : money(counts.cost),
+  listed([
+    [counts.done, 'done'],
+    [counts.running, 'running'],
+    [counts.unsaved, 'to download'],
+    [counts.failed, 'failed'],
+    [counts.inDoubt, 'in doubt'],
+  ]),
+  listed([
+    [counts.shared, 'shared'],
+    [counts.waiting, 'waiting for results'],
+    [counts.held, 'held below doubt'],
+    [counts.skipped, 'skipped'],
+    [counts.blocked, 'blocked'],
+    [counts.invalid, 'invalid'],
+  ]),
+];
+
+const listed = (amounts: readonly (readonly [number, string])[]): string =>
+  amounts
+    .filter(([amount]) => amount > 0)
+    .map(([amount, word]) => `${count(amount)} ${word}`)
+    .join(', ');
+
+function whyText({ why, submits }: PlanCounts): string {
+  if (submits === 0) return ': nothing is left to do';
+  const reasons = listed([
+    [why.new, 'new'],
+    [why.changed, 'changed since the last run'],
+    [why.retry, 'tried again'],
+  ]);
+  return reasons === '' ? '' : `: ${reasons}`;
+}
+
+function costText({ cost, unpriced, submits }: PlanCounts): string {
+  if (submits === 0) return '';
+  if (unpriced === submits) return '. The pipeline gives no prices, so the cost is not known';
+  return `. Cost ${money(cost)}${unpriced === 0 ? '' : `, without the ${counted(unpriced, 'submission')} that have no price`}`;
+}
+
+/** Columns as wide as their widest entry; numbers to the right; columns with nothing in them are left out. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const [head = [], ...body] = rows;
+  const used = head.map((_, column) => column).filter((column) => body.some((cells) => cells[column] !== ''));
+  const widths = new Map(
+    used.map((column) => [column, Math.max(...rows.map((cells) => (cells[column] ?? '').length))]),
+  );
+  const isNumber = (column: number): boolean => column >= 2 && column <= 5;
+  return rows.map((cells) =>
+    used
+      .map((column) => {
+        const text = cells[column] ?? '';
+        const width = widths.get(column) ?? 0;
+        return isNumber(column) ? text.padStart(width) : text.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd()
+      .replace(/^/, '  '),
+  );
+}

@@ -1,0 +1,89 @@
+import type { RunEvent, RunListener } from '../../run/event.ts';
+import type { Io } from '../io.ts';
+import { count, counted, span } from './amounts.ts';
+import { ProgressModel, type StepStart } from './model.ts';
+import { paintWith } from './paint.ts';
+import { printable } from './printable.ts';
+import { Screen } from './screen.ts';
+import { progressLines, progressSentence } from './view.ts';
+
+/** Shows a run while it goes on. */
+export interface ProgressShow {
+  readonly listener: RunListener;
+  /** Prints a line without disturbing the view. */
+  say(text: string): void;
+  /** Takes the view off the terminal. */
+  end(): void;
+}
+
+const redrawMs = 100;
+const sentenceMs = 30_000;
+
+/** What the user is told about a run's progress: a live view on a terminal, else a line now and then. */
+export function showProgress(
+  io: Io,
+  run: { readonly name: string; readonly steps: readonly StepStart[] },
+  options: { readonly quiet: boolean },
+): ProgressShow {
+  const model = new ProgressModel(run.name, io.now(), run.steps);
+  const { terminal } = io;
+  if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
+
+  const screen = new Screen((text) => io.err(text));
+  const paint = paintWith(io.colors);
+  const draw = (): void => {
+    const now = io.now();
+    const look = { columns: terminal.columns(), unicode: terminal.unicode, paint };
+    screen.draw(progressLines(model.progress(now), now, look));
+  };
+  draw();
+  const stop = io.every(redrawMs, draw);
+  const say = (text: string): void => screen.print(`${text}\n`);
+  return {
+    listener: (event) => {
+      model.take(event, io.now());
+      const line = lineFor(event);
+      if (line !== undefined) say(line);
+    },
+    say,
+    end: () => {
+      stop();
+      draw();
+      screen.release();
+    },
+  };
+}
+
+function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow {
+  const say = (text: string): void => io.err(`${text}\n`);
+  const sentence = (): void => say(progressSentence(model.progress(io.now()), io.now()));
+  const stop = quiet ? () => {} : io.every(sentenceMs, sentence);
+  return {
+    listener: (event) => {
+      model.take(event, io.now());
+      const line = lineFor(event);
+      if (line !== undefined) say(line);
+    },
+    say,
+    end: () => {
+      stop();
+      if (!quiet) sentence();
+    },
+  };
+}
+
+/** What is said the moment it happens, view or not. */
+function lineFor(event: RunEvent): string | undefined {
+  if (event.type === 'run:stopping' && event.end.kind === 'interrupted') {
+    return event.tasks === 0
+      ? 'Stopping.'
+      : `Stopping: waiting for ${counted(event.tasks, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run goes on with them.`;
+  }
+  if (event.type === 'run:stopping' && 'message' in event.end) {
+    return `Stopping: ${printable(event.end.message)}${event.tasks === 0 ? '' : ` (${count(event.tasks)} still in flight)`}`;
+  }
+  if (event.type === 'run:waiting') {
+    return `Waiting for ${span(event.sinceMs)}: ${printable(event.reason)}`;
+  }
+  return undefined;
+}

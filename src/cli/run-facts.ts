@@ -1,0 +1,38 @@
+import type { Selection } from '../plan/cell.ts';
+import type { RunEnd } from '../run/event.ts';
+import type { StateReader, StateStore } from '../state/store.ts';
+import type { InputTable } from './inputs.ts';
+
+/** What a run leaves in the state for the commands that have only the directory. */
+export interface RunFacts {
+  /** Real path of the folder that the pipeline's files must lie in. */
+  readonly filesRoot: string;
+  readonly tables: readonly InputTable[];
+  readonly serviceId: string;
+  /** What the flags of the last run chose. */
+  readonly selection: Selection;
+  /** Unix ms. */
+  readonly startedAt: number;
+  /** The directory's totals when the run began: what a rate is reckoned from. */
+  readonly atStart: { readonly settled: number; readonly attempts: number };
+  /** Absent: it is on, or it was killed. */
+  readonly outcome?: { readonly finishedAt: number; readonly end: RunEnd; readonly exitCode: number };
+}
+
+const factName = 'run.last';
+
+export const writeRunFacts = (state: StateStore, facts: RunFacts): void =>
+  state.setFact(factName, JSON.stringify(facts));
+
+/** Undefined: nothing has ever run here. */
+export function readRunFacts(state: StateReader): RunFacts | undefined {
+  const text = state.fact(factName);
+  // Written by promptpress alone, in one transaction: it is whole.
+  return text === undefined ? undefined : (JSON.parse(text) as RunFacts);
+}
+
+/** Jobs that will not be touched again without the user's word. */
+export const settledJobs = (state: StateReader): number => {
+  const { jobs } = state.totals();
+  return jobs.done + jobs.failed + jobs['in-doubt'];
+};

@@ -1,0 +1,59 @@
+import { anyText, duration, oneOf, wholeNumber } from './flag-values.ts';
+import { repeated, toggle, valued } from './flags.ts';
+import { selectionFlags } from './selection-flags.ts';
+
+/** pino's levels, and silence. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Flags that say which directory and which service is meant. */
+export const placeFlags = {
+  out: valued('DIR', 'run directory; default: runs/<name>, with --sandbox runs/<name>.sandbox', anyText),
+  sandbox: toggle('use the local service: no key, no network, no cost'),
+  'base-url': valued(
+    'URL',
+    'address of the service; beats PROMPTPRESS_BASE_URL, which beats the file',
+    anyText,
+  ),
+  'files-root': valued(
+    'DIR',
+    'folder that files named by the pipeline must lie in; default: the git work tree it is in, else its folder',
+    anyText,
+  ),
+} as const;
+
+/** Flags that have settled jobs tried again; `plan` takes them too, and says what they would do. */
+export const revivalFlags = {
+  'retry-failed': toggle('submit failed jobs anew'),
+  code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
+  redo: repeated(
+    'JOB',
+    'submit this job anew, whatever became of it; the beginning of its key is enough',
+    anyText,
+  ),
+  'in-doubt': valued(
+    'hold|retry',
+    'jobs whose submission was sent and never answered: hold (default) or retry, which may pay twice',
+    oneOf('hold', 'retry'),
+  ),
+} as const;
+
+/** The flags of `promptpress run` (DESIGN.md section 6). */
+export const runFlags = {
+  ...placeFlags,
+  speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),
+  ...selectionFlags,
+  ...revivalFlags,
+  'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
+  'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
+  'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
+  frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
+  'dry-run': toggle('say what would run and why, as promptpress plan does'),
+  json: toggle('print one JSON object about the run on standard output'),
+  'log-level': valued(
+    'LEVEL',
+    `what goes into run.log: ${logLevels.join(', ')}; default info`,
+    oneOf(...logLevels),
+  ),
+  'no-progress': toggle('no progress on standard error'),
+} as const;

@@ -1,0 +1,98 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { pino } from 'pino';
+import type { RunEvent, RunListener } from '../run/event.ts';
+import type { Redactor } from './redact.ts';
+import type { LogLevel } from './run-flags.ts';
+
+/** A run's log. */
+export interface RunLog {
+  readonly listener: RunListener;
+  /** One line beyond the run's own events. */
+  info(facts: Readonly<Record<string, unknown>>, message: string): void;
+  close(): void;
+}
+
+/**
+ * Appends to a run's log: NDJSON, readable by its owner only, secrets masked, never a body of a request or an answer.
+ *
+ * `info` has what a person would want to know afterwards; each change of each job is `debug`, each request `trace`, so
+ * that the log of a million jobs stays small. Lines are written at once: they are few, and the last ones before a
+ * crash are the ones that matter.
+ *
+ * @param onError told once when the log can no longer be written; the run goes on, its state says enough
+ */
+export function openRunLog(
+  file: string,
+  level: LogLevel,
+  redactor: Redactor,
+  now: () => number,
+  onError: (error: Error) => void,
+): RunLog {
+  const descriptor = openSync(file, 'a', 0o600);
+  let open = true;
+  const write = (line: string): void => {
+    if (!open) return;
+    try {
+      writeSync(descriptor, redactor.apply(line));
+    } catch (error) {
+      close();
+      onError(error as Error);
+    }
+  };
+  const close = (): void => {
+    if (!open) return;
+    open = false;
+    closeSync(descriptor);
+  };
+  const log = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write },
+  );
+  return {
+    listener: (event) => {
+      const { type, ...facts } = readable(event);
+      log[levelOf(event)](facts, type);
+    },
+    info: (facts, message) => log.info(facts, message),
+    close,
+  };
+}
+
+type EventLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+function levelOf(event: RunEvent): EventLevel {
+  switch (event.type) {
+    case 'run:start':
+    case 'route:rate':
+      return 'info';
+    case 'cell:open':
+    case 'cell:close':
+      return 'debug';
+    case 'job:status':
+      return event.to === 'failed' || event.to === 'in-doubt' ? 'warn' : 'debug';
+    case 'request:end':
+      return 'trace';
+    case 'route:pause':
+    case 'job:retry':
+    case 'run:waiting':
+      return 'warn';
+    case 'run:stopping':
+    case 'run:end':
+      return event.end.kind === 'complete' || event.end.kind === 'interrupted' ? 'info' : 'error';
+  }
+}
+
+/** Times as people and log tools read them. */
+function readable(event: RunEvent): { readonly type: string } & Readonly<Record<string, unknown>> {
+  if (event.type === 'route:pause') {
+    const { untilMs, ...rest } = event;
+    return { ...rest, until: new Date(untilMs).toISOString() };
+  }
+  if (event.type === 'run:start') return { type: event.type };
+  return { ...event };
+}

@@ -1,0 +1,24 @@
+import type { Selection } from '../plan/cell.ts';
+import { chosenSteps } from '../plan/choose.ts';
+import type { Plan } from '../plan/plan.ts';
+import { pressNames, priceOf } from '../plan/price.ts';
+import type { RunPlan } from '../run/run.ts';
+
+/** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */
+export function planForRun(plan: Plan, { only }: Selection): RunPlan {
+  const steps = chosenSteps(plan, only);
+  if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
+  const { steps: names, includes } = steps.value;
+  const { prices } = plan.pipeline;
+  return {
+    cells: (selection) => plan.matrix.cells(selection),
+    resolve: (cell, lookup) =>
+      only === undefined ? plan.resolve(cell, lookup) : plan.resolve(cell, lookup).filter(includes),
+    steps: names,
+    price: ({ kind, request, pressed }) =>
+      priceOf(prices, kind, [
+        ...[pressed?.label, pressed?.emoji].filter((name) => name !== undefined && name !== ''),
+        ...(request.kind === 'click' ? pressNames(request.press) : []),
+      ] as readonly string[]),
+  };
+}

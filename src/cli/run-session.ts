@@ -1,0 +1,87 @@
+import { hostname } from 'node:os';
+import type { Selection } from '../plan/cell.ts';
+import { type Plan, preparePlan } from '../plan/plan.ts';
+import { bindDirectory, checkDirectory } from '../state/binding.ts';
+import { acquireLock } from '../state/lock.ts';
+import { openState } from '../state/state.ts';
+import type { StateStore } from '../state/store.ts';
+import { checkChosen, checkSelection } from './check-selection.ts';
+import type { Closing } from './closing.ts';
+import type { Context } from './command.ts';
+import { exitCodes, Reported } from './failure.ts';
+import { checkFrozen } from './frozen.ts';
+import { forgetOtherInputs, type InputTable, keepInputs, keptFiles } from './inputs.ts';
+import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
+import { type RunFacts, settledJobs, writeRunFacts } from './run-facts.ts';
+
+/** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
+export interface RunSession {
+  /** Absolute. */
+  readonly directory: string;
+  readonly state: StateStore;
+  readonly plan: Plan;
+  readonly tables: readonly InputTable[];
+  readonly selection: Selection;
+  readonly startedAt: number;
+  /** As recorded, without an outcome. */
+  readonly facts: RunFacts;
+}
+
+/**
+ * Takes a run directory for a pipeline. What it opens is closed by `closing`.
+ *
+ * The order matters: nothing of the directory is changed before it is known to be ours and free, and the facts of
+ * the last run are replaced only when everything about this one is known to be right.
+ *
+ * @throws StateError, CliError, Reported
+ */
+export async function openRunSession(
+  { pipeline, path, files }: ReadPipeline,
+  run: {
+    readonly directory: string;
+    readonly serviceId: string;
+    readonly selection: Selection;
+    readonly frozen: boolean;
+  },
+  closing: Closing,
+  context: Context,
+): Promise<RunSession> {
+  const { directory, serviceId, selection } = run;
+  const { io } = context;
+  const startedAt = io.now();
+  const lock = acquireLock(directory, {
+    pid: process.pid,
+    host: hostname(),
+    startedAt: new Date(startedAt).toISOString(),
+    command: 'promptpress run',
+  });
+  closing.add(() => lock.release());
+  const state = openState(directory);
+  closing.add(() => state.close());
+  const identity = { file: path, text: pipeline.source.text };
+  checkDirectory(state, directory, identity);
+
+  const tables = await keepInputs(pipeline, files, directory);
+  if (run.frozen) checkFrozen(state, { text: pipeline.source.text, tables, serviceId });
+  const prepared = await preparePlan(pipeline, { files: keptFiles(tables, directory, files), serviceId });
+  if (!prepared.ok) {
+    printDiagnostics(prepared.error, context);
+    throw new Reported(exitCodes.usage);
+  }
+  const plan = prepared.value;
+  checkSelection(plan, selection);
+  await checkChosen(plan, selection);
+
+  bindDirectory(state, directory, identity);
+  const facts: RunFacts = {
+    filesRoot: files.root,
+    tables,
+    serviceId,
+    selection,
+    startedAt,
+    atStart: { settled: settledJobs(state), attempts: state.totals().attempts },
+  };
+  writeRunFacts(state, facts);
+  await forgetOtherInputs(tables, directory);
+  return { directory, state, plan, tables, selection, startedAt, facts };
+}

@@ -1,0 +1,56 @@
+import type { Pipeline, Speed } from '../pipeline/pipeline.ts';
+import type { RunSettings } from '../run/ports.ts';
+import type { StateReader } from '../state/store.ts';
+import { usageError } from './failure.ts';
+import { findJob } from './find-job.ts';
+import type { FlagValues } from './flags.ts';
+import type { revivalFlags, runFlags } from './run-flags.ts';
+
+type Revival = FlagValues<typeof revivalFlags>;
+
+/** Which settled jobs the flags have tried again. */
+export interface RevivalSettings {
+  readonly retryFailed?: { readonly code?: string };
+  readonly redo?: readonly string[];
+  readonly inDoubt: 'hold' | 'retry';
+}
+
+/** @throws CliError (exit 2) for `--code` alone, and for a job that the state does not know */
+export function revivalOf(flags: Revival, state: StateReader | undefined): RevivalSettings {
+  const { code, redo } = flags;
+  if (code !== undefined && !flags['retry-failed']) {
+    throw usageError(
+      '--code narrows --retry-failed; alone it does nothing.',
+      `Did you mean --retry-failed --code ${code}?`,
+    );
+  }
+  if (redo.length > 0 && state === undefined) throw usageError('--redo: nothing has run here yet.');
+  return {
+    ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
+    ...(redo.length === 0 || state === undefined ? {} : { redo: redo.map((named) => findJob(named, state)) }),
+    inDoubt: flags['in-doubt'] ?? 'hold',
+  };
+}
+
+/** What the pipeline and the flags settle about one run. */
+export function runSettings(
+  pipeline: Pipeline,
+  flags: FlagValues<typeof runFlags>,
+  speed: Speed,
+  state: StateReader,
+): RunSettings {
+  const { limits, retry, timeouts, poll, budget, prices } = pipeline;
+  return {
+    speed,
+    limits,
+    retry,
+    timeouts: { taskMs: timeouts.taskMs },
+    poll,
+    budget,
+    prices,
+    ...revivalOf(flags, state),
+    failFast: flags['fail-fast'],
+    ...(flags['max-submits'] === undefined ? {} : { maxSubmits: flags['max-submits'] }),
+    ...(flags['max-duration'] === undefined ? {} : { maxDurationMs: flags['max-duration'] }),
+  };
+}

@@ -1,0 +1,99 @@
+import { estimatePlan } from '../plan/estimate.ts';
+import { type Plan, preparePlan } from '../plan/plan.ts';
+import { openStateForReading } from '../state/state.ts';
+import type { StateReader } from '../state/store.ts';
+import { checkSelection } from './check-selection.ts';
+import { type Closing, closingAfter } from './closing.ts';
+import type { Context } from './command.ts';
+import { exitCodes, Reported } from './failure.ts';
+import type { FlagValues } from './flags.ts';
+import { planText } from './plan-text.ts';
+import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
+import { readRunFacts } from './run-facts.ts';
+import { runDirectory } from './run-files.ts';
+import type { placeFlags, revivalFlags } from './run-flags.ts';
+import { revivalOf } from './run-settings.ts';
+import { type selectionFlags, selectionOf } from './selection-flags.ts';
+import { identifyService, type ServiceIdentity } from './service-settings.ts';
+
+type PlanFlags = FlagValues<typeof placeFlags & typeof selectionFlags & typeof revivalFlags> & {
+  readonly json: boolean;
+};
+
+/** Stands for the service in job keys while no address is known; a run never uses it. */
+const unknownService = 'unknown';
+
+/** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
+export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
+  closingAfter(async (closing) => {
+    const { io, redactor } = context;
+    const { plan, state, note } = await openPlan(read, flags, closing, context);
+    const selection = selectionOf(flags);
+    const report = await estimatePlan(plan, selection, state, revivalOf(flags, state));
+    if (flags.json) await io.out(redactor.apply(`${JSON.stringify(report)}\n`));
+    else await io.out(redactor.apply(planText(report)));
+    if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
+    return exitCodes.ok;
+  });
+
+/** `plan --cells`: one JSON object per chosen cell and line, as fast as they are read and no faster. */
+export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
+  closingAfter(async (closing) => {
+    const { io, redactor } = context;
+    const { plan } = await openPlan(read, flags, closing, context);
+    let batch = '';
+    for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
+      if (io.outClosed.aborted) return exitCodes.ok;
+      const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
+      batch += `${JSON.stringify({ cell: number, vars, ...times })}\n`;
+      if (batch.length < 16_384) continue;
+      await io.out(redactor.apply(batch));
+      batch = '';
+    }
+    await io.out(redactor.apply(batch));
+    return exitCodes.ok;
+  });
+
+async function openPlan(
+  { pipeline, files }: ReadPipeline,
+  flags: PlanFlags,
+  closing: Closing,
+  context: Context,
+): Promise<{
+  readonly plan: Plan;
+  readonly state: StateReader | undefined;
+  readonly note: string | undefined;
+}> {
+  const { io } = context;
+  const identity = identifyService(pipeline, flags, io.env);
+  const state = openStateForReading(runDirectory(pipeline, flags, io.cwd));
+  if (state !== undefined) closing.add(() => state.close());
+  const { serviceId, note } = settleIdentity(identity, state);
+
+  const prepared = await preparePlan(pipeline, { files, serviceId });
+  if (!prepared.ok) {
+    printDiagnostics(prepared.error, context);
+    throw new Reported(exitCodes.usage);
+  }
+  checkSelection(prepared.value, selectionOf(flags));
+  return { plan: prepared.value, state, note };
+}
+
+/** Without an address the service of the last run is meant; without a last run nothing can be done already. */
+function settleIdentity(
+  { id, missing }: ServiceIdentity,
+  state: StateReader | undefined,
+): { readonly serviceId: string; readonly note?: string } {
+  if (id !== undefined) return { serviceId: id };
+  const last = state === undefined ? undefined : readRunFacts(state)?.serviceId;
+  if (last !== undefined) {
+    return {
+      serviceId: last,
+      note: `${missing} is not set: this plan is for the service of the last run, ${last}.`,
+    };
+  }
+  return {
+    serviceId: unknownService,
+    note: `${missing} is not set, so the service is not known; nothing has run here yet either, so the plan is the same for any.`,
+  };
+}

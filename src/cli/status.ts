@@ -1,0 +1,161 @@
+import { basename, relative } from 'node:path';
+import type { JobStatus } from '../plan/job.ts';
+import type { RunEnd } from '../run/event.ts';
+import { pipelineFacts } from '../state/binding.ts';
+import { lockOwner } from '../state/lock.ts';
+import type { StateReader } from '../state/store.ts';
+import type { Io } from './io.ts';
+import { count, counted, money, rate, span } from './progress/amounts.ts';
+import { printable } from './progress/printable.ts';
+import { readRunFacts } from './run-facts.ts';
+
+/** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
+export interface RunStatus {
+  /** Relative to the current folder. */
+  readonly directory: string;
+  /** The pipeline's file, relative to the current folder; absent when no run got that far. */
+  readonly file?: string;
+  readonly service?: string;
+  /** A run is on. */
+  readonly running: boolean;
+  /** Who runs, where it can be read. */
+  readonly owner?: { readonly pid: number; readonly host: string };
+  /** The run that is on, or the last one. */
+  readonly startedAt?: string;
+  /** Absent while it is on, and when it was killed. */
+  readonly finishedAt?: string;
+  readonly end?: RunEnd;
+  readonly exitCode?: number;
+  /** Jobs settled in a minute, on average since the run began. */
+  readonly perMinute?: number;
+  readonly jobs: Readonly<Record<JobStatus, number>>;
+  /** Submissions over the directory's life. */
+  readonly submits: number;
+  /** Sum of the known costs over the directory's life. */
+  readonly cost: number;
+  /** Failed and in-doubt jobs by error code, most frequent first. */
+  readonly reasons: readonly { readonly code: string; readonly count: number; readonly message: string }[];
+  /** At most 20. */
+  readonly inDoubt: readonly {
+    readonly job: string;
+    readonly step: string;
+    readonly branch: string;
+    readonly cell: number;
+    readonly code: string;
+  }[];
+}
+
+const mostListed = 20;
+
+/** Reads what a directory's state says now; short reads, so that a run that is on is not held up. */
+export function readStatus(directory: string, state: StateReader, io: Pick<Io, 'cwd' | 'now'>): RunStatus {
+  const owner = lockOwner(directory);
+  const facts = readRunFacts(state);
+  const { jobs, attempts, cost, codes } = state.totals();
+  const path = state.fact(pipelineFacts.path);
+  const settled = jobs.done + jobs.failed + jobs['in-doubt'];
+  const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
+  return {
+    directory: relative(io.cwd, directory) || '.',
+    ...(path === undefined ? {} : { file: relative(io.cwd, path) }),
+    running: owner !== undefined,
+    ...(owner === undefined || owner.pid === 0 ? {} : { owner: { pid: owner.pid, host: owner.host } }),
+    ...(facts === undefined
+      ? {}
+      : { service: facts.serviceId, startedAt: new Date(facts.startedAt).toISOString() }),
+    ...(facts?.outcome === undefined
+      ? {}
+      : {
+          finishedAt: new Date(facts.outcome.finishedAt).toISOString(),
+          end: facts.outcome.end,
+          exitCode: facts.outcome.exitCode,
+        }),
+    ...(facts === undefined || until === undefined
+      ? {}
+      : { perMinute: perMinute(settled - facts.atStart.settled, until - facts.startedAt) }),
+    jobs,
+    submits: attempts,
+    cost,
+    reasons: Object.entries(codes)
+      .sort(([, a], [, b]) => b - a)
+      .map(([code, number]) => ({ code, count: number, message: oneMessage(code, state) })),
+    inDoubt: first(mostListed, state.withStatus('in-doubt')).map(({ key, origin, error }) => ({
+      job: key,
+      step: origin.step,
+      branch: origin.branch,
+      cell: origin.cell,
+      code: error?.code ?? '',
+    })),
+  };
+}
+
+/** Jobs that were tried again can be fewer than before. */
+const perMinute = (settled: number, ms: number): number =>
+  Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
+
+function oneMessage(code: string, state: StateReader): string {
+  for (const status of ['failed', 'in-doubt'] as const) {
+    const [record] = first(1, state.withStatus(status, code));
+    if (record?.error !== undefined) return record.error.message;
+  }
+  return '';
+}
+
+function first<T>(most: number, items: Iterable<T>): readonly T[] {
+  const taken: T[] = [];
+  for (const item of items) {
+    taken.push(item);
+    if (taken.length === most) break;
+  }
+  return taken;
+}
+
+/** The same for people. */
+export function statusText(status: RunStatus, now: number): string {
+  const { jobs, reasons, inDoubt } = status;
+  const active = jobs.submitting + jobs.running + jobs.modal + jobs.saving;
+  const numbers: readonly (readonly [number, string])[] = [
+    [jobs.done, 'done'],
+    [active, 'under way'],
+    [jobs.failed, 'failed'],
+    [jobs['in-doubt'], 'in doubt'],
+    [jobs.pending, 'waiting for their turn'],
+  ];
+  const width = Math.max(0, ...reasons.map(({ code }) => code.length));
+  return [
+    `${printable(status.file ?? basename(status.directory))} in ${printable(status.directory)}: ${stateWords(status, now)}`,
+    '',
+    `  jobs         ${numbers
+      .filter(([amount], index) => amount > 0 || index === 0)
+      .map(([amount, word]) => `${count(amount)} ${word}`)
+      .join(', ')}`,
+    `  submissions  ${count(status.submits)}${status.cost === 0 ? '' : `, cost ${money(status.cost)}`}`,
+    ...(status.perMinute === undefined ? [] : [`  rate         ${rate(status.perMinute)}`]),
+    ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
+    ...reasons
+      .slice(0, mostListed)
+      .map(
+        ({ code, count: amount, message }) =>
+          `  ${count(amount)}  ${code.padEnd(width)}  ${printable(message)}`,
+      ),
+    ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(jobs['in-doubt'], 'job')}):`]),
+    ...inDoubt.map(
+      ({ job, step, branch, cell }) =>
+        `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
+    ),
+    '',
+  ].join('\n');
+}
+
+function stateWords({ running, owner, startedAt, finishedAt, end }: RunStatus, now: number): string {
+  const since = startedAt === undefined ? '' : ` for ${span(now - Date.parse(startedAt))}`;
+  if (running)
+    return `running${since}${owner === undefined ? '' : ` (process ${owner.pid} on ${owner.host})`}`;
+  if (end === undefined || finishedAt === undefined) {
+    return startedAt === undefined
+      ? 'nothing has run'
+      : `not running; the last run was killed (begun ${startedAt})`;
+  }
+  const how = end.kind === 'complete' || end.kind === 'interrupted' ? end.kind : `stopped (${end.code})`;
+  return `not running; the last run was ${how} at ${finishedAt}`;
+}

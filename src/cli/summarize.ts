@@ -1,0 +1,61 @@
+import { join, relative } from 'node:path';
+import type { ManifestTally } from '../manifest/tally.ts';
+import type { RunEnd } from '../run/event.ts';
+import { runFiles } from './run-files.ts';
+import type { RunSession } from './run-session.ts';
+import type { RunSummary } from './summary.ts';
+
+const mostInDoubt = 20;
+
+/** Adds up what a run came to. */
+export function summarize(
+  { plan, state, directory, startedAt }: RunSession,
+  run: {
+    readonly cwd: string;
+    readonly sandbox: boolean;
+    readonly finishedAt: number;
+    readonly end: RunEnd;
+    readonly exitCode: number;
+    readonly submits: number;
+    readonly tally: ManifestTally | undefined;
+  },
+): RunSummary {
+  const { tally, cwd } = run;
+  const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
+  const { name, source } = plan.pipeline;
+  return {
+    pipeline: name,
+    file: source.file,
+    service: plan.serviceId,
+    sandbox: run.sandbox,
+    directory: place(),
+    images: place(runFiles.images),
+    log: place(runFiles.log),
+    ...(tally === undefined ? {} : { manifest: place(runFiles.manifest) }),
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(run.finishedAt).toISOString(),
+    end: run.end,
+    exitCode: run.exitCode,
+    submits: run.submits,
+    ...(tally === undefined ? {} : tallyFacts(tally)),
+    reasons: tally?.reasons ?? [],
+    inDoubt: firstInDoubt(state),
+  };
+}
+
+const tallyFacts = ({ slots, otherSlots, rows, files, cost }: ManifestTally) => ({
+  slots,
+  otherSlots,
+  rows,
+  files,
+  ...(cost === undefined ? {} : { cost }),
+});
+
+function firstInDoubt(state: RunSession['state']): RunSummary['inDoubt'] {
+  const jobs: RunSummary['inDoubt'][number][] = [];
+  for (const { key, origin } of state.withStatus('in-doubt')) {
+    jobs.push({ job: key, step: origin.step, branch: origin.branch, cell: origin.cell });
+    if (jobs.length === mostInDoubt) break;
+  }
+  return jobs;
+}

@@ -1,0 +1,155 @@
+import type { Reason } from '../manifest/tally.ts';
+import type { SlotStatus } from '../plan/slot.ts';
+import type { RunEnd } from '../run/event.ts';
+import { count, counted, money, span } from './progress/amounts.ts';
+import { printable } from './progress/printable.ts';
+
+/**
+ * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
+ * Paths are relative to the current folder.
+ */
+export interface RunSummary {
+  readonly pipeline: string;
+  /** The pipeline's file as the user gave it. */
+  readonly file: string;
+  readonly service: string;
+  readonly sandbox: boolean;
+  readonly directory: string;
+  readonly images: string;
+  readonly log: string;
+  /** Absent when the run left before it was written. */
+  readonly manifest?: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  /** Submissions of this invocation. */
+  readonly submits: number;
+  /** Sum of the manifest's cost column; absent without prices. */
+  readonly cost?: number;
+  /** Chosen slots by status. */
+  readonly slots?: Readonly<Record<SlotStatus, number>>;
+  /** Slots that the flags did not choose and that have a result. */
+  readonly otherSlots?: number;
+  readonly rows?: number;
+  readonly files?: number;
+  /** Why chosen slots failed or are in doubt, most frequent first. */
+  readonly reasons: readonly Reason[];
+  /** Jobs in doubt, at most 20. */
+  readonly inDoubt: readonly {
+    readonly job: string;
+    readonly step: string;
+    readonly branch: string;
+    readonly cell: number;
+  }[];
+}
+
+const mostReasons = 10;
+
+/** The last words of a run, for people: where everything is, what failed and why, and what to do next. */
+export function endingText(summary: RunSummary, again: string): string {
+  const next = advice(summary, again);
+  return [
+    headline(summary),
+    '',
+    `  images    ${summary.images}`,
+    ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
+    `  log       ${summary.log}`,
+    ...reasonLines(summary.reasons),
+    ...doubtLines(summary),
+    ...(next.length === 0 ? [] : ['', 'Next:', ...next]),
+    '',
+  ].join('\n');
+}
+
+function headline({ pipeline, end, slots, submits, cost, startedAt, finishedAt }: RunSummary): string {
+  const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
+  const numbers = [
+    ...(slots === undefined ? [] : slotNumbers(slots)),
+    counted(submits, 'submission'),
+    ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
+  ].join(', ');
+  return `${printable(`${pipeline}: ${endWords(end)}`)} after ${took}. ${numbers}.`;
+}
+
+function endWords(end: RunEnd): string {
+  switch (end.kind) {
+    case 'complete':
+      return 'complete';
+    case 'interrupted':
+      return 'interrupted';
+    case 'stopped':
+    case 'budget':
+    case 'disk':
+    case 'fail-fast':
+      return `stopped (${end.code}: ${end.message.replace(/\.$/, '')})`;
+  }
+}
+
+/** Those that count, in the order of what one wants to know. */
+function slotNumbers(slots: Readonly<Record<SlotStatus, number>>): readonly string[] {
+  const open = slots.submitting + slots.running + slots.modal + slots.saving;
+  const numbers: readonly (readonly [number, string])[] = [
+    [slots.failed, 'failed'],
+    [slots.blocked, 'blocked'],
+    [slots['in-doubt'], 'in doubt'],
+    [slots.skipped, 'skipped'],
+    [open, 'under way'],
+    [slots.pending, 'still to do'],
+  ];
+  return [
+    `${count(slots.done)} done`,
+    ...numbers.filter(([amount]) => amount > 0).map(([amount, word]) => `${count(amount)} ${word}`),
+  ];
+}
+
+function reasonLines(reasons: readonly Reason[]): readonly string[] {
+  if (reasons.length === 0) return [];
+  const shown = reasons.slice(0, mostReasons);
+  const width = Math.max(...shown.map(({ code }) => code.length));
+  return [
+    '',
+    ...shown.map(({ status, code, count: amount, message }) => {
+      const what = `${count(amount)} ${status === 'in-doubt' ? 'in doubt' : 'failed'}`;
+      return `  ${what}  ${printable(code).padEnd(width)}  ${printable(message)}`;
+    }),
+    ...(reasons.length > shown.length
+      ? [`  and ${reasons.length - shown.length} other reasons: see the manifest`]
+      : []),
+  ];
+}
+
+function doubtLines({ inDoubt }: RunSummary): readonly string[] {
+  if (inDoubt.length === 0) return [];
+  return [
+    '',
+    'In doubt: the submission was sent and no answer came, so the service may have made (and charged) it.',
+    ...inDoubt
+      .slice(0, 5)
+      .map(({ job, step, branch, cell }) => `  ${job}  cell ${cell}, ${printable(slotText(step, branch))}`),
+    ...(inDoubt.length > 5 ? ['  and more: promptpress status lists them'] : []),
+  ];
+}
+
+/** `grid/U1/Vary (Strong)` */
+const slotText = (step: string, branch: string): string => (branch === '' ? step : `${step}/${branch}`);
+
+/** Commands to copy. */
+function advice({ end, slots, reasons }: RunSummary, again: string): readonly string[] {
+  const lines: (readonly [string, string])[] = [];
+  const unfinished =
+    slots === undefined || slots.pending + slots.submitting + slots.running + slots.modal + slots.saving > 0;
+  if (end.kind !== 'complete' && unfinished) lines.push([again, 'goes on where this one stopped']);
+  if (slots !== undefined && slots.failed > 0) {
+    lines.push([`${again} --retry-failed`, `submits the ${counted(slots.failed, 'failed job')} anew`]);
+    const code = reasons.find(({ status }) => status === 'failed')?.code;
+    if (reasons.length > 1 && code !== undefined) {
+      lines.push([`${again} --retry-failed --code ${code}`, 'only those that failed for this reason']);
+    }
+  }
+  if (slots !== undefined && slots['in-doubt'] > 0) {
+    lines.push([`${again} --in-doubt retry`, 'submits what is in doubt again: it may be paid twice']);
+  }
+  const width = Math.max(0, ...lines.map(([command]) => command.length));
+  return lines.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`);
+}

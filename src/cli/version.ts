@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A file of the package, from the sources as from the build: both lie two folders deep. */
+export const packageFile = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+
+/** The version of this package. */
+export const version: string = (
+  JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { readonly version: string }
+).version;
+
+/** Where bugs are reported. */
+export const reportAdvice =
+  'This is a bug of promptpress. Please report it with this text, the version and what you did; look through the text for secrets first.';

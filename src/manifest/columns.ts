@@ -1,0 +1,116 @@
+import type { Value } from '../pipeline/value.ts';
+import { renderValue } from '../pipeline/value.ts';
+import type { ManifestRow } from './row.ts';
+
+/** The columns of `manifest.csv` in order (DESIGN.md section 7); `var.<name>` of each matrix variable follow. */
+export const manifestColumns = [
+  'file_name',
+  'cell',
+  'step',
+  'branch',
+  'output',
+  'status',
+  'kind',
+  'prompt',
+  'text',
+  'model',
+  'image_url',
+  'task_id',
+  'parent_task_id',
+  'button',
+  'custom_id',
+  'speed',
+  'width',
+  'height',
+  'bytes',
+  'mime',
+  'sha256',
+  'finish_reason',
+  'block_reason',
+  'prompt_tokens',
+  'cached_tokens',
+  'candidates_tokens',
+  'thoughts_tokens',
+  'tool_tokens',
+  'total_tokens',
+  'cost',
+  'attempts',
+  'submitted_at',
+  'finished_at',
+  'error_code',
+  'error_message',
+  'request_id',
+  'job',
+] as const;
+
+export type ManifestColumn = (typeof manifestColumns)[number];
+
+/** The header of a plan's manifest. `variables` as in the plan's matrix, in its order. */
+export const manifestHeader = (variables: readonly string[]): readonly string[] => [
+  ...manifestColumns,
+  ...variables.map((name) => `var.${name}`),
+];
+
+/** A row as text, one field per column of {@link manifestHeader}. What is unknown is empty, never 0. */
+export function rowFields(row: ManifestRow, variables: readonly string[]): readonly string[] {
+  const named = namedFields(row);
+  return [
+    ...manifestColumns.map((column) => text(named[column])),
+    ...variables.map((name) => variable(row.cell.vars[name])),
+  ];
+}
+
+type Field = string | number | undefined;
+
+/** Columns that no image job fills stay out of this map, and empty. */
+function namedFields({
+  cell,
+  slot,
+  artifact,
+  firstOfJob,
+  parentTaskId,
+}: ManifestRow): Partial<Record<ManifestColumn, Field>> {
+  const { record } = slot;
+  return {
+    file_name: artifact?.file,
+    cell: cell.number,
+    step: slot.step,
+    branch: slot.branch.join('/'),
+    output: artifact?.output,
+    status: slot.status,
+    kind: slot.kind,
+    prompt: slot.prompt,
+    image_url: record?.result?.imageUrl,
+    task_id: record?.taskId,
+    parent_task_id: parentTaskId,
+    // Rerolls and pans carry no label, only an emoji (protocol.md 4).
+    button: record?.pressed?.label || record?.pressed?.emoji,
+    custom_id: record?.pressed?.customId,
+    speed: record?.speed,
+    width: artifact?.width,
+    height: artifact?.height,
+    bytes: artifact?.bytes,
+    mime: artifact?.mime,
+    sha256: artifact?.sha256,
+    cost: firstOfJob ? amount(record?.cost) : undefined,
+    attempts: record?.attempts,
+    submitted_at: time(record?.submittedAt),
+    finished_at: time(record?.finishedAt),
+    error_code: slot.error?.code,
+    error_message: slot.error?.message,
+    // A blocked slot shows why it is blocked, but made no request of its own.
+    request_id: record?.error?.requestId,
+    job: slot.job?.key,
+  };
+}
+
+const text = (field: Field): string => (field === undefined ? '' : String(field));
+
+const variable = (value: Value | undefined): string => (value === undefined ? '' : renderValue(value));
+
+const time = (unixMs: number | undefined): string | undefined =>
+  unixMs === undefined ? undefined : new Date(unixMs).toISOString();
+
+/** Sums of prices pick up binary noise (0.1 + 0.2); nothing is priced in billionths. */
+const amount = (cost: number | undefined): number | undefined =>
+  cost === undefined ? undefined : Number(cost.toFixed(9));

@@ -1,0 +1,75 @@
+import type { Cell, Selection } from '../plan/cell.ts';
+import { chosenSteps } from '../plan/choose.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Slot } from '../plan/slot.ts';
+import type { StateReader } from '../state/store.ts';
+import { isNarrowed, type ManifestCell, narrowedCells } from './cells.ts';
+import { KeySet } from './key-set.ts';
+import { Roots } from './roots.ts';
+import type { ManifestRow } from './row.ts';
+
+/**
+ * The rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
+ *
+ * Every slot that the selection chose has a row for each of its artifacts, or one without any; other slots are there
+ * when they have a result. One cell is in memory at a time; beside it the manifest remembers 8 to 32 bytes for
+ * each job that has a cost, to show it once.
+ *
+ * The selection has been checked against the plan (its steps and axes exist).
+ */
+export async function* manifestRows(
+  plan: Plan,
+  selection: Selection,
+  reader: StateReader,
+): AsyncGenerator<ManifestRow> {
+  const priced = new KeySet();
+  const narrowed = isNarrowed(selection);
+  const roots = narrowed ? new Roots(reader) : undefined;
+  const cells = roots === undefined ? everyCell(plan) : narrowedCells(plan, selection, roots);
+  const steps = chosenSteps(plan, selection.only);
+  if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
+
+  for await (const { cell, chosen: cellIsChosen } of cells) {
+    const lookup = rememberingLookup(reader);
+    for (const slot of plan.resolve(cell, lookup)) {
+      if (slot.record !== undefined && slot.record.parent === undefined) roots?.place(slot.record.key);
+      const chosen = cellIsChosen && steps.value.includes(slot);
+      if (chosen || hasResult(slot)) yield* slotRows(cell, slot, chosen, lookup, priced);
+    }
+  }
+}
+
+function* slotRows(
+  cell: Cell,
+  slot: Slot,
+  chosen: boolean,
+  lookup: (key: string) => JobRecord | undefined,
+  priced: KeySet,
+): Generator<ManifestRow> {
+  const { record } = slot;
+  const parent = slot.job?.parent ?? record?.parent;
+  const parentTaskId = parent === undefined ? undefined : lookup(parent)?.taskId;
+  const shared = { cell, slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) };
+  const firstOfJob = record?.cost !== undefined && priced.add(record.key);
+
+  const [artifact, ...more] = record?.artifacts ?? [];
+  yield { ...shared, firstOfSlot: true, firstOfJob, ...(artifact === undefined ? {} : { artifact }) };
+  for (const next of more) yield { ...shared, firstOfSlot: false, firstOfJob: false, artifact: next };
+}
+
+/** A record that only waits for its turn is no result. */
+const hasResult = ({ record }: Slot): boolean => record !== undefined && record.status !== 'pending';
+
+async function* everyCell(plan: Plan): AsyncGenerator<ManifestCell> {
+  for await (const cell of plan.matrix.cells({})) yield { cell, chosen: true };
+}
+
+/** The plan and the parent's column ask for the same records: each is read once per cell. */
+function rememberingLookup(reader: StateReader): (key: string) => JobRecord | undefined {
+  const known = new Map<string, JobRecord | undefined>();
+  return (key) => {
+    if (!known.has(key)) known.set(key, reader.get(key));
+    return known.get(key);
+  };
+}

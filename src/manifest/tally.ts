@@ -1,0 +1,83 @@
+import type { SlotStatus } from '../plan/slot.ts';
+import type { ManifestRow } from './row.ts';
+
+/** Slots that share a status and an error code, with one of their messages. */
+export interface Reason {
+  readonly status: SlotStatus;
+  readonly code: string;
+  readonly count: number;
+  /** The message of the first of them in plan order. */
+  readonly message: string;
+}
+
+/** What a manifest adds up to: the basis of exit codes and of what the user is told at the end. */
+export interface ManifestTally {
+  readonly rows: number;
+  /** Slots that the selection chose, by status. */
+  readonly slots: Readonly<Record<SlotStatus, number>>;
+  /** Slots that are listed only because they have a result. */
+  readonly otherSlots: number;
+  /** Rows that name a file, in all slots. */
+  readonly files: number;
+  /** Why chosen slots failed or are in doubt, most frequent first. */
+  readonly reasons: readonly Reason[];
+  /** Sum of the cost column; absent when no price is known. */
+  readonly cost?: number;
+}
+
+/** Codes are a closed set; a service's own codes could be many. */
+const mostReasons = 100;
+
+/** Adds rows up, one at a time. */
+export class Tally {
+  #rows = 0;
+  #otherSlots = 0;
+  #files = 0;
+  #cost: number | undefined;
+  readonly #slots: Record<SlotStatus, number> = {
+    pending: 0,
+    submitting: 0,
+    running: 0,
+    modal: 0,
+    saving: 0,
+    done: 0,
+    failed: 0,
+    'in-doubt': 0,
+    skipped: 0,
+    blocked: 0,
+  };
+  readonly #reasons = new Map<string, { status: SlotStatus; code: string; count: number; message: string }>();
+
+  add({ slot, chosen, artifact, firstOfSlot, firstOfJob }: ManifestRow): void {
+    this.#rows += 1;
+    if (artifact !== undefined) this.#files += 1;
+    if (firstOfJob && slot.record?.cost !== undefined) this.#cost = (this.#cost ?? 0) + slot.record.cost;
+    if (!firstOfSlot) return;
+    if (!chosen) {
+      this.#otherSlots += 1;
+      return;
+    }
+    this.#slots[slot.status] += 1;
+    if (slot.error !== undefined && (slot.status === 'failed' || slot.status === 'in-doubt')) {
+      this.#count(slot.status, slot.error.code, slot.error.message);
+    }
+  }
+
+  result(): ManifestTally {
+    return {
+      rows: this.#rows,
+      slots: { ...this.#slots },
+      otherSlots: this.#otherSlots,
+      files: this.#files,
+      reasons: [...this.#reasons.values()].sort((a, b) => b.count - a.count),
+      ...(this.#cost === undefined ? {} : { cost: Number(this.#cost.toFixed(9)) }),
+    };
+  }
+
+  #count(status: SlotStatus, code: string, message: string): void {
+    const name = `${status} ${code}`;
+    const known = this.#reasons.get(name);
+    if (known !== undefined) known.count += 1;
+    else if (this.#reasons.size < mostReasons) this.#reasons.set(name, { status, code, count: 1, message });
+  }
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that
+ * a reader, a crash or a full disk never meets half of it. Takes only as much memory as one chunk. Of two writers at
+ * the same time the last one wins, whole.
+ *
+ * @throws the error of the file system, with its `code`; the file of before is then untouched
+ */
+export async function writeWhole(
+  file: string,
+  chunks: Iterable<string> | AsyncIterable<string>,
+  options: { readonly mode?: number } = {},
+): Promise<void> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    const handle = await open(temporary, 'wx', options.mode);
+    try {
+      for await (const chunk of chunks) await handle.writeFile(chunk, 'utf8');
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(file));
+}
+
+/** Makes a rename in the folder durable, where the system can: Windows cannot open a folder. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EPERM' && code !== 'EISDIR' && code !== 'EINVAL' && code !== 'ENOTSUP') throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { stringify } from 'csv-stringify/sync';
+import type { Selection } from '../plan/cell.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { StateReader } from '../state/store.ts';
+import { manifestHeader, rowFields } from './columns.ts';
+import { manifestRows } from './rows.ts';
+import { type ManifestTally, Tally } from './tally.ts';
+import { writeWhole } from './whole-file.ts';
+
+/** Rows that become text together: one write to the file, and one turn of the event loop in between. */
+const batchSize = 256;
+
+/**
+ * Writes `manifest.csv` whole or not at all, and returns what it adds up to.
+ *
+ * UTF-8 without a byte order mark; RFC 4180 to the letter: lines end in CRLF, fields with a comma, a quote or a line
+ * break are quoted. The bytes are a function of the plan, the selection and the state alone.
+ *
+ * @throws the error of the file system (`code` ENOSPC, EACCES, …), StateError, and the signal's reason when aborted.
+ */
+export async function writeManifest(options: {
+  readonly plan: Plan;
+  readonly selection: Selection;
+  readonly reader: StateReader;
+  /** Where it goes: `<run directory>/manifest.csv`; `file_name` is relative to its folder. */
+  readonly file: string;
+  /** Applied to the text: takes secrets out that a service repeated in its messages. */
+  readonly redact?: (text: string) => string;
+  readonly signal?: AbortSignal;
+}): Promise<ManifestTally> {
+  const tally = new Tally();
+  await writeWhole(options.file, manifestText(options, tally));
+  return tally.result();
+}
+
+async function* manifestText(
+  {
+    plan,
+    selection,
+    reader,
+    redact = (text) => text,
+    signal,
+  }: {
+    readonly plan: Plan;
+    readonly selection: Selection;
+    readonly reader: StateReader;
+    readonly redact?: (text: string) => string;
+    readonly signal?: AbortSignal;
+  },
+  tally: Tally,
+): AsyncGenerator<string> {
+  const { variables } = plan.matrix;
+  yield csv([manifestHeader(variables)]);
+  let batch: (readonly string[])[] = [];
+  for await (const row of manifestRows(plan, selection, reader)) {
+    tally.add(row);
+    batch.push(rowFields(row, variables));
+    if (batch.length < batchSize) continue;
+    signal?.throwIfAborted();
+    yield redact(csv(batch));
+    batch = [];
+  }
+  yield redact(csv(batch));
+}
+
+const csv = (records: readonly (readonly string[])[]): string =>
+  stringify(records as string[][], { record_delimiter: '\r\n' });
