@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/run/event.ts';
+import type { Clock, RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
+import { runPlan } from '../../src/run/run.ts';
+import type { ImageService } from '../../src/service/answer.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { faultyStore } from '../rig/faulty-store.ts';
+import { epoch } from '../rig/jobs.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { planOf } from '../rig/plan.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { VirtualService } from '../rig/virtual-service.ts';
+
+const text = `name: t
+matrix: { n: { from: 1, to: 5 } }
+steps:
+  grid: { imagine: "picture {{ n }}", path: U1 }
+`;
+
+/** A clock that jumps to the next moment that is waited for, once everything else has had its turn. */
+function jumpingClock(): Clock {
+  let now = epoch;
+  return {
+    now: () => now,
+    at: (atMs, call) => {
+      const immediate = setImmediate(() => {
+        now = Math.max(now, atMs);
+        call();
+      });
+      return () => clearImmediate(immediate);
+    },
+  };
+}
+
+/** The virtual service behind the port, with what a test puts in between. */
+function portOf(
+  service: VirtualService,
+  clock: Clock,
+  store: StateStore,
+  before: Partial<ImageService> = {},
+): ImageService {
+  const submit = (taskId?: string) => {
+    const record = store
+      .unfinished()
+      .find(({ status, taskId: id }) => status === 'submitting' && id === undefined);
+    // The intent is durable before the request leaves; a request without one is a bug that this finds.
+    if (record === undefined) throw new Error('A submission left before its intent was durable.');
+    return service.submit(record, taskId, clock.now());
+  };
+  return {
+    imagine: () => Promise.resolve(submit()),
+    action: ({ taskId }) => Promise.resolve(submit(taskId)),
+    fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now())),
+    close: () => Promise.resolve(),
+    ...before,
+  };
+}
+
+async function run(
+  change: {
+    readonly store?: StateStore;
+    readonly service?: (port: ImageService) => Partial<ImageService>;
+    readonly settings?: Partial<RunSettings>;
+    readonly listener?: (event: RunEvent) => void;
+    readonly control?: { readonly drain?: AbortSignal; readonly leave?: AbortSignal };
+  } = {},
+): Promise<RunReport & { readonly service: VirtualService; readonly events: readonly RunEvent[] }> {
+  const { plan } = await planOf(text);
+  const store = change.store ?? memoryStore();
+  const clock = jumpingClock();
+  const service = new VirtualService();
+  const port = portOf(service, clock, store);
+  const ports: RunPorts = {
+    store,
+    clock,
+    random: () => 0.5,
+    service: { ...port, ...change.service?.(port) },
+    artifacts: { save: ({ key }) => Promise.resolve(service.save(key)), close: () => Promise.resolve() },
+  };
+  const events: RunEvent[] = [];
+  const never = new AbortController().signal;
+  const report = await runPlan(
+    {
+      cells: (selection) => plan.matrix.cells(selection),
+      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      price: () => undefined,
+    },
+    {},
+    virtualSettings({ limits: { tasks: 1, requests: 4 }, ...change.settings }),
+    ports,
+    { drain: change.control?.drain ?? never, leave: change.control?.leave ?? never },
+    (event) => {
+      events.push(event);
+      change.listener?.(event);
+    },
+  );
+  return { ...report, service, events };
+}
+
+describe('the engine', () => {
+  it('carries a plan out, each intent durable before its request', async () => {
+    const { end, submits, service, events } = await run();
+    expect([end, submits, service.made.size]).toEqual([{ kind: 'complete' }, 10, 10]);
+    expect(events[0]?.type).toBe('run:start');
+    expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
+  });
+
+  it('ends with the disk’s error, and sends nothing of a turn that could not be made durable', async () => {
+    const store = memoryStore();
+    const faulty = faultyStore(store, [{ at: 3, fault: 'state.full' }]);
+    const { end, service } = await run({ store: faulty });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
+    expect([faulty.writes, faulty.turns.length]).toEqual([3, 2]);
+    expect(service.submits.length).toBe(store.totals().attempts);
+  });
+
+  it('goes on whatever a listener throws, and reports it', async () => {
+    const oops = new Error('oops');
+    const { end, listenerError } = await run({
+      listener: () => {
+        throw oops;
+      },
+    });
+    expect([end, listenerError]).toEqual([{ kind: 'complete' }, oops]);
+  });
+
+  it('rejects with a bug instead of hanging or hiding it', async () => {
+    const bug = new TypeError('Internal error: made up');
+    await expect(run({ service: () => ({ fetchTask: () => Promise.reject(bug) }) })).rejects.toBe(bug);
+  });
+
+  it('told to leave, aborts what is under way and leaves the rest for the next run', async () => {
+    const leave = new AbortController();
+    let aborted = false;
+    const { end, service } = await run({
+      control: { leave: leave.signal },
+      service: () => ({
+        fetchTask: (_, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              aborted = true;
+              reject(new Error('aborted'));
+            });
+            leave.abort();
+          }),
+      }),
+    });
+    expect([end, aborted, service.submits.length]).toEqual([{ kind: 'interrupted', forced: true }, true, 1]);
+  });
+
+  it('told to stop before it began, does nothing', async () => {
+    const { end, service } = await run({ control: { drain: AbortSignal.abort() } });
+    expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: false }, 0]);
+  });
+});
