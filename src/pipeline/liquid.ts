@@ -35,7 +35,8 @@ function parseMistake(thrown: unknown, source: string): Mistake {
   if (!LiquidError.is(thrown)) throw thrown;
   const { originalError, token } = thrown;
   const offset = Math.min(token.begin, source.length);
-  const length = Math.min(token.end, source.length) - offset;
+  // A tag that is nothing but its signs ends before it begins.
+  const length = Math.max(0, Math.min(token.end, source.length) - offset);
   if (originalError instanceof Refusal) {
     const { code, message, hint } = originalError;
     return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };

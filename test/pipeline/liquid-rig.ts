@@ -1,0 +1,57 @@
+import { compileCondition, compileTemplate } from '../../src/pipeline/liquid.ts';
+import type { Locate, Mistake } from '../../src/pipeline/mistake.ts';
+import type { Result } from '../../src/pipeline/result.ts';
+import {
+  type Condition,
+  type Template,
+  TemplateError,
+  type TemplateScope,
+} from '../../src/pipeline/template.ts';
+import { type Value, WrittenNumber } from '../../src/pipeline/value.ts';
+
+/** Offsets as columns, so that a position in a test is one in the text it gives. */
+export const inText: Locate = (offset, length) => ({ line: 1, column: offset + 1, length });
+
+export const scopeOf = (
+  vars: Record<string, Value> = {},
+  rest: Partial<TemplateScope> = {},
+): TemplateScope => ({ vars, repeat: 1, steps: {}, ...rest });
+
+export const written = (source: string): WrittenNumber => new WrittenNumber(source, Number(source));
+
+/** The value of a result that must be good; its mistakes are the failure's text. */
+export function good<T>(result: Result<T, readonly Mistake[]>): T {
+  if (result.ok) return result.value;
+  throw new Error(`refused: ${JSON.stringify(result.error)}`);
+}
+
+/** The mistakes of a result that must be bad, each with the text it marks. */
+export function marked(
+  text: string,
+  result: Result<unknown, readonly Mistake[]>,
+): readonly (readonly [string, string])[] {
+  if (result.ok) throw new Error(`accepted: ${text}`);
+  return result.error.map(({ code, offset, length }) => [code, text.slice(offset, offset + length)] as const);
+}
+
+export const template = (source: string): Template => good(compileTemplate(source, inText));
+
+export const condition = (source: string): Condition => good(compileCondition(source, inText));
+
+export const render = (source: string, vars?: Record<string, Value>, rest?: Partial<TemplateScope>): string =>
+  template(source).render(scopeOf(vars, rest));
+
+export const holds = (source: string, vars?: Record<string, Value>): boolean =>
+  condition(source).holds(scopeOf(vars));
+
+/** The error that must be thrown. */
+export function thrown(run: () => unknown): TemplateError {
+  let value: unknown;
+  try {
+    value = run();
+  } catch (error) {
+    if (error instanceof TemplateError) return error;
+    throw error;
+  }
+  throw new Error(`nothing was thrown, but ${JSON.stringify(value)} given`);
+}
