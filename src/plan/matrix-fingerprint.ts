@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { FilePort } from '../pipeline/files.ts';
+import { TableError } from '../pipeline/table-error.ts';
+
+const blockBytes = 64 * 1024;
+/** Half a SHA-256 is enough to tell an edited block from the one that was read before. */
+const digestBytes = 16;
+
+/**
+ * What a file held when it was first read, block by block, so that a later reading notices a change before anything
+ * behind it is used, and not at the end. Takes 16 bytes for each 64 KiB.
+ */
+export class Fingerprint {
+  readonly #whole = createHash('sha256');
+  #digests = Buffer.alloc(digestBytes * 16);
+  #blocks = 0;
+  #bytes = 0;
+  #sha256: string | undefined;
+
+  /** Bytes of the file, as far as it was read. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** SHA-256 of the whole file; only after it was read to the end. */
+  sha256(): string {
+    this.#sha256 ??= this.#whole.digest('hex');
+    return this.#sha256;
+  }
+
+  /** The same files; what is read is remembered. For one file, read once. */
+  recording(files: FilePort): FilePort {
+    return withRead(files, (file) => this.#record(files.read(file)));
+  }
+
+  /** The same files; what is read is compared with what was remembered, and a change is `table.changed`. */
+  checking(files: FilePort): FilePort {
+    return withRead(files, (file) => this.#check(files.read(file)));
+  }
+
+  async *#record(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const block of blocksOf(chunks)) {
+      this.#whole.update(block);
+      this.#bytes += block.length;
+      const at = this.#blocks * digestBytes;
+      if (at === this.#digests.length) this.#digests = Buffer.concat([this.#digests], at * 2);
+      digestOf(block).copy(this.#digests, at);
+      this.#blocks++;
+      yield block;
+    }
+  }
+
+  async *#check(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    let index = 0;
+    for await (const block of blocksOf(chunks)) {
+      const at = index * digestBytes;
+      const same =
+        index < this.#blocks && digestOf(block).equals(this.#digests.subarray(at, at + digestBytes));
+      if (!same) throw changed();
+      index++;
+      yield block;
+    }
+    if (index !== this.#blocks) throw changed();
+  }
+}
+
+function changed(): TableError {
+  return new TableError(
+    'table.changed',
+    'The table was changed while it was in use; leave it alone during a run, and start again.',
+    { line: 1 },
+  );
+}
+
+const digestOf = (block: Uint8Array): Buffer =>
+  createHash('sha256').update(block).digest().subarray(0, digestBytes);
+
+function withRead(files: FilePort, read: FilePort['read']): FilePort {
+  return { root: files.root, read, facts: (file) => files.facts(file) };
+}
+
+/** The same bytes in blocks of equal size (the last may be shorter), whatever the chunks. */
+async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let block = new Uint8Array(blockBytes);
+  let filled = 0;
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; ) {
+      const part = chunk.subarray(from, from + blockBytes - filled);
+      block.set(part, filled);
+      filled += part.length;
+      from += part.length;
+      if (filled === blockBytes) {
+        yield block;
+        // What was handed out belongs to its reader.
+        block = new Uint8Array(blockBytes);
+        filled = 0;
+      }
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled);
+}

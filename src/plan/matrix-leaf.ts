@@ -1,0 +1,96 @@
+import type { Value } from '../pipeline/value.ts';
+import type { Selection } from './cell.ts';
+import type { Extras, MatrixSpace } from './matrix-space.ts';
+import { MatrixWalk, type Wanted } from './matrix-walk.ts';
+import { type Filter, filterTakes, shardCount } from './select.ts';
+
+/** A combination before `repeat`, not yet with its values. */
+export type Leaf =
+  | { readonly position: number; readonly indices: readonly number[]; readonly extras: Extras }
+  | { readonly position: number; readonly added: Readonly<Record<string, Value>> };
+
+/** What decides which combinations are chosen. */
+export interface LeafChoice {
+  readonly filters: readonly Filter[];
+  /** For each axis, what the filters want of it. */
+  readonly wanted: readonly (Wanted | undefined)[];
+  readonly shard: Selection['shard'];
+  readonly repeat: number;
+}
+
+/** Combinations passed over before others have a turn. */
+const pause = 65_536;
+
+/**
+ * The chosen combinations in plan order, found on indices alone; undefined now and then, where it is fair to let others
+ * have a turn. `position` is the place in the plan before `repeat`, from 0.
+ */
+export function* chosenLeaves(
+  space: MatrixSpace,
+  drawn: Float64Array | undefined,
+  choice: LeafChoice,
+): Generator<Leaf | undefined, void, undefined> {
+  const axisVariables = new Set(space.axes.flatMap(({ variables }) => variables));
+  // Includes never change an axis's own variable, so only filters of other variables look at what they add.
+  const onExtras = choice.filters.filter(({ variable }) => !axisVariables.has(variable));
+  const takes = (leaf: Leaf): boolean => {
+    if (!shardReaches(choice, leaf.position)) return false;
+    if ('added' in leaf)
+      return choice.filters.every((filter) => filterTakes(filter, leaf.added[filter.variable]));
+    return onExtras.every((filter) => filterTakes(filter, leaf.extras[filter.variable]));
+  };
+  const leaves = drawn === undefined ? walkedLeaves(space, choice) : drawnLeaves(space, drawn, choice);
+  for (const leaf of leaves) {
+    if (leaf === undefined || takes(leaf)) yield leaf;
+    else if (leaf.position % pause === 0) yield undefined;
+  }
+}
+
+function* walkedLeaves(space: MatrixSpace, choice: LeafChoice): Generator<Leaf | undefined, void, undefined> {
+  const walk = new MatrixWalk(space, choice.wanted);
+  for (let more = walk.next(); more !== false; more = walk.next()) {
+    if (more !== undefined && shardReaches(choice, walk.position)) {
+      const indices = Array.from(walk.indices);
+      yield { position: walk.position, indices, extras: space.extrasOf(indices) };
+    } else if (more === undefined || walk.position % pause === 0) yield undefined;
+  }
+  for (const [index, added] of space.added.entries()) yield { position: space.kept + index, added };
+}
+
+function* drawnLeaves(
+  space: MatrixSpace,
+  drawn: Float64Array,
+  choice: LeafChoice,
+): Generator<Leaf | undefined, void, undefined> {
+  for (const [position, ordinal] of drawn.entries()) {
+    if (ordinal >= space.product) {
+      yield { position, added: space.added[ordinal - space.product] as Readonly<Record<string, Value>> };
+      continue;
+    }
+    const indices = decode(space, ordinal);
+    const wanted = choice.wanted.every((wants, axis) => wants?.(indices[axis] as number) !== false);
+    if (wanted) yield { position, indices, extras: space.extrasOf(indices) };
+    else if (position % pause === 0) yield undefined;
+  }
+}
+
+function decode(space: MatrixSpace, ordinal: number): number[] {
+  const indices: number[] = [];
+  let rest = ordinal;
+  for (const stride of space.strides) {
+    const below = rest % stride;
+    indices.push((rest - below) / stride);
+    rest = below;
+  }
+  return indices;
+}
+
+/** Whether the shard takes any of a combination's repeats. */
+function shardReaches({ shard, repeat }: LeafChoice, position: number): boolean {
+  return shard === undefined || repeatsIn(shard, repeat, position) > 0;
+}
+
+/** How many of a combination's repeats a shard takes. */
+export function repeatsIn(shard: Selection['shard'], repeat: number, position: number): number {
+  return shardCount(shard, (position + 1) * repeat) - shardCount(shard, position * repeat);
+}

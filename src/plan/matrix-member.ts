@@ -1,0 +1,30 @@
+import { isMapping, renderValue, type Value } from '../pipeline/value.ts';
+
+/** One leaf of a partial value: where it stands and how it renders. */
+export interface PartialLeaf {
+  readonly path: readonly string[];
+  readonly text: string;
+}
+
+/** The scalars of a value with their paths; a list's members are named by their index. */
+export function leavesOf(value: Value, path: readonly string[] = []): PartialLeaf[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item: Value, index) => leavesOf(item, [...path, String(index)]));
+  }
+  if (isMapping(value)) {
+    return Object.keys(value).flatMap((name) => leavesOf(value[name] as Value, [...path, name]));
+  }
+  return [{ path, text: renderValue(value) }];
+}
+
+/** The member of a value at a path; undefined where there is none. */
+export function memberAt(value: Value, path: readonly string[]): Value | undefined {
+  let at: Value | undefined = value;
+  for (const name of path) {
+    if (Array.isArray(at)) at = /^\d+$/.test(name) ? (at as readonly Value[])[Number(name)] : undefined;
+    else if (isMapping(at)) at = Object.hasOwn(at, name) ? at[name] : undefined;
+    else return undefined;
+    if (at === undefined) return undefined;
+  }
+  return at;
+}
