@@ -31,7 +31,7 @@ class AddressReader {
       atom?.kind === 'atom' &&
       more.length === 0 &&
       atom.form !== 'pattern' &&
-      atom.text !== '' &&
+      atom.text.trim() !== '' &&
       !atom.optional
     ) {
       return normalName(atom.text);
@@ -66,7 +66,7 @@ class AddressReader {
     const names: string[] = [];
     for (const part of parts) {
       const [token] = part.tokens;
-      if (token?.kind === 'atom' && (token.text !== '' || token.broken))
+      if (token?.kind === 'atom' && (token.text.trim() !== '' || token.broken))
         names.push(this.#name(token, parts.length === 1 && last));
       else this.mistakes.add('path.empty', 'The name of a branch is expected here.', part.span);
     }

@@ -109,7 +109,7 @@ export class SelectorGrammar {
     const atoms: Atom[] = [];
     for (const part of parts) {
       const [token] = part.tokens;
-      if (token?.kind === 'atom' && (token.text !== '' || token.form === 'pattern' || token.broken))
+      if (token?.kind === 'atom' && (token.text.trim() !== '' || token.form === 'pattern' || token.broken))
         atoms.push(token);
       else this.#empty(part.span, parts.length > 1 ? 'On each side of "|"' : 'Here');
     }

@@ -142,6 +142,7 @@ describe('a mistake in a path', () => {
     ['A |', [['path.empty', '']]],
     ['| A', [['path.empty', '']]],
     ['""', [['path.empty', '""']]],
+    ['" "', [['path.empty', '" "']]],
     ['?', [['path.empty', '?']]],
     ['U1 → "abc', [['path.unclosed-quote', '"']]],
     ['U1 → {{ a', [['path.unclosed-template', '{{']]],
