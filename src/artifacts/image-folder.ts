@@ -24,8 +24,8 @@ export interface IncomingFile extends Bytes {
 /** The `images` folder of a run directory. Names are relative to the run directory, with `/`. */
 export class ImageFolder {
   readonly #directory: string;
-  /** Folders that are known to be durable: no more than there are two-character beginnings of keys. */
-  readonly #folders = new Set<string>();
+  /** Folders whose names are durable: no more than there are two-character beginnings of keys. */
+  readonly #synced = new Set<string>();
   #prepared: Promise<void> | undefined;
   #count = 0;
 
@@ -83,19 +83,14 @@ export class ImageFolder {
   async #place(path: string, name: string): Promise<void> {
     const target = join(this.#directory, name);
     const folder = dirname(target);
-    if (!this.#folders.has(folder)) {
-      await mkdir(folder, { recursive: true });
+    // Made each time: somebody may have removed it since.
+    const made = await mkdir(folder, { recursive: true });
+    if (made !== undefined || !this.#synced.has(folder)) {
       await syncFolder(dirname(folder));
-      this.#folders.add(folder);
+      this.#synced.add(folder);
     }
-    try {
-      await rename(path, target);
-      await syncFolder(folder);
-    } catch (failure) {
-      // Somebody may have removed the folder: the next try makes it again.
-      this.#folders.delete(folder);
-      throw failure;
-    }
+    await rename(path, target);
+    await syncFolder(folder);
   }
 }
 

@@ -8,7 +8,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** The part of a prepared statement that both drivers have. */
-export interface RawStatement {
+interface RawStatement {
   run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): unknown;
   all(...values: SqlValue[]): unknown[];

@@ -34,6 +34,9 @@ export interface LockOptions {
  */
 const lockFileName = 'lock';
 
+/** The journal is kept in memory: a file for it would be made, and left behind by a kill, though nothing is written. */
+const takeLock = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
+
 /** Who holds the lock, for messages only: it is believed only while the lock is held. */
 const ownerFileName = 'lock.json';
 
@@ -59,7 +62,7 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
     const database = openLock(file, options);
     try {
-      if (!begin(database, 'BEGIN EXCLUSIVE')) throw lockedBy(directory, readOwner(ownerFile));
+      if (!begin(database, takeLock)) throw lockedBy(directory, readOwner(ownerFile));
       writeOwner(ownerFile, owner);
     } catch (failure) {
       database.close();

@@ -18,7 +18,7 @@ const statuses = [
 ] as const satisfies readonly JobStatus[];
 
 /** No jobs at all. */
-export const noTotals: StoreTotals = {
+const noTotals: StoreTotals = {
   jobs: Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>,
   attempts: 0,
   cost: 0,

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acquireLock, type LockOwner, lockOwner } from '../../src/state/lock.ts';
@@ -25,8 +25,10 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     expect(failure.code).toBe('state.locked');
     expect(failure.message).toContain(`process ${process.pid} on here, since 2026-01-02T03:04:05.000Z`);
     expect(lockOwner(directory, { driver })).toEqual(me);
+    expect(readdirSync(directory)).toEqual(['lock', 'lock.json']);
     lock.release();
     lock.release();
+    expect(readdirSync(directory)).toEqual(['lock']);
     expect(lockOwner(directory, { driver })).toBeUndefined();
     acquireLock(directory, me, { driver }).release();
   });

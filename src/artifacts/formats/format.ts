@@ -26,7 +26,7 @@ export interface ImageFormat {
 }
 
 /** What is found at the very end of a whole file is looked for in this much of it: some programs append their own. */
-export const tailLength = 65_536;
+const tailLength = 65_536;
 
 /** The last bytes of a file, but none before `from`. */
 export async function tail(bytes: Bytes, from = 0): Promise<Buffer> {

@@ -1,0 +1,166 @@
+import type { LookupFunction } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { AddressRefused, addressRule, isPublic } from '../../src/artifacts/address.ts';
+
+const forbidden = [
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '100.64.0.1',
+  '100.127.255.254',
+  '127.0.0.1',
+  '127.255.255.254',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '192.88.99.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.51.100.7',
+  '203.0.113.9',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::7f00:1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:169.254.169.254',
+  '::ffff:0:127.0.0.1',
+  '64:ff9b::127.0.0.1',
+  '64:ff9b::10.0.0.1',
+  '64:ff9b:1::1',
+  '100::1',
+  '2001::1',
+  '2001:2::1',
+  '2001:10::1',
+  '2001:20::1',
+  '2001:db8::1',
+  '2002:7f00:1::',
+  '3fff::1',
+  '4000::1',
+  '5f00::1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+  'not an address',
+];
+
+const allowed = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '93.184.216.34',
+  '100.63.255.255',
+  '172.32.0.1',
+  '2606:4700::1111',
+  '2a00:1450:4001::1',
+  '::ffff:8.8.8.8',
+  '64:ff9b::8.8.8.8',
+];
+
+describe('public addresses', () => {
+  it.each(forbidden)('%s is none', (address) => expect(isPublic(address)).toBe(false));
+  it.each(allowed)('%s is one', (address) => expect(isPublic(address)).toBe(true));
+});
+
+/** Resolves every name to these addresses, as dns.lookup does. */
+const resolvesTo =
+  (...addresses: readonly string[]): LookupFunction =>
+  (_hostname, options, callback) => {
+    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    const [first] = found;
+    if (options.all === true) callback(null, found);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+
+const ask = (lookup: LookupFunction, host: string, all: boolean): Promise<unknown> =>
+  new Promise((resolve) => {
+    lookup(host, { all }, (error, found) => resolve(error ?? found));
+  });
+
+describe('where a link may lead', () => {
+  const rule = addressRule('https://gateway.example:8443/base', resolvesTo('8.8.8.8'));
+
+  it.each([
+    'https://cdn.example/a.png',
+    'http://cdn.example:8080/a.png',
+    'https://gateway.example/a.png',
+    'http://GATEWAY.example:1/a.png',
+    'https://gateway.example./a.png',
+    'https://8.8.8.8/a.png',
+    'https://[2606:4700::1111]/a.png',
+  ])('%s is tried', (link) => expect(rule.refusal(new URL(link))).toBeUndefined());
+
+  it.each([
+    'ftp://cdn.example/a.png',
+    'file:///etc/passwd',
+    'data:image/png;base64,iVBORw0KGgo=',
+    'javascript:alert(1)',
+    'https://user:word@cdn.example/a.png',
+    'https://user@gateway.example/a.png',
+    'http://127.0.0.1/a.png',
+    'http://127.1/a.png',
+    'http://2130706433/a.png',
+    'http://0x7f000001/a.png',
+    'http://0177.0.0.1/a.png',
+    'http://10.0.0.1/a.png',
+    'http://[::1]/a.png',
+    'http://[::ffff:7f00:1]/a.png',
+    'http://[::ffff:127.0.0.1]:9000/a.png',
+    'http://[64:ff9b::7f00:1]/a.png',
+    'http://169.254.169.254/latest/meta-data/',
+  ])('%s is not', (link) => expect(rule.refusal(new URL(link))).toBeTypeOf('string'));
+
+  it('lets the very host of the base address through, and no other name for it', async () => {
+    const local = addressRule('http://127.0.0.1:4000', resolvesTo('127.0.0.1'));
+    expect(local.refusal(new URL('http://127.0.0.1:5000/a.png'))).toBeUndefined();
+    expect(local.refusal(new URL('http://127.0.0.2/a.png'))).toBeTypeOf('string');
+    expect(local.refusal(new URL('http://[::1]/a.png'))).toBeTypeOf('string');
+    expect(await ask(local.lookup, 'localhost', true)).toBeInstanceOf(AddressRefused);
+
+    const named = addressRule('http://localhost:4000', resolvesTo('127.0.0.1'));
+    expect(await ask(named.lookup, 'localhost', true)).toEqual([{ address: '127.0.0.1', family: 4 }]);
+    expect(named.refusal(new URL('http://127.0.0.1/a.png'))).toBeTypeOf('string');
+  });
+
+  it('connects to the public addresses of a name only', async () => {
+    const mixed = addressRule('https://gateway.example', resolvesTo('10.0.0.1', '8.8.8.8', '::1'));
+    expect(await ask(mixed.lookup, 'cdn.example', true)).toEqual([{ address: '8.8.8.8', family: 4 }]);
+    expect(await ask(mixed.lookup, 'cdn.example', false)).toBe('8.8.8.8');
+    const inner = addressRule('https://gateway.example', resolvesTo('10.0.0.1'));
+    expect(await ask(inner.lookup, 'cdn.example', true)).toBeInstanceOf(AddressRefused);
+    expect(await ask(inner.lookup, 'gateway.example', true)).toEqual([{ address: '10.0.0.1', family: 4 }]);
+  });
+
+  it('judges names before a proxy resolves them', async () => {
+    const outer = addressRule('https://gateway.example', resolvesTo('8.8.8.8'));
+    const inner = addressRule('https://gateway.example', resolvesTo('192.168.0.1'));
+    const unknown = addressRule('https://gateway.example', (_host, _options, callback) => {
+      callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), '');
+    });
+    const link = new URL('https://cdn.example/a.png');
+    expect(await outer.proxiedRefusal(link)).toBeUndefined();
+    expect(await inner.proxiedRefusal(link)).toBeTypeOf('string');
+    expect(await unknown.proxiedRefusal(link)).toBeUndefined();
+    expect(await inner.proxiedRefusal(new URL('https://gateway.example/a.png'))).toBeUndefined();
+    for (const name of [
+      'localhost',
+      'printer',
+      'nas.local',
+      'metadata.google.internal',
+      'x.localhost',
+      '10.0.0.1',
+    ]) {
+      expect([name, await outer.proxiedRefusal(new URL(`http://${name}/a.png`))]).toEqual([
+        name,
+        expect.any(String),
+      ]);
+    }
+  });
+});

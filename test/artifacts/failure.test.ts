@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { onDisk, SaveError, shownLink } from '../../src/artifacts/failure.ts';
+
+const failing = (code: string): Promise<unknown> =>
+  onDisk(() =>
+    Promise.reject(Object.assign(new Error(`${code}: it failed, write`), { code, syscall: 'write' })),
+  );
+
+describe('failures of the disk', () => {
+  it.each([
+    ['ENOSPC', 'disk.full'],
+    ['EDQUOT', 'disk.full'],
+    ['EROFS', 'disk.readonly'],
+    ['EACCES', 'disk.readonly'],
+    ['EPERM', 'disk.readonly'],
+    ['EIO', 'disk.io'],
+    ['EMFILE', 'disk.io'],
+  ])('%s stops the run as %s', async (errno, code) => {
+    const error = await failing(errno).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(SaveError);
+    expect(error).toMatchObject({ failure: { code, class: 'stop', cause: { code: errno } } });
+  });
+
+  it('are not confused with bugs', async () => {
+    await expect(onDisk(() => Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
+  });
+});
+
+describe('links in messages', () => {
+  it('are shown without what gives access, and shortened', () => {
+    expect(shownLink(new URL('https://cdn.example/a.png?ex=1&hm=2#x'))).toBe('https://cdn.example/a.png');
+    expect(shownLink(new URL(`https://user:word@cdn.example/${'a'.repeat(999)}`)).length).toBeLessThan(160);
+  });
+});

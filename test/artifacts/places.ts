@@ -1,0 +1,108 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import type { DownloadClock } from '../../src/artifacts/deadline.ts';
+import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/image-writer.ts';
+import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
+
+const folders: string[] = [];
+const servers: Server[] = [];
+const writers: ArtifactWriter[] = [];
+
+afterEach(async () => {
+  for (const writer of writers.splice(0)) await writer.close();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A fresh run directory, removed after the test. */
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'promptpress-artifacts-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A server on 127.0.0.1 that remembers what it was asked. */
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly requests: IncomingMessage[];
+}
+
+export async function startServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<TestServer> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(request, response);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, requests };
+}
+
+/** A writer for a service at 127.0.0.1, closed after the test. */
+export function startWriter(directory: string, options: Partial<ArtifactWriterOptions> = {}): ArtifactWriter {
+  const writer = createArtifactWriter({ directory, baseUrl: 'http://127.0.0.1:1', ...options });
+  writers.push(writer);
+  return writer;
+}
+
+/** Every file below a folder, relative, sorted. */
+export function filesIn(folder: string): string[] {
+  return existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+        .sort()
+    : [];
+}
+
+/** Lets other work go on until something holds; the test's own time-out is the limit. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
+
+/** A clock that moves when it is told to. */
+export class ManualClock implements DownloadClock {
+  #now = 1_700_000_000_000;
+  readonly #alarms = new Set<{ at: number; call: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  at(atMs: number, call: () => void): () => void {
+    const alarm = { at: atMs, call };
+    this.#alarms.add(alarm);
+    return () => this.#alarms.delete(alarm);
+  }
+
+  /** How many alarms are set. */
+  get pending(): number {
+    return this.#alarms.size;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const alarm of this.#alarms) {
+      if (alarm.at <= this.#now && this.#alarms.delete(alarm)) alarm.call();
+    }
+  }
+}
