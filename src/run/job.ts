@@ -14,7 +14,7 @@ export type Want =
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
   | { readonly kind: 'save'; readonly url: string }
-  | { readonly kind: 'wait'; readonly until: number; readonly then: Want }
+  | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
   /** The answer of a request that is under way. */
   | { readonly kind: 'answer' }
   /** Settled. */
@@ -116,6 +116,6 @@ export function settle(job: Job, status: 'failed' | 'in-doubt', error: JobError,
 }
 
 /** Rests, then wants the same again or something else. */
-export function rest(job: Job, ms: number, then: Want, now: number): JobStep {
-  return { job: { ...job, want: { kind: 'wait', until: now + ms, then } } };
+export function rest(job: Job, ms: number, next: Want, now: number): JobStep {
+  return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
 }

@@ -14,7 +14,7 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'elapsed':
       if (job.want.kind !== 'wait')
         throw new Error(`Internal error: time came for a job that wants ${job.want.kind}.`);
-      return { job: { ...job, want: job.want.then } };
+      return { job: { ...job, want: job.want.next } };
     case 'submitted':
       return submitAnswered(job, event.answer, context);
     case 'fetched':

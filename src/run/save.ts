@@ -60,7 +60,7 @@ export function imageSaved(job: Job, answer: SaveAnswer, context: JobContext): J
     case 'stop':
     case 'throttle':
       // Neither is the job's fault: it stays in `saving`, and the route's pause or the run's end holds it.
-      return { job: { ...job, want: { kind: 'wait', until: context.now, then: wantImage(job) } } };
+      return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantImage(job) } } };
     case 'fresh-link':
       return failedSave(job, error, wantLink(job), failure.retryAfterMs ?? 0, context);
     case 'retry':

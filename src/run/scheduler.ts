@@ -450,7 +450,7 @@ export class Scheduler {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#incoming = [];
-    for (const job of [...this.#jobs.values()])
+    for (const job of this.#jobs.values())
       if (job.record.status === 'pending' && job.want.kind !== 'answer') this.#giveUp(job);
     this.#events.push({ type: 'run:stopping', end, tasks: this.#rooming });
   }

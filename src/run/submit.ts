@@ -173,7 +173,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 function later(job: Job, context: JobContext): JobStep {
   const record = become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined });
   const waiting: Job = { ...job, record };
-  return { job: { ...waiting, want: { kind: 'wait', until: context.now, then: { kind: 'submit' } } } };
+  return { job: { ...waiting, want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
 }
 
 /** An attempt that failed in a way that may pass. */
@@ -194,16 +194,22 @@ function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep 
   return rest({ ...job, record }, ms, { kind: 'submit' }, context.now);
 }
 
-/** A look at a task that gave no answer: the task is paid, so only its deadline or the service's plain no ends it. */
-export function missed(job: Job, failure: ServiceFailure, then: Want, context: JobContext): JobStep {
-  const misses = job.misses + 1;
-  if (failure.class === 'permanent' && misses >= context.retry.attempts)
+/**
+ * A look at a finished task that gave no answer. A plain no ends the job after the tries; anything else is trouble
+ * of the route, whose patience bounds it.
+ */
+export function missed(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
+  const plainNo = failure.class === 'permanent' || failure.code === 'service.task-unknown';
+  if (plainNo && job.misses + 1 >= context.retry.attempts)
     return settle(job, 'failed', jobError(failure), context.now);
-  const ms = Math.max(
-    failure.retryAfterMs ?? 0,
-    backoffMs(Math.max(1, misses), context.retry, context.random),
-  );
-  return rest({ ...job, misses }, ms, then, context.now);
+  return lookAgain(job, failure, next, context);
+}
+
+/** Rests before the next look, ever longer. */
+export function lookAgain(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
+  const misses = job.misses + 1;
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(misses, context.retry, context.random));
+  return rest({ ...job, misses }, ms, next, context.now);
 }
 
 /** What the record keeps of a failure. */

@@ -287,14 +287,26 @@ describe('a task that is watched', () => {
     ).toBe('task.timeout');
   });
 
-  it('a task that the service does not know fails after the tries, because a new id may lag', () => {
+  it('a task that the service does not know may lag: it is looked for until its deadline, and its id is kept', () => {
+    const unknown = failure('service.task-unknown', 'retry', { status: 404 });
     let now = running();
-    let looks = 0;
-    while (now.record.status === 'running') {
-      looks += 1;
-      now = polled(failure('service.task-unknown', 'permanent', { status: 404 }), now).job;
+    for (let n = 0; n < 50; n++) now = polled(unknown, now).job;
+    expect(now.record.status).toBe('running');
+    expect(polled(unknown, now, { now: epoch + 1_200_000 }).job.record).toMatchObject({
+      status: 'failed',
+      taskId: 'T9',
+      error: { code: 'task.timeout' },
+    });
+  });
+
+  it('past its deadline it is not given up for one look that failed', () => {
+    let now = running();
+    const looks: string[] = [];
+    while (looks.length < 6) {
+      now = polled(failure('connection.lost', 'retry'), now, { now: epoch + 9_000_000 }).job;
+      looks.push(now.record.status);
     }
-    expect([looks, now.record.error?.code]).toEqual([6, 'service.task-unknown']);
+    expect(looks).toEqual(['running', 'running', 'running', 'running', 'running', 'failed']);
   });
 
   it('a dialog that this version cannot answer fails the job and says so', () => {
