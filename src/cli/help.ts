@@ -64,7 +64,7 @@ const flagRows = (flags: FlagTable): (readonly [string, string])[] =>
 
 /** Two columns; a left one that is too wide has the right one on the next line. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const widest = 38;
+  const widest = 46;
   const left = Math.min(widest, Math.max(...rows.map(([term]) => term.length)));
   return rows.flatMap(([term, text]) => {
     const [first = '', ...more] = wrap(text, width - left - 4);

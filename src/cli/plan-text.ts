@@ -86,6 +86,9 @@ function costText({ cost, unpriced, submits }: PlanCounts): string {
   return `. Cost ${money(cost)}${unpriced === 0 ? '' : `, without the ${counted(unpriced, 'submission')} that have no price`}`;
 }
 
+/** slots, jobs, to submit, cost */
+const isNumber = (column: number): boolean => column >= 2 && column <= 5;
+
 /** Columns as wide as their widest entry; numbers to the right; columns with nothing in them are left out. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const [head = [], ...body] = rows;
@@ -93,7 +96,6 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = new Map(
     used.map((column) => [column, Math.max(...rows.map((cells) => (cells[column] ?? '').length))]),
   );
-  const isNumber = (column: number): boolean => column >= 2 && column <= 5;
   return rows.map((cells) =>
     used
       .map((column) => {

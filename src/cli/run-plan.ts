@@ -8,13 +8,13 @@ import type { RunPlan } from '../run/run.ts';
 export function planForRun(plan: Plan, { only }: Selection): RunPlan {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
-  const { steps: names, includes } = steps.value;
+  const chosen = steps.value;
   const { prices } = plan.pipeline;
   return {
     cells: (selection) => plan.matrix.cells(selection),
     resolve: (cell, lookup) =>
-      only === undefined ? plan.resolve(cell, lookup) : plan.resolve(cell, lookup).filter(includes),
-    steps: names,
+      only === undefined ? plan.resolve(cell, lookup) : plan.resolve(cell, lookup).filter((slot) => chosen.includes(slot)),
+    steps: chosen.steps,
     price: ({ kind, request, pressed }) =>
       priceOf(prices, kind, [
         ...[pressed?.label, pressed?.emoji].filter((name) => name !== undefined && name !== ''),

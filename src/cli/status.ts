@@ -130,7 +130,9 @@ export function statusText(status: RunStatus, now: number): string {
       .map(([amount, word]) => `${count(amount)} ${word}`)
       .join(', ')}`,
     `  submissions  ${count(status.submits)}${status.cost === 0 ? '' : `, cost ${money(status.cost)}`}`,
-    ...(status.perMinute === undefined ? [] : [`  rate         ${rate(status.perMinute)}`]),
+    ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
+      ? []
+      : [`  rate         ${rate(status.perMinute)}`]),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons
       .slice(0, mostListed)

@@ -136,7 +136,7 @@ async function watched(
     join(session.directory, runFiles.log),
     flags['log-level'] ?? 'info',
     redactor,
-    io.now,
+    () => io.now(),
     (error) => progress.say(`The log can no longer be written: ${error.message}`),
   );
   closing.add(() => log.close());

@@ -65,10 +65,7 @@ function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow
       if (line !== undefined) say(line);
     },
     say,
-    end: () => {
-      stop();
-      if (!quiet) sentence();
-    },
+    end: stop,
   };
 }
 

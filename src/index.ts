@@ -1,0 +1,76 @@
+/**
+ * promptpress as a library: what its commands are made of. Importing it does nothing.
+ *
+ *     const files = machineFiles(folder);
+ *     const { pipeline, diagnostics } = await parsePipeline({ file, folder, text }, files);
+ *     for (const diagnostic of diagnostics) console.error(formatDiagnostic(diagnostic));
+ *     const plan = pipeline && (await preparePlan(pipeline, { files, serviceId: 'sandbox' }));
+ *     if (plan?.ok) for await (const cell of plan.value.matrix.cells()) console.log(cell.vars);
+ *
+ * A run takes ports: a state (`openState`, under `acquireLock`), a service (`createImageService`), a writer of
+ * artifacts (`createArtifactWriter`) and a clock (`wallClock`); `planForRun` shows it a plan. `writeManifest` joins
+ * plan and state. `startSandbox` is the local service.
+ *
+ * @module
+ */
+
+export { type ArtifactWriterOptions, createArtifactWriter } from './artifacts/image-writer.ts';
+export type { ArtifactWriter, SaveAnswer, SaveFailure } from './artifacts/writer.ts';
+export { wallClock } from './cli/clock.ts';
+export { defaultFilesRoot, machineFiles } from './cli/files.ts';
+export { planForRun } from './cli/run-plan.ts';
+export { type ManifestColumn, manifestColumns, manifestHeader, rowFields } from './manifest/columns.ts';
+export type { ManifestRow } from './manifest/row.ts';
+export { manifestRows } from './manifest/rows.ts';
+export type { ManifestTally, Reason } from './manifest/tally.ts';
+export { writeManifest } from './manifest/write.ts';
+export type { Diagnostic, Position } from './pipeline/diagnostic.ts';
+export type { FileFacts, FilePort } from './pipeline/files.ts';
+export { formatDiagnostic } from './pipeline/format.ts';
+export { parsePipeline } from './pipeline/parse.ts';
+export type {
+  Axis,
+  Budget,
+  Limits,
+  MatrixSpec,
+  Pipeline,
+  Price,
+  Rate,
+  Speed,
+  Step,
+  StepKind,
+} from './pipeline/pipeline.ts';
+export type { Result } from './pipeline/result.ts';
+export type { Value } from './pipeline/value.ts';
+export type { Cell, Selection } from './plan/cell.ts';
+export { type ChosenSteps, chosenSteps } from './plan/choose.ts';
+export { type EstimateOptions, estimatePlan } from './plan/estimate.ts';
+export type {
+  Artifact,
+  Attempt,
+  Button,
+  JobError,
+  JobRecord,
+  JobRequest,
+  JobSpec,
+  JobStatus,
+} from './plan/job.ts';
+export type { Matrix, TableFacts } from './plan/matrix.ts';
+export { type Plan, preparePlan } from './plan/plan.ts';
+export type { PlanReport, StepReport } from './plan/report.ts';
+export { resolveCell } from './plan/resolve.ts';
+export type { RecordLookup, Slot, SlotStatus } from './plan/slot.ts';
+export type { RunEnd, RunEvent, RunListener } from './run/event.ts';
+export type { Clock, RunControl, RunPorts, RunReport, RunSettings } from './run/ports.ts';
+export { type RunPlan, runPlan } from './run/run.ts';
+export { parseFault } from './sandbox/faults/parse.ts';
+export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/sandbox.ts';
+export type { SandboxSettings } from './sandbox/settings.ts';
+export type { Answer, ImageService, ServiceFailure, SubmitAnswer, Task } from './service/answer.ts';
+export { createImageService, type ImageServiceOptions } from './service/client.ts';
+export { createDispatcher } from './service/dispatcher.ts';
+export { type Names, resolveNames } from './service/names.ts';
+export { bindDirectory } from './state/binding.ts';
+export { acquireLock, type Lock, type LockOwner } from './state/lock.ts';
+export { openState, openStateForReading } from './state/state.ts';
+export { StateError, type StateReader, type StateStore } from './state/store.ts';
