@@ -8,7 +8,7 @@ import type { SourceText, Span } from './source.ts';
 const longestLine = 2000;
 const linePadding = 500;
 
-/** More mistakes are counted, not told: nobody reads them, and a hostile file could make millions. */
+/** More mistakes are not told: nobody reads them, and a hostile file could make millions. */
 const mostFound = 1000;
 
 /** A hint may be costly to find; it is asked for only where it is told. */
@@ -21,7 +21,7 @@ export class Reports {
   readonly #elsewhere: Diagnostic[] = [];
   readonly #secrets: Span[] = [];
   readonly #lines = new Map<number, string>();
-  #untold = 0;
+  #untold = false;
 
   constructor(source: SourceText) {
     this.source = source;
@@ -29,12 +29,12 @@ export class Reports {
 
   /** True when no further mistake would be told. */
   get full(): boolean {
-    return this.#found.length >= mostFound;
+    return this.#untold;
   }
 
   /** True when something makes the file unusable; warnings do not. */
   get failed(): boolean {
-    return this.#untold > 0 || [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
+    return this.#untold || [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
   }
 
   error(code: DiagnosticCode, where: Span | Position, message: string, hint?: Hint): void {
@@ -75,7 +75,7 @@ export class Reports {
   }
 
   #more(last: Diagnostic | undefined): readonly Diagnostic[] {
-    if (this.#untold === 0 || last === undefined) return [];
+    if (!this.#untold || last === undefined) return [];
     const message = `There are more mistakes than these ${mostFound}; the others are not shown.`;
     const { hint: _hint, ...rest } = last;
     return [{ ...rest, severity: 'error', code: 'file.more-mistakes', message }];
@@ -93,7 +93,7 @@ export class Reports {
     given?: Hint,
   ): void {
     if (this.#found.length >= mostFound) {
-      this.#untold += 1;
+      this.#untold = true;
       return;
     }
     const hint = typeof given === 'function' ? given() : given;

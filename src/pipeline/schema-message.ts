@@ -9,7 +9,7 @@ import { renderValue } from './value.ts';
 /** Where a violation lies: the value, and the key it stands under. */
 interface Place {
   readonly node: SourceNode;
-  /** The mapping entry of the value, or of the nearest thing around it that has one. */
+  /** The mapping entry of the value, unless it is the whole or an item of a list. */
   readonly entry?: SourceEntry;
   /** What the value is called in a message. */
   readonly name: string;
@@ -60,10 +60,12 @@ function mistypedKeys(violations: readonly Violation[]): ReadonlyMap<string, Rea
 function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry | undefined): Place {
   let node = root;
   let entry = rootEntry;
+  let isItem = false;
   let name = rootEntry === undefined ? 'the pipeline' : `step "${rootEntry.key}"`;
   const segments = instancePath.split('/').slice(1);
   for (const raw of segments) {
     const segment = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    isItem = node.kind === 'list';
     if (node.kind === 'mapping') {
       entry = node.entries.get(segment) as SourceEntry;
       node = entry.value;
@@ -73,7 +75,7 @@ function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry 
       name = `item ${Number(segment) + 1} of ${name}`;
     }
   }
-  return { node, name, ...(entry === undefined ? {} : { entry }) };
+  return { node, name, ...(entry === undefined || isItem ? {} : { entry }) };
 }
 
 function messageOf(
@@ -91,7 +93,7 @@ function messageOf(
       const key = String(params['additionalProperty']);
       const known = Object.keys(parentSchema.properties ?? {});
       const span = (node.kind === 'mapping' ? node.entries.get(key)?.keySpan : undefined) ?? around;
-      const message = `"${key}" is not a key of ${place.entry === undefined ? 'a pipeline' : name}.`;
+      const message = `"${key}" is not a key of ${name}.`;
       return { code: 'schema.unknown-key', span, message, hint: suggestion(key, known, 'keys here') };
     }
     case 'required': {

@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { diagnosticCodes } from '../../src/pipeline/codes.ts';
+import { diagnose, type Files, marked } from './diagnose.ts';
+
+/** A step with a path, for steps that continue it. */
+const grid = '  grid: { imagine: a fox, path: U1..U4 }\n';
+const head = `name: t\nsteps:\n${grid}`;
+/** One step that uses nothing, after the settings before it. */
+const one = 'steps: { grid: { imagine: a fox } }\n';
+/** A step that reads the table `t.csv` or what else it is called. */
+const rows = (file: string): string =>
+  `name: t\nmatrix: { rows: ⟦${file} }\nsteps: { grid: { imagine: "{{ x }}" } }\n`;
+const template = (text: string): string =>
+  `name: t\nmatrix: { a: [1, 2] }\nsteps:\n  grid:\n    imagine: >-\n      {{ a }} ${text}\n`;
+const path = (text: string): string => `name: t\nsteps:\n  grid:\n    imagine: a fox\n    path: ${text}\n`;
+const from = (text: string): string => `${head}  next: { click: U2, from: ${text} }\n`;
+const bytes = (...parts: (string | number[])[]): Uint8Array =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+type Case = readonly [text: string, files?: Files, others?: readonly string[]];
+
+/** Each one makes exactly the diagnostic it stands under, at its mark. */
+const cases: Readonly<Record<string, readonly Case[]>> = {
+  'yaml.syntax': [['name: t\nsteps: { grid: "a\n⟦']],
+  'yaml.tab': [['name: t\nsteps:\n⟦\tgrid: { imagine: a fox }\n']],
+  'yaml.documents': [[`name: t\n${one}⟦---\nname: u\n`]],
+  'yaml.version': [[`⟦%YAML 1.1\n---\nname: t\n${one}`]],
+  'yaml.empty': [['⟦'], ['⟦# nothing\n']],
+  'yaml.size': [[`⟦name: ${'t'.repeat(4 * 1024 * 1024)}`]],
+  'yaml.nesting': [
+    [`name: t\nmatrix: { a: ${'['.repeat(62)}⟦[${']'.repeat(63)} }\n`],
+    [`name: ${'['.repeat(64)}⟦${'['.repeat(50_000)}`],
+  ],
+  'yaml.alias': [[`name: ⟦*t\n${one}`], [`name: t\nmatrix: { a: &a [1, ⟦*a] }\n${one}`]],
+  'yaml.tag': [
+    [`name: t\nmatrix: { a: [!!set ⟦{ b }] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
+    [`name: t\ndescription: !secret ⟦x\n${one}`, {}, ['schema.type']],
+  ],
+  'yaml.key': [
+    [`name: t\nprices: { ⟦1: 2 }\n${one}`],
+    [`name: t\nprices: { ⟦__proto__: 2 }\n${one}`],
+    [`name: t\nprices: { ⟦constructor: 2 }\n${one}`],
+    [`name: t\nprices: { ? ⟦[a] : 2 }\n${one}`],
+  ],
+  'yaml.duplicate-key': [[`name: t\n⟦name: u\n${one}`]],
+  'yaml.merge': [[`name: t\nretry: &r { base: 2s }\npoll: { ⟦<<: *r }\n${one}`]],
+  'yaml.number': [
+    [`name: t\nmatrix: { a: [⟦.inf, 1] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
+    [`name: t\nmatrix: { a: [1, ⟦.nan] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
+  ],
+
+  'schema.unknown-key': [
+    [`name: t\n⟦stepps: {}\n${one}`],
+    [`⟦nam: t\n${one}`],
+    [`name: t\nsteps: { grid: { ⟦imagin: a fox } }\n`],
+    [`${head}  b: { from: grid, ⟦prompt: x, imagine: y }\n`],
+    [`name: t\nlimits: { ⟦task: 3 }\n${one}`],
+    [`name: t\nsteps: { grid: { imagine: { ⟦promt: a fox } } }`],
+  ],
+  'schema.missing-key': [
+    [`⟦${one}`],
+    ['⟦name: t\n'],
+    [`${head}  ⟦b: { click: U1 }\n`],
+    ['name: t\nsteps: { grid: { ⟦imagine: {} } }\n'],
+    ['name: t\nsteps: { grid: { imagine: a, path: [⟦{}] } }\n'],
+    [`name: t\nmatrix: { ⟦sample: {} }\n${one}`],
+  ],
+  'schema.key-choice': [
+    [`${head}  b: { ⟦generate: { model: m } }\n`, {}, ['step.unbuilt']],
+    [
+      `${head}  b: { ⟦chat: { model: m, prompt: p, messages: [{ role: user, content: c }] } }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+  ],
+  'schema.type': [
+    ['⟦- a\n'],
+    [`name: ⟦6.1\n${one}`],
+    [`name: t\nsteps: ⟦[]\n`],
+    ['name: t\nsteps: { grid: ⟦x }\n'],
+    ['name: t\nsteps: { grid: { imagine: a, keep: ⟦yes } }\n'],
+    [`name: t\nservice: { apiKey: ⟦123456 }\n${one}`],
+    ['name: t\nsteps: { grid: { imagine: a, when: ⟦true } }\n'],
+    ['name: t\nsteps: { grid: { ⟦imagine: } }\n'],
+  ],
+  'schema.value': [
+    [`name: t\nservice: { speed: ⟦fats }\n${one}`],
+    [`name: t\nlimits: { submit: ⟦60/minute }\n${one}`],
+    [`name: t\ntimeouts: { task: ⟦20 minutes }\n${one}`],
+    [`name: ⟦../t\n${one}`],
+    [`name: t\nservice: { names: ⟦natural }\n${one}`],
+  ],
+  'schema.range': [
+    [`name: t\nlimits: { tasks: ⟦0 }\n${one}`],
+    [`name: t\nmatrix: { repeat: ⟦0 }\n${one}`],
+    ['name: t\nsteps: ⟦{}\n'],
+    ['name: t\nsteps: { grid: { imagine: ⟦"" } }\n'],
+    [`name: t\nmatrix: { a: { from: 1, to: 2, step: ⟦0 } }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
+    [`${head}  b: { blend: { images: ⟦[a.png] } }\n`, { 'a.png': '' }, ['step.unbuilt']],
+    [`name: t\nbudget: { cost: ⟦-1 }\n${one}`],
+  ],
+  'schema.name': [
+    ['name: t\nsteps: { ⟦a b: { imagine: a fox } }\n'],
+    [`name: t\nmatrix: { ⟦1st: [1] }\n${one}`],
+  ],
+
+  'service.literal-key': [
+    [`name: t\nservice: { apiKey: ⟦topsecret }\n${one}`],
+    [`name: t\nservice: { apiKey: "⟦\${KEY:-topsecret}" }\n${one}`.replace('"⟦', '⟦"')],
+  ],
+  'service.variable': [
+    [`name: t\nservice: { baseUrl: "https://a.example/⟦\${1X}" }\n${one}`],
+    [`name: t\nservice: { id: "⟦\${OPEN" }\n${one}`],
+  ],
+  'service.variable-outside': [['name: t\nsteps: { grid: { imagine: "a fox of ⟦${HOME}" } }\n']],
+  'service.base-url': [
+    [`name: t\nservice: { baseUrl: ⟦a.example }\n${one}`],
+    [`name: t\nservice: { baseUrl: "⟦https://u:p@a.example" }\n${one}`.replace('"⟦', '⟦"')],
+    [`name: t\nservice: { baseUrl: ⟦https://a.example/?x=1 }\n${one}`],
+    [`name: t\nservice: { baseUrl: ⟦ftp://a.example }\n${one}`],
+  ],
+  'settings.order': [
+    [`name: t\npoll: { min: ⟦2s, max: 1s }\n${one}`],
+    [`name: t\npoll: { min: ⟦30s }\n${one}`],
+    [`name: t\nretry: { cap: ⟦500ms }\n${one}`],
+  ],
+
+  'matrix.reserved': [
+    [`name: t\nmatrix: { ⟦steps: [1] }\n${one}`],
+    [`name: t\nmatrix: { ⟦empty: [1] }\n${one}`],
+    [`name: t\nmatrix: { include: [{ ⟦repeat: 1 }] }\n${one}`],
+    [rows('t.csv'), { 't.csv': 'x,steps\n1,2\n' }],
+  ],
+  'matrix.column-clash': [
+    [
+      `name: t\nmatrix: { x: [1], rows: ⟦t.csv }\nsteps: { grid: { imagine: "{{ x }}" } }\n`,
+      { 't.csv': 'x\n1\n' },
+    ],
+  ],
+  'matrix.rows-format': [[rows('t.xlsx'), { 't.xlsx': '' }]],
+  'matrix.empty-axis': [[`name: t\nmatrix: { a: ⟦[] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`]],
+  'matrix.range': [
+    [`name: t\nmatrix: { a: { from: 4, to: ⟦1 } }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
+  ],
+  'matrix.unknown-variable': [
+    [`name: t\nmatrix: { ax: [1], exclude: [{ ⟦a: 1 }] }\nsteps: { grid: { imagine: "{{ ax }}" } }\n`],
+    [
+      `name: t\nmatrix: { a: [1], include: [{ b: 1 }], exclude: [{ ⟦b: 1 }] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`,
+    ],
+  ],
+  'matrix.exclude-nothing': [
+    [
+      `name: t\nmatrix: { a: [fox, 6.0], exclude: [{ a: fox }, { a: "6.0" }, { a: ⟦6 }] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`,
+    ],
+    [
+      `name: t\nmatrix: { a: { from: 1, to: 9, step: 2 }, exclude: [{ a: 9 }, { a: ⟦4 }] }\nsteps: { grid: { imagine: "{{ a }}" } }\n`,
+    ],
+    [
+      `name: t\nmatrix: { a: [{ b: 1, c: [2] }], exclude: [{ a: { c: [2] } }, { a: ⟦{ b: 1, c: [3] } }] }\nsteps: { grid: { imagine: "{{ a.b }}" } }\n`,
+    ],
+  ],
+  'matrix.unused-axis': [
+    [`name: t\nmatrix: { ⟦a: [1, 2] }\n${one}`],
+    [`name: t\nmatrix: { ⟦rows: t.csv }\n${one}`, { 't.csv': 'x\n1\n' }],
+  ],
+
+  'step.kind': [
+    ['name: t\nsteps: { ⟦grid: {} }\n'],
+    [`${head}  b: { imagine: a, from: grid, ⟦click: U1 }\n`],
+  ],
+  'step.unbuilt': [
+    [`${head}  b: { from: grid, ⟦generate: { model: m, prompt: p } }\n`],
+    [`${head}  b: { from: grid, click: Vary (Region), ⟦prompt: p }\n`],
+    [`${head}  b: { imagine: a, ⟦gather: grid/* }\n`],
+    [path('[{ button: U1, ⟦remix: true }]')],
+    [`${head}  b: { imagine: { prompt: p, ⟦images: [steps.grid] } }\n`],
+  ],
+  'step.unknown': [
+    [from('⟦gird')],
+    [`${head}  b: { imagine: "{{ ⟦steps.gird.prompt }}" }\n`],
+    [`${head}  b: { imagine: { prompt: p, images: [⟦steps.gird] } }\n`, {}, ['step.unbuilt']],
+  ],
+  'step.from-and-gather': [
+    [`${head}  b: { imagine: p, from: grid, ⟦gather: grid/* }\n`, {}, ['step.unbuilt']],
+  ],
+  'step.no-parent': [[`${head}  b: { imagine: { prompt: p, images: [⟦parent] } }\n`, {}, ['step.unbuilt']]],
+  'step.cycle': [
+    [
+      'name: t\nsteps:\n  a: { click: U1, from: ⟦b }\n  b: { click: U1, from: c }\n  c: { click: U1, from: a }\n',
+    ],
+    ['name: t\nsteps: { a: { imagine: "{{ ⟦steps.a.prompt }}" } }\n'],
+  ],
+  'step.unknown-branch': [
+    [from('⟦grid/U5')],
+    [from('⟦grid/U1/V1')],
+    [from('⟦grid/U1/*')],
+    [`name: t\nsteps: { a: { imagine: x }, b: { click: U1, from: ⟦a/** } }\n`],
+  ],
+  'step.several': [
+    [`${from('grid/*')}  z: { imagine: "{{ ⟦steps.next.prompt }}" }\n`],
+    [
+      `${from('grid/*')}  z: { click: V1, from: grid, when: '⟦steps.next.prompt == "x"' }\n`
+        .replace("'⟦", "⟦'")
+        .replace("⟦'s", "'⟦s"),
+    ],
+  ],
+  'step.field': [
+    [`${head}  b: { imagine: "{{ ⟦steps.grid.text }}" }\n`],
+    [`${head}  b: { imagine: "{{ ⟦steps.grid }}" }\n`],
+    [`${head}  b: { imagine: "{{ ⟦steps.grid.prompt.x }}" }\n`],
+  ],
+
+  'template.unknown-variable': [[template('{{ ⟦b }}')], [path('"U{{ ⟦b }}"')]],
+  'template.unknown-member': [
+    [
+      `name: t\nmatrix: { a: [{ name: x }, { name: y }] }\nsteps: { grid: { imagine: "{{ ⟦a.nam }} {{ a.name }}" } }\n`,
+    ],
+    [template('{{ ⟦a.b }}')],
+    [
+      `name: t\nmatrix: { a: [{ b: { c: 1 } }, { b: { d: 1 } }] }\nsteps: { grid: { imagine: "{{ a.b.c }} {{ a.b.d }} {{ ⟦a.b.e }}" } }\n`,
+    ],
+  ],
+  'template.syntax': [[template('{{ a ⟦b }}')]],
+  'template.empty': [['name: t\nsteps: { grid: { imagine: a, when: "⟦  " } }\n']],
+  'template.wrapped': [['name: t\nmatrix: { a: [1] }\nsteps: { grid: { imagine: a, when: "⟦{{ a }}" } }\n']],
+  'template.unknown-tag': [[template('⟦{% nope %}')]],
+  'template.refused-tag': [[template("⟦{% include 'x' %}")]],
+  'template.unknown-filter': [[template('{{ a | ⟦upcas }}')]],
+  'template.refused-filter': [[template('{{ a | ⟦sample }}')]],
+  'template.not-repeatable': [[template('{{ ⟦"now" | date: "%Y" }}')]],
+  'template.reserved': [[template('{% assign ⟦repeat = 1 %}')]],
+  'template.computed-name': [[template('{{ ⟦[a] }}')]],
+  'template.steps': [[template('{{ ⟦steps }}')]],
+  'template.too-long': [[`name: t\nsteps: { grid: { imagine: "⟦{{ 1 }}${'x'.repeat(100_001)}" } }\n`]],
+  'template.too-deep': [
+    [template(`${'{% if a %}'.repeat(64)}⟦{% if a %}${'{% endif %}'.repeat(65)}`), {}, ['template.syntax']],
+  ],
+
+  'path.empty': [[path('"⟦  "')], [path('U1 →⟦ → U2')]],
+  'path.dangling-arrow': [[path('U1 ⟦→')]],
+  'path.one-segment': [[path('[U1 ⟦→ U2]')]],
+  'path.one-selector': [[`${head}  b: { click: U1⟦..U4, from: grid }\n`.replace('U1⟦', '⟦U1')]],
+  'path.duplicate': [[path('U1, ⟦U1')]],
+  'path.bad-range': [[path('⟦U4..U1')]],
+  'path.range-place': [[path('⟦U1..U4 | V1')]],
+  'path.wildcard-place': [[path('⟦U*, V1')]],
+  'path.optional-place': [[path('⟦U1? | V1')]],
+  'path.reserved': [[path('⟦"*"').replace('⟦"*"', '\'⟦"*"\'')]],
+  'path.after-quote': [[path('\'"U1" ⟦x\'')]],
+  'path.unclosed-quote': [[path("'⟦\"U1'")]],
+  'path.unclosed-pattern': [[path('⟦/up')]],
+  'path.unclosed-template': [[path("'U⟦{{ a'")]],
+  'path.bad-pattern': [[path("'/⟦(/'")]],
+  'path.unsafe-pattern': [[path("'/⟦(?=a)/'")]],
+  'path.too-long': [[path(`⟦${'x'.repeat(8193)}`)]],
+  'path.too-many': [[path(`⟦${Array.from({ length: 33 }, () => 'U1').join(' → ')}`)]],
+
+  'address.step': [[from('⟦/U1/')]],
+  'address.separator': [[from('grid/U1 ⟦→ V1')]],
+  'address.several': [[from('grid/⟦U1..U4')]],
+  'address.star': [[from('grid/⟦*/V1')]],
+  'address.optional': [[from('grid/⟦U1?')]],
+
+  'file.missing': [
+    [rows('t.csv')],
+    [`${head}  b: { click: x, from: grid, mask: ⟦no.png }\n`, {}, ['step.unbuilt']],
+  ],
+  'file.outside': [
+    [rows('../t.csv'), { '../t.csv': 'x\n1\n' }],
+    [rows('t.csv'), { 't.csv': ['../../etc/t.csv'] }],
+  ],
+  'file.not-file': [[rows('t.csv'), { 't.csv': null }]],
+};
+
+/** Mistakes in a table stand in the table: which file, and where. */
+const tableCases: Readonly<
+  Record<string, readonly [file: string, content: string | Uint8Array, place: string]>
+> = {
+  'table.column-name': ['t.csv', 'a,__proto__\n1,2\n', '1:1'],
+  'table.duplicate-column': ['t.csv', 'a,a\n1,2\n', '1:1'],
+  'table.empty-column': ['t.csv', 'a,\n1,2\n', '1:1'],
+  'table.not-object': ['t.jsonl', '[1]\n', '1:1'],
+  'table.syntax': ['t.jsonl', '{"a":\n', '1:1'],
+  'table.too-long': ['t.tsv', `${'a'.repeat(1024 * 1024 + 1)}\n`, '1:1'],
+  'table.too-many': [
+    't.tsv',
+    `${Array.from({ length: 1025 }, (_, index) => `c${index}`).join('\t')}\n`,
+    '1:1',
+  ],
+  'table.encoding': ['t.csv', bytes('a', [0xff], '\n'), '1:1'],
+  'table.empty': ['t.csv', '', '1:1'],
+};
+
+/** Of rows, which are read when a plan is made, and of files that fail or change while they are read. */
+const later = ['table.columns', 'table.changed', 'table.unreadable'];
+
+describe.each(Object.entries(cases))('%s', (code, own) => {
+  it.each(own.map((one, index) => [index + 1, one] as const))(
+    'case %i',
+    async (_number, [source, files, others = []]) => {
+      const { text, place } = marked(source);
+      const found = await diagnose(text, files);
+      const expected = found.filter((one) => !others.some((other) => one.startsWith(`${other} `)));
+      expect(expected).toEqual([`${code} ${place}`]);
+    },
+  );
+});
+
+it.each(Object.entries(tableCases))('%s', async (code, [file, content, place]) => {
+  const found = await diagnose(marked(rows(file)).text, { [file]: content });
+  expect(found.map((one) => one.replace(/:\d+$/, ''))).toEqual([`${code} ${place.replace(/:\d+$/, '')}`]);
+});
+
+it('file.more-mistakes: says that there are more', async () => {
+  const items = Array.from({ length: 1500 }, () => '    - 1\n').join('');
+  const found = await diagnose(`name: t\nmatrix:\n  include:\n${items}${one}`);
+  expect(found).toHaveLength(1001);
+  expect(found.at(-1)).toBe('file.more-mistakes 1003:7');
+});
+
+it('has a case for every code', () => {
+  const tested = [...Object.keys(cases), ...Object.keys(tableCases), ...later, 'file.more-mistakes'];
+  expect(tested.toSorted()).toEqual(Object.keys(diagnosticCodes).toSorted());
+});
