@@ -103,8 +103,12 @@ class Lowest {
     let at = 0;
     for (let child = 1; child < this.#size; child = 2 * at + 1) {
       const right = child + 1;
-      if (right < this.#size && (this.#ranks[right] as number) > (this.#ranks[child] as number))
+      if (
+        right < this.#size &&
+        this.#above(this.#ranks[right] as number, this.#items[right] as number, child)
+      ) {
         child = right;
+      }
       if (this.#above(rank, item, child)) break;
       this.#move(child, at);
       at = child;
