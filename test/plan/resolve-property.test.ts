@@ -1,0 +1,209 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Cell } from '../../src/plan/cell.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { Slot } from '../../src/plan/slot.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { button, SimulatedState } from './simulated-state.ts';
+
+/** Deterministic choices from one seed. */
+class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  below(count: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#state / 2 ** 32) * count);
+  }
+
+  one<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)] as T;
+  }
+}
+
+const segments = [
+  'U1',
+  'U1,U2',
+  'U1..U3',
+  'U*',
+  'V*',
+  'Q*?',
+  'U1?',
+  'U9',
+  'U9?',
+  'U9 | U1',
+  'V1 | U2?',
+  'reroll',
+];
+const names = (segment: string): string[] =>
+  segment.startsWith('U1..') ? ['U1', 'U2', 'U3'] : segment.replace('?', '').split(',');
+
+interface RandomStep {
+  readonly name: string;
+  readonly from?: string;
+  readonly path: readonly string[];
+  readonly body: Record<string, unknown>;
+}
+
+function randomStep(dice: Dice, index: number, before: readonly RandomStep[]): RandomStep {
+  const roots = before.filter(({ from }) => from === undefined);
+  const path = Array.from({ length: dice.below(3) }, () => dice.one(segments));
+  const when = dice.one([
+    {},
+    {},
+    {},
+    { when: 'a == 1' },
+    ...roots.map(({ name }) => ({ when: `steps.${name}.task_id contains "1"` })),
+  ]);
+  const shared = {
+    ...when,
+    ...(path.length === 0 ? {} : { path: path.join(' → ') }),
+    ...(dice.below(4) === 0 ? { keep: false } : {}),
+  };
+  const name = `s${index}`;
+  if (before.length === 0 || dice.below(5) === 0) {
+    const prompt = dice.one([
+      'a fox',
+      'a {{ a }}',
+      '{{ b.x }}',
+      ...roots.map((root) => `{{ steps.${root.name}.task_id }}`),
+    ]);
+    return { name, path, body: { imagine: prompt, ...shared } };
+  }
+  const start = dice.one(before);
+  const [first] = start.path;
+  const branch = first === undefined ? '' : `/${dice.one(names(first)).replace('*', '1')}`;
+  const from =
+    start.name + dice.one(['', branch, first === undefined ? '' : '/*', first === undefined ? '' : '/**']);
+  const click = dice.one([
+    'V1',
+    'U*',
+    'X9',
+    'X9?',
+    '{{ b.x }}',
+    ...roots.map((root) => `{{ steps.${root.name}.button }}`),
+  ]);
+  return { name, from, path, body: { from, click, ...shared } };
+}
+
+function randomPipeline(seed: number): string {
+  const dice = new Dice(seed);
+  const steps: RandomStep[] = [];
+  for (let index = 0; index <= dice.below(5); index += 1) steps.push(randomStep(dice, index, steps));
+  const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
+  return JSON.stringify({
+    matrix: { a: [1, 2], b: [{ x: 'U1' }, { y: 'oil' }] },
+    steps: Object.fromEntries(shuffled.map(([, { name, body }]) => [name, body])),
+  });
+}
+
+const settled = new Set(['done', 'failed', 'skipped', 'blocked', 'in-doubt']);
+const offer = ['U1', 'U2', 'U3', 'V1', 'V2', ''];
+
+function settle(state: SimulatedState, slot: Slot, dice: Dice, mayDoubt: boolean): void {
+  const outcome = dice.below(10);
+  const error = { code: outcome === 0 ? 'button.missing' : 'task.failed', message: 'no' };
+  if (outcome === 9 && mayDoubt) state.put(slot, 'in-doubt', { error });
+  else if (outcome < 2) state.put(slot, 'failed', { error });
+  else {
+    const buttons = offer.filter(() => dice.below(3) > 0).map((label) => button(label));
+    state.done(slot, buttons, { pressed: button(dice.one(['U1', 'U2', 'X9'])) });
+  }
+}
+
+/** Runs one cell, one job at a time in any order, and checks each step of the way. */
+function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): readonly Slot[] {
+  const dice = new Dice(seed);
+  const state = new SimulatedState();
+  const before = new Map<string, string>();
+  const copies = plan.skeleton.places.reduce((sum, { names }) => sum + names.size, 0);
+  for (;;) {
+    state.lookups = 0;
+    const slots = plan.resolve(cell, state.lookup);
+    // Named branches of wildcards ask as well; what hangs below them is at most as much as the plan has.
+    expect(state.lookups).toBeLessThanOrEqual(slots.length + copies * plan.slotsPerCell);
+    for (const { id, status } of slots) {
+      const was = before.get(id);
+      if (was !== undefined) expect(status).toBe(was);
+      if (settled.has(status)) before.set(id, status);
+    }
+    const byKey = new Map<string, string>();
+    for (const { job, record, ready, status } of slots) {
+      if (ready) expect({ status, job: job !== undefined, record }).toEqual({ status: 'pending', job: true });
+      if (job === undefined) continue;
+      const text = JSON.stringify([job.request, job.parent]);
+      expect(byKey.get(job.key) ?? text).toBe(text);
+      byKey.set(job.key, text);
+    }
+    const open = slots.filter(({ ready }) => ready);
+    if (open.length > 0) {
+      settle(state, dice.one(open), dice, mayDoubt);
+      continue;
+    }
+    const unsaved = slots.find(({ unsaved }) => unsaved);
+    if (unsaved === undefined) return slots;
+    const { record } = unsaved;
+    if (record !== undefined)
+      state.done({ ...unsaved, keep: true }, record.result?.buttons, {
+        ...record,
+        keep: true,
+        artifacts: [{ output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'm' }],
+      });
+  }
+}
+
+test('any pipeline, settled job by job in any order, only goes forward and comes to its end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
+      const plan = await planOf(randomPipeline(shape));
+      for (const cell of await cellsOf(plan)) {
+        const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
+        const doubtful = slots.some(({ status }) => status === 'in-doubt');
+        const open = slots.filter(({ status }) => !settled.has(status));
+        if (!doubtful) expect(open).toEqual([]);
+        expect(open.filter(({ status }) => status !== 'pending')).toEqual([]);
+        expect(new Set(slots.map(({ id }) => id)).size).toBe(slots.length);
+      }
+    }),
+    { seed: 20_261, numRuns: 120 },
+  );
+});
+
+test('the order in which jobs settle does not change where they end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.nat(), fc.nat(), async (shape, one, other) => {
+      const plan = await planOf(randomPipeline(shape));
+      for (const cell of await cellsOf(plan)) {
+        const ends = [one, other].map((seed) => {
+          const state = new SimulatedState();
+          const dice = new Dice(seed);
+          for (;;) {
+            const slots = plan.resolve(cell, state.lookup);
+            const open = slots.filter(({ ready }) => ready);
+            if (open.length === 0)
+              return slots.map((slot) => [slot.id, slot.status, slot.error?.code, slot.error?.message]);
+            const slot = dice.one(open);
+            // What becomes of a job depends on nothing but the job; two are pressed in any order.
+            const key = slot.job?.key ?? '';
+            const fate = new Dice(Number.parseInt(key.slice(0, 8), 16));
+            if (fate.below(5) === 0) state.fail(slot, fate.one(['task.failed', 'button.missing']));
+            else
+              state.done(
+                { ...slot, keep: true },
+                offer.slice(0, fate.below(6)).map((label) => button(label)),
+                {
+                  taskId: key,
+                  pressed: button(fate.one(['U1', 'X9'])),
+                },
+              );
+          }
+        });
+        expect(ends[1]).toEqual(ends[0]);
+      }
+    }),
+    { seed: 20_262, numRuns: 80 },
+  );
+});
