@@ -1,0 +1,268 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import type { Cell, Selection } from '../../src/plan/cell.ts';
+import { type EstimateOptions, estimatePlan } from '../../src/plan/estimate.ts';
+import type { JobStatus } from '../../src/plan/job.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { PlanReport } from '../../src/plan/report.ts';
+import type { Slot } from '../../src/plan/slot.ts';
+import type { PlanState } from '../../src/plan/survey.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { button, gridButtons, SimulatedState } from './simulated-state.ts';
+
+const schema = JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8'));
+const isValid = new Ajv2020({ strict: true }).compile(schema);
+
+/** An estimate that keeps its own laws and its schema. */
+async function estimate(
+  plan: Plan,
+  selection: Selection = {},
+  state?: PlanState,
+  options?: EstimateOptions,
+): Promise<PlanReport> {
+  const report = await estimatePlan(plan, selection, state, options);
+  expect(isValid(report), JSON.stringify(isValid.errors)).toBe(true);
+  for (const counts of [report.total, ...report.steps]) {
+    const { slots, jobs, shared, skipped, blocked, waiting, invalid } = counts;
+    expect(slots).toBe(jobs + shared + skipped + blocked + waiting + invalid);
+    const { submits, held, running, unsaved, done, inDoubt, failed, why } = counts;
+    expect(jobs).toBe(submits + held + running + unsaved + done + inDoubt + failed);
+    expect(submits).toBe(why.new + why.changed + why.retry);
+  }
+  return report;
+}
+
+/** A run directory, as far as an estimate asks for it. */
+class Directory extends SimulatedState implements PlanState {
+  get(key: string): ReturnType<PlanState['get']> {
+    return this.lookup(key);
+  }
+
+  keysOfSlot(slot: string): readonly string[] {
+    return [...this.records.values()].filter(({ origin }) => origin.slot === slot).map(({ key }) => key);
+  }
+
+  totals(): ReturnType<PlanState['totals']> {
+    const jobs: Record<string, number> = {};
+    let attempts = 0;
+    for (const record of this.records.values()) {
+      jobs[record.status] = (jobs[record.status] ?? 0) + 1;
+      attempts += record.attempts;
+    }
+    return { jobs: jobs as Record<JobStatus, number>, attempts, cost: attempts * 0.5 };
+  }
+}
+
+const text = `
+  prices: { imagine: 0.04, "U*": 0.01 }
+  matrix: { animal: [fox, owl] }
+  steps:
+    grid: { imagine: "a {{ animal }}", path: "U1..U2 → Vary (Strong)" }
+    cat: { imagine: a cat }`;
+
+async function scene(yaml = text): Promise<{
+  plan: Plan;
+  state: Directory;
+  at: (cell: number, name: string) => Slot;
+}> {
+  const plan = await planOf(yaml);
+  const cells = await cellsOf(plan);
+  const state = new Directory();
+  const at = (cell: number, name: string): Slot => {
+    const slots = plan.resolve(cells[cell - 1] as Cell, state.lookup);
+    return slots.find(({ step, branch }) => [step, ...branch].join('/') === name) as Slot;
+  };
+  return { plan, state, at };
+}
+
+describe('a plan without a run directory', () => {
+  test('counts slots, different jobs, and what they cost', async () => {
+    const { plan } = await scene();
+    const report = await estimate(plan);
+    expect(report).toMatchObject({
+      pipeline: 'test',
+      file: 'test.yaml',
+      service: 'https://service.test',
+      cells: { total: 2, chosen: 2 },
+      slotsPerCell: 6,
+      exact: true,
+      total: { slots: 12, jobs: 11, shared: 1, submits: 11, why: { new: 11 }, cost: 0.16, unpriced: 4 },
+      steps: [
+        { step: 'grid', kind: 'imagine', slots: 10, submits: 10, cost: 0.12, unpriced: 4, open: false },
+        { step: 'cat', slots: 2, jobs: 1, shared: 1, cost: 0.04, unpriced: 0 },
+      ],
+      examples: [
+        { cell: 1, step: 'grid', prompt: 'a fox' },
+        { cell: 1, step: 'cat', prompt: 'a cat' },
+        { cell: 2, step: 'grid', prompt: 'a owl' },
+      ],
+    });
+    expect(report.state).toBeUndefined();
+    expect(report.warnings.map(({ code }) => code)).toEqual(['plan.shared']);
+  });
+
+  test('of the chosen cells and steps', async () => {
+    const { plan } = await scene();
+    const report = await estimate(plan, { limit: 1, only: ['cat'] });
+    expect(report).toMatchObject({
+      cells: { total: 2, chosen: 1 },
+      total: { slots: 1, submits: 1 },
+      steps: [{ step: 'cat' }],
+    });
+    expect(report.examples).toEqual([{ cell: 1, step: 'cat', prompt: 'a cat' }]);
+    await expect(estimatePlan(plan, { only: ['nothing'] }, undefined)).rejects.toThrow(/^Internal error:/);
+  });
+
+  test('what waits for a result, what is skipped, what cannot be rendered', async () => {
+    const { plan } = await scene(`
+      matrix: { m: [{ a: 1 }, { b: 1 }] }
+      steps:
+        bad: { imagine: "{{ m.a }}", path: U1 }
+        grid: { imagine: a fox, path: "U* → V1" }
+        off: { imagine: a cat, when: repeat == 2, path: U1 }
+        late: { imagine: "like {{ steps.grid.image_url }}", path: U1 }`);
+    const report = await estimate(plan);
+    expect(report.steps).toMatchObject([
+      { step: 'bad', submits: 2, invalid: 1, blocked: 1, open: false },
+      { step: 'grid', submits: 1, shared: 1, waiting: 4, open: true },
+      { step: 'off', slots: 4, skipped: 4 },
+      { step: 'late', waiting: 4, open: false },
+    ]);
+    expect(report.warnings.map(({ code }) => code)).toEqual(['plan.open', 'plan.invalid', 'plan.shared']);
+    expect(report.warnings[1]?.message).toMatch(/^1 .*cell 2, bad: /);
+  });
+
+  test('a budget that would be reached', async () => {
+    const { plan } = await scene(`budget: { submits: 10, cost: 0.1 }${text}`.replace(/\n {2}/g, '\n'));
+    const { warnings } = await estimate(plan);
+    expect(warnings.map(({ code }) => code)).toEqual(['plan.shared', 'budget.submits', 'budget.cost']);
+  });
+});
+
+describe('a plan with a run directory', () => {
+  test('what is done, running, in doubt, failed and below them', async () => {
+    const { plan, state, at } = await scene();
+    state.done(at(1, 'grid'));
+    state.fail(at(1, 'grid/U1'));
+    state.put(at(1, 'grid/U2'), 'running');
+    state.put(at(2, 'grid'), 'in-doubt');
+    state.done(at(1, 'cat'), gridButtons, { artifacts: [] });
+    const report = await estimate(plan, {}, state);
+    expect(report.steps[0]).toMatchObject({
+      done: 1,
+      failed: 1,
+      blocked: 1,
+      running: 1,
+      inDoubt: 1,
+      held: 4,
+      submits: 1,
+    });
+    expect(report.steps[1]).toMatchObject({ unsaved: 1, shared: 1, submits: 0 });
+    expect(report.state).toMatchObject({ attempts: 5, cost: 2.5, jobs: { running: 1 } });
+  });
+
+  test('flags that have jobs tried again', async () => {
+    const { plan, state, at } = await scene();
+    state.done(at(1, 'grid'));
+    state.fail(at(1, 'grid/U1'), 'task.failed');
+    state.fail(at(1, 'grid/U2'), 'task.timeout');
+    state.put(at(2, 'grid'), 'in-doubt');
+    state.done(at(1, 'cat'));
+    const grid = async (options: EstimateOptions): Promise<unknown> =>
+      (await estimate(plan, {}, state, options)).steps[0];
+    expect(await grid({})).toMatchObject({ failed: 2, blocked: 2, inDoubt: 1, held: 4, submits: 0 });
+    expect(await grid({ retryFailed: {} })).toMatchObject({
+      failed: 0,
+      blocked: 0,
+      submits: 4,
+      why: { new: 2, changed: 0, retry: 2 },
+    });
+    expect(await grid({ retryFailed: { code: 'task.timeout' } })).toMatchObject({ failed: 1, submits: 2 });
+    expect(await grid({ inDoubt: 'retry' })).toMatchObject({
+      inDoubt: 0,
+      held: 0,
+      submits: 5,
+      why: { retry: 1 },
+    });
+    const redo = await estimate(plan, {}, state, { redo: [at(1, 'cat').job?.key ?? ''] });
+    expect(redo.steps[1]).toMatchObject({ done: 0, submits: 1, why: { retry: 1 } });
+  });
+
+  test('a download that failed costs nothing to try again', async () => {
+    const { plan, state, at } = await scene();
+    const error = { code: 'download.status', message: 'no' };
+    state.put(at(1, 'cat'), 'failed', { error, taskId: 'T1', result: { buttons: [] } });
+    const report = await estimate(plan, {}, state, { retryFailed: {} });
+    expect(report.steps[1]).toMatchObject({ failed: 0, unsaved: 1, submits: 0 });
+  });
+
+  test('an edited request is told from a new one', async () => {
+    const { plan, state, at } = await scene();
+    for (const name of ['grid', 'grid/U1', 'cat']) state.done(at(1, name));
+    state.done(at(2, 'grid'));
+    const edited = await planOf(text.replace('a {{', 'one {{').replace('[fox, owl]', '[fox, owl, lynx]'));
+    expect((await estimate(edited, {}, state)).steps).toMatchObject([
+      { step: 'grid', submits: 15, why: { new: 12, changed: 3, retry: 0 } },
+      { step: 'cat', done: 1, shared: 2 },
+    ]);
+    expect((await estimate(plan, {}, state)).steps[0]?.why).toEqual({ new: 7, changed: 0, retry: 0 });
+  });
+
+  test('an empty one is asked for its totals only', async () => {
+    const { plan, state } = await scene();
+    await estimate(plan, {}, state);
+    expect(state.lookups).toBe(0);
+  });
+
+  test('wildcards are counted as soon as their buttons are known', async () => {
+    const { plan, state, at } = await scene('steps: { grid: { imagine: x, path: "U*" } }');
+    state.done(at(1, 'grid'), [button('U1'), button('U2')]);
+    expect((await estimate(plan, {}, state)).steps).toMatchObject([
+      { slots: 3, done: 1, submits: 2, open: false },
+    ]);
+  });
+});
+
+describe('too many slots to look at each', () => {
+  const big = `
+    prices: { imagine: 0.5, U1: 0.25 }
+    matrix: { n: { from: 1, to: 10000000 } }
+    steps:
+      grid: { imagine: "no {{ n }}", path: "U1,V{{ n }}" }
+      wild: { from: grid, click: "U*", path: V1 }
+      late: { imagine: "{{ steps.grid.task_id }}", path: U1 }`;
+
+  test('upper bounds by arithmetic, at once and in little memory', async () => {
+    const plan = await planOf(big);
+    const before = process.memoryUsage().heapUsed;
+    const report = await estimate(plan, {}, new Directory());
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100e6);
+    expect(report).toMatchObject({
+      exact: false,
+      cells: { total: 1e7, chosen: 1e7 },
+      steps: [
+        { step: 'grid', submits: 3e7, cost: 7.5e6, unpriced: 1e7, open: false },
+        { step: 'wild', waiting: 2e7, submits: 0, open: true },
+        { step: 'late', waiting: 2e7, submits: 0, open: false },
+      ],
+      examples: [{ prompt: 'no 1' }, { prompt: 'no 2' }, { prompt: 'no 3' }],
+    });
+    expect(report.warnings.map(({ code }) => code)).toEqual(['plan.at-most', 'plan.open']);
+  });
+
+  test('the bound is of slots, and of those that wildcards really have', async () => {
+    const { plan, state, at } = await scene('steps: { grid: { imagine: x, path: "U*" } }');
+    state.done(at(1, 'grid'), gridButtons);
+    expect((await estimate(plan, {}, state, { mostSlots: 5 })).exact).toBe(true);
+    expect((await estimate(plan, {}, state, { mostSlots: 4 })).exact).toBe(false);
+  });
+
+  test('templates that fail are still told', async () => {
+    const { plan } = await scene(
+      '{ matrix: { m: [{ a: 1 }, { b: 1 }] }, steps: { g: { imagine: "{{ m.a }}" } } }',
+    );
+    const report = await estimate(plan, {}, undefined, { mostSlots: 1 });
+    expect(report.warnings.map(({ code }) => code)).toEqual(['plan.at-most', 'plan.invalid']);
+  });
+});
