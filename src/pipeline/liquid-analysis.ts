@@ -1,20 +1,17 @@
 import {
-  type Context,
   type Expression,
-  evalToken,
-  evalTokenValue,
   type Template as LiquidNode,
   type Token,
-  TokenKind,
   TypeGuards,
   toValueSync,
   Value,
 } from 'liquidjs';
 import { dateFilters, isMovingDate } from './liquid-date.ts';
 import { engine, refusedFilters, suggest } from './liquid-engine.ts';
+import { askedFor, expressionMistake } from './liquid-expression.ts';
 import { templateLimits } from './liquid-limits.ts';
+import { absentable, boundedRange, rangeBound } from './liquid-stand.ts';
 import type { Mistake } from './mistake.ts';
-import { TemplateError } from './template.ts';
 import { WrittenNumber } from './value.ts';
 
 /** A name that a template reads from its scope. */
@@ -47,53 +44,6 @@ interface FilterCall {
   /** Where `name: args` stands; absent on a filter that the library made itself. */
   readonly token?: Token;
 }
-
-/**
- * Puts an evaluation of ours in the place of a token. To liquidjs it looks like a value with filters, which is
- * what it evaluates through a method.
- */
-function stand(token: Token, evaluate: (context: Context) => Iterable<unknown>): Token {
-  const { input, begin, end } = token;
-  return {
-    kind: TokenKind.FilteredValue,
-    input,
-    begin,
-    end,
-    getText: () => token.getText(),
-    getPosition: () => token.getPosition(),
-    size: () => token.size(),
-    filters: [],
-    initial: { postfix: [token], evaluate },
-  } as unknown as Token;
-}
-
-/** A bound of a range. liquidjs counts up by 1 without end where a number is too large to grow by 1. */
-const rangeBound = (token: Token): Token =>
-  stand(token, function* (context) {
-    const bound = Number(yield evalTokenValue(token, context));
-    if (Number.isSafeInteger(bound)) return bound;
-    throw new TemplateError(
-      'template.range',
-      `A range needs whole numbers, and "${token.getText()}" is none.`,
-    );
-  });
-
-/** A range as a whole: bounded in length, whatever its bounds turn out to be. */
-const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token => {
-  const { lhs, rhs } = range;
-  return stand(rhs, function* (context) {
-    const high = Number(yield evalToken(rangeBound(rhs), context));
-    const low = Number(yield evalToken(rangeBound(lhs), context));
-    if (high - low < templateLimits.range) return high;
-    throw new TemplateError(
-      'template.limit',
-      `A range may have ${templateLimits.range} members, not ${high - low + 1}.`,
-    );
-  });
-};
-
-/** A name that may be absent: asked for, not computed with. */
-const absentable = (token: Token): Token => stand(token, (context) => evalToken(token, context, true));
 
 /**
  * Walks a parsed template: which names it reads, what is wrong with it. It also prepares it for rendering, where
@@ -217,7 +167,11 @@ class Walk {
 
   #expression(expression: Expression, owner: Token, test: boolean, filters: readonly FilterCall[]): void {
     const { postfix } = expression;
-    if (!this.#wellFormed(postfix)) return;
+    const mistake = expressionMistake(postfix);
+    if (mistake !== undefined) {
+      this.mistakes.push(mistake);
+      return;
+    }
     const [first] = postfix;
     const [filter] = filters;
     if (postfix.length === 1 && first !== undefined && filter !== undefined) {
@@ -242,38 +196,6 @@ class Walk {
       const token = postfix[index];
       if (TypeGuards.isPropertyAccessToken(token)) postfix[index] = absentable(token);
     }
-  }
-
-  /** liquidjs takes `a b` for `a`, and `== a b` for `a == b`. */
-  #wellFormed(postfix: readonly Token[]): boolean {
-    let operand = false;
-    let last: Token | undefined;
-    for (const token of postfix.toSorted((a, b) => a.begin - b.begin)) {
-      const prefix = TypeGuards.isOperatorToken(token) && token.operator === 'not';
-      const infix = TypeGuards.isOperatorToken(token) && !prefix;
-      if (infix !== operand) {
-        this.#mistake(
-          'template.syntax',
-          operand
-            ? `An operator is missing before "${token.getText()}".`
-            : `A value is missing before "${token.getText()}".`,
-          token.begin,
-          token.size(),
-          operand ? 'A text needs quotes.' : undefined,
-        );
-        return false;
-      }
-      operand = !infix && !prefix;
-      last = token;
-    }
-    if (operand || last === undefined) return true;
-    this.#mistake(
-      'template.syntax',
-      `A value is missing after "${last.getText()}".`,
-      last.begin,
-      last.size(),
-    );
-    return false;
   }
 
   #access(access: Token & { variable: Token | undefined; props: Token[] }): void {
@@ -324,38 +246,6 @@ function constant(token: Token): string | undefined {
   if (TypeGuards.isQuotedToken(token)) return token.content;
   if (TypeGuards.isNumberToken(token)) return String(token.content);
   return undefined;
-}
-
-/**
- * Places in a condition that only ask whether a value is there: what `and`, `or`, `not` and the condition itself
- * take, and what is compared with `nil`, `empty`, `blank`, `true`, `false`.
- */
-function askedFor(postfix: readonly Token[]): number[] {
-  const asked: number[] = [];
-  const stack: (number | undefined)[] = [];
-  const ask = (index: number | undefined): void => {
-    if (index !== undefined) asked.push(index);
-  };
-  for (const [index, token] of postfix.entries()) {
-    if (!TypeGuards.isOperatorToken(token)) {
-      stack.push(index);
-      continue;
-    }
-    const right = stack.pop();
-    const left = token.operator === 'not' ? undefined : stack.pop();
-    const literal = [left, right].some((at) => at !== undefined && TypeGuards.isLiteralToken(postfix[at]));
-    const presence =
-      token.operator === '==' || token.operator === '!='
-        ? literal
-        : ['not', 'and', 'or'].includes(token.operator);
-    if (presence) {
-      ask(left);
-      ask(right);
-    }
-    stack.push(undefined);
-  }
-  ask(stack[0]);
-  return asked;
 }
 
 function finish(walk: Walk): Analysis {

@@ -2,10 +2,12 @@ import type { Locate, Mistake } from './mistake.ts';
 import type { BranchAddress } from './pipeline.ts';
 import { err, ok, type Result } from './result.ts';
 import { spanOf, splitAt } from './selector-grammar.ts';
-import { type Atom, escapeQuoted, SelectorLexer, type SelectorToken } from './selector-lexer.ts';
+import { SelectorLexer } from './selector-lexer.ts';
 import { selectorLimits } from './selector-limits.ts';
 import { MistakeList, type Span } from './selector-mistakes.ts';
 import { atomName, joinNames, normalName, writeLabel } from './selector-name.ts';
+import { escapeQuoted } from './selector-tag.ts';
+import { type Atom, type SelectorToken } from './selector-token.ts';
 
 /**
  * The grammar of branch addresses (DESIGN.md section 3):

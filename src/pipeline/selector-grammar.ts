@@ -1,11 +1,11 @@
 import { compileTemplate } from './liquid.ts';
 import type { Locate, Mistake } from './mistake.ts';
 import type { ButtonMatch, ButtonWord, PathSegment, Selector } from './pipeline.ts';
-import { type Atom, type SelectorToken, type Separator, sourceOffset } from './selector-lexer.ts';
 import { selectorLimits } from './selector-limits.ts';
 import type { MistakeList, Span } from './selector-mistakes.ts';
 import { atomName, joinNames } from './selector-name.ts';
 import { patternMistake } from './selector-pattern.ts';
+import { type Atom, type SelectorToken, type Separator, sourceOffset } from './selector-token.ts';
 import type { Template } from './template.ts';
 
 const words: Readonly<Record<string, ButtonWord>> = {

@@ -1,4 +1,6 @@
-import { type Atom, escapeQuoted, SelectorLexer } from './selector-lexer.ts';
+import { SelectorLexer } from './selector-lexer.ts';
+import { escapeQuoted } from './selector-tag.ts';
+import { type Atom } from './selector-token.ts';
 
 /**
  * Names of branches. A branch is named by what the file says: blanks are single, `->` is `→`, quotes and `?` are

@@ -12,10 +12,10 @@ import { selectorLimits } from './selector-limits.ts';
  */
 
 /** `*`, `+`, `{n,}` and `{n,m}` in one pattern. */
-export const patternRepeats = 2;
+const patternRepeats = 2;
 
 /** `?` and `|` in one pattern. */
-export const patternChoices = 4;
+const patternChoices = 4;
 
 /** Longer customIds are matched by no pattern; Discord's limit is 100. */
 export const patternSubject = 256;

@@ -2,10 +2,11 @@ import type { Locate, Mistake } from './mistake.ts';
 import type { ButtonMatch, PathSegment, Selector } from './pipeline.ts';
 import { err, ok, type Result } from './result.ts';
 import { SelectorGrammar, spanOf, splitAt, wordOf } from './selector-grammar.ts';
-import { SelectorLexer, type SelectorToken } from './selector-lexer.ts';
+import { SelectorLexer } from './selector-lexer.ts';
 import { selectorLimits } from './selector-limits.ts';
 import { MistakeList, type Span } from './selector-mistakes.ts';
 import { writeLabel } from './selector-name.ts';
+import { type SelectorToken } from './selector-token.ts';
 
 /**
  * The grammar of paths (DESIGN.md section 3), read before templates are rendered:

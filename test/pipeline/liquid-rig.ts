@@ -36,7 +36,7 @@ export function marked(
 
 export const template = (source: string): Template => good(compileTemplate(source, inText));
 
-export const condition = (source: string): Condition => good(compileCondition(source, inText));
+const condition = (source: string): Condition => good(compileCondition(source, inText));
 
 export const render = (source: string, vars?: Record<string, Value>, rest?: Partial<TemplateScope>): string =>
   template(source).render(scopeOf(vars, rest));
@@ -54,4 +54,19 @@ export function thrown(run: () => unknown): TemplateError {
     throw error;
   }
   throw new Error(`nothing was thrown, but ${JSON.stringify(value)} given`);
+}
+
+/** True when every mistake of a refused text marks a part of it, and there is one. */
+export const marksParts = (text: string, mistakes: readonly Mistake[]): boolean =>
+  mistakes.length > 0 &&
+  mistakes.every(({ offset, length }) => offset >= 0 && length >= 0 && offset + length <= text.length);
+
+/** What a run comes to: the type of its value, or the code of its error. */
+export function comesTo(run: () => unknown): string {
+  try {
+    return typeof run();
+  } catch (error) {
+    if (error instanceof TemplateError) return error.code;
+    throw error;
+  }
 }

@@ -228,7 +228,7 @@ describe('the analysis', () => {
     const source =
       '{% case a %}{% when b %}{{ c }}{% else %}{{ d }}{% endcase %}{% cycle e: f, g %}{% tablerow t in h cols: i %}{{ t }}{% endtablerow %}' +
       '{% echo j %}{% liquid\n echo k\n%}{% for x in (l..m) %}{% endfor %}{% if n %}{% elsif o %}{% endif %}{% unless p %}{% endunless %}{{ "q" | append: r, s: t }}';
-    expect(uses(source).variables.map(([name]) => name)).toEqual([...'abcdefghijklmnoprt']);
+    expect(uses(source).variables.map(([name]) => name)).toEqual('abcdefghijklmnoprt'.split(''));
   });
 
   test('finds nothing in text, comments and raw', () => {
@@ -251,7 +251,7 @@ describe('a mistake', () => {
     ['a {{ b', 'template.syntax', '{{ b'],
     ['{% if a %}', 'template.syntax', '{% if a %}'],
     ['{% endif %}', 'template.syntax', '{% endif %}'],
-    ['{{ }}', 'template.syntax', undefined],
+    ['{{ }}', 'template.syntax', ''],
     ['{{ a b }}', 'template.syntax', 'b'],
     ['{{ a, b }}', 'template.syntax', ','],
     ['{{ a | upcase | }}', 'template.syntax', '|'],
@@ -281,7 +281,7 @@ describe('a mistake', () => {
   ])('in %s is %s', (source, code, text) => {
     const mistakes = of(source);
     expect(mistakes.map(([found]) => found)).toContain(code);
-    if (text !== undefined) expect(mistakes).toContainEqual([code, text]);
+    expect(mistakes).toContainEqual([code, text]);
   });
 
   test('does not hide the next', () => {
