@@ -2,7 +2,7 @@ import type { StateReader } from '../state/store.ts';
 import { KeySet } from './key-set.ts';
 
 /** How far past all that is known a narrowed manifest looks for results that an edit of the matrix moved. */
-const leastReach = 100_000;
+const leastReach = 10_000;
 
 /**
  * Which jobs without a parent the state holds, and which of them the manifest has met on its way through the plan.
@@ -32,7 +32,7 @@ export class Roots {
    *
    * A root that no cell asks for any more (its prompt was edited) is never placed, and would make every `--limit 10`
    * go through the whole matrix. So the search ends at twice the farthest cell that any of them came from, and not
-   * before 100,000 cells: its effort follows what the state holds, not what the plan could hold.
+   * before 10,000 cells: its effort follows what the state holds, not what the plan could hold.
    */
   reach(): number {
     let farthest = 0;

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { manifestRows } from '../../src/manifest/rows.ts';
+import type { Cell, Selection } from '../../src/plan/cell.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { StateReader } from '../../src/state/store.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { planOf } from '../rig/pipeline-builder.ts';
+import { finish } from './finish.ts';
+
+const tenCells = `
+  matrix: { n: { from: 1, to: 10 } }
+  steps:
+    grid:
+      imagine: "number {{ n }}"
+      path: U1
+`;
+
+async function slots(plan: Plan, selection: Selection, reader: StateReader): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { cell, slot, chosen } of manifestRows(plan, selection, reader)) {
+    found.push(
+      `${cell.number}${slot.branch.map((part) => `/${part}`).join('')} ${chosen ? slot.status : 'other'}`,
+    );
+  }
+  return found;
+}
+
+/** Finishes both jobs of these cells. */
+const finishCells = async (plan: Plan, store: ReturnType<typeof memoryStore>, numbers: readonly number[]) => {
+  const only: Plan = {
+    ...plan,
+    matrix: {
+      ...plan.matrix,
+      cells: (selection, signal) => picked(plan.matrix.cells(selection, signal), numbers),
+    },
+  };
+  await finish(only, store);
+};
+
+async function* picked(
+  cells: AsyncGenerator<Cell, void, undefined>,
+  numbers: readonly number[],
+): AsyncGenerator<Cell, void, undefined> {
+  for await (const cell of cells) if (numbers.includes(cell.number)) yield cell;
+}
+
+/** The plan, counting the cells that are read of the whole matrix. */
+function watched(plan: Plan): { readonly plan: Plan; read(): number } {
+  let read = 0;
+  async function* counted(
+    cells: AsyncGenerator<Cell, void, undefined>,
+  ): AsyncGenerator<Cell, void, undefined> {
+    for await (const cell of cells) {
+      read += 1;
+      yield cell;
+    }
+  }
+  const matrix: Plan['matrix'] = {
+    cellCount: plan.matrix.cellCount,
+    variables: plan.matrix.variables,
+    tables: plan.matrix.tables,
+    chosen: (selection, signal) => plan.matrix.chosen(selection, signal),
+    cells: (selection, signal) => counted(plan.matrix.cells(selection, signal)),
+  };
+  return { plan: { ...plan, matrix }, read: () => read };
+}
+
+describe('a narrowed manifest', () => {
+  it('has the chosen slots, and of the others those that have a result, in plan order', async () => {
+    const plan = await planOf(tenCells);
+    const store = memoryStore();
+    await finishCells(plan, store, [2, 7]);
+    expect(await slots(plan, { filters: [{ axis: 'n', value: '5' }] }, store)).toEqual([
+      '2 other',
+      '2/U1 other',
+      '5 pending',
+      '5/U1 pending',
+      '7 other',
+      '7/U1 other',
+    ]);
+  });
+
+  it('with --limit reads no further than the last result', async () => {
+    const { plan, read } = watched(await planOf(tenCells.replace('to: 10', 'to: 10000000')));
+    const store = memoryStore();
+    expect(await slots(plan, { limit: 2 }, store)).toHaveLength(4);
+    expect(read()).toBeLessThan(10);
+  });
+
+  it('goes on past the chosen cells until every result has its place', async () => {
+    const plan = await planOf(tenCells);
+    const store = memoryStore();
+    await finishCells(plan, store, [1, 9]);
+    expect(await slots(plan, { limit: 1 }, store)).toEqual(['1 done', '1/U1 done', '9 other', '9/U1 other']);
+  });
+
+  it('does not look through the whole matrix for results that no cell asks for any more', async () => {
+    const before = await planOf(tenCells);
+    const store = memoryStore();
+    await finishCells(before, store, [1, 2, 3]);
+    const edited = tenCells.replace('number {{ n }}', 'edited {{ n }}').replace('to: 10', 'to: 10000000');
+    const { plan, read } = watched(await planOf(edited));
+    expect(await slots(plan, { limit: 1 }, store)).toEqual(['1 pending', '1/U1 pending']);
+    expect(read()).toBeLessThan(10_100);
+  });
+
+  it('with --only leaves out the slots that the step does not need, but not their results', async () => {
+    const plan = await planOf(`
+      steps:
+        grid:
+          imagine: a fox
+          path: U1,U2
+        more:
+          from: grid/U1
+          click: Vary (Strong)
+    `);
+    const store = memoryStore();
+    const names = async (): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for await (const { slot, chosen } of manifestRows(plan, { only: ['more'] }, store)) {
+        found.push(`${[slot.step, ...slot.branch].join('/')}${chosen ? '' : ' (other)'}`);
+      }
+      return found;
+    };
+    expect(await names()).toEqual(['grid', 'grid/U1', expect.stringMatching(/^more/) as string]);
+    await finish(plan, store);
+    expect(await names()).toEqual([
+      'grid',
+      'grid/U1',
+      'grid/U2 (other)',
+      expect.stringMatching(/^more/) as string,
+    ]);
+  });
+
+  it('an empty selection is every slot', async () => {
+    const plan = await planOf(tenCells);
+    expect(await slots(plan, { filters: [], only: [] }, memoryStore())).toHaveLength(20);
+  });
+});
