@@ -1,7 +1,5 @@
 import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver } from './driver.ts';
 
-export type { SqlRow, SqlValue } from './driver.ts';
-
 /** A statement, compiled once. Values bind to `?` in order. */
 export interface Statement<Row = SqlRow> {
   /** The number of rows changed. */

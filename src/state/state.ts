@@ -11,7 +11,7 @@ import { type Database, openDatabase } from './sqlite.ts';
 import { StateError, type StateReader, type StateStore } from './store.ts';
 
 /** Name of the state within the run directory; SQLite keeps `-wal` and `-shm` files beside it. */
-export const stateFileName = 'state.db';
+const stateFileName = 'state.db';
 
 export interface StateOptions {
   /** Default: the driver that this Node.js has. */

@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
 import type { StateStore } from '../../src/state/store.ts';
+import { faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore, recount } from '../rig/memory-store.ts';
 import { drivers, freshFolder } from './places.ts';
 import { anyTurn, jobRecord, statuses } from './records.ts';
 
 const stores: readonly (readonly [string, () => StateStore])[] = [
   ['memory', memoryStore],
+  ['faulty, without faults', () => faultyStore(memoryStore())],
   ...drivers.map((driver) => [driver.name, (): StateStore => openState(freshFolder(), { driver })] as const),
 ];
 

@@ -45,7 +45,7 @@ const error = fc.record(
 );
 
 /** Any record, over a few keys so that records replace one another. */
-export const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
+const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
   {
     key,
     kind: fc.constantFrom('imagine' as const, 'click' as const),
@@ -106,7 +106,7 @@ export const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
   },
 );
 
-export const anyAttempt: fc.Arbitrary<Attempt> = fc.record(
+const anyAttempt: fc.Arbitrary<Attempt> = fc.record(
   { key, at: fc.maxSafeNat(), outcome: text, taskId: text, error },
   { requiredKeys: ['key', 'at', 'outcome'] },
 );
