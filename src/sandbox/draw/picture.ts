@@ -5,7 +5,7 @@ import { Random } from './scene/random.ts';
 import { themeOf } from './scene/theme.ts';
 import { boxOf } from './scene/world.ts';
 import { painterOf } from './style/painters.ts';
-import { plainSvg } from './style/svg.ts';
+import { panelAttributes, plainSvg } from './style/svg.ts';
 import { tonesOf, viewBoxOf } from './style/tones.ts';
 
 /** Where a frame lies in the picture, in pixels. */
@@ -47,6 +47,6 @@ async function paintPanel(frame: Frame, name: string, { x, y, width, height }: P
   const elements = painter.paint({ scene, frame, box, tones, name, random });
   return (
     `<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="${viewBoxOf(box)}" ` +
-    `preserveAspectRatio="none">${elements}</svg>`
+    `preserveAspectRatio="none" ${panelAttributes}>${elements}</svg>`
   );
 }

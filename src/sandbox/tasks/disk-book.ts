@@ -18,29 +18,43 @@ const schema = `
 
 /**
  * A book in `sandbox.sqlite` of the state folder. `add` returns after the task is on the disk, so that a task id
- * which has been answered is never forgotten. One process at a time: the file is held exclusively.
+ * which has been answered is never forgotten. One sandbox at a time: it holds a transaction on `sandbox.lock` for as long as
+ * it lives, which the system ends with the process.
  */
 export class DiskBook implements TaskBook {
+  readonly #lock: Database;
   readonly #database: Database;
   readonly #insert: Statement;
   readonly #select: Statement<{ record: string }>;
   readonly #count: Statement<{ count: number }>;
 
   constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
-    this.#database = openDatabase(join(folder, 'sandbox.sqlite'), { busyTimeoutMs: 1000 });
-    try {
-      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE');
-      this.#database.exec('PRAGMA journal_mode = WAL');
-      this.#database.exec('PRAGMA synchronous = FULL');
-      this.#database.exec(schema);
-    } catch (cause) {
-      this.#database.close();
-      throw new Error(
+    const held = (cause: unknown): Error =>
+      new Error(
         `The sandbox cannot keep its tasks in ${folder}: it cannot be written, or another sandbox holds it. ` +
           'Give each sandbox its own folder.',
         { cause },
       );
+    try {
+      mkdirSync(folder, { recursive: true });
+      this.#lock = openDatabase(join(folder, 'sandbox.lock'), { busyTimeoutMs: 0 });
+    } catch (cause) {
+      throw held(cause);
+    }
+    try {
+      this.#lock.exec('BEGIN EXCLUSIVE');
+      this.#database = openDatabase(join(folder, 'sandbox.sqlite'));
+    } catch (cause) {
+      this.#lock.close();
+      throw held(cause);
+    }
+    try {
+      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+      this.#database.exec(schema);
+    } catch (cause) {
+      this.#database.close();
+      this.#lock.close();
+      throw held(cause);
     }
     this.#insert = this.#database.prepare(
       'INSERT INTO task (id, request, occupies_until, record) VALUES (?, ?, ?, ?)',
@@ -80,6 +94,8 @@ export class DiskBook implements TaskBook {
 
   close(): void {
     this.#database.close();
+    this.#lock.exec('ROLLBACK');
+    this.#lock.close();
   }
 
   #all(sql: string, value: number): readonly StoredTask[] {

@@ -41,8 +41,8 @@ function paint({ scene, box, name, random, frame }: Sitting): string {
 function wash(colour: Colour, role: Shape['role'], colourful: number): Colour {
   const light = lightness(rgbOf(colour));
   const steps = 6;
-  const thin = role === 'sky' ? 0.5 : role === 'land' ? 0.22 : 0;
-  const level = Math.round(Math.min(1, light * 1.12 + thin * (1 - light)) * steps) / steps;
+  const thin = role === 'sky' ? 0.62 : role === 'land' ? 0.42 : role === 'detail' ? 0.25 : 0;
+  const level = Math.round(Math.min(1, light * 1.15 + thin * (1 - light)) * steps) / steps;
   const grey = mix(ink, paper, level);
   return role === 'subject' ? mix(grey, colour, colourful) : mix(grey, colour, colourful * 0.22);
 }

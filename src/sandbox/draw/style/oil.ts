@@ -13,12 +13,12 @@ interface Pass {
 
 const passes: readonly Pass[] = [
   { spacing: 40, width: 46, length: 150, detail: 0 },
-  { spacing: 23, width: 23, length: 74, detail: 0.03 },
-  { spacing: 11.5, width: 10, length: 30, detail: 0.16 },
+  { spacing: 26, width: 25, length: 78, detail: 0.02 },
+  { spacing: 12.5, width: 10.5, length: 31, detail: 0.2 },
 ];
 
 /** Oil on canvas: strokes of three brushes that follow the forms, thick enough to catch light. */
-export const oilPainter: Painter = { toneRows: 176, paint };
+export const oilPainter: Painter = { toneRows: 208, paint };
 
 function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   const writer = new SvgWriter(name);
@@ -31,6 +31,10 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
     const step = spacing * unit;
     for (let y = box.top; y < box.bottom + step; y += step) {
       for (let x = box.left; x < box.right + step; x += step) {
+        if (detail > 0.1) {
+          const [across, down] = tones.slope(x, y);
+          if (Math.hypot(across, down) < detail) continue;
+        }
         const px = x + hand.range(-0.6, 0.6) * step;
         const py = y + hand.range(-0.6, 0.6) * step;
         const tremor = hand.range(-1, 1);
@@ -42,9 +46,11 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
           Math.sin(px / (310 * unit) + phase) * swirl * 0.7 +
           Math.cos(py / (240 * unit) - phase) * swirl * 0.6;
         const angle = (strength > 0.05 ? Math.atan2(slopeX, -slopeY) : current) + tremor * 0.25;
-        const reach = (length * unit * (0.75 + 0.35 * tremor)) / (1 + strength * 2.2);
+        // Small forms need small strokes, or they drown.
+        const fine = 1 / (1 + strength * 3);
+        const reach = length * unit * (0.75 + 0.35 * tremor) * fine;
         const colour = varied(tones.at(px, py), tremor * 15);
-        stroke(writer, px, py, angle, reach, width * unit, colour, tremor);
+        stroke(writer, px, py, angle, reach, width * unit * Math.sqrt(fine), colour, tremor);
       }
     }
   }
@@ -69,7 +75,7 @@ function stroke(
     `Q${num(x + nx * (bend + offset))} ${num(y + ny * (bend + offset))} ${num(x + dx + nx * offset)} ${num(y + dy + ny * offset)}`;
   writer.stroke(curve(0), width, colourOf(colour), 0.93);
   // The ridge of paint that the brush leaves beside its path.
-  if (width > 60 || tremor < 0.1) return;
+  if (width > 40 || tremor < 0.1) return;
   const ridge = lightness(colour) > 0.8 ? -16 : 26;
   writer.stroke(curve(width * 0.3), width * 0.16, colourOf(varied(colour, ridge)), 0.6);
 }

@@ -35,13 +35,13 @@ export function fillBox(writer: SvgWriter, box: Box, colour: Colour, opacity = 1
 export function leaveMargin(writer: SvgWriter, box: Box, colour: Colour, random: Random): void {
   const height = box.bottom - box.top;
   const { left, right, top, bottom } = box;
-  const margin = 0.028 * height;
+  const margin = 0.018 * height;
   const edge: string[] = [];
-  const count = 34;
+  const count = 60;
   const along = (fromX: number, fromY: number, toX: number, toY: number): void => {
     for (let index = 0; index < count; index += 1) {
       const share = index / count;
-      const [jx, jy] = [random.range(-0.4, 1.1) * margin, random.range(-0.4, 1.1) * margin];
+      const [jx, jy] = [random.range(-0.2, 0.45) * margin, random.range(-0.2, 0.45) * margin];
       const x = fromX + (toX - fromX) * share;
       const y = fromY + (toY - fromY) * share;
       const inX = x < (left + right) / 2 ? 1 : -1;

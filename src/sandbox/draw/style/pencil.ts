@@ -1,4 +1,4 @@
-import { darker, lightness, mix, rgbOf } from '../scene/colour.ts';
+import { type Colour, colourOf, darker, lightness, mix, rgbOf } from '../scene/colour.ts';
 import { meanColour } from '../scene/shape.ts';
 import { sizeOf, unsteady } from './outline.ts';
 import { layPaper } from './paper.ts';
@@ -64,27 +64,30 @@ function hatch(
   colourful: number,
 ): void {
   const step = 15 * unit;
+  // Hatches of one strength and nearly one colour are one path: far fewer elements for the same picture.
+  const strokes = new Map<string, { readonly level: number; readonly tint: Colour; data: string }>();
   for (let y = box.top; y < box.bottom; y += step) {
     for (let x = box.left; x < box.right; x += step * 1.6) {
       const px = x + random.range(-0.6, 0.6) * step;
       const py = y + random.range(-0.5, 0.5) * step;
-      const colour = tones.at(px, py);
-      const dark = 1 - lightness(colour);
+      const dark = tones.dark(px, py);
       if (dark < from) continue;
       const length = step * (0.9 + dark * 0.9);
       const turn = angle + random.range(-0.09, 0.09);
       const [dx, dy] = [Math.cos(turn) * length, Math.sin(turn) * length];
-      const tint = mix(
-        lead,
-        darker(`#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`, 0.25),
-        colourful,
-      );
-      writer.stroke(
-        `M${num(px - dx)} ${num(py - dy)}L${num(px + dx)} ${num(py + dy)}`,
-        (1.1 + dark * 1.5) * unit,
-        tint,
-        0.3 + dark * 0.35,
-      );
+      const level = Math.round(dark * 5) / 5;
+      const [red, green, blue] = tones.at(px, py);
+      const coarse = (part: number): number => Math.round(part / 48) * 48;
+      const key = `${level} ${coarse(red)} ${coarse(green)} ${coarse(blue)}`;
+      let stroke = strokes.get(key);
+      if (stroke === undefined) {
+        stroke = { level, tint: mix(lead, darker(colourOf([red, green, blue]), 0.2), colourful), data: '' };
+        strokes.set(key, stroke);
+      }
+      stroke.data += `M${num(px - dx)} ${num(py - dy)}L${num(px + dx)} ${num(py + dy)}`;
     }
+  }
+  for (const { level, tint, data } of strokes.values()) {
+    writer.stroke(data, (1 + level * 1.1) * unit, tint, 0.2 + level * 0.28);
   }
 }

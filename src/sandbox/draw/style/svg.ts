@@ -62,7 +62,7 @@ export class SvgWriter {
 
   stroke(data: string, width: number, colour: string, opacity = 1): void {
     const see = opacity < 1 ? ` stroke-opacity="${Math.round(opacity * 100) / 100}"` : '';
-    this.body += `<path d="${data}" fill="none" stroke="${colour}" stroke-width="${num(width)}" stroke-linecap="round" stroke-linejoin="round"${see}/>`;
+    this.body += `<path d="${data}" stroke="${colour}" stroke-width="${num(width)}"${see}/>`;
   }
 
   fill(data: string, fill: Fill, opacity = 1): void {
@@ -75,6 +75,9 @@ export class SvgWriter {
     return `<defs>${this.#gradients}</defs>${this.body}`;
   }
 }
+
+/** What the elements of a panel leave unsaid; stands on the element around them. */
+export const panelAttributes = 'fill="none" stroke-linecap="round" stroke-linejoin="round"';
 
 /** A scene as it is, without any style. */
 export function plainSvg(scene: Scene, name: string): string {

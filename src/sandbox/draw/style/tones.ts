@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import { lightness, type Rgb } from '../scene/colour.ts';
+import type { Rgb } from '../scene/colour.ts';
 import type { Box } from '../scene/world.ts';
-import { fineness } from './svg.ts';
+import { fineness, panelAttributes } from './svg.ts';
 
 /** A small raster of a scene: what colour lies where. */
 export class Tones {
@@ -9,12 +9,19 @@ export class Tones {
   readonly columns: number;
   readonly rows: number;
   readonly #pixels: Uint8Array;
+  /** Lightness of each cell, 0 to 1. */
+  readonly #light: Float32Array;
 
   constructor(box: Box, columns: number, rows: number, pixels: Uint8Array) {
     this.box = box;
     this.columns = columns;
     this.rows = rows;
     this.#pixels = pixels;
+    this.#light = new Float32Array(columns * rows);
+    for (let index = 0, at = 0; index < this.#light.length; index += 1, at += 3) {
+      const [red, green, blue] = [pixels[at] ?? 0, pixels[at + 1] ?? 0, pixels[at + 2] ?? 0];
+      this.#light[index] = (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
+    }
   }
 
   /** The colour of a cell; beyond the edge, that of the edge. */
@@ -30,14 +37,24 @@ export class Tones {
     return this.cell(this.#column(x), this.#row(y));
   }
 
-  /** Which way it gets lighter, and how strongly (0 to about 1). */
+  /** How dark it is at a point, 0 to 1. */
+  dark(x: number, y: number): number {
+    const column = Math.max(0, Math.min(this.columns - 1, this.#column(x)));
+    const row = Math.max(0, Math.min(this.rows - 1, this.#row(y)));
+    return 1 - (this.#light[row * this.columns + column] ?? 0);
+  }
+
+  /** Which way it gets lighter, and how strongly (0 to about 1): Sobel's operator, halved. */
   slope(x: number, y: number): readonly [number, number] {
-    const [column, row] = [this.#column(x), this.#row(y)];
-    const light = (dx: number, dy: number): number => lightness(this.cell(column + dx, row + dy));
-    return [
-      light(1, 0) - light(-1, 0) + (light(1, 1) - light(-1, 1)) / 2 + (light(1, -1) - light(-1, -1)) / 2,
-      light(0, 1) - light(0, -1) + (light(1, 1) - light(1, -1)) / 2 + (light(-1, 1) - light(-1, -1)) / 2,
-    ];
+    const column = Math.max(1, Math.min(this.columns - 2, this.#column(x)));
+    const row = Math.max(1, Math.min(this.rows - 2, this.#row(y)));
+    const light = this.#light;
+    const middle = row * this.columns + column;
+    const [above, below] = [middle - this.columns, middle + this.columns];
+    const [a, b, c] = [light[above - 1] ?? 0, light[above] ?? 0, light[above + 1] ?? 0];
+    const [d, f] = [light[middle - 1] ?? 0, light[middle + 1] ?? 0];
+    const [g, h, i] = [light[below - 1] ?? 0, light[below] ?? 0, light[below + 1] ?? 0];
+    return [f - d + (c - a + i - g) / 2, h - b + (g - a + i - c) / 2];
   }
 
   #column(x: number): number {
@@ -54,7 +71,7 @@ export async function tonesOf(elements: string, box: Box, rows: number): Promise
   if (rows === 0) return new Tones(box, 1, 1, new Uint8Array(3));
   const columns = Math.max(1, Math.round((rows * (box.right - box.left)) / (box.bottom - box.top)));
   const svg =
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${columns}" height="${rows}" preserveAspectRatio="none" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${columns}" height="${rows}" preserveAspectRatio="none" ${panelAttributes} ` +
     `viewBox="${viewBoxOf(box)}">${elements}</svg>`;
   const pixels = await sharp(Buffer.from(svg)).flatten().raw().toBuffer();
   return new Tones(box, columns, rows, pixels);

@@ -25,7 +25,7 @@ function paint({ scene, box, name, random }: Sitting): string {
       );
       continue;
     }
-    const fill = diluted(shape.fill, shape.role === 'subject' ? 0.08 : 0.24);
+    const fill = diluted(shape.fill, shape.role === 'subject' ? 0.05 : 0.16);
     const reach = Math.min(13, size / 26);
     if (size < 20 || shape.role === 'air') {
       writer.fill(pathOf(shape.points, true), fill, shape.opacity * 0.9);
@@ -39,7 +39,7 @@ function paint({ scene, box, name, random }: Sitting): string {
     if (shape.role === 'sky' || shape.role === 'light') continue;
     const rim = darker(mix(meanColour(shape.fill), paper, 0.1), 0.3);
     writer.stroke(
-      `${pathOf(unsteady(shape.points, reach * 0.3, hand), true)}`,
+      pathOf(unsteady(shape.points, reach * 0.3, hand), true),
       Math.min(5, 1.5 + size / 200),
       rim,
       0.28 * shape.opacity,

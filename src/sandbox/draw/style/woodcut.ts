@@ -31,7 +31,7 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   for (let line = -2; line < lines + 2; line += 1) {
     const yAt = (x: number): number =>
       box.top + (line + 0.5) * step + Math.sin(x / (height / 5.5) + phase + line * 0.09) * step * wave;
-    writeLine(writer, box, step, samples, yAt, (x, y) => 1 - lightness(tones.at(x, y)));
+    writeLine(writer, box, step, samples, yAt, (x, y) => tones.dark(x, y));
   }
   for (const shape of scene.shapes) {
     if (shape.role !== 'subject' || shape.kind === 'line' || shape.opacity < 0.8) continue;
