@@ -45,7 +45,7 @@ async function* picked(
 }
 
 /** The plan, counting the cells that are read of the whole matrix. */
-function watched(plan: Plan): { readonly plan: Plan; read(): number } {
+function watched(plan: Plan): { readonly plan: Plan; readonly read: () => number } {
   let read = 0;
   async function* counted(
     cells: AsyncGenerator<Cell, void, undefined>,

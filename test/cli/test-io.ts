@@ -1,0 +1,81 @@
+import type { InterruptName, Interrupts, Io, Terminal } from '../../src/cli/io.ts';
+import { program } from '../../src/cli/program.ts';
+
+/** A process that a command runs in, and what it said there. */
+export interface TestIo {
+  readonly io: Io;
+  readonly out: () => string;
+  readonly err: () => string;
+  /** Like Ctrl-C: the first drains, the second leaves. */
+  readonly interrupt: (name?: InterruptName) => void;
+  /** Lets every timer of `every` call once. */
+  readonly tick: () => void;
+}
+
+export function testIo(options: {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly terminal?: Terminal;
+  readonly now?: () => number;
+}): TestIo {
+  const said = { out: '', err: '' };
+  const timers = new Set<() => void>();
+  const drain = new AbortController();
+  const leave = new AbortController();
+  let first: InterruptName | undefined;
+  const interrupts: Interrupts = {
+    drain: drain.signal,
+    leave: leave.signal,
+    first: () => first,
+    stop: () => {},
+  };
+  const io: Io = {
+    cwd: options.cwd,
+    env: options.env ?? {},
+    out: (text) => {
+      said.out += text;
+      return Promise.resolve();
+    },
+    outClosed: new AbortController().signal,
+    err: (text) => {
+      said.err += text;
+    },
+    ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
+    colors: false,
+    now: options.now ?? Date.now,
+    every: (_ms, call) => {
+      timers.add(call);
+      return () => timers.delete(call);
+    },
+    interrupts: () => interrupts,
+  };
+  return {
+    io,
+    out: () => said.out,
+    err: () => said.err,
+    interrupt: (name = 'SIGINT') => {
+      if (first === undefined) drain.abort();
+      else leave.abort();
+      first ??= name;
+    },
+    tick: () => {
+      for (const call of timers) call();
+    },
+  };
+}
+
+export interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Carries out a command line in this process. */
+export async function promptpress(
+  args: readonly string[],
+  options: Parameters<typeof testIo>[0],
+): Promise<Said> {
+  const test = testIo(options);
+  const code = await program(args, test.io);
+  return { code, out: test.out(), err: test.err() };
+}
