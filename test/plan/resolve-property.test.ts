@@ -125,14 +125,18 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
     const slots = plan.resolve(cell, state.lookup);
     // Named branches of wildcards ask as well; what hangs below them is at most as much as the plan has.
     expect(state.lookups).toBeLessThanOrEqual(slots.length + copies * plan.slotsPerCell);
-    for (const { id, status } of slots) {
-      const was = before.get(id);
-      if (was !== undefined) expect(status).toBe(was);
-      if (settled.has(status)) before.set(id, status);
+    const ids = new Set(slots.map(({ id }) => id));
+    expect([...before.keys()].filter((id) => !ids.has(id))).toEqual([]);
+    for (const { id, status, branch } of slots) {
+      expect(status).toBe(before.get(id) ?? status);
+      // What hangs below a wildcard makes room for as many as there are buttons, whatever became of it.
+      const mayMultiply = branch.slice(0, -1).some((segment) => segment.includes('*'));
+      if (settled.has(status) && !mayMultiply) before.set(id, status);
     }
     const byKey = new Map<string, string>();
     for (const { job, record, ready, status } of slots) {
-      if (ready) expect({ status, job: job !== undefined, record }).toEqual({ status: 'pending', job: true });
+      const mayStart = status === 'pending' && job !== undefined && record === undefined;
+      expect(ready && !mayStart).toBe(false);
       if (job === undefined) continue;
       const text = JSON.stringify([job.request, job.parent]);
       expect(byKey.get(job.key) ?? text).toBe(text);
@@ -163,8 +167,7 @@ test('any pipeline, settled job by job in any order, only goes forward and comes
         const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
         const doubtful = slots.some(({ status }) => status === 'in-doubt');
         const open = slots.filter(({ status }) => !settled.has(status));
-        if (!doubtful) expect(open).toEqual([]);
-        expect(open.filter(({ status }) => status !== 'pending')).toEqual([]);
+        expect(open.filter(({ status }) => !doubtful || status !== 'pending')).toEqual([]);
         expect(new Set(slots.map(({ id }) => id)).size).toBe(slots.length);
       }
     }),

@@ -285,6 +285,25 @@ describe('when', () => {
     expect(no.lines()).toEqual(['pick done', 'grid done', 'more/U1 skipped', 'more/U1/V1 skipped']);
   });
 
+  test('of a wildcard: nothing is pressed, or missed, before the condition is known', async () => {
+    const scene = await Scene.of(`
+      steps:
+        pick: { imagine: a judge }
+        grid: { imagine: a fox }
+        no: { from: grid, click: "X*", when: steps.pick.task_id == "none" }
+        yes: { from: grid, click: "U*", when: steps.pick.task_id != "none" }`);
+    scene.done('grid');
+    expect(scene.lines().slice(2)).toEqual(['no/X* pending', 'yes/U* pending']);
+    scene.done('pick');
+    expect(scene.lines().slice(2)).toEqual([
+      'no/X* skipped',
+      'yes/U1 pending!',
+      'yes/U2 pending!',
+      'yes/U3 pending!',
+      'yes/U4 pending!',
+    ]);
+  });
+
   test('skipped wins over a failure above, as it was decided before', async () => {
     const scene = await Scene.of(`
       steps:
