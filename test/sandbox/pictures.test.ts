@@ -28,17 +28,21 @@ async function raster(png: Buffer | Sharp): Promise<Raster> {
   return { width: info.width, height: info.height, data };
 }
 
-/** One of the four quadrants of a grid. */
-async function quadrant(drawing: Drawing, index: number, pixels = side): Promise<Raster> {
-  const half = pixels / 2;
-  const png = await drawPicture(drawing, pixels);
-  return raster(
-    sharp(png).extract({
-      left: (index % 2) * half,
-      top: Math.floor(index / 2) * half,
-      width: half,
-      height: half,
-    }),
+/** The four quadrants of a grid. */
+async function quadrants(drawing: Drawing): Promise<readonly Raster[]> {
+  const half = side / 2;
+  const png = await drawPicture(drawing, side);
+  return Promise.all(
+    [0, 1, 2, 3].map((index) =>
+      raster(
+        sharp(png).extract({
+          left: (index % 2) * half,
+          top: Math.floor(index / 2) * half,
+          width: half,
+          height: half,
+        }),
+      ),
+    ),
   );
 }
 
@@ -87,7 +91,7 @@ describe.each(media)('a fox, %s', (medium) => {
 
 test('the four quadrants differ clearly, and so do seeds and prompts', async () => {
   const drawing = grid('a fox, in a birch forest --seed 1');
-  const four = await Promise.all([0, 1, 2, 3].map((index) => quadrant(drawing, index)));
+  const four = await quadrants(drawing);
   for (let a = 0; a < 4; a += 1) {
     for (let b = a + 1; b < 4; b += 1)
       expect(distance(four[a] as Raster, four[b] as Raster)).toBeGreaterThan(12);
@@ -108,9 +112,8 @@ test('a subtle variation is nearer than a strong one', async () => {
     const parent = upscaleDrawing(grid(prompt), 1);
     const before = await raster(sharp(await drawPicture(parent, side)).resize(side / 2));
     const mean = async (drawing: Drawing): Promise<number> => {
-      let sum = 0;
-      for (const index of [0, 1, 2, 3]) sum += distance(before, await quadrant(drawing, index));
-      return sum / 4;
+      const four = await quadrants(drawing);
+      return four.reduce((sum, each) => sum + distance(before, each), 0) / 4;
     };
     const subtle = await mean(subtleDrawing(parent));
     expect(subtle).toBeGreaterThan(0.8);
@@ -121,7 +124,7 @@ test('a subtle variation is nearer than a strong one', async () => {
 test('the four results of a variation differ from each other', async () => {
   for (const make of [subtleDrawing, (parent: Drawing) => zoomDrawing(parent, 2)]) {
     const drawing = make(upscaleDrawing(grid('a fox in the mountains'), 0));
-    const pictures = await Promise.all([0, 1, 2, 3].map((index) => quadrant(drawing, index)));
+    const pictures = await quadrants(drawing);
     const bytes = new Set(pictures.map(({ data }) => data.toString('base64')));
     expect(bytes.size).toBe(4);
   }

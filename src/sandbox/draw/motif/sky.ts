@@ -1,4 +1,4 @@
-import { lighter, mix } from '../scene/colour.ts';
+import { darker, lighter, mix } from '../scene/colour.ts';
 import type { Palette } from '../scene/palette.ts';
 import type { Pen } from '../scene/pen.ts';
 import type { Point } from '../scene/shape.ts';
@@ -13,6 +13,9 @@ export interface Luminary {
   readonly radius: number;
 }
 
+/** The height of the sky's first colour over the middle of the first frame. */
+const skyTop = 520;
+
 /** The sky down to the horizon and a little below, with its sun or moon, its stars and its clouds. */
 export function drawSky(pen: Pen, world: World, palette: Palette, theme: Theme, horizon: number): Luminary {
   const { left, right, top, bottom } = world.box;
@@ -24,8 +27,21 @@ export function drawSky(pen: Pen, world: World, palette: Palette, theme: Theme, 
       [right, bottom, 1],
       [left, bottom, 1],
     ],
-    vertical(palette.sky, -520, horizon),
+    vertical(palette.sky, -skyTop, horizon),
   );
+  // What only a wider window shows: the sky goes on getting deeper.
+  if (top < -skyTop) {
+    sky.area(
+      [
+        [left, top, 1],
+        [right, top, 1],
+        [right, 2 - skyTop, 1],
+        [left, 2 - skyTop, 1],
+      ],
+      vertical([darker(palette.sky[0], 0.45), palette.sky[0]], -3 * skyTop, -skyTop),
+    );
+    if (!palette.night && theme.mood === 'dusk') drawStars(sky.as('light'), world, -skyTop);
+  }
   if (palette.night) drawStars(sky.as('light'), world, horizon);
 
   const random = world.random('luminary');

@@ -163,7 +163,8 @@ export function drawForeground(
   const grass = snowy ? mix('#8a7f6a', palette.land[2], 0.4) : mix(palette.land[2], palette.land[3], 0.35);
   const flowers = theme.flowers || setting === 'meadow' || theme.mood === 'spring';
   const { bottom } = world.box;
-  for (let row = 0; row < 4; row += 1) {
+  const last = Math.min(14, Math.max(4, Math.ceil((bottom - 240) / 58)));
+  for (let row = 0; row < last; row += 1) {
     const step = 60 + row * 12;
     for (const { x, random } of world.places(`grass ${row}`, step)) {
       const at = x + random.range(-step / 2, step / 2);

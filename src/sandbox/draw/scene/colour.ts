@@ -9,12 +9,13 @@ export function rgbOf(colour: Colour): Rgb {
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
+const hexOf = (part: number): string =>
+  Math.max(0, Math.min(255, Math.round(part)))
+    .toString(16)
+    .padStart(2, '0');
+
 export function colourOf([red, green, blue]: Rgb): Colour {
-  const part = (value: number): string =>
-    Math.max(0, Math.min(255, Math.round(value)))
-      .toString(16)
-      .padStart(2, '0');
-  return `#${part(red)}${part(green)}${part(blue)}`;
+  return `#${hexOf(red)}${hexOf(green)}${hexOf(blue)}`;
 }
 
 /** `share` of the second colour in the first. */

@@ -1,5 +1,5 @@
 import type { Frame } from '../drawing.ts';
-import { drawThing } from '../motif/things.ts';
+import { drawThing } from '../motif/thing/thing.ts';
 import { drawRain, drawSnowfall } from '../motif/weather.ts';
 import { drawAbstract } from './abstract.ts';
 import { drawBackdrop, drawForeground } from './backdrop.ts';

@@ -1,7 +1,12 @@
-import { drawBust, drawCurled, drawSeated, drawWalking } from '../motif/body.ts';
+import { drawBust } from '../motif/body/bust.ts';
+import { drawCurled } from '../motif/body/curled.ts';
+import { drawSeated } from '../motif/body/seated.ts';
+import { drawWalking } from '../motif/body/walking.ts';
+import { drawBranch } from '../motif/branch.ts';
 import { coatOf } from '../motif/coat.ts';
 import type { Ground } from '../motif/land.ts';
-import { drawBranch, drawFlyingOwl, drawOwlBust, drawPerchedOwl } from '../motif/owl.ts';
+import { drawFlyingOwl } from '../motif/owl/flying.ts';
+import { drawOwlBust, drawPerchedOwl } from '../motif/owl/perched.ts';
 import { darker, mix } from './colour.ts';
 import type { Palette } from './palette.ts';
 import type { Pen } from './pen.ts';

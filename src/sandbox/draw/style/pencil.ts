@@ -52,6 +52,9 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   return writer.toString();
 }
 
+/** A colour part, rounded so that near colours count as one. */
+const coarse = (part: number): number => Math.round(part / 48) * 48;
+
 /** Hatches in one direction where the scene is darker than `from`. */
 function hatch(
   writer: SvgWriter,
@@ -77,7 +80,6 @@ function hatch(
       const [dx, dy] = [Math.cos(turn) * length, Math.sin(turn) * length];
       const level = Math.round(dark * 5) / 5;
       const [red, green, blue] = tones.at(px, py);
-      const coarse = (part: number): number => Math.round(part / 48) * 48;
       const key = `${level} ${coarse(red)} ${coarse(green)} ${coarse(blue)}`;
       let stroke = strokes.get(key);
       if (stroke === undefined) {

@@ -1,0 +1,37 @@
+import { mix } from '../../scene/colour.ts';
+import type { Palette } from '../../scene/palette.ts';
+import type { Pen } from '../../scene/pen.ts';
+import type { Random } from '../../scene/random.ts';
+import type { Thing } from '../../scene/theme.ts';
+import { drawTree } from '../plants.ts';
+import { drawBalloon } from './balloon.ts';
+import { drawCabin, drawCastle } from './house.ts';
+import { drawBouquet, drawMountain } from './nature.ts';
+import { drawBoat, drawLighthouse } from './sea.ts';
+
+/** A thing of about 300 × 400 that stands on the origin. */
+export function drawThing(pen: Pen, thing: Thing, palette: Palette, random: Random, snow: boolean): void {
+  switch (thing) {
+    case 'boat':
+      return drawBoat(pen, palette, random);
+    case 'lighthouse':
+      return drawLighthouse(pen, palette);
+    case 'cabin':
+      return drawCabin(pen, palette, random, snow);
+    case 'castle':
+      return drawCastle(pen, palette, random);
+    case 'balloon':
+      return drawBalloon(pen, palette, random);
+    case 'flower':
+      return drawBouquet(pen, palette, random);
+    case 'mountain':
+      return drawMountain(pen, palette, random);
+    case 'tree':
+      return drawTree(
+        pen.at(0, 0, 2.1),
+        random,
+        palette.night ? palette.land[1] : mix(palette.land[2], palette.accent, 0.25),
+        '#4a3630',
+      );
+  }
+}
