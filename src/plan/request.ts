@@ -12,7 +12,7 @@ import { requestText } from './key.ts';
 const promptLimit = 32_768;
 
 /** A request for one cell, with the canonical JSON that its key is made from. */
-export interface RenderedRequest {
+interface RenderedRequest {
   readonly request: JobRequest;
   readonly text: string;
 }

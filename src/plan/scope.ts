@@ -4,7 +4,7 @@ import type { Gate } from './gate.ts';
 import type { Resolved } from './resolve.ts';
 
 /** What templates may read of a step, by its name. */
-export type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
+type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
 
 /** The values of the steps that a template reads, or the gate that holds it up. */
 export type StepReading =
