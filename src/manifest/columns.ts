@@ -1,3 +1,4 @@
+import { formatBranch } from '../pipeline/selector.ts';
 import type { Value } from '../pipeline/value.ts';
 import { renderValue } from '../pipeline/value.ts';
 import type { ManifestRow } from './row.ts';
@@ -75,7 +76,7 @@ function namedFields({
     file_name: artifact?.file,
     cell: cell.number,
     step: slot.step,
-    branch: slot.branch.join('/'),
+    branch: formatBranch(slot.branch),
     output: artifact?.output,
     status: slot.status,
     kind: slot.kind,

@@ -7,14 +7,16 @@ const lowering = 0.5;
 /** What it rises by for each quiet period. */
 const raising = 1.25;
 const quietMs = 30_000;
-/** How far back the pace of an unlimited route is looked at when it is refused for the first time. */
-const lookBackMs = 10_000;
+/** Refusals within this time are answers to the same pace: they lower it once. */
+const settleMs = 5000;
+/** How many requests the pace of an unlimited route is read from, and the fewest that tell one. */
 const remembered = 64;
+const telling = 8;
 
 /**
  * Spaces the requests of one route: never more than `count` in any window of `perMs`, evenly spread, lowered when
- * the service says 429 and raised again slowly. Without a rate of its own it is unlimited until the first refusal,
- * which sets a rate of half of what was sent lately.
+ * the service says 429 and raised again slowly. Without a rate of its own it is unlimited until a refusal, which sets
+ * it to half of what was sent lately.
  */
 export class RateLimiter {
   readonly #wanted: number | undefined;
@@ -22,6 +24,7 @@ export class RateLimiter {
   #spacing: number | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
   #quietSince = 0;
+  #loweredAt = Number.NEGATIVE_INFINITY;
   readonly #recent: number[] = [];
 
   constructor(rate: Rate | undefined) {
@@ -44,9 +47,12 @@ export class RateLimiter {
 
   /** The service refused for being asked too often. */
   lower(now: number): void {
-    const current = this.#spacing ?? this.#observedSpacing(now);
-    this.#spacing = Math.min(slowestMs, current / lowering);
     this.#quietSince = now;
+    if (now - this.#loweredAt < settleMs) return;
+    const current = this.#spacing ?? this.#observedSpacing(now);
+    if (current === undefined) return;
+    this.#loweredAt = now;
+    this.#spacing = Math.min(slowestMs, current / lowering);
   }
 
   /** Requests per minute now; undefined: unlimited. */
@@ -62,8 +68,10 @@ export class RateLimiter {
     this.#spacing = this.#wanted === undefined ? faster : Math.max(this.#wanted, faster);
   }
 
-  #observedSpacing(now: number): number {
-    const lately = this.#recent.filter((at) => now - at <= lookBackMs).length;
-    return lookBackMs / Math.max(1, lately);
+  /** Of the last requests; undefined where they are too few to tell, and the route's pauses have to do. */
+  #observedSpacing(now: number): number | undefined {
+    const oldest = this.#recent[0];
+    if (oldest === undefined || this.#recent.length < telling) return undefined;
+    return Math.max(1, now - oldest) / this.#recent.length;
   }
 }

@@ -1,3 +1,4 @@
+import { formatBranch } from '../pipeline/selector.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import type { Slot } from '../plan/slot.ts';
 import { become, type Job, newJob } from './job.ts';
@@ -105,5 +106,5 @@ function anew(record: JobRecord): JobRecord {
 }
 
 function originOf(slot: Slot): JobOrigin {
-  return { cell: slot.cell, step: slot.step, branch: slot.branch.join('/'), slot: slot.id };
+  return { cell: slot.cell, step: slot.step, branch: formatBranch(slot.branch), slot: slot.id };
 }

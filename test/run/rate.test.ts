@@ -36,12 +36,13 @@ describe('RateLimiter', () => {
     expect(limiter.perMinute).toBeCloseTo(60, 0);
   });
 
-  it('is halved by each refusal, and comes back by a quarter for each quiet half minute, never above what was asked', () => {
+  it('is halved by the refusals of one moment together, and comes back by a quarter for each quiet half minute, never above what was asked', () => {
     const limiter = new RateLimiter({ count: 60, perMs: 60_000 });
     limiter.lower(0);
-    limiter.lower(0);
+    limiter.lower(100);
+    limiter.lower(6000);
     expect(limiter.perMinute).toBeCloseTo(15);
-    let now = 0;
+    let now = 6000;
     const rates: number[] = [];
     for (let quarter = 0; quarter < 10; quarter++) {
       now += 30_000;
@@ -53,9 +54,16 @@ describe('RateLimiter', () => {
     expect(Math.max(...rates)).toBeLessThanOrEqual(60.0001);
   });
 
+  it('learns nothing from a handful of requests', () => {
+    const limiter = new RateLimiter(undefined);
+    limiter.take(0);
+    limiter.lower(50);
+    expect(limiter.perMinute).toBeUndefined();
+  });
+
   it('never falls below one request a minute', () => {
     const limiter = new RateLimiter({ count: 2, perMs: 60_000 });
-    for (let n = 0; n < 20; n++) limiter.lower(n);
+    for (let n = 0; n < 20; n++) limiter.lower(10_000 * n);
     expect(limiter.perMinute).toBe(1);
   });
 });
