@@ -18,6 +18,8 @@ export interface TableSection {
   readonly bytes: Buffer;
   /** Line of the table on which the section begins. */
   readonly line: number;
+  /** It is only the beginning of a record that is too long. */
+  readonly cut?: true;
 }
 
 /**
@@ -51,8 +53,8 @@ export async function* tableSections(
       pendingBytes = piece.length - end.at - 1;
     }
     if (pendingBytes > tableLimits.recordBytes) {
-      // In a quoted table a stray quote swallows everything after it: the parser can say so better.
-      if (quoted) yield { bytes: checkUtf8(Buffer.concat(pending), line), line };
+      // In a quoted table a stray quote swallows everything after it: the parser can say where it stands.
+      if (quoted) yield { bytes: checkUtf8(Buffer.concat(pending), line), line, cut: true };
       throw tooLong(line);
     }
   }

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { FilePort } from './files.ts';
 import type { TableBatch } from './table.ts';
-import { type TableSection, tableSections } from './table-bytes.ts';
+import { type TableSection, tableSections, tooLong } from './table-bytes.ts';
 import { checkColumns, textRow } from './table-columns.ts';
 import { TableError } from './table-error.ts';
 
@@ -96,6 +96,7 @@ function parseSection<T>(section: TableSection, run: () => T): T {
     return run();
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
+    if (section.cut && error.code === 'CSV_QUOTE_NOT_CLOSED') throw tooLong(section.line);
     const line = mistakeLine(section, error);
     throw new TableError('table.syntax', csvMistake(error.code, line), { line }, { cause: error });
   }

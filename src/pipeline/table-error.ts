@@ -1,20 +1,17 @@
 /** What can be wrong with a table. Closed; tests assert it. */
-export const tableErrorCodes = [
-  'table.columns',
-  'table.column-name',
-  'table.duplicate-column',
-  'table.empty-column',
-  'table.not-object',
-  'table.syntax',
-  'table.too-long',
-  'table.too-many',
-  'table.encoding',
-  'table.empty',
-  'table.unreadable',
-  'table.changed',
-] as const;
-
-export type TableErrorCode = (typeof tableErrorCodes)[number];
+export type TableErrorCode =
+  | 'table.columns'
+  | 'table.column-name'
+  | 'table.duplicate-column'
+  | 'table.empty-column'
+  | 'table.not-object'
+  | 'table.syntax'
+  | 'table.too-long'
+  | 'table.too-many'
+  | 'table.encoding'
+  | 'table.empty'
+  | 'table.unreadable'
+  | 'table.changed';
 
 /** Where in the table a mistake stands. Lines and columns count from 1; column 1 where only the line is known. */
 export interface TablePlace {

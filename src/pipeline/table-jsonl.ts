@@ -55,7 +55,8 @@ function parseLine(text: string, line: number): Value {
           `On line ${line} the member "${key}" is there twice.`,
           {
             line,
-            column: position + 1,
+            // The position is that of the name behind its quote.
+            column: position,
             sourceLine: text,
           },
         );

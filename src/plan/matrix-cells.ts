@@ -3,12 +3,13 @@ import type { MatrixSpec } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/value.ts';
 import type { Cell, Selection } from './cell.ts';
 import type { Matrix, TableFacts } from './matrix.ts';
+import type { PreparedAxis } from './matrix-axis.ts';
 import { wantedOf } from './matrix-filter.ts';
 import { chosenLeaves, type Leaf, type LeafChoice, repeatsIn } from './matrix-leaf.ts';
 import { rangeValue } from './matrix-range.ts';
 import { RowReader } from './matrix-rows.ts';
 import type { MatrixSpace } from './matrix-space.ts';
-import type { MatrixTable, RowValues } from './matrix-table.ts';
+import type { MatrixTable } from './matrix-table.ts';
 import { drawSample } from './sample.ts';
 import { filtersOf, shardCount, shardTakes } from './select.ts';
 import { nextTurn } from './turn.ts';
@@ -43,15 +44,29 @@ export class MatrixCells implements Matrix {
     const readers = this.#space.axes.map(({ source }) =>
       source.kind === 'rows' ? new RowReader(source.table, this.#files) : undefined,
     );
+    const windows = readers.flatMap((reader) => reader?.window ?? []);
+    // Where a large table is read, cells are looked ahead at, so that it is read in order.
+    const room = windows.length === 0 ? 1 : Math.min(limit, ...windows);
+    const leaves = chosenLeaves(this.#space, await this.#draw(signal), choice);
     let given = 0;
     try {
-      for await (const leaf of this.#leaves(choice, readers, limit, signal)) {
-        const vars = 'added' in leaf ? leaf.added : await this.#vars(leaf, readers);
-        for (let repeat = 1; repeat <= this.#repeat; repeat++) {
-          const number = leaf.position * this.#repeat + repeat;
-          if (!shardTakes(choice.shard, number)) continue;
-          yield { number, vars, repeat };
-          if (++given >= limit) return;
+      for (let more = true; more; ) {
+        const window: Leaf[] = [];
+        while (more && window.length < room) {
+          const next = leaves.next();
+          if (next.done === true) more = false;
+          else if (next.value === undefined) await nextTurn(signal);
+          else window.push(next.value);
+        }
+        if (windows.length > 0) await prepareWindow(window, readers, signal);
+        for (const leaf of window) {
+          const vars = this.#vars(leaf, readers) ?? (await this.#readVars(leaf, readers));
+          for (let repeat = 1; repeat <= this.#repeat; repeat++) {
+            const number = leaf.position * this.#repeat + repeat;
+            if (!shardTakes(choice.shard, number)) continue;
+            yield { number, vars, repeat };
+            if (++given >= limit) return;
+          }
         }
       }
     } finally {
@@ -74,52 +89,33 @@ export class MatrixCells implements Matrix {
     return count;
   }
 
-  /** The chosen combinations; where a large table is read, a window of them at a time, so that it is read in order. */
-  async *#leaves(
-    choice: LeafChoice,
-    readers: readonly (RowReader | undefined)[],
-    limit: number,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Leaf, void, undefined> {
-    const drawn = await this.#draw(signal);
-    const windows = readers.flatMap((reader) => reader?.window ?? []);
-    const room = Math.min(limit, ...windows);
-    let window: Leaf[] = [];
-    for (const leaf of chosenLeaves(this.#space, drawn, choice)) {
-      if (leaf === undefined) {
-        await nextTurn(signal);
-        continue;
-      }
-      if (windows.length === 0) {
-        yield leaf;
-        continue;
-      }
-      window.push(leaf);
-      if (window.length < room) continue;
-      await prepareWindow(window, readers, signal);
-      yield* window;
-      window = [];
-    }
-    await prepareWindow(window, readers, signal);
-    yield* window;
-  }
-
-  async #vars(
-    leaf: Extract<Leaf, { indices: readonly number[] }>,
-    readers: readonly (RowReader | undefined)[],
-  ): Promise<Readonly<Record<string, Value>>> {
+  /** The values of a combination; undefined when a row has to be read first. */
+  #vars(leaf: Leaf, readers: readonly (RowReader | undefined)[]): Cell['vars'] | undefined {
+    if ('added' in leaf) return leaf.added;
     const vars: Record<string, Value> = {};
-    for (const [axis, { source }] of this.#space.axes.entries()) {
+    const { axes } = this.#space;
+    for (let axis = 0; axis < axes.length; axis++) {
+      const { source } = axes[axis] as PreparedAxis;
       const index = leaf.indices[axis] as number;
       if (source.kind === 'values') vars[source.name] = source.values[index] as Value;
       else if (source.kind === 'range') vars[source.name] = rangeValue(source.range, index);
       else {
-        const reader = readers[axis] as RowReader;
-        const row: RowValues = reader.peek(index) ?? (await reader.read(index));
+        const row = (readers[axis] as RowReader).peek(index);
+        if (row === undefined) return undefined;
         for (const column of source.table.columns) vars[column] = row[column] as Value;
       }
     }
-    return Object.assign(vars, leaf.extras);
+    for (const name in leaf.extras) vars[name] = leaf.extras[name] as Value;
+    return vars;
+  }
+
+  async #readVars(leaf: Leaf, readers: readonly (RowReader | undefined)[]): Promise<Cell['vars']> {
+    if ('indices' in leaf) {
+      for (const [axis, reader] of readers.entries()) await reader?.read(leaf.indices[axis] as number);
+    }
+    const vars = this.#vars(leaf, readers);
+    if (vars === undefined) throw new Error('Internal error: a row that was read is not at hand');
+    return vars;
   }
 
   async #choice(selection: Selection, signal: AbortSignal | undefined): Promise<LeafChoice> {

@@ -51,14 +51,16 @@ export class RowReader {
     if (missing.length > 0) await this.#fetch([...new Set(missing)].sort((a, b) => a - b));
   }
 
-  /** The row, where it is at hand; otherwise {@link read} it. */
+  /** The row, where it is at hand; {@link read} makes it so until the next. */
   peek(index: number): RowValues | undefined {
     if (this.#table.kept !== undefined) return this.#table.kept[index];
     return this.#fetched.get(index) ?? this.#batch[index - this.#first]?.values;
   }
 
-  /** Reads on to a row, or from the beginning again. @throws TableError */
+  /** Reads on to a row, or from the beginning again, unless it is at hand. @throws TableError */
   async read(index: number): Promise<RowValues> {
+    const atHand = this.peek(index);
+    if (atHand !== undefined) return atHand;
     if (this.#reading === undefined || index < this.#first) await this.#restart();
     while (index >= this.#first + this.#batch.length) await this.#advance();
     this.#position = index;
@@ -74,7 +76,7 @@ export class RowReader {
   }
 
   async #fetch(ascending: readonly number[]): Promise<void> {
-    for (const index of ascending) this.#fetched.set(index, this.peek(index) ?? (await this.read(index)));
+    for (const index of ascending) this.#fetched.set(index, await this.read(index));
   }
 
   async #restart(): Promise<void> {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Axis } from '../../src/pipeline/pipeline.ts';
 import { type Value, WrittenNumber } from '../../src/pipeline/value.ts';
-import type { Selection } from '../../src/plan/cell.ts';
-import { prepareMatrix } from '../../src/plan/matrix.ts';
+import type { Cell, Selection } from '../../src/plan/cell.ts';
+import { type Matrix, prepareMatrix } from '../../src/plan/matrix.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';
 import { type EagerAxes, eagerCells, eagerSelection } from './matrix-reference.ts';
 import { cellsOf, listed, ranged, rowed, type SpecParts, specOf } from './matrix-spec.ts';
@@ -60,7 +60,7 @@ const rowsAxis: fc.Arbitrary<DrawnAxis> = fc
       minLength: 2,
       maxLength: 4,
     }),
-    big: fc.boolean(),
+    big: fc.integer({ min: 1, max: 5 }).map((side) => side === 1),
   })
   .map(({ rows, big }) => {
     // Past a mebibyte a table is read again and again instead of being kept.
@@ -118,57 +118,55 @@ const selection: fc.Arbitrary<Selection> = fc.record(
   { requiredKeys: [] },
 );
 
-/** Runs `check` on a random matrix and the cells the reference finds; a spec that is refused is checked as such. */
-async function compare(
-  {
-    axes,
-    exclude,
-    include,
-    ...rest
-  }: { axes: DrawnAxis[] } & Omit<SpecParts, 'axes' | 'sample'> & {
-      sample: SpecParts['sample'] | undefined;
-    },
-  check: (
-    matrix: Awaited<ReturnType<typeof prepareMatrix>> & { ok: true },
-    cells: ReturnType<typeof eagerCells>,
-  ) => Promise<void>,
-): Promise<void> {
-  const variables = new Set(axes.flatMap(({ eager }) => eager.flatMap((item) => Object.keys(item))));
+type DrawnSpec = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a random matrix should be: its parts, its table, and its cells or what is wrong with it. */
+function expectation({ axes, exclude, include, sample, repeat }: DrawnSpec) {
+  const eager = axes.map((axis) => axis.eager);
+  const variables = new Set(eager.flatMap((values) => values.flatMap((vars) => Object.keys(vars))));
   const parts: SpecParts = {
     axes: axes.map(({ axis }) => axis),
-    exclude: (exclude ?? []).filter((item) => Object.keys(item).some((name) => variables.has(name))),
-    include: include ?? [],
-    ...(rest.sample === undefined ? {} : { sample: rest.sample }),
-    repeat: rest.repeat ?? 1,
+    exclude: exclude.filter((item) => Object.keys(item).some((name) => variables.has(name))),
+    include,
+    ...(sample === undefined ? {} : { sample }),
+    repeat,
   };
-  const table = axes.find((axis) => axis.table !== undefined)?.table;
-  const files = new MemoryFiles(table === undefined ? {} : { 't.jsonl': table });
-  const eagerAxes = axes.map(({ eager }) => eager);
+  const all = eagerCells(eager, {}).length;
   const useless = (parts.exclude ?? []).filter(
     (item) =>
       Object.keys(item).some((name) => !variables.has(name)) ||
-      eagerCells(eagerAxes, {}).length === eagerCells(eagerAxes, { exclude: [item] }).length,
+      eagerCells(eager, { exclude: [item] }).length === all,
   );
+  const cells = eagerCells(eager, parts);
+  const problems = useless.map(() => 'matrix.exclude-nothing');
+  if (problems.length === 0 && cells.length === 0) problems.push('matrix.empty');
+  const table = axes.find((axis) => axis.table !== undefined)?.table;
+  return { parts, cells, problems, files: new MemoryFiles(table === undefined ? {} : { 't.jsonl': table }) };
+}
+
+/** Prepares it and, where it is good, asks it something; otherwise the codes of what is wrong. */
+async function ask<T>(
+  { parts, files }: ReturnType<typeof expectation>,
+  question: (matrix: Matrix) => Promise<T>,
+): Promise<T | string[]> {
   const prepared = await prepareMatrix(specOf(parts), files, 'p.yaml');
-  if (!prepared.ok) {
-    const expected = useless.length > 0 ? useless.map(() => 'matrix.exclude-nothing') : ['matrix.empty'];
-    expect(prepared.error.map(({ code }) => code)).toEqual(expected);
-    if (useless.length === 0) expect(eagerCells(eagerAxes, parts)).toEqual([]);
-    return;
-  }
-  expect(useless).toEqual([]);
-  await check(prepared, eagerCells(eagerAxes, parts));
+  return prepared.ok ? await question(prepared.value) : prepared.error.map(({ code }) => code);
 }
 
 describe('the matrix against an eager reference', () => {
   it('gives the same cells, of which there are as many as it says', async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (spec) => {
-        await compare(spec, async ({ value: matrix }, cells) => {
-          expect(await cellsOf(matrix)).toEqual(cells);
-          expect(matrix.cellCount).toBe(cells.length);
-          expect(await matrix.chosen()).toBe(cells.length);
-        });
+        const expected = expectation(spec);
+        const { cells, problems } = expected;
+        const answer = await ask(expected, async (matrix) => ({
+          cells: await cellsOf(matrix),
+          counted: matrix.cellCount,
+          chosen: await matrix.chosen(),
+        }));
+        expect(answer).toEqual(
+          problems.length > 0 ? problems : { cells, counted: cells.length, chosen: cells.length },
+        );
       }),
       { numRuns: 300, seed: 20_261 },
     );
@@ -176,12 +174,16 @@ describe('the matrix against an eager reference', () => {
 
   it('chooses the same cells, under the numbers they have without a selection', async () => {
     await fc.assert(
-      fc.asyncProperty(drawn, selection, async (spec, chosen) => {
-        await compare(spec, async ({ value: matrix }, cells) => {
-          const expected = eagerSelection(cells, chosen);
-          expect(await cellsOf(matrix, chosen)).toEqual(expected);
-          expect(await matrix.chosen(chosen)).toBe(expected.length);
-        });
+      fc.asyncProperty(drawn, selection, async (spec, wanted) => {
+        const expected = expectation(spec);
+        const cells = eagerSelection(expected.cells, wanted);
+        const answer = await ask(expected, async (matrix) => ({
+          cells: await cellsOf(matrix, wanted),
+          chosen: await matrix.chosen(wanted),
+        }));
+        expect(answer).toEqual(
+          expected.problems.length > 0 ? expected.problems : { cells, chosen: cells.length },
+        );
       }),
       { numRuns: 300, seed: 20_262 },
     );
@@ -190,13 +192,15 @@ describe('the matrix against an eager reference', () => {
   it('is partitioned by its shards', async () => {
     await fc.assert(
       fc.asyncProperty(drawn, fc.integer({ min: 1, max: 5 }), async (spec, of) => {
-        await compare(spec, async ({ value: matrix }, cells) => {
-          const shards = [];
+        const expected = expectation(spec);
+        const answer = await ask(expected, async (matrix) => {
+          const shards: Cell[] = [];
           for (let index = 1; index <= of; index++) {
             shards.push(...(await cellsOf(matrix, { shard: { index, of } })));
           }
-          expect(shards.sort((x, y) => x.number - y.number)).toEqual(cells);
+          return shards.sort((x, y) => x.number - y.number);
         });
+        expect(answer).toEqual(expected.problems.length > 0 ? expected.problems : expected.cells);
       }),
       { numRuns: 100, seed: 20_263 },
     );
