@@ -21,7 +21,7 @@ export interface PreparedAxis {
 }
 
 /** Where an axis takes its values from. */
-export type AxisSource =
+type AxisSource =
   | { readonly kind: 'values'; readonly name: string; readonly values: readonly Value[] }
   | { readonly kind: 'range'; readonly name: string; readonly range: NumberRange }
   | { readonly kind: 'rows'; readonly table: MatrixTable };

@@ -13,7 +13,7 @@ export interface Filter {
  * The variable and member that a filter's axis names: the variable of that very name, else the longest variable
  * before a dot (`medium.name`). Undefined where there is none.
  */
-export function resolveFilter(
+function resolveFilter(
   variables: readonly string[],
   axis: string,
 ): { readonly variable: string; readonly path: readonly string[] } | undefined {
