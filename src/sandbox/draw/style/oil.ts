@@ -1,6 +1,7 @@
 import { colourOf, lightness, type Rgb } from '../scene/colour.ts';
+import { sizeOf, unsteady } from './outline.ts';
 import type { Painter, Sitting } from './style.ts';
-import { num, plainSvg, SvgWriter } from './svg.ts';
+import { num, pathOf, plainSvg, SvgWriter } from './svg.ts';
 
 /** One pass over the canvas, from the widest brush to the finest; lengths in thousandths of the picture's height. */
 interface Pass {
@@ -13,7 +14,7 @@ interface Pass {
 
 const passes: readonly Pass[] = [
   { spacing: 40, width: 46, length: 150, detail: 0 },
-  { spacing: 26, width: 25, length: 78, detail: 0.02 },
+  { spacing: 27, width: 26, length: 80, detail: 0.02 },
   { spacing: 12.5, width: 10.5, length: 31, detail: 0.2 },
 ];
 
@@ -47,14 +48,29 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
           Math.cos(py / (240 * unit) - phase) * swirl * 0.6;
         const angle = (strength > 0.05 ? Math.atan2(slopeX, -slopeY) : current) + tremor * 0.25;
         // Small forms need small strokes, or they drown.
-        const fine = 1 / (1 + strength * 3);
+        const fine = 1 / (1 + strength * 5);
         const reach = length * unit * (0.75 + 0.35 * tremor) * fine;
         const colour = varied(tones.at(px, py), tremor * 15);
         stroke(writer, px, py, angle, reach, width * unit * Math.sqrt(fine), colour, tremor);
       }
     }
   }
+  setAccents(writer, scene, random.fork('accents'));
   return writer.toString();
+}
+
+/** The last touches with the point of the brush: eyes, nose and what else is small in the subject. */
+function setAccents(writer: SvgWriter, scene: Sitting['scene'], random: Sitting['random']): void {
+  for (const shape of scene.shapes) {
+    const size = sizeOf(shape);
+    if (shape.role !== 'subject' || size > 130 || shape.opacity < 0.4) continue;
+    if (shape.kind === 'line') {
+      if (size < 70) writer.shape(shape);
+      continue;
+    }
+    const data = pathOf(unsteady(shape.points, Math.min(3, size / 30), random), true);
+    writer.fill(data, shape.fill, shape.opacity * (size > 70 ? 0.45 : 0.82));
+  }
 }
 
 function stroke(
