@@ -1,3 +1,5 @@
+import type { JobRecord } from '../plan/job.ts';
+
 interface Experience {
   /** Moving average of how long such tasks took, ms. */
   mean: number;
@@ -46,4 +48,19 @@ export class PollPace {
     const late = known !== undefined && elapsedMs > known.mean + 2 * known.deviation;
     return Math.round(Math.min(this.#bounds.maxMs, Math.max(this.#bounds.minMs, late ? byAge : wish)));
   }
+}
+
+/** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
+export function paceOf({ request }: JobRecord): string {
+  if (request.kind !== 'click') return request.kind;
+  const press = request.press[0];
+  const name =
+    press === undefined
+      ? ''
+      : press.kind === 'text'
+        ? press.text
+        : press.kind === 'word'
+          ? press.word
+          : press.source;
+  return `click ${name.replaceAll(/\d+/g, '')}`;
 }

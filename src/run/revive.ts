@@ -47,7 +47,8 @@ export function jobForSlot(
         ? newJob(anew(kept), slot.depth, parentTaskId)
         : undefined;
     case 'failed':
-      if (!before) return undefined;
+      // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
+      if (!before || slot.status === 'skipped') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
         return { ...adopt(become(kept, 'running'), slot.depth, parentTaskId), lastLook: true };
       return mayRetry(record, settings) ? retryOf(kept, slot.depth, parentTaskId) : undefined;
@@ -67,6 +68,21 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
   if (record.status === 'saving') return { ...job, want: wantImage(job) };
   return job;
+}
+
+/**
+ * A job whose submission was under way when an earlier run ended. It is in doubt since before this run, so that
+ * `--in-doubt retry` counts for it when its cell is opened.
+ */
+export function interrupted(record: JobRecord, startedAt: number): JobRecord {
+  return become(record, 'in-doubt', {
+    finishedAt: startedAt - 1,
+    error: {
+      code: 'submit.interrupted',
+      message:
+        'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
+    },
+  });
 }
 
 /** True when `--retry-failed` (and `--code`) names this failure. */

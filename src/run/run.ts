@@ -5,7 +5,8 @@ import type { RecordLookup, Slot } from '../plan/slot.ts';
 import { StateError } from '../state/store.ts';
 import type { RunEnd, RunEvent, RunListener } from './event.ts';
 import type { RunControl, RunPorts, RunReport, RunSettings } from './ports.ts';
-import { type Errand, type RunInput, routeOf, Scheduler } from './scheduler.ts';
+import { Scheduler } from './scheduler.ts';
+import { type Errand, type RunInput, routeOf } from './turn.ts';
 
 type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' }>;
 

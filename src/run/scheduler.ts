@@ -1,61 +1,19 @@
-import type { SaveAnswer } from '../artifacts/writer.ts';
 import type { Cell } from '../plan/cell.ts';
-import type { Attempt, JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
-import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
 import { Alarms } from './alarms.ts';
-import type { Route, RunEnd, RunEvent } from './event.ts';
+import type { Route, RunEnd } from './event.ts';
 import { Frontier, type OpenCell } from './frontier.ts';
-import {
-  type FetchReason,
-  holdsRoom,
-  type Job,
-  type JobContext,
-  type JobEvent,
-  type Send,
-  settle,
-} from './job.ts';
+import { holdsRoom, type Job, type JobContext, type JobEvent } from './job.ts';
 import { Line } from './line.ts';
 import { step } from './machine.ts';
-import { PollPace } from './pace.ts';
+import { PollPace, paceOf } from './pace.ts';
 import type { RunSettings } from './ports.ts';
 import { Purse } from './purse.ts';
-import { adopt, jobForSlot, mayRetry, retryOf } from './revive.ts';
+import { adopt, interrupted, jobForSlot, mayRetry, retryOf } from './revive.ts';
 import { type Reading, readFetch, readSave, readSubmit } from './signals.ts';
 import { routeOrder, Traffic } from './traffic.ts';
-
-/** What happens to a run. */
-export type RunInput =
-  /** What an earlier run left unfinished. */
-  | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
-  /** Cells of the plan, in order; `last` when there are no more. */
-  | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
-  | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
-  | {
-      readonly type: 'fetched';
-      readonly key: string;
-      readonly why: FetchReason;
-      readonly answer: Answer<Task>;
-    }
-  | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
-  /** Time has passed. */
-  | { readonly type: 'tick' }
-  /** Open nothing new, settle what is in flight, then end so. */
-  | { readonly type: 'drain'; readonly end: RunEnd };
-
-/** A request to carry out once the turn is durable. */
-export interface Errand {
-  readonly job: Job;
-  readonly send: Send;
-}
-
-/** What came of one turn: first `records` and `attempts` become durable as one, then `errands` are carried out. */
-export interface RunTurn {
-  readonly records: readonly JobRecord[];
-  readonly attempts: readonly Attempt[];
-  readonly errands: readonly Errand[];
-  readonly events: readonly RunEvent[];
-}
+import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 
 export interface SchedulerOptions {
   readonly settings: RunSettings;
@@ -85,6 +43,7 @@ export class Scheduler {
   readonly #traffic: Traffic;
   readonly #pace: PollPace;
   readonly #purse: Purse;
+  readonly #outbox = new Outbox();
   readonly #lookup: RecordLookup;
   #incoming: Cell[] = [];
   #noMoreCells = false;
@@ -96,18 +55,13 @@ export class Scheduler {
   #halted = false;
   #now: number;
 
-  #records = new Map<string, JobRecord>();
-  #attempts: Attempt[] = [];
-  #errands: Errand[] = [];
-  #events: RunEvent[] = [];
-
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#now = options.startedAt;
     this.#traffic = new Traffic(options.settings, this.#jobs, options.random);
     this.#pace = new PollPace(options.settings.poll);
     this.#purse = new Purse(options.settings, options.price, options.spent);
-    this.#lookup = (key) => this.#jobs.get(key)?.record ?? this.#records.get(key) ?? options.lookup(key);
+    this.#lookup = (key) => this.#jobs.get(key)?.record ?? this.#outbox.record(key) ?? options.lookup(key);
   }
 
   /** Takes in what happened at `now` (Unix ms) and decides what follows. */
@@ -121,17 +75,7 @@ export class Scheduler {
 
   /** Hands over what has gathered since the last call. */
   takeTurn(): RunTurn {
-    const turn = {
-      records: [...this.#records.values()],
-      attempts: this.#attempts,
-      errands: this.#errands,
-      events: this.#events,
-    };
-    this.#records = new Map();
-    this.#attempts = [];
-    this.#errands = [];
-    this.#events = [];
-    return turn;
+    return this.#outbox.take();
   }
 
   /** True when it could open more cells than it has been given. */
@@ -214,20 +158,12 @@ export class Scheduler {
     }
   }
 
-  /** A crash left this job: what was being submitted is in doubt, everything else goes on where it was. */
   #adopt(record: JobRecord): void {
-    const { startedAt } = this.#options;
-    const job = adopt(record, Number.MAX_SAFE_INTEGER, this.#taskOf(record.parent));
-    if (record.status !== 'submitting') return this.#put(undefined, job);
-    const error = {
-      code: 'submit.interrupted',
-      message:
-        'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
-    };
-    // In doubt since before this run, so that `--in-doubt retry` counts for it when its cell is opened.
-    const { record: doubtful } = settle(job, 'in-doubt', error, startedAt - 1).job;
-    this.#write(doubtful);
-    this.#tell(record, doubtful);
+    if (record.status !== 'submitting')
+      return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#taskOf(record.parent)));
+    const doubtful = interrupted(record, this.#options.startedAt);
+    this.#outbox.write(doubtful);
+    this.#outbox.tell(record, doubtful);
   }
 
   #answered(key: string, route: Route, event: JobEvent, reading: Reading): void {
@@ -239,14 +175,14 @@ export class Scheduler {
       const rate = traffic.perMinute;
       const stop = traffic.note(reading.signal, this.#now);
       if (traffic.pausedUntil > paused && 'reason' in reading.signal)
-        this.#events.push({
+        this.#outbox.emit({
           type: 'route:pause',
           route,
           untilMs: traffic.pausedUntil,
           reason: reading.signal.reason,
         });
       if (traffic.perMinute !== undefined && traffic.perMinute !== rate)
-        this.#events.push({ type: 'route:rate', route, perMinute: traffic.perMinute });
+        this.#outbox.emit({ type: 'route:rate', route, perMinute: traffic.perMinute });
       if (stop !== undefined) this.#halt({ kind: 'stopped', ...stop });
     }
     const job = this.#jobs.get(key);
@@ -284,7 +220,7 @@ export class Scheduler {
   #openCells(): void {
     while (this.#end === undefined && this.#incoming.length > 0 && this.#hasRoomForCell()) {
       const cell = this.#incoming.shift() as Cell;
-      this.#events.push({ type: 'cell:open', cell: cell.number });
+      this.#outbox.emit({ type: 'cell:open', cell: cell.number });
       this.#visit(this.#frontier.open(cell));
     }
   }
@@ -315,7 +251,7 @@ export class Scheduler {
 
   #close(open: OpenCell): void {
     this.#frontier.close(open);
-    this.#events.push({ type: 'cell:close', cell: open.cell.number });
+    this.#outbox.emit({ type: 'cell:close', cell: open.cell.number });
   }
 
   #taskOf(key: string | undefined): string | undefined {
@@ -364,12 +300,12 @@ export class Scheduler {
 
   #advance(job: Job, event: JobEvent): void {
     const { job: next, send, attempt } = step(job, event, this.#context());
-    if (attempt !== undefined) this.#attempts.push(attempt);
+    if (attempt !== undefined) this.#outbox.attempt(attempt);
     this.#learn(job.record, next.record);
     this.#put(job, next);
     if (send === undefined) return;
     this.#traffic.sent(routeOf[send.kind], this.#now);
-    this.#errands.push({ job: next, send });
+    this.#outbox.send({ job: next, send });
   }
 
   #learn(before: JobRecord, after: JobRecord): void {
@@ -387,9 +323,9 @@ export class Scheduler {
     this.#saving += Number(record.status === 'saving') - Number(before?.record.status === 'saving');
     if (before !== undefined) this.#purse.note(before.record, record);
     // A job that is only taken up needs no record: the plan and what is durable give it again.
-    if (before !== undefined && before.record !== record) this.#write(record);
+    if (before !== undefined && before.record !== record) this.#outbox.write(record);
     this.#jobs.set(record.key, job);
-    if (before?.record.status !== record.status) this.#tell(before?.record, record);
+    if (before?.record.status !== record.status) this.#outbox.tell(before?.record, record);
     if (want === before?.want) return;
     switch (want.kind) {
       case 'room':
@@ -407,7 +343,7 @@ export class Scheduler {
       case 'wait':
         this.#alarms.set(job, want.until);
         if (this.#end === undefined && record.error !== undefined && record.status === 'pending')
-          this.#events.push({
+          this.#outbox.emit({
             type: 'job:retry',
             key: record.key,
             inMs: want.until - this.#now,
@@ -452,7 +388,7 @@ export class Scheduler {
     this.#incoming = [];
     for (const job of this.#jobs.values())
       if (job.record.status === 'pending' && job.want.kind !== 'answer') this.#giveUp(job);
-    this.#events.push({ type: 'run:stopping', end, tasks: this.#rooming });
+    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#rooming });
   }
 
   #halt(end: RunEnd): void {
@@ -461,45 +397,4 @@ export class Scheduler {
     this.#drain(end);
     this.#halted = true;
   }
-
-  #write(record: JobRecord): void {
-    this.#records.set(record.key, record);
-  }
-
-  #tell(before: JobRecord | undefined, record: JobRecord): void {
-    this.#events.push({
-      type: 'job:status',
-      key: record.key,
-      step: record.origin.step,
-      branch: record.origin.branch,
-      cell: record.origin.cell,
-      from: before?.status,
-      to: record.status,
-      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
-      ...(record.error === undefined ? {} : { error: record.error }),
-      ...(record.cost === undefined ? {} : { cost: record.cost }),
-    });
-  }
-}
-
-/** By which route each kind of request goes. */
-export const routeOf = { submit: 'submit', fetch: 'poll', save: 'download' } as const satisfies Record<
-  Send['kind'],
-  Route
->;
-
-/** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
-function paceOf(record: JobRecord): string {
-  const { request } = record;
-  if (request.kind !== 'click') return request.kind;
-  const press = request.press[0];
-  const name =
-    press === undefined
-      ? ''
-      : press.kind === 'text'
-        ? press.text
-        : press.kind === 'word'
-          ? press.word
-          : press.source;
-  return `click ${name.replaceAll(/\d+/g, '')}`;
 }

@@ -3,7 +3,8 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import type { Route, RunEnd, RunEvent } from '../../src/run/event.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
-import { type Errand, type RunInput, routeOf, Scheduler } from '../../src/run/scheduler.ts';
+import { Scheduler } from '../../src/run/scheduler.ts';
+import { type Errand, type RunInput, routeOf } from '../../src/run/turn.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import type { VirtualService } from './virtual-service.ts';
 

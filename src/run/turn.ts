@@ -1,0 +1,105 @@
+import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { Cell } from '../plan/cell.ts';
+import type { Attempt, JobRecord } from '../plan/job.ts';
+import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
+import type { Route, RunEnd, RunEvent } from './event.ts';
+import type { FetchReason, Job, Send } from './job.ts';
+
+/** What happens to a run. */
+export type RunInput =
+  /** What an earlier run left unfinished. */
+  | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
+  /** Cells of the plan, in order; `last` when there are no more. */
+  | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
+  | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
+  | {
+      readonly type: 'fetched';
+      readonly key: string;
+      readonly why: FetchReason;
+      readonly answer: Answer<Task>;
+    }
+  | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
+  /** Time has passed. */
+  | { readonly type: 'tick' }
+  /** Open nothing new, settle what is in flight, then end so. */
+  | { readonly type: 'drain'; readonly end: RunEnd };
+
+/** By which route each kind of request goes. */
+export const routeOf = { submit: 'submit', fetch: 'poll', save: 'download' } as const satisfies Record<
+  Send['kind'],
+  Route
+>;
+
+/** A request to carry out once the turn is durable. */
+export interface Errand {
+  readonly job: Job;
+  readonly send: Send;
+}
+
+/** What came of one turn: first `records` and `attempts` become durable as one, then `errands` are carried out. */
+export interface RunTurn {
+  readonly records: readonly JobRecord[];
+  readonly attempts: readonly Attempt[];
+  readonly errands: readonly Errand[];
+  readonly events: readonly RunEvent[];
+}
+
+/** Gathers what one turn decides, until it is taken. Of a job that changes twice in a turn, the last record counts. */
+export class Outbox {
+  #records = new Map<string, JobRecord>();
+  #attempts: Attempt[] = [];
+  #errands: Errand[] = [];
+  #events: RunEvent[] = [];
+
+  /** A record that is decided and not yet durable. */
+  record(key: string): JobRecord | undefined {
+    return this.#records.get(key);
+  }
+
+  write(record: JobRecord): void {
+    this.#records.set(record.key, record);
+  }
+
+  attempt(attempt: Attempt): void {
+    this.#attempts.push(attempt);
+  }
+
+  send(errand: Errand): void {
+    this.#errands.push(errand);
+  }
+
+  emit(event: RunEvent): void {
+    this.#events.push(event);
+  }
+
+  /** Says that a job is in another status now. */
+  tell(before: JobRecord | undefined, record: JobRecord): void {
+    const { key, status, origin, taskId, error, cost } = record;
+    this.emit({
+      type: 'job:status',
+      key,
+      step: origin.step,
+      branch: origin.branch,
+      cell: origin.cell,
+      from: before?.status,
+      to: status,
+      ...(taskId === undefined ? {} : { taskId }),
+      ...(error === undefined ? {} : { error }),
+      ...(cost === undefined ? {} : { cost }),
+    });
+  }
+
+  take(): RunTurn {
+    const turn: RunTurn = {
+      records: [...this.#records.values()],
+      attempts: this.#attempts,
+      errands: this.#errands,
+      events: this.#events,
+    };
+    this.#records = new Map();
+    this.#attempts = [];
+    this.#errands = [];
+    this.#events = [];
+    return turn;
+  }
+}
