@@ -13,7 +13,9 @@ export function planForRun(plan: Plan, { only }: Selection): RunPlan {
   return {
     cells: (selection) => plan.matrix.cells(selection),
     resolve: (cell, lookup) =>
-      only === undefined ? plan.resolve(cell, lookup) : plan.resolve(cell, lookup).filter((slot) => chosen.includes(slot)),
+      only === undefined
+        ? plan.resolve(cell, lookup)
+        : plan.resolve(cell, lookup).filter((slot) => chosen.includes(slot)),
     steps: chosen.steps,
     price: ({ kind, request, pressed }) =>
       priceOf(prices, kind, [

@@ -117,9 +117,10 @@ function sumOf(steps: readonly StepProgress[]): Sum {
   return { ...sum, ...(total === undefined ? {} : { total }) };
 }
 
-/** At the pace of the last minute; nothing while there is none. */
+/** At the pace of the last minute; nothing while there is none, or nothing left. */
 function timeLeft({ steps, perMinute }: Progress): number | undefined {
   const { done, failed, inDoubt, total } = sumOf(steps);
   if (total === undefined || perMinute === 0) return undefined;
-  return (Math.max(0, total - done - failed - inDoubt) / perMinute) * 60_000;
+  const open = total - done - failed - inDoubt;
+  return open > 0 ? (open / perMinute) * 60_000 : undefined;
 }
