@@ -63,6 +63,7 @@ export const diagnosticCodes = {
   'step.unknown': 'A step that does not exist is named.',
   'step.from-and-gather': 'A step has both from and gather.',
   'step.cycle': 'Steps wait for each other.',
+  'step.no-buttons': 'A button of a step is pressed that makes text.',
   'step.unknown-branch': 'An address names a branch that the step does not have.',
   'step.no-parent': 'An image is the parent of a step that continues none.',
   'step.several': 'Several jobs of a step could be meant.',

@@ -5,6 +5,12 @@ import type { Axis } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import { isMapping, renderValue, type Value } from './value.ts';
 
+/** A scalar of a partial value: where it stands, and how it renders. */
+interface Leaf {
+  readonly path: readonly string[];
+  readonly text: string;
+}
+
 /**
  * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its
  * values agrees with some value of its axis: no cell is looked at. What a column of a table holds is not known here.
@@ -15,6 +21,7 @@ export function checkExclude(
   complete: boolean,
   reports: Reports,
 ): void {
+  const matchers = new Map<Axis, Matcher>();
   const names = [...variables.values()].filter(({ axis }) => axis !== undefined).map(({ name }) => name);
   for (const { key, keySpan, value } of entries) {
     const axis = variables.get(key)?.axis;
@@ -29,7 +36,10 @@ export function checkExclude(
         `The matrix has no variable "${key}" to exclude by.`,
         hint,
       );
-    } else if (!canMatch(toValue(value), axis)) {
+    } else {
+      const matcher = matchers.get(axis) ?? matcherOf(axis);
+      matchers.set(axis, matcher);
+      if (matcher(toValue(value))) continue;
       const hint = 'An object matches by the members it names; values compare as they render.';
       reports.error(
         'matrix.exclude-nothing',
@@ -41,16 +51,70 @@ export function checkExclude(
   }
 }
 
-function canMatch(partial: Value, axis: Axis): boolean {
+/** True for a partial value that agrees with some value of the axis. */
+type Matcher = (partial: Value) => boolean;
+
+function matcherOf(axis: Axis): Matcher {
   switch (axis.kind) {
     case 'rows':
-      return true;
+      return () => true;
     case 'range':
-      return inRange(renderValue(partial), axis);
+      return (partial) => inRange(renderValue(partial), axis);
     case 'values':
       // An axis without values is a mistake of its own.
-      return axis.values.length === 0 || axis.values.some((value) => agrees(partial, value));
+      return axis.values.length === 0 ? () => true : listMatcher(axis.values);
   }
+}
+
+/** Looks values up by one leaf at a time, so that many excludes of a long axis are no product of both. */
+function listMatcher(values: readonly Value[]): Matcher {
+  const byPath = new Map<string, ReadonlyMap<string, readonly Value[]>>();
+  const agreeing = ({ path, text }: Leaf): readonly Value[] => {
+    const name = JSON.stringify(path);
+    const index = byPath.get(name) ?? indexOf(values, path);
+    byPath.set(name, index);
+    return index.get(text) ?? [];
+  };
+  return (partial) => {
+    const leaves = leavesOf(partial);
+    const fewest = leaves
+      .map(agreeing)
+      .reduce((best, next) => (next.length < best.length ? next : best), values);
+    return fewest.some((value) => leaves.every(({ path, text }) => textAt(value, path) === text));
+  };
+}
+
+function indexOf(values: readonly Value[], path: readonly string[]): ReadonlyMap<string, readonly Value[]> {
+  const index = new Map<string, Value[]>();
+  for (const value of values) {
+    const text = textAt(value, path);
+    if (text === undefined) continue;
+    const same = index.get(text);
+    if (same === undefined) index.set(text, [value]);
+    else same.push(value);
+  }
+  return index;
+}
+
+function leavesOf(value: Value, path: readonly string[] = []): readonly Leaf[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item: Value, index) => leavesOf(item, [...path, String(index)]));
+  }
+  if (isMapping(value))
+    return Object.entries(value).flatMap(([name, item]) => leavesOf(item, [...path, name]));
+  return [{ path, text: renderValue(value) }];
+}
+
+/** How the member of a value at a path renders; undefined where there is none. */
+function textAt(value: Value, path: readonly string[]): string | undefined {
+  let at: Value | undefined = value;
+  for (const name of path) {
+    if (Array.isArray(at)) at = /^\d+$/.test(name) ? (at as readonly Value[])[Number(name)] : undefined;
+    else if (isMapping(at)) at = Object.hasOwn(at, name) ? at[name] : undefined;
+    else return undefined;
+    if (at === undefined) return undefined;
+  }
+  return renderValue(at);
 }
 
 function inRange(text: string, { from, to, step }: { from: number; to: number; step: number }): boolean {
@@ -60,21 +124,4 @@ function inRange(text: string, { from, to, step }: { from: number; to: number; s
   // The tolerance is for steps such as 0.1, of which three are not quite 0.3.
   const tolerance = step * 1e-6;
   return Math.abs(from + index * step - number) <= tolerance && index >= 0 && number <= to + tolerance;
-}
-
-/** A partial value agrees with a value when each scalar it names is there and renders alike. */
-function agrees(partial: Value, value: Value | undefined): boolean {
-  if (value === undefined) return false;
-  if (Array.isArray(partial)) {
-    return (
-      Array.isArray(value) && partial.every((item: Value, index) => agrees(item, (value as Value[])[index]))
-    );
-  }
-  if (isMapping(partial)) {
-    if (!isMapping(value)) return false;
-    return Object.keys(partial).every((name) =>
-      agrees(partial[name] as Value, Object.hasOwn(value, name) ? value[name] : undefined),
-    );
-  }
-  return renderValue(partial) === renderValue(value);
 }

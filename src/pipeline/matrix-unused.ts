@@ -5,11 +5,14 @@ import type { StepDraft } from './step-read.ts';
 
 /**
  * Warns of axes that no request uses: their cells ask for the same thing. Known from the templates, without looking
- * at a cell; where some template could not be read, nothing is said.
+ * at a cell; where some template could not be read or asks for what
+ * is not there, nothing is said.
  */
 export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[], reports: Reports): void {
   if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
-  const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0])));
+  const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
+  // A name that is not known may be a mistyped axis.
+  for (const name of used) if (name !== 'repeat' && !matrix.variables.has(name)) return;
   for (const axis of matrix.spec.axes) {
     const names = axis.kind === 'rows' ? axis.columns : [axis.name];
     if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;

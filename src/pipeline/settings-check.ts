@@ -85,10 +85,12 @@ function warnOfVariables(node: SourceNode, reports: Reports, seen: Set<SourceNod
   if (node.kind === 'list') for (const item of node.items) warnOfVariables(item, reports, seen);
   for (const { value } of entriesOf(node)) warnOfVariables(value, reports, seen);
   if (!isText(node)) return;
+  const locate = scalarLocator(reports.source, node);
   for (const found of node.value.matchAll(variable)) {
+    if (reports.full) return;
     reports.warning(
       'service.variable-outside',
-      scalarLocator(reports.source, node)(found.index, found[0].length),
+      locate(found.index, found[0].length),
       `${found[0]} is not replaced here: the environment is read in the service block only.`,
       'What changes from run to run belongs into the matrix; a secret has no place in a prompt.',
     );

@@ -45,6 +45,16 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     const hint = 'from makes one job per branch, gather one job per cell with all of them: keep one.';
     reports.error('step.from-and-gather', gatherEntry.keySpan, message, hint);
   }
+  const parent = from === undefined ? undefined : steps.get(from.step);
+  if (
+    from !== undefined &&
+    step.kind === 'click' &&
+    (parent?.kind === 'generate' || parent?.kind === 'chat')
+  ) {
+    const message = `Step "${from.step}" is a ${parent.kind}, which makes text and no buttons.`;
+    reports.error('step.no-buttons', from.position, message, 'Continue a step that makes images.');
+    return;
+  }
   for (const address of [from, gather]) {
     const target = address === undefined ? undefined : steps.get(address.step);
     if (address !== undefined && target !== undefined) checkAddress(address, target, reports);

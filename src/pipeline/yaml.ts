@@ -21,7 +21,7 @@ import { WrittenNumber } from './value.ts';
 /** What a pipeline file may be at most. They bound time and memory: what breaks one belongs into a table. */
 export const yamlLimits = {
   /** UTF-16 units of text. */
-  characters: 4 * 1024 * 1024,
+  characters: 1024 * 1024,
   /** Mappings and lists inside each other. */
   depth: 64,
   /** Values in the whole file, counted again each time an alias repeats them. */

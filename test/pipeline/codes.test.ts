@@ -26,7 +26,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'yaml.documents': [[`name: t\n${one}⟦---\nname: u\n`]],
   'yaml.version': [[`⟦%YAML 1.1\n---\nname: t\n${one}`]],
   'yaml.empty': [['⟦'], ['⟦# nothing\n']],
-  'yaml.size': [[`⟦name: ${'t'.repeat(4 * 1024 * 1024)}`]],
+  'yaml.size': [[`⟦name: ${'t'.repeat(1024 * 1024)}`]],
   'yaml.nesting': [
     [`name: t\nmatrix: { a: ${'['.repeat(62)}⟦[${']'.repeat(63)} }\n`],
     [`name: ${'['.repeat(64)}⟦${'['.repeat(50_000)}`],
@@ -189,6 +189,9 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       'name: t\nsteps:\n  a: { click: U1, from: ⟦b }\n  b: { click: U1, from: c }\n  c: { click: U1, from: a }\n',
     ],
     ['name: t\nsteps: { a: { imagine: "{{ ⟦steps.a.prompt }}" } }\n'],
+  ],
+  'step.no-buttons': [
+    [`${head}  b: { chat: { model: m, prompt: p } }\n  c: { click: U1, from: ⟦b }\n`, {}, ['step.unbuilt']],
   ],
   'step.unknown-branch': [
     [from('⟦grid/U5')],
