@@ -125,16 +125,10 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       );
     case 'queue-full':
       return later(job, context);
-    case 'refused':
-      return settle(
-        job,
-        'failed',
-        {
-          code: 'submit.refused',
-          message: `The service refused the submission (code ${answer.code}): ${answer.message}`,
-        },
-        now,
-      );
+    case 'refused': {
+      const { message, requestId } = answer;
+      return settle(job, 'failed', { code: 'submit.refused', message, ...(requestId && { requestId }) }, now);
+    }
   }
 }
 
