@@ -14,6 +14,7 @@ export function jobForSlot(
   parentTaskId: string | undefined,
   settings: RunSettings,
   startedAt: number,
+  now: number,
 ): Job | undefined {
   const { job: spec, record } = slot;
   if (spec === undefined) return undefined;
@@ -37,7 +38,7 @@ export function jobForSlot(
   const kept: JobRecord = { ...record, keep: record.keep || slot.keep };
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
-  const before = (record.finishedAt ?? 0) < startedAt;
+  const before = !settledInThisRun(record, startedAt, now);
   if (before && settings.redo?.includes(record.key)) return newJob(anew(kept), slot.depth, parentTaskId);
   switch (record.status) {
     case 'done':
@@ -60,6 +61,10 @@ export function jobForSlot(
       return undefined;
   }
 }
+
+/** Also right when the clock stood ahead in an earlier run, so that its times lie in the future. */
+const settledInThisRun = ({ finishedAt = 0 }: JobRecord, startedAt: number, now: number): boolean =>
+  finishedAt >= startedAt && finishedAt <= now;
 
 /** A job that an earlier run left, taken up where its record says it was. */
 export function adopt(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {

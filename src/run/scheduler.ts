@@ -240,7 +240,7 @@ export class Scheduler {
         continue;
       }
       if (this.#end !== undefined) continue;
-      const job = jobForSlot(slot, this.#taskOf(slot.job?.parent), settings, startedAt);
+      const job = jobForSlot(slot, this.#taskOf(slot.job?.parent), settings, startedAt, this.#now);
       if (job === undefined) continue;
       this.#put(undefined, job);
       waiting.add(key);
@@ -312,7 +312,7 @@ export class Scheduler {
     const { submittedAt } = after;
     if (before.status !== 'running' || (after.status !== 'saving' && after.status !== 'done')) return;
     // Of a task from an earlier run, only how long nobody looked would be learnt.
-    if (submittedAt !== undefined && submittedAt >= this.#options.startedAt)
+    if (submittedAt !== undefined && submittedAt >= this.#options.startedAt && submittedAt <= this.#now)
       this.#pace.learn(paceOf(after), this.#now - submittedAt);
   }
 
