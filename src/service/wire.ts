@@ -52,14 +52,6 @@ export interface WireErrorEnvelope {
   };
 }
 
-/** service.md 2.4. */
-export interface WireImagineRequest {
-  readonly botType: string;
-  readonly prompt: string;
-  readonly accountFilter?: { readonly modes?: readonly string[] } | Readonly<Record<string, unknown>>;
-  readonly [extra: string]: unknown;
-}
-
 /** service.md 2.5. */
 export interface WireActionRequest {
   readonly taskId: string;

@@ -162,7 +162,7 @@ function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<SandboxSett
     pixels: flags.pixels,
   };
   const settings = Object.entries(given).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(settings) as Partial<SandboxSettings>;
+  return Object.fromEntries(settings);
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
