@@ -51,7 +51,7 @@ export function jobForSlot(
       // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
       if (!before || slot.status === 'skipped') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
-        return { ...adopt(become(kept, 'running'), slot.depth, parentTaskId), lastLook: true };
+        return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastLook: true };
       return mayRetry(record, settings) ? retryOf(kept, slot.depth, parentTaskId) : undefined;
     case 'pending':
     case 'submitting':

@@ -355,7 +355,7 @@ export class Scheduler {
       case 'nothing':
         return this.#settled(job);
     }
-    if (this.#end !== undefined && record.status === 'pending') this.#giveUp(job);
+    if (this.#end !== undefined && mayBeLeft(job)) this.#giveUp(job);
   }
 
   #settled(job: Job): void {
@@ -387,7 +387,7 @@ export class Scheduler {
     this.#end = end;
     this.#incoming = [];
     for (const job of this.#jobs.values())
-      if (job.record.status === 'pending' && job.want.kind !== 'answer') this.#giveUp(job);
+      if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
     this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#rooming });
   }
 
@@ -398,3 +398,6 @@ export class Scheduler {
     this.#halted = true;
   }
 }
+
+/** Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. */
+const mayBeLeft = ({ record, want }: Job): boolean => record.status === 'pending' || want.kind === 'room';

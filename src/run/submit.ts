@@ -7,8 +7,13 @@ import { become, type Job, type JobContext, type JobStep, rest, settle, type Wan
 /** How old a reading of the parent's buttons may be when the click's turn comes (service.md 7.4, outdated customId). */
 const freshMs = 60_000;
 
-/** What a job wants once it has room: an imagine its turn to submit, a click the parent's buttons first. */
+/**
+ * What a job wants once it has room: an imagine its turn to submit, a click the parent's buttons first, and one whose
+ * task may still come a last look at that.
+ */
 export function firstWant(job: Job): Want {
+  const { taskId } = job.record;
+  if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
   if (job.record.request.kind === 'click' && job.parentTaskId !== undefined)
     return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
   return { kind: 'submit' };

@@ -1,0 +1,188 @@
+import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { Cell } from '../../src/plan/cell.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
+import type { RunEnd, RunEvent } from '../../src/run/event.ts';
+import type { RunSettings } from '../../src/run/ports.ts';
+import { Scheduler } from '../../src/run/scheduler.ts';
+import type { Errand, RunInput, RunTurn } from '../../src/run/turn.ts';
+import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import { StateError, type StateStore } from '../../src/state/store.ts';
+
+/** An answer, and when it is heard. */
+export interface Heard<T> {
+  readonly answer: T;
+  readonly afterMs: number;
+}
+
+/** A service without sockets and promises: it works when it is asked, and is heard later. */
+export interface DrivenService {
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Answer<SubmitAnswer>>;
+  fetch(taskId: string, now: number): Heard<Answer<Task>>;
+  save(key: string): Heard<SaveAnswer>;
+}
+
+/** Where a process can die within a turn. */
+export type TurnPlace = 'before-commit' | 'after-commit' | 'after-first-errand' | 'after-errands';
+
+export interface DriveOptions {
+  readonly cells: Iterable<Cell>;
+  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  readonly settings: RunSettings;
+  readonly store: StateStore;
+  readonly service: DrivenService;
+  readonly random: () => number;
+  readonly price?: (record: JobRecord) => number | undefined;
+  readonly steps?: ReadonlySet<string>;
+  /** Virtual Unix ms. */
+  readonly startAt: number;
+  /** How long a commit takes, ms. Default 0. */
+  readonly commitMs?: number;
+  /** True: the process dies here. Turns count from 1. */
+  readonly dies?: (turn: number, place: TurnPlace) => boolean;
+  /** Drained (first signal) at this moment. */
+  readonly drainAt?: number;
+  /** Sees every errand just before the service does. */
+  readonly onErrand?: (errand: Errand, now: number) => void;
+  /** Sees every answer just before the run does. */
+  readonly onHeard?: (input: RunInput, now: number) => void;
+  /** Sees what the run holds after each turn. */
+  readonly onTurn?: (held: {
+    readonly requests: number;
+    readonly rooms: number;
+    readonly jobs: number;
+    readonly cells: number;
+  }) => void;
+  /** A run that sends before its turn is durable: the mistake that every test of durability must notice. */
+  readonly sendsFirst?: boolean;
+}
+
+export interface Driven {
+  /** Undefined: it died. */
+  readonly end: RunEnd | undefined;
+  readonly events: readonly RunEvent[];
+  readonly submits: number;
+  readonly endedAt: number;
+  readonly turns: number;
+}
+
+interface Arrival {
+  readonly at: number;
+  readonly order: number;
+  readonly input: RunInput;
+}
+
+/** Turns beyond this mean a run that goes round in circles. */
+const turnLimit = 200_000;
+
+/**
+ * Drives a whole run through the scheduler in virtual time: the same order of things as the engine (make the turn
+ * durable, then carry out its errands), with no promise in it.
+ */
+export function drive(options: DriveOptions): Driven {
+  const { store, service } = options;
+  const { attempts, cost } = store.totals();
+  const scheduler = new Scheduler({
+    settings: options.settings,
+    startedAt: options.startAt,
+    random: options.random,
+    resolve: options.resolve,
+    lookup: (key) => store.get(key),
+    price: options.price ?? (() => undefined),
+    spent: { attempts, cost },
+    ...(options.steps === undefined ? {} : { steps: options.steps }),
+  });
+  const cells = options.cells[Symbol.iterator]();
+  const arrivals: Arrival[] = [];
+  const events: RunEvent[] = [];
+  let order = 0;
+  let now = options.startAt;
+  let turns = 0;
+  let drained = false;
+  const result = (end: RunEnd | undefined): Driven => ({
+    end,
+    events,
+    submits: scheduler.submits,
+    endedAt: now,
+    turns,
+  });
+  const dies = (place: TurnPlace): boolean => options.dies?.(turns, place) === true;
+
+  const send = (errand: Errand): void => {
+    const { job, send: what } = errand;
+    const { key } = job.record;
+    options.onErrand?.(errand, now);
+    const hear = ({ afterMs }: Heard<unknown>, input: RunInput): void => {
+      order += 1;
+      arrivals.push({ at: now + afterMs, order, input });
+    };
+    switch (what.kind) {
+      case 'submit': {
+        const heard = service.submit(job.record, job.parentTaskId, now);
+        return hear(heard, { type: 'submitted', key, answer: heard.answer });
+      }
+      case 'fetch': {
+        const heard = service.fetch(what.taskId, now);
+        return hear(heard, { type: 'fetched', key, why: what.why, answer: heard.answer });
+      }
+      case 'save': {
+        const heard = service.save(key);
+        return hear(heard, { type: 'saved', key, answer: heard.answer });
+      }
+    }
+  };
+  const sendAll = ({ errands }: RunTurn): boolean => {
+    for (const [at, errand] of errands.entries()) {
+      send(errand);
+      if (at === 0 && dies('after-first-errand')) return true;
+    }
+    return dies('after-errands');
+  };
+
+  scheduler.handle({ type: 'adopt', records: store.unfinished() }, now);
+  for (;;) {
+    while (scheduler.wantsCells) {
+      const next = cells.next();
+      scheduler.handle(
+        { type: 'cells', cells: next.done ? [] : [next.value], last: next.done === true },
+        now,
+      );
+    }
+    turns += 1;
+    if (turns > turnLimit) throw new Error('The run goes round in circles.');
+    const turn = scheduler.takeTurn();
+    if (options.sendsFirst && sendAll(turn)) return result(undefined);
+    if (dies('before-commit')) return result(undefined);
+    if (turn.records.length > 0 || turn.attempts.length > 0) {
+      try {
+        store.commit({ records: turn.records, attempts: turn.attempts });
+      } catch (error) {
+        if (!(error instanceof StateError)) throw error;
+        return result({ kind: 'disk', code: error.code, message: error.message });
+      }
+      now += options.commitMs ?? 0;
+    }
+    events.push(...turn.events);
+    if (dies('after-commit')) return result(undefined);
+    if (!options.sendsFirst && sendAll(turn)) return result(undefined);
+    options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
+    if (scheduler.ended !== undefined) return result(scheduler.ended);
+
+    arrivals.sort((a, b) => a.at - b.at || a.order - b.order);
+    const wakes = [arrivals[0]?.at, scheduler.nextWakeAt(), drained ? undefined : options.drainAt].filter(
+      (at) => at !== undefined,
+    );
+    if (wakes.length === 0)
+      throw new Error('The run is stuck: nothing is under way and nothing is waited for.');
+    now = Math.max(now, Math.min(...wakes));
+    const arrival = arrivals[0];
+    if (!drained && options.drainAt !== undefined && now >= options.drainAt) {
+      drained = true;
+      scheduler.handle({ type: 'drain', end: { kind: 'interrupted', forced: false } }, now);
+    } else if (arrival !== undefined && arrival.at <= now) {
+      arrivals.shift();
+      options.onHeard?.(arrival.input, now);
+      scheduler.handle(arrival.input, now);
+    } else scheduler.handle({ type: 'tick' }, now);
+  }
+}

@@ -1,0 +1,140 @@
+import { isSettled, type JobRecord } from '../../src/plan/job.ts';
+import { judgeTaskFailure } from '../../src/run/reasons.ts';
+import type { Errand, RunInput } from '../../src/run/turn.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import type { Gateway } from './gateway.ts';
+import type { Invocation, Scenario } from './scenario.ts';
+
+/** A broken promise. */
+export class Violation extends Error {}
+
+/**
+ * Watches a simulated history for broken promises (DESIGN.md section 10). It knows what the service was asked and what the
+ * run heard, and from that alone how often each job may be submitted: once, and again each time the service advised it
+ * or the user said so.
+ */
+export class Auditor {
+  readonly #scenario: Scenario;
+  readonly #store: StateStore;
+  readonly #gateway: Gateway;
+  /** Submissions that each job still may make; a job that is not here may make one. */
+  readonly #licences = new Map<string, number>();
+  readonly #submitTimes: number[] = [];
+  readonly #doneOnce = new Set<string>();
+  #invocation: Invocation | undefined;
+  #requests = 0;
+
+  constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
+    this.#scenario = scenario;
+    this.#store = store;
+    this.#gateway = gateway;
+  }
+
+  /** The user's word: what a start of the command allows beyond the service's advice. */
+  begin(invocation: Invocation, records: Iterable<JobRecord>): void {
+    this.#invocation = invocation;
+    this.#requests = 0;
+    this.#submitTimes.length = 0;
+    for (const { key, status } of records) {
+      const doubtful = status === 'in-doubt' || status === 'submitting';
+      if ((doubtful && invocation.inDoubt === 'retry') || (status === 'failed' && invocation.retryFailed))
+        this.#licences.set(key, 1);
+    }
+  }
+
+  sends({ job, send }: Errand, now: number): void {
+    this.#requests += 1;
+    if (this.#requests > this.#scenario.limits.requests)
+      throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
+    if (send.kind !== 'submit') return;
+    const { key } = job.record;
+    const durable = this.#store.get(key);
+    if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)
+      throw new Violation(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
+    const left = this.#licences.get(key) ?? 1;
+    if (left < 1)
+      throw new Violation(`${key} is submitted again without the service's advice or the user's word`);
+    this.#licences.set(key, left - 1);
+    this.#checkRate(now);
+    this.#checkBudget();
+  }
+
+  hears(input: RunInput): void {
+    if (input.type !== 'submitted' && input.type !== 'fetched' && input.type !== 'saved') return;
+    this.#requests -= 1;
+    if (input.type === 'saved') return;
+    const { key } = input;
+    if (input.type === 'fetched') {
+      const { answer } = input;
+      if (input.why !== 'poll' || !answer.ok || answer.value.state !== 'failure') return;
+      if (judgeTaskFailure(answer.value.failReason, answer.value.status).transient) this.#license(key);
+      return;
+    }
+    const { answer } = input;
+    if (answer.ok) {
+      if (answer.value.kind === 'queue-full') this.#license(key);
+      return;
+    }
+    const { class: kind, status } = answer.error;
+    const advised = kind === 'retry' && (this.#scenario.retry.ambiguous === 'retry' || status === 503);
+    const told = kind === 'lost' && this.#invocation?.inDoubt === 'retry';
+    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told) this.#license(key);
+  }
+
+  holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
+    const { tasks, requests } = this.#scenario.limits;
+    if (held.rooms > tasks) throw new Violation(`${held.rooms} tasks in flight, limit ${tasks}`);
+    // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
+    const bound = 16 * (tasks + 2 * (tasks + requests));
+    if (held.jobs > bound || held.cells > bound)
+      throw new Violation(`${held.jobs} jobs and ${held.cells} cells are held, bound ${bound}`);
+    this.#checkSettled();
+  }
+
+  /** Every attempt is counted: the state never says that less was spent than the service made. */
+  checkCounted(): void {
+    for (const [key, made] of this.#gateway.made) {
+      const attempts = this.#store.get(key)?.attempts ?? 0;
+      if (attempts < made)
+        throw new Violation(`${made} tasks were made for ${key}, and ${attempts} attempts are counted`);
+    }
+  }
+
+  #license(key: string): void {
+    this.#licences.set(key, (this.#licences.get(key) ?? 0) + 1);
+  }
+
+  /** A finished result never goes away again. */
+  #checkSettled(): void {
+    for (const key of this.#gateway.made.keys()) {
+      const record = this.#store.get(key);
+      if (record?.status === 'done') this.#doneOnce.add(key);
+      else if (this.#doneOnce.has(key))
+        throw new Violation(`${key} was done and is ${record?.status ?? 'gone'} now`);
+      if (
+        record !== undefined &&
+        isSettled(record.status) &&
+        record.status !== 'done' &&
+        record.error === undefined
+      )
+        throw new Violation(`${key} is ${record.status} without saying why`);
+    }
+  }
+
+  #checkRate(now: number): void {
+    const { submitPerMinute } = this.#scenario.limits;
+    if (submitPerMinute === undefined) return;
+    this.#submitTimes.push(now);
+    const lately = this.#submitTimes.filter((at) => at > now - 60_000);
+    if (lately.length > submitPerMinute)
+      throw new Violation(`${lately.length} submissions within a minute, limit ${submitPerMinute}`);
+  }
+
+  #checkBudget(): void {
+    const { budget } = this.#scenario;
+    const { attempts } = this.#store.totals();
+    // The healing runs at the end have no budget.
+    if (budget !== undefined && !this.#gateway.healed && attempts > budget)
+      throw new Violation(`${attempts} attempts, budget ${budget}`);
+  }
+}

@@ -1,0 +1,327 @@
+import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { Button, JobRecord } from '../../src/plan/job.ts';
+import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import { connectionFailure, type RequestFacts } from '../../src/service/classify.ts';
+import { type Loss, type Reply, readReplyBody } from '../../src/service/reply.ts';
+import { readSubmit } from '../../src/service/submit.ts';
+import { readTask } from '../../src/service/task.ts';
+import type { DrivenService, Heard } from '../rig/drive.ts';
+import { gridButtons, upscaledButtons } from '../rig/fake-task.ts';
+import { Chance } from './chance.ts';
+import {
+  type FetchFault,
+  fetchFaults,
+  type SubmitFault,
+  saveFailures,
+  saveFaults,
+  submitFaults,
+} from './faults.ts';
+import type { Scenario } from './scenario.ts';
+
+type End = 'success' | 'transient' | 'permanent' | 'stuck';
+
+interface SimTask {
+  readonly id: string;
+  readonly at: number;
+  readonly endsAt: number;
+  readonly end: End;
+  readonly buttons: readonly Button[];
+}
+
+/** How long a request that is never answered is waited for. */
+export const requestMs = 60_000;
+
+/**
+ * The model of a gateway: what it was asked, the tasks it made, and what it says, in bytes that the real client's
+ * readers judge. It lies as protocol.md says that gateways do. Healed, it tells nothing but the truth.
+ */
+export class Gateway implements DrivenService {
+  healed = false;
+  readonly tasks = new Map<string, SimTask>();
+  /** Tasks made for each job. */
+  readonly made = new Map<string, number>();
+  readonly #scenario: Scenario;
+  readonly #chance: Chance;
+  #requests = 0;
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+    this.#chance = new Chance(scenario.seed);
+  }
+
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Answer<SubmitAnswer>> {
+    const n = ++this.#requests;
+    const { pressed } = record;
+    if (pressed !== undefined) {
+      const parent = this.tasks.get(parentTaskId ?? '');
+      if (parent?.buttons.every(({ customId }) => customId !== pressed.customId) ?? true)
+        throw new Error(
+          `Violation: ${record.key} presses ${pressed.customId}, which task ${parentTaskId} does not offer.`,
+        );
+    }
+    const fault = this.#fault(submitFaults, this.#scenario.submit, 'submit', n);
+    const latency = this.#latency(n);
+    const heard = (answer: Answer<SubmitAnswer>, afterMs = latency): Heard<Answer<SubmitAnswer>> => ({
+      answer,
+      afterMs,
+    });
+    const reply = (
+      status: number,
+      body: unknown,
+      headers: Readonly<Record<string, string>> = {},
+    ): Heard<Answer<SubmitAnswer>> => heard(readSubmit(replyOf(status, body, headers), facts(false)));
+    const accept = (code = 1): Heard<Answer<SubmitAnswer>> =>
+      reply(200, { code, description: 'ok', result: this.#make(record, now), properties: {} });
+    const lost = (loss: Loss, sent: boolean, afterMs = latency): Heard<Answer<SubmitAnswer>> =>
+      heard({ ok: false, error: connectionFailure(loss, sent, facts(false)) }, afterMs);
+    const envelope = { error: { code: '', message: `trouble (request id: r${n})`, type: 'svc_api_error' } };
+    if (fault?.endsWith('-made')) this.#make(record, now);
+    switch (fault) {
+      case undefined:
+        return accept();
+      case '400':
+      case '403':
+      case '413':
+        // Said of this request alone, so that twenty equal ones in a row are another matter.
+        return reply(Number(fault), {
+          error: { code: '', message: `not ${record.key} (request id: r${n})`, type: 'svc_api_error' },
+        });
+      case '429':
+        return reply(429, envelope);
+      case '429-after':
+        return reply(429, envelope, { 'retry-after': '7' });
+      case '400-code-5':
+      case '400-code-5-made':
+        return reply(400, { description: 'do_request_failed ', type: 'upstream_error', code: 5 });
+      case 'code-22':
+        return accept(22);
+      case 'code-23':
+      case 'code-9':
+        return reply(200, {
+          code: Number(fault.slice(5)),
+          description: '队列已满，请稍后尝试',
+          result: null,
+        });
+      case 'code-3-account':
+        return reply(200, { code: 3, description: '无可用的账号实例', result: null });
+      case 'code-3-task':
+        return reply(200, { code: 3, description: `关联任务不存在或已失效 ${record.key}`, result: null });
+      case 'code-4':
+        return reply(200, { code: 4, description: `参数错误 ${record.key}`, result: null });
+      case 'code-24':
+        return reply(200, { code: 24, description: '可能包含敏感词', properties: { bannedWord: 'x' } });
+      case 'code-21':
+        return reply(200, {
+          code: 21,
+          description: 'Waiting for window confirm',
+          result: this.#make(record, now),
+          properties: { remix: true },
+        });
+      case 'refused':
+        return lost({ code: 'connection.refused', what: 'connection refused' }, false);
+      case 'reset':
+      case 'reset-made':
+        return lost({ code: 'connection.lost', what: 'the connection was reset' }, true);
+      case 'timeout-made':
+        return lost({ code: 'connection.timeout', what: 'no answer in time' }, true, requestMs);
+      case 'truncated-made':
+        return heard(
+          readSubmit(
+            {
+              status: 200,
+              header: () => null,
+              body: { kind: 'unread', loss: { code: 'connection.lost', what: 'the answer was cut off' } },
+            },
+            facts(false),
+          ),
+        );
+      case 'empty-made':
+        return reply(200, '');
+      case 'html-502':
+        return reply(502, '<html><title>Bad gateway</title></html>');
+      case 'bare-id': {
+        const id = this.#make(record, now);
+        return reply(200, `{"code":1,"description":"ok","result":${id}}`);
+      }
+      case '408':
+      case '500':
+      case '502':
+      case '503':
+      case '504':
+      case '520':
+      case '524':
+      case '500-made':
+      case '504-made':
+      case '524-made':
+        return reply(Number(fault.slice(0, 3)), envelope);
+    }
+  }
+
+  fetch(id: string, now: number): Heard<Answer<Task>> {
+    const n = ++this.#requests;
+    const fault = this.#fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
+    const afterMs = fault === 'timeout' ? requestMs : this.#latency(n);
+    return { answer: this.#look(id, now, fault), afterMs };
+  }
+
+  save(key: string): Heard<SaveAnswer> {
+    const n = ++this.#requests;
+    const fault = this.#fault(saveFaults, this.#scenario.save, 'save', n);
+    const afterMs = this.#latency(n);
+    if (fault !== undefined) return { answer: { ok: false, error: saveFailures[fault] }, afterMs };
+    return {
+      afterMs,
+      answer: {
+        ok: true,
+        value: {
+          output: 1,
+          file: `images/${key.slice(0, 2)}/${key}-1.png`,
+          bytes: 10,
+          sha256: key,
+          mime: 'image/png',
+          width: 8,
+          height: 8,
+        },
+      },
+    };
+  }
+
+  #look(id: string, now: number, fault: FetchFault | undefined): Answer<Task> {
+    const reply = (status: number, body: unknown): Answer<Task> =>
+      readTask(id, replyOf(status, body), facts(true));
+    const lost = (loss: Loss): Answer<Task> => ({
+      ok: false,
+      error: connectionFailure(loss, true, facts(true)),
+    });
+    const task = this.tasks.get(id);
+    switch (fault) {
+      case '429':
+      case '500':
+      case '502':
+      case '503':
+      case '504':
+      case '524':
+        return reply(Number(fault), { error: { code: '', message: 'trouble', type: 'svc_api_error' } });
+      case 'reset':
+        return lost({ code: 'connection.lost', what: 'the connection was reset' });
+      case 'timeout':
+        return lost({ code: 'connection.timeout', what: 'no answer in time' });
+      case 'truncated':
+        return readTask(
+          id,
+          {
+            status: 200,
+            header: () => null,
+            body: { kind: 'unread', loss: { code: 'connection.lost', what: 'cut off' } },
+          },
+          facts(true),
+        );
+      case 'unknown':
+        return reply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
+      case 'null':
+        return reply(200, 'null');
+      case 'html-502':
+        return reply(502, '<html></html>');
+      case 'broken-json':
+        return reply(200, '{"id":"');
+      case 'empty-status':
+        return reply(200, { id, status: '', progress: '0%', buttons: null, imageUrl: '' });
+      case 'null-buttons':
+      case undefined:
+        break;
+    }
+    if (task === undefined)
+      return reply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
+    const age = now - task.at;
+    if (!this.healed && this.#scenario.lag && age >= 0 && age < 3000) return reply(200, 'null');
+    const ended = now >= task.endsAt && (task.end !== 'stuck' || this.healed);
+    if (!ended)
+      return reply(200, {
+        id,
+        status: 'IN_PROGRESS',
+        progress: '46%',
+        imageUrl: 'https://images.example/preview.webp',
+        buttons: fault === 'null-buttons' ? null : [],
+      });
+    switch (task.end) {
+      case 'transient':
+        return reply(200, {
+          id,
+          status: 'FAILURE',
+          failReason: '[Internal error] Something went wrong',
+          buttons: [],
+        });
+      case 'permanent':
+        return reply(200, { id, status: 'FAILURE', failReason: '[Banned prompt detected] no', buttons: [] });
+      case 'success':
+      case 'stuck':
+        return reply(200, {
+          id,
+          status: 'SUCCESS',
+          progress: '100%',
+          imageUrl: `https://images.example/${id}.png`,
+          buttons: task.buttons,
+        });
+    }
+  }
+
+  #make(record: JobRecord, now: number): string {
+    const number = this.tasks.size + 1;
+    const count = (this.made.get(record.key) ?? 0) + 1;
+    this.made.set(record.key, count);
+    const name = `${record.key} ${count}`;
+    const label = record.pressed?.label ?? '';
+    // Longer than 2^53: an id that is rounded is another id.
+    const id = `14001929738${String(100_000 + number)}`;
+    this.tasks.set(id, {
+      id,
+      at: now,
+      endsAt: now + this.#chance.whole(500, 90_000, 'duration', name),
+      end: this.#drawEnd(name),
+      buttons: (/^U\d$/.test(label) ? upscaledButtons(number) : gridButtons(number)).map(
+        ({ customId, label: text, emoji }) => ({ customId, label: text, emoji }),
+      ),
+    });
+    return id;
+  }
+
+  #drawEnd(name: string): End {
+    if (this.healed) return 'success';
+    const { transient, permanent, stuck } = this.#scenario.ends;
+    const drawn = this.#chance.of('end', name);
+    if (drawn < transient) return 'transient';
+    if (drawn < transient + permanent) return 'permanent';
+    return drawn < transient + permanent + stuck ? 'stuck' : 'success';
+  }
+
+  #fault<K extends SubmitFault | FetchFault | keyof typeof saveFailures>(
+    kinds: readonly K[],
+    rates: Readonly<Partial<Record<K, number>>>,
+    route: string,
+    n: number,
+  ): K | undefined {
+    if (this.healed) return undefined;
+    return kinds.find((kind) => this.#chance.happens(rates[kind] ?? 0, route, kind, n));
+  }
+
+  #latency(n: number): number {
+    return this.#chance.whole(20, 2000, 'latency', n);
+  }
+}
+
+const facts = (safe: boolean): RequestFacts => ({
+  safe,
+  label: safe ? 'GET /img/task/x/fetch' : 'POST /img/submit/x',
+  baseUrl: 'https://gateway.example',
+  clean: (words) => words,
+  now: () => 0,
+});
+
+function replyOf(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return {
+    status,
+    header: (name) => headers[name.toLowerCase()] ?? null,
+    body: readReplyBody(Buffer.from(text), text.startsWith('<') ? 'text/html' : 'application/json'),
+  };
+}

@@ -1,0 +1,21 @@
+/** `npm run sim -- --seeds 10000 [--from 1]`: plays that many histories, and shows the first broken promise. */
+import { parseArgs } from 'node:util';
+import { search } from './search.ts';
+
+const { values } = parseArgs({
+  options: { seeds: { type: 'string', default: '1000' }, from: { type: 'string', default: '1' } },
+});
+const from = Number(values.from);
+const seeds = Number(values.seeds);
+const startedAt = performance.now();
+const { found, ...played } = await search(from, seeds);
+const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+console.log(
+  `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.inDoubt} jobs in doubt, ${found === undefined ? 0 : 1} violations, ${seconds} s`,
+);
+if (found !== undefined) {
+  console.log(
+    `seed ${found.seed}: ${found.violation}\nthe simplest history that shows it:\n${JSON.stringify(found.simplest, undefined, 2)}`,
+  );
+  process.exitCode = 1;
+}

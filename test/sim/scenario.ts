@@ -1,0 +1,158 @@
+import type { TurnPlace } from '../rig/drive.ts';
+import { Chance } from './chance.ts';
+import {
+  type FetchFault,
+  fetchFaults,
+  type SaveFault,
+  type SubmitFault,
+  saveFaults,
+  submitFaults,
+} from './faults.ts';
+
+/** One start of the command, and how it ends early, if it does. */
+export interface Invocation {
+  readonly death?: { readonly turn: number; readonly place: TurnPlace };
+  /** The disk fails at this commit. */
+  readonly disk?: { readonly commit: number; readonly code: 'state.full' | 'state.readonly' | 'state.io' };
+  /** First signal, ms after the start. */
+  readonly drainAfterMs?: number;
+  /** ms that pass before it, by the machine's clock; negative when the clock was set back. */
+  readonly gapMs: number;
+  readonly retryFailed: boolean;
+  readonly inDoubt: 'hold' | 'retry';
+}
+
+/** Everything about one simulated history, as data: what a failing seed is reduced to. */
+export interface Scenario {
+  readonly seed: number;
+  readonly cells: number;
+  readonly path: string;
+  readonly limits: { readonly tasks: number; readonly requests: number; readonly submitPerMinute?: number };
+  readonly retry: {
+    readonly attempts: number;
+    readonly resubmits: number;
+    readonly ambiguous: 'retry' | 'hold';
+  };
+  readonly budget?: number;
+  readonly commitMs: number;
+  readonly lag: boolean;
+  readonly submit: Readonly<Partial<Record<SubmitFault, number>>>;
+  readonly fetch: Readonly<Partial<Record<FetchFault, number>>>;
+  readonly save: Readonly<Partial<Record<SaveFault, number>>>;
+  /** Shares of tasks that end in a failure that may pass, in one that never does, or not at all. */
+  readonly ends: { readonly transient: number; readonly permanent: number; readonly stuck: number };
+  readonly invocations: readonly Invocation[];
+}
+
+const paths = [
+  '',
+  'U1',
+  'U1..U4',
+  'U1,U3 → Vary (Strong)',
+  'U* → Vary (Subtle)',
+  'U2 → Nowhere? → U1',
+  'Nowhere | U4',
+  'V1 → U1 → Zoom Out 2x',
+];
+
+/** Draws a whole history from one seed. */
+export function drawScenario(seed: number): Scenario {
+  const chance = new Chance(seed);
+  // Most histories have few kinds of trouble, so that each kind is also seen alone.
+  const trouble = chance.pick([0.02, 0.1, 0.4], 'trouble');
+  const rates = <K extends string>(kinds: readonly K[], what: string): Partial<Record<K, number>> =>
+    Object.fromEntries(
+      kinds
+        .filter((kind) => chance.happens(trouble, what, kind))
+        .map((kind) => [kind, chance.pick([0.05, 0.2, 0.5], what, kind, 'rate')]),
+    ) as Partial<Record<K, number>>;
+  const share = (what: string): number =>
+    chance.happens(0.25, what) ? chance.pick([0.1, 0.4], what, 'share') : 0;
+  const count = chance.whole(1, 6, 'invocations');
+  return {
+    seed,
+    cells: chance.whole(1, 12, 'cells'),
+    path: chance.pick(paths, 'path'),
+    limits: {
+      tasks: chance.pick([1, 2, 3, 12], 'tasks'),
+      requests: chance.pick([1, 2, 4, 16], 'requests'),
+      ...(chance.happens(0.3, 'rate') && { submitPerMinute: chance.pick([6, 60], 'rate', 'of') }),
+    },
+    retry: {
+      attempts: chance.pick([1, 2, 6], 'attempts'),
+      resubmits: chance.pick([0, 1, 2], 'resubmits'),
+      ambiguous: chance.pick(['retry', 'hold'] as const, 'ambiguous'),
+    },
+    ...(chance.happens(0.2, 'budget') && { budget: chance.whole(1, 30, 'budget', 'of') }),
+    commitMs: chance.pick([0, 1, 500], 'commit'),
+    lag: chance.happens(0.3, 'lag'),
+    submit: rates(submitFaults, 'submit'),
+    fetch: rates(fetchFaults, 'fetch'),
+    save: rates(saveFaults, 'save'),
+    ends: { transient: share('transient'), permanent: share('permanent'), stuck: share('stuck') },
+    invocations: Array.from({ length: count }, (_, n) => drawInvocation(chance, n)),
+  };
+}
+
+function drawInvocation(chance: Chance, n: number): Invocation {
+  const end = chance.pick(['death', 'death', 'disk', 'drain', 'none'] as const, n, 'end');
+  return {
+    gapMs: chance.pick([0, 1000, 60_000, 90_000_000, -3_600_000], n, 'gap'),
+    retryFailed: chance.happens(0.2, n, 'retry-failed'),
+    inDoubt: chance.happens(0.2, n, 'in-doubt') ? 'retry' : 'hold',
+    ...(end === 'death' && {
+      death: {
+        turn: chance.whole(1, chance.pick([5, 40, 200], n, 'about'), n, 'turn'),
+        place: chance.pick(
+          ['before-commit', 'after-commit', 'after-first-errand', 'after-errands'] as const,
+          n,
+          'place',
+        ),
+      },
+    }),
+    ...(end === 'disk' && {
+      disk: {
+        commit: chance.whole(1, 40, n, 'commit'),
+        code: chance.pick(['state.full', 'state.readonly', 'state.io'] as const, n, 'code'),
+      },
+    }),
+    ...(end === 'drain' && { drainAfterMs: chance.whole(0, 120_000, n, 'drain') }),
+  };
+}
+
+/** Simpler histories, simplest first: a failing one is replaced by the first of these that fails too. */
+export function* simpler(scenario: Scenario): Generator<Scenario> {
+  if (scenario.cells > 1) {
+    yield { ...scenario, cells: 1 };
+    yield { ...scenario, cells: Math.ceil(scenario.cells / 2) };
+    yield { ...scenario, cells: scenario.cells - 1 };
+  }
+  if (scenario.path !== '') yield { ...scenario, path: '' };
+  if (scenario.path !== '' && scenario.path !== 'U1') yield { ...scenario, path: 'U1' };
+  for (const at of scenario.invocations.keys())
+    yield { ...scenario, invocations: scenario.invocations.toSpliced(at, 1) };
+  for (const route of ['submit', 'fetch', 'save'] as const)
+    for (const kind of Object.keys(scenario[route])) {
+      const { [kind as never]: _, ...rest } = scenario[route];
+      yield { ...scenario, [route]: rest };
+    }
+  for (const end of ['transient', 'permanent', 'stuck'] as const)
+    if (scenario.ends[end] > 0) yield { ...scenario, ends: { ...scenario.ends, [end]: 0 } };
+  if (scenario.budget !== undefined) {
+    const { budget: _, ...rest } = scenario;
+    yield rest;
+  }
+  if (scenario.lag) yield { ...scenario, lag: false };
+  if (scenario.commitMs > 0) yield { ...scenario, commitMs: 0 };
+  if (scenario.limits.submitPerMinute !== undefined)
+    yield { ...scenario, limits: { tasks: scenario.limits.tasks, requests: scenario.limits.requests } };
+  for (const [at, { retryFailed, inDoubt, gapMs }] of scenario.invocations.entries()) {
+    const change = (changes: Partial<Invocation>): Scenario => ({
+      ...scenario,
+      invocations: scenario.invocations.with(at, { ...(scenario.invocations[at] as Invocation), ...changes }),
+    });
+    if (retryFailed) yield change({ retryFailed: false });
+    if (inDoubt === 'retry') yield change({ inDoubt: 'hold' });
+    if (gapMs !== 0) yield change({ gapMs: 0 });
+  }
+}

@@ -1,0 +1,57 @@
+import { drawScenario, type Scenario, simpler } from './scenario.ts';
+import { type Mutant, type Outcome, simulate } from './simulate.ts';
+
+/** A broken promise, with the simplest history that breaks it. */
+export interface Found {
+  readonly seed: number;
+  readonly violation: string;
+  readonly simplest: Scenario;
+}
+
+export interface Searched {
+  readonly seeds: number;
+  readonly submits: number;
+  readonly inDoubt: number;
+  readonly found?: Found;
+}
+
+/** How many simpler histories are tried at the most. */
+const patience = 400;
+
+/** Plays seeds until one breaks a promise; that one is replayed ever simpler. */
+export async function search(from: number, count: number, mutant?: Mutant): Promise<Searched> {
+  let submits = 0;
+  let inDoubt = 0;
+  for (let seed = from; seed < from + count; seed++) {
+    const scenario = drawScenario(seed);
+    const outcome = await simulate(scenario, mutant);
+    submits += outcome.submits;
+    inDoubt += outcome.inDoubt;
+    if (outcome.violation !== undefined) {
+      const [simplest, violation] = await shrink(scenario, outcome.violation, mutant);
+      return { seeds: seed - from + 1, submits, inDoubt, found: { seed, violation, simplest } };
+    }
+  }
+  return { seeds: count, submits, inDoubt };
+}
+
+async function shrink(
+  scenario: Scenario,
+  violation: string,
+  mutant: Mutant | undefined,
+): Promise<[Scenario, string]> {
+  let [simplest, why] = [scenario, violation];
+  let tries = 0;
+  for (let improved = true; improved; ) {
+    improved = false;
+    for (const candidate of simpler(simplest)) {
+      if (++tries > patience) return [simplest, why];
+      const outcome: Outcome = await simulate(candidate, mutant);
+      if (outcome.violation === undefined) continue;
+      [simplest, why] = [candidate, outcome.violation];
+      improved = true;
+      break;
+    }
+  }
+  return [simplest, why];
+}

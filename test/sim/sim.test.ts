@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { drawScenario } from './scenario.ts';
+import { search } from './search.ts';
+import { simulate } from './simulate.ts';
+
+const from = Number(process.env['SEED'] ?? 1);
+const seeds = 120;
+
+describe('simulated histories', () => {
+  it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
+    const { found } = await search(from, seeds);
+    expect(found).toBeUndefined();
+  }, 120_000);
+
+  it('are the same when they are played again', async () => {
+    const scenario = drawScenario(41);
+    expect(await simulate(scenario)).toEqual(await simulate(scenario));
+  });
+
+  it('notice a run that sends before its intent is durable, and show the simplest history that does', async () => {
+    const { found, seeds: needed } = await search(1, 100, 'sends-first');
+    expect(needed).toBeLessThanOrEqual(100);
+    expect(found?.violation).toMatch(/is submitted while its record says/);
+    expect(found?.simplest.invocations.length).toBeLessThanOrEqual(1);
+  }, 60_000);
+});

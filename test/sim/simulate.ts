@@ -1,0 +1,235 @@
+import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
+import { manifestRows } from '../../src/manifest/rows.ts';
+import type { Cell } from '../../src/plan/cell.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { RunSettings } from '../../src/run/ports.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { type Driven, drive } from '../rig/drive.ts';
+import { faultyStore } from '../rig/faulty-store.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { planOf } from '../rig/plan.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { Auditor, Violation } from './auditor.ts';
+import { Chance } from './chance.ts';
+import { Gateway } from './gateway.ts';
+import type { Invocation, Scenario } from './scenario.ts';
+
+/** A rule that is broken on purpose, to see that it is noticed. */
+export type Mutant = 'sends-first';
+
+export interface Outcome {
+  /** What was broken; undefined: nothing. */
+  readonly violation?: string;
+  readonly submits: number;
+  readonly inDoubt: number;
+}
+
+const epoch = 1_700_000_000_000;
+/** Starts of the command that a healed service may need until everything is done. */
+const healingRuns = 12;
+/** No run lasts longer than this in virtual time: patience and deadlines end it. */
+const longestRunMs = 14 * 86_400_000;
+
+const plans = new Map<string, Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }>>();
+
+function planFor({
+  cells,
+  path,
+}: Scenario): Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }> {
+  const text = `name: sim
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  grid:
+    imagine: "picture {{ n }}"
+${path === '' ? '' : `    path: ${path}\n`}`;
+  const known = plans.get(text) ?? planOf(text);
+  plans.set(text, known);
+  return known;
+}
+
+/** Plays one history to its end, then heals the service and sees whether everything comes out as if nothing had been. */
+export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Outcome> {
+  const { plan, cells } = await planFor(scenario);
+  const store = memoryStore();
+  const gateway = new Gateway(scenario);
+  const auditor = new Auditor(scenario, store, gateway);
+  let now = epoch;
+  let submits = 0;
+  let inDoubt = 0;
+
+  const start = (invocation: Invocation, settings: RunSettings, n: number): Driven => {
+    now += invocation.gapMs;
+    auditor.begin(invocation, allRecords(store));
+    const { death, disk, drainAfterMs } = invocation;
+    const faulty =
+      disk === undefined ? store : faultyStore(store, [{ at: disk.commit, fault: disk.code, lasting: true }]);
+    const chance = new Chance(scenario.seed);
+    let draws = 0;
+    const driven = drive({
+      cells,
+      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      settings,
+      store: faulty,
+      service: gateway,
+      random: () => chance.of('jitter', n, ++draws),
+      startAt: now,
+      commitMs: scenario.commitMs,
+      onErrand: (errand, at) => auditor.sends(errand, at),
+      onHeard: (input, at) => {
+        if (at - now > longestRunMs) throw new Violation('The run does not end.');
+        auditor.hears(input);
+      },
+      onTurn: (held) => auditor.holds(held),
+      ...(death && { dies: (turn, place) => turn === death.turn && place === death.place }),
+      ...(drainAfterMs !== undefined && { drainAt: now + drainAfterMs }),
+      ...(mutant === 'sends-first' && { sendsFirst: true }),
+    });
+    now = driven.endedAt;
+    submits += driven.submits;
+    auditor.checkCounted();
+    return driven;
+  };
+
+  try {
+    for (const [n, invocation] of scenario.invocations.entries()) {
+      start(invocation, settingsOf(scenario, invocation), n);
+      await checkManifest(plan, cells, store);
+    }
+    inDoubt = [...store.withStatus('in-doubt')].length;
+    gateway.healed = true;
+    const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
+    const { budget: _, ...unlimited } = scenario;
+    for (let n = 0; unfinished(plan, cells, store) > 0; n++) {
+      if (n === healingRuns)
+        throw new Violation(
+          `${unfinished(plan, cells, store)} slots are not done after ${n} runs against a healthy service`,
+        );
+      start(word, settingsOf(unlimited, word), 1000 + n);
+    }
+    await checkResults(scenario, plan, cells, store);
+    return { submits, inDoubt };
+  } catch (error) {
+    const violation =
+      error instanceof Error
+        ? `${error.message}${error instanceof Violation ? '' : `\n${error.stack ?? ''}`}`
+        : String(error);
+    return { violation, submits, inDoubt };
+  }
+}
+
+function settingsOf({ limits, retry, budget }: Scenario, { retryFailed, inDoubt }: Invocation): RunSettings {
+  const { tasks, requests, submitPerMinute } = limits;
+  return virtualSettings({
+    limits: {
+      tasks,
+      requests,
+      ...(submitPerMinute !== undefined && { submit: { count: submitPerMinute, perMs: 60_000 } }),
+    },
+    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000 },
+    budget: budget === undefined ? {} : { submits: budget },
+    inDoubt,
+    ...(retryFailed && { retryFailed: {} }),
+  });
+}
+
+function* allRecords(store: StateStore): Generator<ReturnType<StateStore['unfinished']>[number]> {
+  for (const status of [
+    'pending',
+    'submitting',
+    'running',
+    'modal',
+    'saving',
+    'done',
+    'failed',
+    'in-doubt',
+  ] as const)
+    yield* store.withStatus(status);
+}
+
+function unfinished(plan: Plan, cells: readonly Cell[], store: StateStore): number {
+  let count = 0;
+  for (const cell of cells)
+    for (const { status, error } of plan.resolve(cell, (key) => store.get(key))) {
+      // A button that is not there stays not there, however healthy the service.
+      const hopeless = error?.code === 'button.missing' || status === 'blocked';
+      if (status !== 'done' && status !== 'skipped' && !hopeless) count += 1;
+    }
+  return count;
+}
+
+/** The manifest accounts for every planned slot, exactly once. */
+async function checkManifest(plan: Plan, cells: readonly Cell[], store: StateStore): Promise<void> {
+  const planned = cells.flatMap((cell) =>
+    plan
+      .resolve(cell, (key) => store.get(key))
+      .map((slot) => `${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`),
+  );
+  const listed: string[] = [];
+  for await (const { slot } of manifestRows(plan, {}, store))
+    listed.push(`${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`);
+  if (listed.join('\n') !== planned.join('\n'))
+    throw new Violation('The manifest does not list what is planned.');
+}
+
+/** The columns in which two histories of one plan differ: times, ids, counts of tries. */
+const ofOneHistory = new Set([
+  'image_url',
+  'task_id',
+  'parent_task_id',
+  'custom_id',
+  'attempts',
+  'submitted_at',
+  'finished_at',
+  'request_id',
+  'error_message',
+]);
+
+async function resultsOf(plan: Plan, store: StateStore): Promise<string> {
+  const { variables } = plan.matrix;
+  const header = manifestHeader(variables);
+  const lines: string[] = [];
+  for await (const row of manifestRows(plan, {}, store))
+    lines.push(
+      rowFields(row, variables)
+        .filter((_, at) => !ofOneHistory.has(header[at] ?? ''))
+        .join(','),
+    );
+  return lines.join('\n');
+}
+
+/** The same final manifest as without faults. */
+async function checkResults(
+  scenario: Scenario,
+  plan: Plan,
+  cells: readonly Cell[],
+  store: StateStore,
+): Promise<void> {
+  const calm: Scenario = {
+    ...scenario,
+    submit: {},
+    fetch: {},
+    save: {},
+    lag: false,
+    ends: { transient: 0, permanent: 0, stuck: 0 },
+  };
+  const calmStore = memoryStore();
+  const gateway = new Gateway(calm);
+  gateway.healed = true;
+  const { budget: _, ...unlimited } = calm;
+  drive({
+    cells,
+    resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    settings: settingsOf(unlimited, { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
+    store: calmStore,
+    service: gateway,
+    random: () => 0.5,
+    startAt: epoch,
+  });
+  const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
+  if (expected !== got) {
+    const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
+    throw new Violation(
+      `The manifest differs from that of a calm run, in row ${at + 1}:\n${expected.split('\n')[at]}\n${got.split('\n')[at]}`,
+    );
+  }
+}
