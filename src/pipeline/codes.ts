@@ -62,6 +62,7 @@ export const diagnosticCodes = {
   'step.unbuilt': 'A part of the language that this version cannot run yet.',
   'step.unknown': 'A step that does not exist is named.',
   'step.from-and-gather': 'A step has both from and gather.',
+  'step.gather-click': 'A click gathers several jobs.',
   'step.cycle': 'Steps wait for each other.',
   'step.no-buttons': 'A button of a step is pressed that makes text.',
   'step.unknown-branch': 'An address names a branch that the step does not have.',

@@ -40,7 +40,9 @@ export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', '
 export const unbuilt = {
   kinds: new Set<StepKind>(['blend', 'describe', 'video', 'edit', 'generate', 'chat']),
   /** Keys of a step, whatever its kind. */
-  keys: new Set<string>(['gather', 'prompt', 'mask', 'remix']),
+  keys: new Set<string>(['prompt', 'mask', 'remix']),
+  /** Keys of a step of one kind: what an imagine gathers would be its image prompts. */
+  keysOfKind: new Set<string>(['imagine.gather']),
   /** Keys of a path segment that is a mapping. */
   segmentKeys: new Set<string>(['prompt', 'mask', 'remix']),
   /** Fields of an operation: `imagine.images`. */

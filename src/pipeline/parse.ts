@@ -3,7 +3,7 @@ import { FileCheck } from './file-check.ts';
 import type { FilePort } from './files.ts';
 import { readMatrix } from './matrix.ts';
 import { warnOfUnusedAxes } from './matrix-unused.ts';
-import { type SourceNode, toJson } from './node.ts';
+import { toJson } from './node.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Reports } from './reports.ts';
 import type { PipelineFile } from './schema.generated.ts';
@@ -38,18 +38,19 @@ export interface ParsedPipeline {
  */
 export async function parsePipeline(source: PipelineSource, files: FilePort): Promise<ParsedPipeline> {
   const reports = new Reports(new SourceText(source.file, source.text));
-  const root = readYaml(reports.source, reports);
-  const pipeline = root === undefined ? undefined : await readPipeline(root, source, files, reports);
+  const pipeline = await readPipeline(source, files, reports);
   const diagnostics = reports.diagnostics();
   return { ...(pipeline === undefined ? {} : { pipeline }), diagnostics };
 }
 
-async function readPipeline(
-  root: SourceNode,
+/** {@link parsePipeline} into the caller's reports; undefined when they say that it failed. */
+export async function readPipeline(
   source: PipelineSource,
   files: FilePort,
   reports: Reports,
 ): Promise<Pipeline | undefined> {
+  const root = readYaml(reports.source, reports);
+  if (root === undefined) return undefined;
   const stepNodes = checkSchema(root, reports);
   checkSettings(root, reports);
   const fileCheck = new FileCheck(files, source.folder, reports);

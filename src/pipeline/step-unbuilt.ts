@@ -17,6 +17,7 @@ export function refuseUnbuilt({ kind, node }: StepNode, reports: Reports): void 
     if (!keysOfStep(kind).includes(key)) continue;
     if (key === kind && unbuilt.kinds.has(kind)) refuse(entry, `The step kind ${key}`);
     else if (unbuilt.keys.has(key)) refuse(entry, `"${key}"`);
+    else if (unbuilt.keysOfKind.has(`${kind}.${key}`)) refuse(entry, `"${key}" with ${kind}`);
   }
   for (const entry of entriesOf(member(node, kind))) {
     if (unbuilt.fields.has(`${kind}.${entry.key}`)) refuse(entry, `"${kind}.${entry.key}"`);

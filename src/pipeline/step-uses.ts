@@ -112,6 +112,9 @@ function reportSeveral(
   if (!target.pathKnown || !couldMeanSeveral(step, target, steps)) return;
   const address = target.from?.source ?? target.name;
   const message = `"${target.name}" has several jobs here (one per branch of ${address}), and a job of "${step.name}" can use one.`;
-  const hint = `Continue one of them (from: ${address}), or collect all of them with gather: ${target.name}.`;
+  const hint =
+    step.gather?.step === target.name
+      ? 'A template reads one job; what a step gathers goes into its request as it is.'
+      : `Continue one of them (from: ${address}), or collect all of them with gather: ${target.name}.`;
   reports.error('step.several', position, message, hint);
 }

@@ -1,5 +1,6 @@
 import type { FileCheck } from './file-check.ts';
 import type { MatrixDraft } from './matrix.ts';
+import { isText } from './node.ts';
 import type { Step } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { StepNode } from './schema-check.ts';
@@ -40,7 +41,13 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
   const { from, gather } = step;
   const fromEntry = step.node.entries.get('from');
   const gatherEntry = step.node.entries.get('gather');
-  if (fromEntry !== undefined && gatherEntry !== undefined && step.kind !== 'click') {
+  if (step.kind === 'click' && gatherEntry !== undefined) {
+    const { value } = gatherEntry;
+    const message = `Step "${step.name}" presses a button, and a button belongs to one task, not to all that are gathered.`;
+    const wanted = fromEntry === undefined && isText(value) && value.value !== '';
+    const hint = wanted ? `Write from: ${value.value} to press it on each.` : 'Keep from.';
+    reports.error('step.gather-click', gatherEntry.keySpan, message, hint);
+  } else if (fromEntry !== undefined && gatherEntry !== undefined) {
     const message = `Step "${step.name}" has both from and gather.`;
     const hint = 'from makes one job per branch, gather one job per cell with all of them: keep one.';
     reports.error('step.from-and-gather', gatherEntry.keySpan, message, hint);

@@ -35,14 +35,16 @@ function namedBranch(place: Place, name: string): Place | undefined {
 function copyBelow(place: Place, above: Place | undefined, name?: string): Place {
   const segment = name ?? place.segment;
   const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
+  const wild = name === undefined && place.wild;
   const copy: PlaceDraft = {
     ...place,
     copyOf: place.copyOf ?? place,
     ...(above === undefined ? {} : { above }),
     ...(segment === undefined ? {} : { segment }),
     ...(name === undefined ? {} : { named: textPress(name) }),
-    wild: name === undefined && place.wild,
-    open: (name === undefined && place.wild) || (above?.open ?? false),
+    wild,
+    open: wild || (above?.open ?? false),
+    late: wild || place.waits.length > 0 || (above?.late ?? false),
     branch,
     text: placeText(place.step.name, branch),
     names: new Map(),

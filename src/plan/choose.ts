@@ -23,7 +23,7 @@ export interface UnknownStep {
 
 /**
  * The named steps, with what they need: the branches that they start from (`from: grid/U1` needs the grid and its U1,
- * not U2 to U4, which would be paid for nothing) and the steps that templates of all these read. No names choose
+ * not U2 to U4, which would be paid for nothing), all that they gather, and the steps that templates of all these read. No names choose
  * everything.
  */
 export function chosenSteps(
@@ -54,6 +54,7 @@ export function chosenSteps(
     if (needed.has(place)) continue;
     needed.add(place);
     if (place.above !== undefined) open.push(place.above);
+    if (place.gathers !== undefined) open.push(...place.gathers.places);
     for (const name of place.waits) open.push(...stepNamed(steps, name).operations);
   }
   const indexes = new Set([...needed].map(({ index }) => index));

@@ -87,19 +87,13 @@ function multiplied(plan: Plan, places: readonly Place[], cells: number): readon
     const tally = tallies.get(step.name) ?? new StepTally(step);
     tallies.set(step.name, tally);
     if (place.open) tally.open = true;
-    if (place.open || waitsForResult(place)) tally.slot('waiting', cells);
+    if (place.late) tally.slot('waiting', cells);
     else {
       const names = selector === undefined ? [] : selectorNames(selector);
       tally.submit('new', priceOf(plan.pipeline.prices, kind, names), cells);
     }
   }
   return [...tallies.values()].map((tally) => tally.report());
-}
-
-function waitsForResult(place: Place): boolean {
-  for (let at: Place | undefined = place; at !== undefined; at = at.above)
-    if (at.waits.length > 0) return true;
-  return false;
 }
 
 function warningsOf(

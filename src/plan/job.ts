@@ -41,7 +41,17 @@ export interface JobSpec {
   readonly request: JobRequest;
   /** Key of the job whose button is pressed. */
   readonly parent?: string;
+  /**
+   * Of a step that gathers, in place of a parent: the keys of what it gathers, one for each slot that was not skipped,
+   * in the manifest's order. Never empty; slots that share a job name it once each, so that the third image is the
+   * third branch.
+   */
+  readonly inputs?: readonly string[];
 }
+
+/** Keys of the jobs that a job continues or gathers, in order; empty for a root. */
+export const inputsOf = ({ parent, inputs }: Pick<JobSpec, 'parent' | 'inputs'>): readonly string[] =>
+  inputs ?? (parent === undefined ? [] : [parent]);
 
 /** DESIGN.md section 4. `skipped` and `blocked` are states of slots, never of jobs. */
 export type JobStatus =
@@ -108,6 +118,8 @@ export interface JobRecord {
   readonly status: JobStatus;
   readonly request: JobRequest;
   readonly parent?: string;
+  /** As in its {@link JobSpec}. */
+  readonly inputs?: readonly string[];
   readonly origin: JobOrigin;
   /** Some slot wants its artifacts. */
   readonly keep: boolean;

@@ -8,23 +8,40 @@ import { isWild, pressRequest, type RequestTemplate, stepRequest } from './reque
 /** Slots of one cell beyond this are a mistake in a path: at nine buttons a level it is the fourth. */
 export const slotsPerCellLimit = 10_000;
 
+/** Jobs that the steps of one cell gather, all together, beyond this are a mistake in an address. */
+export const gatheredPerCellLimit = 10_000;
+
 /** One level of a path: what is pressed there, compiled once for all places that press it. */
 type Level = readonly { readonly selector: Selector; readonly request: RequestTemplate }[];
 
-/** Lays out the places of checked steps; the step that goes over {@link slotsPerCellLimit} is the failure. */
-export function layOut(steps: readonly Step[]): Skeleton | { readonly tooMany: Step } {
+/** The first step with which a cell has too much. */
+export interface TooLarge {
+  readonly tooMany: Step;
+  /** More slots than {@link slotsPerCellLimit}, or more gathered jobs than {@link gatheredPerCellLimit}. */
+  readonly of: 'slots' | 'gathered';
+}
+
+/** Lays out the places of checked steps, unless a cell has too many of them. */
+export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
   const laid = new Map<string, StepPlaces>();
   let count = 0;
+  let gathered = 0;
   for (const step of orderSteps(steps)) {
     const start = step.from === undefined ? [undefined] : selectPlaces(laid, step.from);
     count += start.length * placesPerOperation(step);
-    if (count > slotsPerCellLimit) return { tooMany: step };
+    if (count > slotsPerCellLimit) return { tooMany: step, of: 'slots' };
+    const gathers =
+      step.gather === undefined
+        ? undefined
+        : { step: step.gather.step, places: new Set(selectPlaces(laid, step.gather)) };
+    gathered += gathers?.places.size ?? 0;
+    if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
     const request = stepRequest(step);
     const path = step.path.map((segment) =>
       segment.selectors.map((selector) => ({ selector, request: pressRequest(segment, selector) })),
     );
     const operations = start.map((above) =>
-      makePlace(step, step.kind, above, 0, step.selector, request, path),
+      makePlace(step, step.kind, { above, gathers }, 0, step.selector, request, path),
     );
     laid.set(step.name, {
       step,
@@ -60,7 +77,7 @@ const withBelow = (place: Place): readonly Place[] => [place, ...place.below.fla
 function makePlace(
   step: Step,
   kind: StepKind,
-  above: Place | undefined,
+  { above, gathers }: { readonly above: Place | undefined; readonly gathers?: Place['gathers'] },
   level: number,
   selector: Selector | undefined,
   request: RequestTemplate,
@@ -71,11 +88,14 @@ function makePlace(
   const whenWaits = when !== undefined && when.steps.length > 0;
   const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
   const wild = selector !== undefined && isWild(selector);
+  const starts = above === undefined ? [...(gathers?.places ?? [])] : [above];
+  const startMaySkip = starts.some(({ maySkip }) => maySkip);
   const place: PlaceDraft = {
     index: 0,
     step,
     kind,
     ...(above === undefined ? {} : { above }),
+    ...(gathers === undefined ? {} : { gathers }),
     level,
     ...(selector === undefined ? {} : { segment: selector.name, selector }),
     wild,
@@ -83,17 +103,19 @@ function makePlace(
     names: new Map(),
     branch,
     text: placeText(step.name, branch),
-    depth: above === undefined ? 0 : above.depth + 1,
+    depth: starts.reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
     request,
     ...(when === undefined ? {} : { when }),
     whenWaits,
     waits,
-    maySkip: (above?.maySkip ?? false) || (selector?.optional ?? false) || waits.length > 0,
+    maySkip: startMaySkip || (selector?.optional ?? false) || waits.length > 0,
+    late:
+      wild || waits.length > 0 || starts.some(({ late }) => late) || (gathers !== undefined && startMaySkip),
     below: [],
   };
   const [next, ...rest] = path;
   place.below = (next ?? []).map((pressed) =>
-    makePlace(step, 'click', place, level + 1, pressed.selector, pressed.request, rest),
+    makePlace(step, 'click', { above: place }, level + 1, pressed.selector, pressed.request, rest),
   );
   return place;
 }

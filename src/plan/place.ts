@@ -14,6 +14,8 @@ export interface Place {
   readonly kind: StepKind;
   /** The place whose result it continues; absent for a root. */
   readonly above?: Place;
+  /** Of a step that gathers: the places whose jobs it takes in, in the manifest's order, all of one step. */
+  readonly gathers?: { readonly step: string; readonly places: ReadonlySet<Place> };
   /** 0 is the step's own operation, then the path's segments. */
   readonly level: number;
   /** What its own selector is called; absent where nothing is pressed. */
@@ -29,7 +31,10 @@ export interface Place {
   readonly copyOf?: Place;
   /** Of a wildcard: its branches that addresses name, by name. */
   readonly names: ReadonlyMap<string, Place>;
-  /** It, or a place above it, is a wildcard: how many slots it stands for is known only in the run. */
+  /**
+   * It, or a place above it, is a wildcard: how many slots it stands for is known only in the run. What gathers them
+   * is one slot again.
+   */
   readonly open: boolean;
   /** All buttons that lead to it, as the file says them. */
   readonly branch: readonly string[];
@@ -43,8 +48,13 @@ export interface Place {
   readonly whenWaits: boolean;
   /** Steps whose results its condition or its request reads. */
   readonly waits: readonly string[];
-  /** Whether it runs may turn out only during the run (an optional button, a condition on a result). */
+  /**
+   * Whether it runs may turn out only during the run (an optional button, a condition on a result), or of a step that
+   * gathers: which of its inputs do.
+   */
   readonly maySkip: boolean;
+  /** What it asks for turns out only during the run: of a result that is read, a wildcard, or inputs that may be skipped. */
+  readonly late: boolean;
   /** The next segment of its path. */
   readonly below: readonly Place[];
 }

@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../pipeline/diagnostic.ts';
 import type { FilePort } from '../pipeline/files.ts';
-import type { Pipeline, Step } from '../pipeline/pipeline.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
 import { err, ok, type Result } from '../pipeline/result.ts';
 import { SourceText } from '../pipeline/source.ts';
 import type { Cell } from './cell.ts';
-import { layOut, slotsPerCellLimit } from './lay-out.ts';
+import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './lay-out.ts';
 import { type Matrix, prepareMatrix } from './matrix.ts';
 import type { Skeleton } from './place.ts';
 import { resolveCell } from './resolve.ts';
@@ -42,7 +42,7 @@ export async function preparePlan(
   { files, serviceId, signal }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
   const skeleton = layOut(pipeline.steps);
-  const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton.tooMany)] : [];
+  const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton)] : [];
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
   if ('tooMany' in skeleton) return err(tooLarge);
@@ -57,12 +57,20 @@ export async function preparePlan(
   });
 }
 
-function tooLargeDiagnostic({ source }: Pipeline, { name, position }: Step): Diagnostic {
+function tooLargeDiagnostic({ source }: Pipeline, { tooMany, of }: TooLarge): Diagnostic {
+  const { name, position } = tooMany;
   return {
     severity: 'error',
     code: 'plan.too-large',
-    message: `With step "${name}" every cell has more than ${slotsPerCellLimit} slots.`,
-    hint: 'Press fewer buttons on each level of its path, or start it from fewer branches.',
+    ...(of === 'slots'
+      ? {
+          message: `With step "${name}" every cell has more than ${slotsPerCellLimit} slots.`,
+          hint: 'Press fewer buttons on each level of its path, or start it from fewer branches.',
+        }
+      : {
+          message: `With step "${name}" the steps of every cell gather more than ${gatheredPerCellLimit} jobs.`,
+          hint: 'Gather fewer branches.',
+        }),
     ...position,
     file: source.file,
     sourceLine: new SourceText(source.file, source.text).line(position.line).slice(0, 200),

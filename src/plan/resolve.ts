@@ -1,12 +1,13 @@
 import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
 import { doneGate, type Gate, gateOf } from './gate.ts';
-import type { Press } from './job.ts';
+import { inputsOf, type Press } from './job.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
 import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
 import { readSteps } from './scope.ts';
 import type { RecordLookup, Slot } from './slot.ts';
+import { gatheredStart, rootStart, type Start, startBelow } from './start.ts';
 import { judge, type Reading } from './verdict.ts';
 import { missingButton, wildcardChoice } from './wildcard.ts';
 
@@ -57,11 +58,11 @@ class CellResolution {
     for (const { step, operations, from } of order) {
       const found: Resolved[] = [];
       this.#resolved.set(step.name, found);
-      if (from === undefined) for (const place of operations) this.#resolve(place, undefined, found);
+      if (from === undefined) for (const place of operations) this.#resolve(place, this.#start(place), found);
       else
         for (const above of stepNamed(this.#resolved, from.step)) {
           const place = from.operations.get(above.place);
-          if (place !== undefined) this.#resolve(place, above, found);
+          if (place !== undefined) this.#resolve(place, startBelow(above), found);
         }
     }
     const slots: Slot[] = [];
@@ -71,30 +72,40 @@ class CellResolution {
     return slots;
   }
 
-  /** One place below one slot: its slot (of a wildcard: slots), and what its step presses on them. */
-  #resolve(place: Place, above: Resolved | undefined, found: Resolved[]): void {
-    if (place.wild) {
-      this.#resolveWild(place, above, found);
-      for (const named of place.names.values()) this.#resolveNamed(named, above, found);
-    } else this.#add(place, above, place.segment, this.#read(place, above), found);
+  /** What an operation that continues no other starts from. */
+  #start({ gathers }: Place): Start {
+    if (gathers === undefined) return rootStart;
+    const { step, places } = gathers;
+    return gatheredStart(stepNamed(this.#resolved, step).filter(({ place }) => places.has(place)));
   }
 
-  #resolveWild(place: Place, above: Resolved | undefined, found: Resolved[]): void {
-    const single = (reading: Reading): void => this.#add(place, above, place.segment, reading, found);
-    const scope = this.#open(place, above);
+  /** One place from one start: its slot (of a wildcard: slots), and what its step presses on them. */
+  #resolve(place: Place, start: Start, found: Resolved[]): void {
+    if (place.wild) {
+      this.#resolveWild(place, start, found);
+      for (const named of place.names.values()) this.#resolveNamed(named, start, found);
+    } else this.#add(place, start, place.segment, this.#read(place, start), found);
+  }
+
+  #resolveWild(place: Place, start: Start, found: Resolved[]): void {
+    const single = (reading: Reading): void => this.#add(place, start, place.segment, reading, found);
+    const scope = this.#open(place, start);
     if ('gate' in scope) return single(scope);
-    if (place.selector === undefined || above?.gate.kind !== 'done') return single({ gate: doneGate });
+    const { above, gate } = start;
+    if (place.selector === undefined || above === undefined || gate.kind !== 'done')
+      return single({ gate: doneGate });
 
     const choice = wildcardChoice(place.selector, above.slot.record?.result?.buttons ?? []);
     if (choice.kind === 'missing') return single({ gate: doneGate, failure: choice.error });
     for (const { name, press } of choice.found)
-      this.#add(place, above, name, this.#read(place, above, press), found);
+      this.#add(place, start, name, this.#read(place, start, press), found);
   }
 
   /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
-  #resolveNamed(place: Place, above: Resolved | undefined, found: Resolved[]): void {
+  #resolveNamed(place: Place, start: Start, found: Resolved[]): void {
     const { selector, segment = '' } = place;
-    let reading = this.#read(place, above, place.named);
+    const { above } = start;
+    let reading = this.#read(place, start, place.named);
     if (selector !== undefined && above?.gate.kind === 'done') {
       const buttons = above.slot.record?.result?.buttons ?? [];
       const choice = wildcardChoice(selector, buttons);
@@ -102,18 +113,13 @@ class CellResolution {
       reading =
         one === undefined
           ? { gate: doneGate, failure: missingButton(segment, buttons) }
-          : this.#read(place, above, one.press);
+          : this.#read(place, start, one.press);
     }
-    this.#add(place, above, segment, reading, found);
+    this.#add(place, start, segment, reading, found);
   }
 
-  #add(
-    place: Place,
-    above: Resolved | undefined,
-    segment: string | undefined,
-    reading: Reading,
-    found: Resolved[],
-  ): void {
+  #add(place: Place, start: Start, segment: string | undefined, reading: Reading, found: Resolved[]): void {
+    const { above } = start;
     const asWritten =
       segment === place.segment && (above === undefined || above.slot.branch === above.place.branch);
     const branch = asWritten
@@ -121,7 +127,7 @@ class CellResolution {
       : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
-    const { cause, status, ready, ...more } = judge(place, above, reading, record);
+    const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
     const prompt = reading.prompt ?? (place.request.hasPrompt ? undefined : above?.slot.prompt);
     const slot: Slot = {
       cell: this.#cell.number,
@@ -141,24 +147,25 @@ class CellResolution {
     };
     const resolved = { place, above, slot, gate: gateOf(slot, cause) };
     found.push(resolved);
-    for (const next of place.below) this.#resolve(next, resolved, found);
+    const below = startBelow(resolved);
+    for (const next of place.below) this.#resolve(next, below, found);
   }
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
-  #read(place: Place, above: Resolved | undefined, found?: Press): Reading {
-    const scope = this.#open(place, above);
-    return 'gate' in scope ? scope : readingOf(() => this.#request(place, above, scope, found));
+  #read(place: Place, start: Start, found?: Press): Reading {
+    const scope = this.#open(place, start);
+    return 'gate' in scope ? scope : readingOf(() => this.#request(place, start, scope, found));
   }
 
   /**
    * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
    * before anything else.
    */
-  #open({ when, whenWaits, waits }: Place, above: Resolved | undefined): TemplateScope | Reading {
+  #open({ when, whenWaits, waits }: Place, start: Start): TemplateScope | Reading {
     return readingOf((): TemplateScope | Reading => {
       if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneGate, off: true };
       if (waits.length === 0) return this.#scope;
-      const steps = readSteps(waits, above, this.#resolved);
+      const steps = readSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { gate: steps };
       const scope = { ...this.#scope, steps: steps.values };
       if (whenWaits && when?.holds(scope) === false) return { gate: doneGate, off: true };
@@ -167,23 +174,13 @@ class CellResolution {
   }
 
   /** The job, once all that its key is made of is known. */
-  #request(
-    place: Place,
-    above: Resolved | undefined,
-    scope: TemplateScope,
-    found: Press | undefined,
-  ): Reading {
+  #request(place: Place, { keys }: Start, scope: TemplateScope, found: Press | undefined): Reading {
     const { request, text } = place.request.render(scope, found);
     const { prompt } = request.fields;
     const reading: Reading = { gate: doneGate, ...(typeof prompt === 'string' ? { prompt } : {}) };
-    const parent = above?.slot.job?.key;
-    if (above !== undefined && parent === undefined) return reading;
-    const inputs = parent === undefined ? [] : [parent];
-    const key = keyFromText(text, this.#plan.serviceId, inputs, this.#cell.repeat);
-    return {
-      ...reading,
-      job: { key, kind: place.kind, request, ...(parent === undefined ? {} : { parent }) },
-    };
+    if (keys === undefined) return reading;
+    const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
+    return { ...reading, job: { key, kind: place.kind, request, ...keys } };
   }
 }
 

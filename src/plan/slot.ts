@@ -14,7 +14,7 @@ export interface Slot {
   readonly branch: readonly string[];
   /** Index of its place in the plan, the same in every cell; what a wildcard found shares its place. */
   readonly place?: number;
-  /** Operations from the root of its chain; 0 for an imagine. Deeper jobs run first. */
+  /** Operations before it on the longest way from a root; 0 for a root. Deeper jobs run first. */
   readonly depth: number;
   readonly keep: boolean;
   /** Identity of the slot whatever it asks for; see `JobOrigin.slot`. */

@@ -1,6 +1,6 @@
 import type { ChosenSteps } from './choose.ts';
 import { slotName } from './gate.ts';
-import type { JobRecord, JobStatus } from './job.ts';
+import { inputsOf, type JobRecord, type JobSpec, type JobStatus } from './job.ts';
 import type { Plan } from './plan.ts';
 import { pressNames, priceOf } from './price.ts';
 import type { PromptExample } from './report.ts';
@@ -143,19 +143,16 @@ export class Survey {
   }
 }
 
-/** Tells which slots of a cell hang, over any number of presses, on a job that is in doubt. */
+/** Tells which slots of a cell hang, over any number of jobs, on one that is in doubt. */
 function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
   if (!slots.some(({ status }) => status === 'in-doubt')) return () => false;
-  const byKey = new Map(
-    slots.flatMap((slot) => (slot.job === undefined ? [] : [[slot.job.key, slot] as const])),
-  );
-  return (slot) => {
-    for (let at: Slot | undefined = slot; at?.job?.parent !== undefined; ) {
-      at = byKey.get(at.job.parent);
-      if (at?.status === 'in-doubt') return true;
-    }
-    return false;
-  };
+  /** Keys of jobs that are in doubt, and of all that hang on them. */
+  const keys = new Set<string>();
+  const hangs = (job: JobSpec): boolean => inputsOf(job).some((key) => keys.has(key));
+  // What a job hangs on is less deep than the job itself.
+  for (const { job, status } of slots.toSorted((one, other) => one.depth - other.depth))
+    if (job !== undefined && (status === 'in-doubt' || hangs(job))) keys.add(job.key);
+  return ({ job }) => job !== undefined && hangs(job);
 }
 
 /** The status in which a run takes up a settled job on the user's word; undefined: it leaves the job alone. */

@@ -1,4 +1,4 @@
-import { doneGate, followError, type Gate } from './gate.ts';
+import { followError, type Gate } from './gate.ts';
 import type { JobError, JobRecord, JobSpec } from './job.ts';
 import type { Place } from './place.ts';
 import type { SlotStatus } from './slot.ts';
@@ -15,12 +15,6 @@ export interface Reading {
   readonly gate: Gate;
 }
 
-/** The slot that a place's slot continues, as far as it matters here. */
-interface Above {
-  readonly place: Place;
-  readonly gate: Gate;
-}
-
 /** A slot's state, as far as it follows from everything else. */
 export interface Verdict {
   readonly status: SlotStatus;
@@ -32,20 +26,15 @@ export interface Verdict {
 }
 
 /**
- * The state of a slot. The order of the questions is what keeps settled slots settled: what may still change above
+ * The state of a slot; `gate` is that of what it starts from. The order of the questions is what keeps settled slots settled: what may still change above
  * is never overtaken by what is known below.
  */
-export function judge(
-  place: Place,
-  above: Above | undefined,
-  reading: Reading,
-  record: JobRecord | undefined,
-): Verdict {
-  const gate = above?.gate ?? doneGate;
+export function judge(place: Place, gate: Gate, reading: Reading, record: JobRecord | undefined): Verdict {
   if (gate.kind === 'skipped') return stopped(gate);
   if (reading.off === true && !place.whenWaits) return off;
   // With nothing above that may turn out skipped, a mistake in a template is told before money is spent above it.
-  const isSure = place.waits.length === 0 && above?.place.maySkip !== true;
+  // What starts from no slot presses nothing: beside its templates, only what it gathers may have it skipped.
+  const isSure = place.waits.length === 0 && !(place.above ?? place).maySkip;
   if (reading.failure !== undefined && isSure) return failed(place, reading.failure);
   // What was done or sent stands, also when the job above it is tried again.
   if (record !== undefined && record.status !== 'pending') return fromRecord(place, record);

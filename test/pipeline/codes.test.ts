@@ -172,6 +172,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { from: grid, ⟦generate: { model: m, prompt: p } }\n`],
     [`${head}  b: { from: grid, click: Vary (Region), ⟦prompt: p }\n`],
     [`${head}  b: { imagine: a, ⟦gather: grid/* }\n`],
+    [`${head}  b: { gather: grid/*, ⟦blend: {} }\n`],
     [path('[{ button: U1, ⟦remix: true }]')],
     [`${head}  b: { imagine: { prompt: p, ⟦images: [steps.grid] } }\n`],
   ],
@@ -183,10 +184,19 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'step.from-and-gather': [
     [`${head}  b: { imagine: p, from: grid, ⟦gather: grid/* }\n`, {}, ['step.unbuilt']],
   ],
+  'step.gather-click': [
+    [`${head}  b: { click: U1, ⟦gather: grid/* }\n`],
+    [`${head}  b: { click: U1, from: grid, ⟦gather: 3 }\n`],
+  ],
   'step.no-parent': [[`${head}  b: { imagine: { prompt: p, images: [⟦parent] } }\n`, {}, ['step.unbuilt']]],
   'step.cycle': [
     [
       'name: t\nsteps:\n  a: { click: U1, from: ⟦b }\n  b: { click: U1, from: c }\n  c: { click: U1, from: a }\n',
+    ],
+    [
+      'name: t\nsteps:\n  a: { blend: {}, gather: ⟦b/* }\n  b: { click: U1, from: a, path: U1 }\n',
+      {},
+      ['step.unbuilt'],
     ],
     ['name: t\nsteps: { a: { imagine: "{{ ⟦steps.a.prompt }}" } }\n'],
   ],

@@ -1,6 +1,8 @@
 import type { FilePort } from '../../src/pipeline/files.ts';
-import { parsePipeline } from '../../src/pipeline/parse.ts';
+import { readPipeline } from '../../src/pipeline/parse.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
+import { Reports } from '../../src/pipeline/reports.ts';
+import { SourceText } from '../../src/pipeline/source.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';
 
@@ -22,16 +24,42 @@ function wholeText(text: string): string {
 }
 
 /** A pipeline of YAML text (its `name` may be left out), checked as the command checks it. */
-export async function pipelineOf(text: string): Promise<Pipeline> {
+export const pipelineOf = (text: string): Promise<Pipeline> => pipelineIn(text, Reports);
+
+/**
+ * The same for a pipeline that the command refuses with `step.unbuilt`, and with nothing else: what can be planned
+ * although it cannot be run.
+ */
+export const unbuiltPipelineOf = (text: string): Promise<Pipeline> => pipelineIn(text, UnbuiltReports);
+
+class UnbuiltReports extends Reports {
+  override error(...[code, ...more]: Parameters<Reports['error']>): void {
+    if (code !== 'step.unbuilt') super.error(code, ...more);
+  }
+}
+
+async function pipelineIn(text: string, kind: typeof Reports): Promise<Pipeline> {
   const source = { file: 'test.yaml', folder: '/nowhere', text: wholeText(text) };
-  const { pipeline, diagnostics } = await parsePipeline(source, noFiles);
+  const reports = new kind(new SourceText(source.file, source.text));
+  const pipeline = await readPipeline(source, noFiles, reports);
   if (pipeline !== undefined) return pipeline;
-  const list = diagnostics.map(({ code, line, column, message }) => `${line}:${column} ${code} ${message}`);
+  const list = reports
+    .diagnostics()
+    .map(({ code, line, column, message }) => `${line}:${column} ${code} ${message}`);
   throw new Error(`The test's pipeline is not valid:\n${list.join('\n')}\n${source.text}`);
 }
 
-export async function planOf(text: string, serviceId = 'https://service.test'): Promise<Plan> {
-  const plan = await preparePlan(await pipelineOf(text), { files: noFiles, serviceId });
+const testService = 'https://service.test';
+
+export const planOf = async (text: string, serviceId = testService): Promise<Plan> =>
+  planIn(await pipelineOf(text), serviceId);
+
+/** The plan of an {@link unbuiltPipelineOf}. */
+export const unbuiltPlanOf = async (text: string): Promise<Plan> =>
+  planIn(await unbuiltPipelineOf(text), testService);
+
+async function planIn(pipeline: Pipeline, serviceId: string): Promise<Plan> {
+  const plan = await preparePlan(pipeline, { files: noFiles, serviceId });
   if (!plan.ok) throw new Error(plan.error.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return plan.value;
 }

@@ -1,0 +1,56 @@
+import { doneGate, type Gate } from './gate.ts';
+import type { JobSpec } from './job.ts';
+import type { Resolved } from './resolve.ts';
+
+/** What a slot starts from: nothing, the slot above it, or all that its step gathers. */
+export interface Start {
+  readonly above?: Resolved;
+  readonly gate: Gate;
+  /** The keys it starts from, as they stand in its job; absent while they are not known, or where there never is one. */
+  readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
+}
+
+export const rootStart: Start = { gate: doneGate, keys: {} };
+
+export function startBelow(above: Resolved): Start {
+  const parent = above.slot.job?.key;
+  return { above, gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
+}
+
+/**
+ * What a step that gathers starts from: all these, without those that are skipped.
+ *
+ * @param slots all that it gathers, in the manifest's order; at least one
+ */
+export function gatheredStart(slots: readonly Resolved[]): Start {
+  const taken = slots.filter(({ gate }) => gate.kind !== 'skipped');
+  const inputs = taken.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
+  const isKnown = inputs.length > 0 && inputs.length === taken.length;
+  return { gate: gatheredGate(slots), ...(isKnown ? { keys: { inputs } } : {}) };
+}
+
+/**
+ * What cannot change any more decides first: one that is blocked blocks, whatever becomes of the others. The first in
+ * the manifest's order is named, so that the message does not depend on which of several was settled first.
+ */
+function gatheredGate(slots: readonly Resolved[]): Gate {
+  const gates = slots.map(({ gate }) => gate);
+  const blocked = gates.find(({ kind }) => kind === 'blocked');
+  if (blocked !== undefined) return blocked;
+  const open = gates.find(({ kind }) => kind === 'open');
+  if (open !== undefined) return open;
+  if (gates.some(({ kind }) => kind === 'done')) return doneGate;
+  const [skipped] = gates;
+  if (skipped === undefined) throw new Error('Internal error: a step gathers nothing.');
+  return skipped;
+}
+
+/**
+ * True when a slot that is not skipped will not be. Having a job, it and what is above it wait for no condition any
+ * more; only an optional button may still not be there.
+ */
+function isCertain(slot: Resolved): boolean {
+  for (let at: Resolved | undefined = slot; at?.gate.kind === 'open'; at = at.above)
+    if (at.slot.job === undefined || at.place.selector?.optional === true) return false;
+  return true;
+}
