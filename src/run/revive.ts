@@ -26,6 +26,7 @@ export function jobForSlot(
       status: 'pending',
       request: spec.request,
       ...(spec.parent === undefined ? {} : { parent: spec.parent }),
+      ...(spec.inputs === undefined ? {} : { inputs: spec.inputs }),
       origin: originOf(slot),
       keep: slot.keep,
       attempts: 0,
