@@ -16,6 +16,11 @@ export class Frontier {
     return this.#open.size;
   }
 
+  /** True when an open cell waits for this job. */
+  awaits(key: string): boolean {
+    return this.#watchers.has(key);
+  }
+
   open(cell: Cell): OpenCell {
     const opened: OpenCell = { cell, waiting: new Set() };
     this.#open.set(cell.number, opened);

@@ -16,6 +16,21 @@ export function jobForSlot(
   startedAt: number,
   now: number,
 ): Job | undefined {
+  const job = takenUp(slot, parentTaskId, settings, startedAt, now);
+  return job !== undefined && waitsForParent(job) ? undefined : job;
+}
+
+/** A click cannot begin while what it presses is made anew; once that is finished, its cell is looked at again. */
+export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
+  want.kind === 'room' && !lastLook && record.parent !== undefined && parentTaskId === undefined;
+
+function takenUp(
+  slot: Slot,
+  parentTaskId: string | undefined,
+  settings: RunSettings,
+  startedAt: number,
+  now: number,
+): Job | undefined {
   const { job: spec, record } = slot;
   if (spec === undefined) return undefined;
   if (record === undefined) {
@@ -102,7 +117,9 @@ export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
 /** A failed job on the user's word: what is already made is only brought in, everything else is submitted anew. */
 export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const made =
-    record.result !== undefined && record.taskId !== undefined && record.error?.code.startsWith('download.');
+    record.result !== undefined &&
+    record.taskId !== undefined &&
+    record.error?.code !== 'service.task-unknown';
   return made ? saveAgain(record, depth) : newJob(anew(record), depth, parentTaskId);
 }
 

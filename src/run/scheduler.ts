@@ -10,7 +10,7 @@ import { step } from './machine.ts';
 import { PollPace, paceOf } from './pace.ts';
 import type { RunSettings } from './ports.ts';
 import { Purse } from './purse.ts';
-import { adopt, interrupted, jobForSlot, mayRetry, retryOf } from './revive.ts';
+import { adopt, interrupted, jobForSlot, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { type Reading, readFetch, readSave, readSubmit } from './signals.ts';
 import { routeOrder, Traffic } from './traffic.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
@@ -254,8 +254,10 @@ export class Scheduler {
     this.#outbox.emit({ type: 'cell:close', cell: open.cell.number });
   }
 
+  /** The finished task of a job: what its buttons are pressed on. */
   #taskOf(key: string | undefined): string | undefined {
-    return key === undefined ? undefined : this.#lookup(key)?.taskId;
+    const record = key === undefined ? undefined : this.#lookup(key);
+    return record?.status === 'done' ? record.taskId : undefined;
   }
 
   #grant(): void {
@@ -327,6 +329,8 @@ export class Scheduler {
     this.#jobs.set(record.key, job);
     if (before?.record.status !== record.status) this.#outbox.tell(before?.record, record);
     if (want === before?.want) return;
+    if (before?.record.status === 'running' && record.status === 'pending' && this.#isOutOfPlace(job))
+      return this.#putBack(job);
     switch (want.kind) {
       case 'room':
         this.#rooms.join(job);
@@ -361,11 +365,11 @@ export class Scheduler {
   #settled(job: Job): void {
     const { record, lastLook, depth } = job;
     const { settings } = this.#options;
-    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && this.#end === undefined) {
-      this.#jobs.delete(record.key);
-      return this.#put(undefined, retryOf(record, depth, this.#taskOf(record.parent)));
-    }
     this.#jobs.delete(record.key);
+    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && this.#end === undefined) {
+      const again = retryOf(record, depth, this.#taskOf(record.parent));
+      if (!waitsForParent(again)) return this.#put(undefined, again);
+    }
     if (record.status === 'failed' && settings.failFast && this.#end === undefined)
       this.#drain({
         kind: 'fail-fast',
@@ -373,6 +377,21 @@ export class Scheduler {
         message: `${record.origin.step} in cell ${record.origin.cell} failed (--fail-fast): ${record.error?.message ?? ''}`,
       });
     for (const open of this.#frontier.release(record.key)) this.#visit(open);
+  }
+
+  /**
+   * True for a job of an earlier run that is to be submitted anew while no open cell asks for it, or while what it
+   * presses is not what it pressed.
+   */
+  #isOutOfPlace({ record, parentTaskId }: Job): boolean {
+    return !this.#frontier.awaits(record.key) || this.#taskOf(record.parent) !== parentTaskId;
+  }
+
+  /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
+  #putBack(job: Job): void {
+    this.#rooming -= Number(holdsRoom(job));
+    this.#jobs.delete(job.record.key);
+    for (const open of this.#frontier.release(job.record.key)) this.#visit(open);
   }
 
   /** Leaves a job that has not been submitted to a later run. */

@@ -14,9 +14,10 @@ const freshMs = 60_000;
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
   if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
-  if (job.record.request.kind === 'click' && job.parentTaskId !== undefined)
-    return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
-  return { kind: 'submit' };
+  if (job.record.request.kind !== 'click') return { kind: 'submit' };
+  if (job.parentTaskId === undefined)
+    throw new Error(`Internal error: click ${job.record.key} has no finished task to press.`);
+  return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
 }
 
 /** The parent's task was read: finds the button to press. */

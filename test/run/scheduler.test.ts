@@ -1,71 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Cell } from '../../src/plan/cell.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import type { SlotStatus } from '../../src/plan/slot.ts';
-import type { StateStore } from '../../src/state/store.ts';
 import { epoch } from '../rig/jobs.ts';
-import { memoryStore } from '../rig/memory-store.ts';
-import { planOf } from '../rig/plan.ts';
-import {
-  runVirtually,
-  seededRandom,
-  type VirtualRun,
-  type VirtualRunOptions,
-  virtualSettings,
-} from '../rig/virtual-run.ts';
-import { failure, type VirtualScript, VirtualService } from '../rig/virtual-service.ts';
-
-const grid = (cells: number, path = ''): string => `name: test
-matrix: { n: { from: 1, to: ${cells} } }
-steps:
-  grid:
-    imagine: "picture {{ n }}"
-${path === '' ? '' : `    path: ${path}\n`}`;
-
-interface World {
-  readonly plan: Plan;
-  readonly cells: readonly Cell[];
-  readonly store: StateStore;
-  readonly service: VirtualService;
-  readonly run: (options?: Partial<VirtualRunOptions>) => VirtualRun;
-  /** Every slot's status, counted. */
-  readonly statuses: () => Partial<Record<SlotStatus, number>>;
-}
-
-async function world(text: string, script: VirtualScript = {}): Promise<World> {
-  const { plan, cells } = await planOf(text);
-  const store = memoryStore();
-  const service = new VirtualService(script);
-  let startAt = epoch;
-  return {
-    plan,
-    cells,
-    store,
-    service,
-    run: (options) => {
-      const result = runVirtually({
-        cells,
-        resolve: (cell, lookup) => plan.resolve(cell, lookup),
-        settings: virtualSettings(),
-        store,
-        service,
-        random: seededRandom(1),
-        startAt,
-        ...options,
-      });
-      startAt = result.endedAt + 60_000;
-      return result;
-    },
-    statuses: () => {
-      const counts: Partial<Record<SlotStatus, number>> = {};
-      for (const cell of cells)
-        for (const { status } of plan.resolve(cell, (key) => store.get(key)))
-          counts[status] = (counts[status] ?? 0) + 1;
-      return counts;
-    },
-  };
-}
+import { seededRandom, virtualSettings } from '../rig/virtual-run.ts';
+import { failure } from '../rig/virtual-service.ts';
+import { grid, type World, world } from '../rig/world.ts';
 
 const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
 

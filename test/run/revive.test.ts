@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { ServiceFailure } from '../../src/service/answer.ts';
+import { epoch } from '../rig/jobs.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { failure, type VirtualScript } from '../rig/virtual-service.ts';
+import { grid, type World, world } from '../rig/world.ts';
+
+/** Key of the only job that presses this button, or of the only imagine. */
+const keyOf = ({ plan, cells, store }: World, branch = ''): string => {
+  const [cell] = cells;
+  if (cell === undefined) throw new Error('no cell');
+  const slot = plan.resolve(cell, (key) => store.get(key)).find((one) => one.branch.join('/') === branch);
+  if (slot?.job === undefined) throw new Error(`no job at "${branch}"`);
+  return slot.job.key;
+};
+
+/** A world whose first run died at the first turn at which exactly such tasks were under way. */
+async function diesWith(
+  text: string,
+  script: VirtualScript,
+  wanted: (running: readonly JobRecord[]) => boolean,
+): Promise<World> {
+  for (let turns = 1; turns < 100; turns++) {
+    const here = await world(text, script);
+    here.run({ dieAfterTurns: turns });
+    const left = here.store.unfinished();
+    if (left.every(({ status }) => status === 'running') && wanted(left)) return here;
+  }
+  throw new Error('no such moment');
+}
+
+const pressed = ({ service }: World): string[] => service.submits.map((submit) => submit.pressed);
+const rejected = { error: failure('service.rejected', 'permanent', { status: 400 }) };
+
+describe('a job that is made anew', () => {
+  it('is waited for by what is to be pressed on it, not pressed as it was', async () => {
+    const before = await world(grid(1));
+    before.run();
+    const after = await before.edited(grid(1, 'U1'));
+    after.run({ settings: virtualSettings({ redo: [keyOf(after)] }) });
+    expect([pressed(after), after.statuses()]).toEqual([['', '', '/U1'], { done: 2 }]);
+    const parent = after.store.get(keyOf(after))?.taskId;
+    expect(parent).toBe([...after.service.tasks.keys()][1]);
+  });
+
+  it('is waited for by what follows from it and is tried again too', async () => {
+    const settings = [{ retryFailed: {} }, { retryFailed: { code: 'service.rejected' } }];
+    for (const again of settings) {
+      let broken = true;
+      const here = await world(grid(1, 'U1'), {
+        onSubmit: (submit) => (broken && submit.pressed === '/U1' ? rejected : undefined),
+      });
+      here.run();
+      broken = false;
+      here.run({ settings: virtualSettings({ redo: [keyOf(here)], ...again }) });
+      expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1'], { done: 2 }]);
+    }
+  });
+
+  it('leaves what was made from it as it was, until that is named too', async () => {
+    const here = await world(grid(1, 'U1'));
+    here.run();
+    here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    expect(pressed(here)).toEqual(['', '/U1', '']);
+    here.run({ settings: virtualSettings({ redo: [keyOf(here, 'U1'), keyOf(here)] }) });
+    expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '', '/U1'], { done: 2 }]);
+  });
+
+  it('is made once where several cells share it', async () => {
+    const here = await world(`name: t
+matrix: { unused: [x, y, z] }
+steps: { grid: { imagine: one picture } }
+`);
+    here.run();
+    here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    expect(here.service.submits).toHaveLength(2);
+  });
+
+  it('is tried again once where several cells share a failure', async () => {
+    const here = await world(
+      `name: t
+matrix: { unused: [x, y, z] }
+steps: { grid: { imagine: one picture } }
+`,
+      { onSubmit: () => rejected },
+    );
+    here.run();
+    here.run({ settings: virtualSettings({ retryFailed: {}, limits: { tasks: 1, requests: 1 } }) });
+    expect(here.service.submits).toHaveLength(2);
+  });
+});
+
+describe('a task that an earlier run left', () => {
+  const busy = { state: 'failure', failReason: 'Internal error' } as const;
+
+  it('is settled, but not paid for anew when its cell is no longer planned', async () => {
+    const before = await diesWith(
+      grid(3),
+      { end: ({ number }) => (number === 3 ? busy : { state: 'success' }) },
+      (records) => records.length === 3,
+    );
+    const narrowed = await before.edited(grid(2));
+    expect(narrowed.run().end).toEqual({ kind: 'complete' });
+    expect([narrowed.service.submits.length, narrowed.statuses()]).toEqual([3, { done: 2 }]);
+
+    const whole = await narrowed.edited(grid(3));
+    expect(whole.run().end).toEqual({ kind: 'complete' });
+    expect([whole.service.submits.length, whole.statuses()]).toEqual([4, { done: 3 }]);
+  });
+
+  it('is pressed anew only on what is finished', async () => {
+    const here = await diesWith(
+      grid(1, 'U1'),
+      { end: (submit) => (submit.number === 2 ? busy : { state: 'success' }) },
+      (records) => records.length === 1 && records[0]?.kind === 'click',
+    );
+    const result = here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    expect(result.end).toEqual({ kind: 'complete' });
+    expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1'], { done: 2 }]);
+  });
+});
+
+describe('a finished task whose image is not here', () => {
+  /** The image's link is refused, and then a look at the task for a fresh one gets this answer. */
+  async function lostWith(look: ServiceFailure): Promise<World> {
+    let saves = 0;
+    const here = await world(grid(1), {
+      onSave: () => {
+        saves += 1;
+        return saves === 1
+          ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: 'gone' } }
+          : undefined;
+      },
+      onFetch: (_id, _fetches, at) => (saves === 1 && at < epoch + 600_000 ? look : undefined),
+    });
+    here.run();
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual([look.code]);
+    return here;
+  }
+
+  it('is brought in by --retry-failed whatever had kept the service from giving its link', async () => {
+    const here = await lostWith(failure('service.forbidden', 'permanent', { status: 403 }));
+    here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
+    expect([here.service.submits.length, here.statuses()]).toEqual([1, { done: 1 }]);
+  });
+
+  it('is made anew by --retry-failed where the service does not know it any more', async () => {
+    const here = await lostWith(failure('service.task-unknown', 'retry', { status: 404 }));
+    here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
+    expect([here.service.submits.length, here.statuses()]).toEqual([2, { done: 1 }]);
+  });
+
+  it('is brought in without a submission once a slot wants to keep it', async () => {
+    const text = (keep: boolean): string => `name: t
+steps: { grid: { imagine: one picture, keep: ${keep} } }
+`;
+    const before = await world(text(false));
+    before.run();
+    const after = await before.edited(text(true));
+    after.run();
+    expect([after.service.submits.length, after.store.get(keyOf(after))?.artifacts.length]).toEqual([1, 1]);
+  });
+});
+
+describe('what a later run may touch', () => {
+  it('--code narrows --retry-failed to failures of that code', async () => {
+    let broken = true;
+    const here = await world(grid(3), {
+      onSubmit: ({ prompt }) =>
+        !broken || prompt === 'picture 1'
+          ? undefined
+          : prompt === 'picture 2'
+            ? rejected
+            : { error: failure('service.forbidden', 'permanent', { status: 403 }) },
+    });
+    here.run();
+    broken = false;
+    here.run();
+    expect(here.statuses()).toEqual({ done: 1, failed: 2 });
+    here.run({ settings: virtualSettings({ retryFailed: { code: 'service.forbidden' } }) });
+    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
+  });
+
+  it('--only leaves the jobs of other steps alone', async () => {
+    const here = await world(`name: t
+steps:
+  grid: { imagine: one picture }
+  best: { from: grid, click: U1 }
+`);
+    here.run({ steps: new Set(['grid']) });
+    expect([pressed(here), here.statuses()]).toEqual([[''], { done: 1, pending: 1 }]);
+    here.run();
+    expect(here.statuses()).toEqual({ done: 2 });
+  });
+
+  it('a failure that the clock dates into the future may be retried', async () => {
+    let broken = true;
+    const here = await world(grid(1), { onSubmit: () => (broken ? rejected : undefined) });
+    here.run();
+    broken = false;
+    here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch - 3_600_000 });
+    expect(here.statuses()).toEqual({ done: 1 });
+  });
+});
