@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnosticCodes } from '../../src/pipeline/codes.ts';
-import { diagnose, type Files, marked } from './diagnose.ts';
+import { diagnose, type Files, marked, parse } from './diagnose.ts';
 
 /** A step with a path, for steps that continue it. */
 const grid = '  grid: { imagine: a fox, path: U1..U4 }\n';
@@ -329,6 +329,13 @@ it('file.more-mistakes: says that there are more', async () => {
   const found = await diagnose(`name: t\nmatrix:\n  include:\n${items}${one}`);
   expect(found).toHaveLength(1001);
   expect(found.at(-1)).toBe('file.more-mistakes 1003:7');
+});
+
+it('step.gather-click: says what to write instead', async () => {
+  const hint = async (more: string): Promise<string | undefined> =>
+    (await parse(`${head}  b: { click: U1, ${more} }\n`)).diagnostics[0]?.hint;
+  expect(await hint('gather: grid/*')).toBe('Write from: grid/* to press it on each.');
+  expect(await hint('gather: grid/*, from: grid')).toBe('Keep from.');
 });
 
 it('has a case for every code', () => {

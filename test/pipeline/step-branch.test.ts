@@ -32,6 +32,7 @@ describe('an address', () => {
     'root',
   ])('leads to branches: %s', async (address) => {
     expect(await codes(`  next: { from: "${address}", click: reroll }`)).toEqual([]);
+    expect(await codes(`  next: { gather: "${address}", imagine: the best }`)).toEqual(['step.unbuilt']);
   });
 
   it.each([
@@ -60,6 +61,8 @@ describe('an address', () => {
   ])('leads nowhere: %s', async (address, message, hint) => {
     const { diagnostics } = await parse(`${steps}  next: { from: "${address}", click: reroll }\n`);
     expect(diagnostics).toMatchObject([{ code: 'step.unknown-branch', message, hint }]);
+    const gathered = await parse(`${steps}  next: { gather: "${address}", blend: {} }\n`);
+    expect(gathered.diagnostics[0]).toMatchObject({ code: 'step.unknown-branch', message, hint });
   });
 });
 
@@ -101,6 +104,35 @@ describe('a step that a template names', () => {
   it('is told with what to do', async () => {
     const { diagnostics } = await parse(`${steps}${other('grid/*')}${uses('other')}\n`);
     expect(diagnostics[0]?.hint).toContain('gather: other');
+  });
+
+  const judge = (gather: string, prompt = 'the best', more = ''): string =>
+    `  judge: { gather: "${gather}", imagine: "${prompt}"${more} }\n`;
+
+  it.each([
+    ['what gathers is one', `${judge('grid/*')}${uses('judge')}`],
+    ['what gathers is one, from anywhere', `${judge('grid/*')}${uses('judge', 'grid/U1/**')}`],
+    ['an own path does not make it several', `${judge('grid/*', 'x', ', path: U1..U4')}${uses('judge')}`],
+    ['what continues it is one', `${judge('wild/*')}${other('judge')}${uses('other')}`],
+    ['a step that gathers reads a root', judge('grid/*', '{{ steps.grid.task_id }}')],
+    [
+      'a step that gathers reads one branch',
+      `${other('grid/U1')}${judge('grid/*', '{{ steps.other.button }}')}`,
+    ],
+  ])('can be used: %s', async (_why, more) => {
+    expect(await codes(more)).toEqual(['step.unbuilt']);
+  });
+
+  it('is one job also for a step that gathers it', async () => {
+    const { diagnostics } = await parse(
+      `${steps}${other('grid/*')}${judge('other', '{{ steps.other.button }}')}\n`,
+    );
+    expect(diagnostics.map(({ code }) => code)).toEqual(['step.unbuilt', 'step.several']);
+    expect(diagnostics[1]?.hint).toMatch(/^A template reads one job/);
+    expect(await codes(`${other('grid/*')}${judge('grid/U1', '{{ steps.other.button }}')}`)).toEqual([
+      'step.unbuilt',
+      'step.several',
+    ]);
   });
 });
 

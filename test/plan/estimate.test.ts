@@ -8,7 +8,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import type { PlanReport } from '../../src/plan/report.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import type { PlanState } from '../../src/plan/survey.ts';
-import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
 import { button, gridButtons, SimulatedState } from './simulated-state.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8'));
@@ -61,12 +61,15 @@ const text = `
     grid: { imagine: "a {{ animal }}", path: "U1..U2 → Vary (Strong)" }
     cat: { imagine: a cat }`;
 
-async function scene(yaml = text): Promise<{
+async function scene(
+  yaml = text,
+  made = planOf,
+): Promise<{
   plan: Plan;
   state: Directory;
   at: (cell: number, name: string) => Slot;
 }> {
-  const plan = await planOf(yaml);
+  const plan = await made(yaml);
   const cells = await cellsOf(plan);
   const state = new Directory();
   const at = (cell: number, name: string): Slot => {
@@ -220,6 +223,62 @@ describe('a plan with a run directory', () => {
     state.done(at(1, 'grid'), [button('U1'), button('U2')]);
     expect((await estimate(plan, {}, state)).steps).toMatchObject([
       { slots: 3, done: 1, submits: 2, open: false },
+    ]);
+  });
+});
+
+describe('steps that gather', () => {
+  const gathering = `
+    prices: { imagine: 0.5, "U*": 0.25 }
+    matrix: { n: [1, 2] }
+    steps:
+      grid: { imagine: "no {{ n }}", path: "U1,U2" }
+      judge: { gather: grid/*, imagine: the best, path: U3 }
+      maybe: { from: grid, click: "X?", path: V1 }
+      wild: { from: grid, click: "V*" }
+      late: { gather: maybe/*, imagine: another }
+      every: { gather: wild, imagine: a third }
+      after: { gather: late, imagine: a fourth }
+      found: { from: grid, click: U4, path: "U*" }
+      named: { gather: found/U1, imagine: a fifth }`;
+
+  test.each([
+    ['slot by slot', 200, true],
+    ['by arithmetic', 1, false],
+  ])('are counted %s: what is known, and what waits', async (_, mostSlots, exact) => {
+    const { plan } = await scene(gathering, unbuiltPlanOf);
+    const report = await estimate(plan, {}, undefined, { mostSlots });
+    expect(report.steps).toMatchObject([
+      { step: 'grid', submits: 6 },
+      { step: 'judge', kind: 'imagine', slots: 4, submits: 4, cost: 1.5, waiting: 0, open: false },
+      { step: 'maybe', submits: 4 },
+      { step: 'wild', waiting: 2, open: true },
+      { step: 'late', waiting: 2, submits: 0, open: false },
+      { step: 'every', waiting: 2, submits: 0, open: false },
+      { step: 'after', waiting: 2, submits: 0, open: false },
+      { step: 'found', waiting: 2, submits: 2, open: true },
+      { step: 'named', waiting: 0, submits: 2, open: false },
+    ]);
+    expect(report.exact).toBe(exact);
+  });
+
+  test('below one input in doubt all is held; an edited input changes what gathers it', async () => {
+    const { plan, state, at } = await scene(gathering, unbuiltPlanOf);
+    state.done(at(1, 'grid'));
+    state.done(at(1, 'grid/U1'));
+    state.put(at(1, 'grid/U2'), 'in-doubt');
+    const report = await estimate(plan, { only: ['judge'] }, state);
+    expect(report.steps).toMatchObject([
+      { step: 'grid', done: 2, inDoubt: 1, submits: 3 },
+      { step: 'judge', held: 2, submits: 2, why: { new: 2 } },
+    ]);
+
+    state.done(at(1, 'grid/U2'));
+    state.done(at(1, 'judge'));
+    const edited = await unbuiltPlanOf(gathering.replace('U1,U2', 'U1,U4'));
+    expect((await estimate(edited, { only: ['judge'], limit: 1 }, state)).steps).toMatchObject([
+      { step: 'grid', done: 2, submits: 1 },
+      { step: 'judge', submits: 2, why: { changed: 1, new: 1 } },
     ]);
   });
 });

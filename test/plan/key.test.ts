@@ -68,6 +68,14 @@ describe('golden keys: a change here orphans every finished job in the world', (
       '{"inputs":["0123456789abcdef0123456789abcdef"],"request":{"fields":{"prompt":"a red scarf","remix":true},"kind":"click","press":[{"kind":"text","text":"Upscale (Subtle)"},{"kind":"pattern","source":"upsample_v6"},{"kind":"word","word":"pan left"}]},"service":"https://service.test","version":1}',
       '9c962330e0924624c63153170220d455',
     ],
+    [
+      'an imagine of three gathered jobs, repeated',
+      fox,
+      ['0123456789abcdef0123456789abcdef', 'fedcba9876543210fedcba9876543210', '0'.repeat(32)],
+      2,
+      '{"inputs":["0123456789abcdef0123456789abcdef","fedcba9876543210fedcba9876543210","00000000000000000000000000000000"],"request":{"fields":{"prompt":"a fox --v 6.1"},"kind":"imagine"},"service":"https://service.test","version":1}',
+      '34b3570bd053611d69b6b61cdc7b9e09',
+    ],
   ];
   test.each(golden)('%s', (_, request, inputs, repeat, bytes, wanted) => {
     expect(createHash('sha256').update(bytes, 'utf8').digest('hex').slice(0, 32)).toBe(wanted);

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
+import { inputsOf } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
-import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
 import { button, SimulatedState } from './simulated-state.ts';
 
 /** Deterministic choices from one seed. */
@@ -32,6 +33,7 @@ const segments = [
   'V*',
   'Q*?',
   'U1?',
+  'U9?,U2',
   'U9',
   'U9?',
   'U9 | U1',
@@ -43,13 +45,14 @@ const names = (segment: string): string[] =>
 
 interface RandomStep {
   readonly name: string;
-  readonly from?: string;
+  /** It starts at the cell, and templates may read it from anywhere. */
+  readonly root: boolean;
   readonly path: readonly string[];
   readonly body: Record<string, unknown>;
 }
 
-function randomStep(dice: Dice, index: number, before: readonly RandomStep[]): RandomStep {
-  const roots = before.filter(({ from }) => from === undefined);
+function randomStep(dice: Dice, index: number, before: readonly RandomStep[], gathers: boolean): RandomStep {
+  const roots = before.filter(({ root }) => root);
   const path = Array.from({ length: dice.below(3) }, () => dice.one(segments));
   const when = dice.one([
     {},
@@ -64,20 +67,24 @@ function randomStep(dice: Dice, index: number, before: readonly RandomStep[]): R
     ...(dice.below(4) === 0 ? { keep: false } : {}),
   };
   const name = `s${index}`;
-  if (before.length === 0 || dice.below(5) === 0) {
+  if (before.length === 0 || (!gathers && dice.below(5) === 0)) {
     const prompt = dice.one([
       'a fox',
       'a {{ a }}',
       '{{ b.x }}',
       ...roots.map((root) => `{{ steps.${root.name}.task_id }}`),
     ]);
-    return { name, path, body: { imagine: prompt, ...shared } };
+    return { name, root: true, path, body: { imagine: prompt, ...shared } };
   }
   const start = dice.one(before);
   const [first] = start.path;
   const branch = first === undefined ? '' : `/${dice.one(names(first)).replace('*', '1')}`;
-  const from =
+  const address =
     start.name + dice.one(['', branch, first === undefined ? '' : '/*', first === undefined ? '' : '/**']);
+  if (gathers) {
+    const prompt = dice.one(['the best', 'the {{ a }}', '{{ b.x }}']);
+    return { name, root: true, path, body: { gather: address, imagine: prompt, ...shared } };
+  }
   const click = dice.one([
     'V1',
     'U*',
@@ -86,13 +93,14 @@ function randomStep(dice: Dice, index: number, before: readonly RandomStep[]): R
     '{{ b.x }}',
     ...roots.map((root) => `{{ steps.${root.name}.button }}`),
   ]);
-  return { name, from, path, body: { from, click, ...shared } };
+  return { name, root: false, path, body: { from: address, click, ...shared } };
 }
 
 function randomPipeline(seed: number): string {
   const dice = new Dice(seed);
   const steps: RandomStep[] = [];
-  for (let index = 0; index <= dice.below(5); index += 1) steps.push(randomStep(dice, index, steps));
+  for (let index = 0; index <= dice.below(5); index += 1)
+    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0));
   const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
   return JSON.stringify({
     matrix: { a: [1, 2], b: [{ x: 'U1' }, { y: 'oil' }] },
@@ -114,11 +122,45 @@ function settle(state: SimulatedState, slot: Slot, dice: Dice, mayDoubt: boolean
   }
 }
 
+/** What a job continues or gathers is less deep, and done before the job may start. */
+function checkInputs(slots: readonly Slot[], state: SimulatedState): void {
+  const depths = new Map<string, number>();
+  for (const { job, depth } of slots)
+    if (job !== undefined) depths.set(job.key, Math.min(depth, depths.get(job.key) ?? depth));
+  for (const { job, depth, ready } of slots) {
+    if (job === undefined) continue;
+    expect(job.inputs).not.toEqual([]);
+    for (const key of inputsOf(job)) {
+      // Named before it is found, a wildcard's branch is no slot yet.
+      expect(depths.get(key) ?? 0).toBeLessThan(depth);
+      if (ready) expect(state.records.get(key)?.status).toBe('done');
+    }
+  }
+}
+
+/** What a step gathers, told from the statuses alone. */
+function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[]): void {
+  const places = [...(plan.skeleton.places[slot.place ?? -1]?.gathers?.places ?? [])];
+  // A branch that is named before it is found has no slot to compare with.
+  if (places.length === 0 || places.some(({ copyOf }) => copyOf !== undefined)) return;
+  const indexes = new Set(places.map(({ index }) => index));
+  const all = slots.filter(({ place }) => indexes.has(place ?? -1));
+  const taken = all.filter(({ status }) => status !== 'skipped');
+  const stopped = all.filter(({ status }) => status === 'failed' || status === 'blocked');
+  const done = all.filter(({ status, unsaved }) => status === 'done' || unsaved);
+  if (slot.job !== undefined) expect(slot.job.inputs).toEqual(taken.map(({ job }) => job?.key));
+  if (taken.length === 0) expect(slot.status).toBe('skipped');
+  else if (stopped.length > 0) expect(['skipped', 'failed', 'blocked']).toContain(slot.status);
+  else if (done.length < taken.length) expect(slot.ready).toBe(false);
+  else if (slot.job !== undefined) expect(slot.ready || slot.record !== undefined).toBe(true);
+}
+
 /** Runs one cell, one job at a time in any order, and checks each step of the way. */
 function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): readonly Slot[] {
   const dice = new Dice(seed);
   const state = new SimulatedState();
   const before = new Map<string, string>();
+  const keys = new Map<string, string>();
   const copies = plan.skeleton.places.reduce((sum, { names }) => sum + names.size, 0);
   for (;;) {
     state.lookups = 0;
@@ -133,12 +175,19 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
       const mayMultiply = branch.slice(0, -1).some((segment) => segment.includes('*'));
       if (settled.has(status) && !mayMultiply) before.set(id, status);
     }
+    checkInputs(slots, state);
+    for (const slot of slots) checkGathered(plan, slot, slots);
+    for (const { id, job } of slots) {
+      if (job === undefined) continue;
+      expect(job.key).toBe(keys.get(id) ?? job.key);
+      keys.set(id, job.key);
+    }
     const byKey = new Map<string, string>();
     for (const { job, record, ready, status } of slots) {
       const mayStart = status === 'pending' && job !== undefined && record === undefined;
       expect(ready && !mayStart).toBe(false);
       if (job === undefined) continue;
-      const text = JSON.stringify([job.request, job.parent]);
+      const text = JSON.stringify([job.request, job.parent, job.inputs]);
       expect(byKey.get(job.key) ?? text).toBe(text);
       byKey.set(job.key, text);
     }
@@ -162,7 +211,7 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
 test('any pipeline, settled job by job in any order, only goes forward and comes to its end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
-      const plan = await planOf(randomPipeline(shape));
+      const plan = await unbuiltPlanOf(randomPipeline(shape));
       for (const cell of await cellsOf(plan)) {
         const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
         const doubtful = slots.some(({ status }) => status === 'in-doubt');
@@ -178,7 +227,7 @@ test('any pipeline, settled job by job in any order, only goes forward and comes
 test('the order in which jobs settle does not change where they end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), fc.nat(), async (shape, one, other) => {
-      const plan = await planOf(randomPipeline(shape));
+      const plan = await unbuiltPlanOf(randomPipeline(shape));
       for (const cell of await cellsOf(plan)) {
         const ends = [one, other].map((seed) => {
           const state = new SimulatedState();
