@@ -16,9 +16,9 @@ export class Frontier {
     return this.#open.size;
   }
 
-  /** True when an open cell waits for this job. */
-  awaits(key: string): boolean {
-    return this.#watchers.has(key);
+  /** The open cells that wait for this job. */
+  awaiting(key: string): readonly OpenCell[] {
+    return [...(this.#watchers.get(key) ?? [])];
   }
 
   open(cell: Cell): OpenCell {

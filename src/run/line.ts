@@ -5,14 +5,14 @@ interface Place {
   readonly key: string;
   /** The very want it stands in line for: when the job wants something else by now, the place is void. */
   readonly want: Want;
-  readonly first: number;
-  readonly second: number;
-  readonly turn: number;
+  /** The least goes first; of equals, by the next number. */
+  readonly rank: readonly [tries: number, height: number, cell: number, turn: number];
 }
 
 /**
  * Jobs that stand in line for the same thing. Deeper jobs go before shallower ones, then earlier cells before later
- * ones, then first come, first served: results arrive early and buttons do not age (DESIGN.md section 4).
+ * ones, then first come, first served: results arrive early and buttons do not age (DESIGN.md section 4). What has
+ * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job.
  */
 export class Line {
   readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);
@@ -33,13 +33,11 @@ export class Line {
 
   join(job: Job): void {
     this.#turn += 1;
-    this.#heap.push({
-      key: job.record.key,
-      want: job.want,
-      first: this.#fair ? 0 : -job.depth,
-      second: this.#fair ? 0 : job.record.origin.cell,
-      turn: this.#turn,
-    });
+    const { key, tries, origin } = job.record;
+    const rank = this.#fair
+      ? ([0, 0, 0, this.#turn] as const)
+      : ([tries, -job.depth, origin.cell, this.#turn] as const);
+    this.#heap.push({ key, want: job.want, rank });
   }
 
   /** The job at the front, still in line. */
@@ -58,6 +56,6 @@ export class Line {
   }
 }
 
-function compare(a: Place, b: Place): number {
-  return a.first - b.first || a.second - b.second || a.turn - b.turn;
+function compare({ rank: a }: Place, { rank: b }: Place): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }

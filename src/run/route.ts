@@ -6,7 +6,10 @@ import { RateLimiter } from './rate.ts';
 /** Same refusal so many times in a row on one route: every further request would be the same mistake. */
 export const refusalsInARow = 20;
 
-/** Failures in a row that the service advises to retry, after which the whole route rests, not only the job. */
+/**
+ * Failures in a row that the service advises to retry, after which the whole route rests, not only the job, and then
+ * is tried with one request at a time: an outage costs few jobs an attempt, or an answer.
+ */
 const troubleInARow = 5;
 
 /** What an answer says about the route it came by. */
@@ -67,6 +70,11 @@ export class RouteTraffic {
     return this.#rate.perMinute;
   }
 
+  /** True while it is to be found out whether the route serves again. */
+  get isProbing(): boolean {
+    return this.#refusals >= troubleInARow;
+  }
+
   /** Takes note of an answer. @returns why the run must stop, if it must */
   note(signal: RouteSignal, now: number): RouteStop | undefined {
     if (signal.kind !== 'refused') {
@@ -116,8 +124,8 @@ export class RouteTraffic {
   }
 
   #pause(now: number, retryAfterMs: number | undefined, times: number): void {
-    // A route that is asked again a little after Retry-After is not refused for a skewed clock.
-    const rest = retryAfterMs ?? Math.max(this.#retry.baseMs, backoffMs(times, this.#retry, this.#random));
+    // A Retry-After of 0 is no invitation to ask again at once.
+    const rest = Math.max(this.#retry.baseMs, retryAfterMs ?? backoffMs(times, this.#retry, this.#random));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
   }
 

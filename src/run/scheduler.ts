@@ -279,7 +279,11 @@ export class Scheduler {
       if (job === undefined) return;
       if (name === 'submit') {
         const refusal = this.#purse.refusal(job.record);
-        if (refusal !== undefined) return this.#drain(refusal);
+        if (refusal !== undefined) {
+          // What is under way may come back unspent.
+          if (this.#traffic.isUnderWay(name)) return this.#traffic.hold(name);
+          return this.#drain(refusal);
+        }
       }
       line.leave();
       this.#advance(job, { type: 'granted' });
@@ -370,7 +374,7 @@ export class Scheduler {
       const again = retryOf(record, depth, this.#taskOf(record.parent));
       if (!waitsForParent(again)) return this.#put(undefined, again);
     }
-    if (record.status === 'failed' && settings.failFast && this.#end === undefined)
+    if (settings.failFast && !lastLook && this.#isFailure(record))
       this.#drain({
         kind: 'fail-fast',
         code: record.error?.code ?? 'task.failed',
@@ -379,12 +383,24 @@ export class Scheduler {
     for (const open of this.#frontier.release(record.key)) this.#visit(open);
   }
 
+  /** False for a button that is not there where every slot that asks for it calls it optional. */
+  #isFailure({ key, status, error }: JobRecord): boolean {
+    if (status !== 'failed' || error?.code !== 'button.missing') return status === 'failed';
+    return this.#frontier
+      .awaiting(key)
+      .some(({ cell }) =>
+        this.#options
+          .resolve(cell, this.#lookup)
+          .some((slot) => slot.job?.key === key && slot.status === 'failed'),
+      );
+  }
+
   /**
    * True for a job of an earlier run that is to be submitted anew while no open cell asks for it, or while what it
    * presses is not what it pressed.
    */
   #isOutOfPlace({ record, parentTaskId }: Job): boolean {
-    return !this.#frontier.awaits(record.key) || this.#taskOf(record.parent) !== parentTaskId;
+    return this.#frontier.awaiting(record.key).length === 0 || this.#taskOf(record.parent) !== parentTaskId;
   }
 
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */

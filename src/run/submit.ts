@@ -207,10 +207,17 @@ export function missed(job: Job, failure: ServiceFailure, next: Want, context: J
 
 /** Rests before the next look, ever longer. */
 export function lookAgain(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
-  const misses = job.misses + 1;
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(misses, context.retry, context.random));
+  const misses = job.misses + Number(isLook(failure));
+  const ms = Math.max(
+    failure.retryAfterMs ?? 0,
+    backoffMs(Math.max(1, misses), context.retry, context.random),
+  );
   return rest({ ...job, misses }, ms, next, context.now);
 }
+
+/** False for a look that the route kept from happening: it says nothing about the task, and counts for nothing. */
+export const isLook = (failure: ServiceFailure): boolean =>
+  failure.class !== 'throttle' && failure.class !== 'unsent';
 
 /** What the record keeps of a failure. */
 export function jobError(failure: ServiceFailure): JobError {

@@ -13,6 +13,8 @@ interface Lane {
   /** How many of its requests may be under way. */
   readonly width: number;
   underWay: number;
+  /** Nothing more leaves until one of its requests is answered. */
+  held: boolean;
 }
 
 /** The three routes with the jobs that stand in line for them, under one limit of requests in flight. */
@@ -31,6 +33,7 @@ export class Traffic {
       line: new Line(jobs, fair),
       width,
       underWay: 0,
+      held: false,
     });
     this.lanes = {
       submit: lane('submit', false, limits.requests),
@@ -46,8 +49,17 @@ export class Traffic {
 
   /** True when a request of this route could leave now, but for its rate. */
   hasRoom(name: Route): boolean {
-    const lane = this.lanes[name];
-    return this.#underWay < this.#requests && lane.underWay < lane.width;
+    const { route, width, underWay, held } = this.lanes[name];
+    return !held && this.#underWay < this.#requests && underWay < (route.isProbing ? 1 : width);
+  }
+
+  isUnderWay(name: Route): boolean {
+    return this.lanes[name].underWay > 0;
+  }
+
+  /** Lets nothing more of this route leave until one of its requests, of which there is one, is answered. */
+  hold(name: Route): void {
+    this.lanes[name].held = true;
   }
 
   sent(name: Route, now: number): void {
@@ -59,6 +71,7 @@ export class Traffic {
   answered(name: Route): void {
     this.#underWay -= 1;
     this.lanes[name].underWay -= 1;
+    this.lanes[name].held = false;
   }
 
   /** The next moment at which a request that is in line may leave. */

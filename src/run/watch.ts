@@ -3,7 +3,7 @@ import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { judgeTaskFailure } from './reasons.ts';
 import { wantImage } from './save.ts';
-import { lookAgain, modalError } from './submit.ts';
+import { isLook, lookAgain, modalError } from './submit.ts';
 
 /** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
 export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
@@ -14,7 +14,7 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
   const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
   if (!answer.ok) {
     // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
-    const tried = job.misses + 1 >= context.retry.attempts;
+    const tried = isLook(answer.error) && job.misses + 1 >= context.retry.attempts;
     return (tried ? overdue(job, context) : undefined) ?? lookAgain(job, answer.error, poll, context);
   }
   const task = answer.value;

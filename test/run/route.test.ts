@@ -19,6 +19,12 @@ describe('RouteTraffic', () => {
     expect(traffic.nextAt()).toBe(22_100);
   });
 
+  it('rests a little also when Retry-After is 0', () => {
+    const traffic = route();
+    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 0 }, 100);
+    expect(traffic.pausedUntil).toBe(1100);
+  });
+
   it('takes refusals of requests that had left before the pause as one refusal', () => {
     const traffic = route();
     for (let n = 0; n < 8; n++)

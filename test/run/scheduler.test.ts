@@ -138,6 +138,55 @@ describe('what goes wrong on the service', () => {
     expect([statuses(), store.totals().attempts]).toEqual([{ done: 20 }, 20]);
   });
 
+  it('an outage in which answers are lost puts few jobs in doubt, not one for each request that has room', async () => {
+    const { run, store, statuses } = await world(grid(100), {
+      onSubmit: ({ at }) =>
+        at > epoch + 10_000 && at < epoch + 600_000
+          ? { error: failure('connection.lost', 'lost') }
+          : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    const doubtful = [...store.withStatus('in-doubt')].length;
+    expect(doubtful).toBeLessThanOrEqual(12 + 30);
+    expect(statuses().done).toBe(100 - doubtful);
+  });
+
+  it('an outage of ten minutes with 503 fails nothing', async () => {
+    const { run, statuses } = await world(grid(60), {
+      onSubmit: ({ at }) =>
+        at > epoch + 10_000 && at < epoch + 600_000
+          ? { error: failure('service.unavailable', 'retry', { status: 503 }) }
+          : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 60 });
+  });
+
+  it('a task whose deadline passes while the service cannot be reached is looked at before it is given up', async () => {
+    const { run, statuses, service } = await world(grid(3), {
+      onFetch: (_id, _fetches, at) =>
+        at < epoch + 1_800_000 ? failure('connection.dns', 'unsent') : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([service.submits.length, statuses()]).toEqual([3, { done: 3 }]);
+  });
+
+  it('a Retry-After of an hour holds that route alone, and no task for it', async () => {
+    const { run, statuses, service } = await world(grid(3), {
+      onFetch: (_id, fetches) =>
+        fetches === 1
+          ? failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 3_600_000 })
+          : undefined,
+    });
+    const settings = virtualSettings({ limits: { tasks: 3, requests: 4 } });
+    expect(
+      run({ settings: { ...settings, retry: { ...settings.retry, patienceMs: 7_200_000 } } }).end,
+    ).toEqual({
+      kind: 'complete',
+    });
+    expect([service.submits.every(({ at }) => at < epoch + 5000), statuses()]).toEqual([true, { done: 3 }]);
+  });
+
   it('a task that outlives its deadline is looked at by every later run before anything else is done about it', async () => {
     const { run, service, statuses } = await world(grid(1), { duration: () => 3_600_000 });
     run();
@@ -202,6 +251,24 @@ describe('what ends a run early', () => {
     expect(store.totals().cost).toBeCloseTo(0.48);
   });
 
+  it('--max-submits counts what was taken, not what was refused for being asked too often', async () => {
+    const { run, service, statuses } = await world(grid(5), {
+      onSubmit: ({ number }) =>
+        number === 1 ? { error: failure('service.throttled', 'throttle', { status: 429 }) } : undefined,
+    });
+    const result = run({ settings: virtualSettings({ maxSubmits: 1 }) });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });
+    expect([result.submits, service.made.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
+  });
+
+  it('a budget of money is spent to its end although something under way came back unspent', async () => {
+    const { run, store } = await world(grid(30), {
+      onSubmit: ({ number }) => (number <= 6 ? { kind: 'queue-full', code: 23, message: 'full' } : undefined),
+    });
+    run({ settings: virtualSettings({ budget: { cost: 0.2 } }), price: () => 0.04 });
+    expect(store.totals().cost).toBeCloseTo(0.2);
+  });
+
   it('the first signal opens nothing new and settles what is in flight', async () => {
     const { run, service, statuses } = await world(grid(100, 'U1'));
     const result = run({ drainAt: epoch + 45_000 });
@@ -225,6 +292,34 @@ describe('what ends a run early', () => {
     });
     expect(run({ settings: virtualSettings({ failFast: true }) }).end).toMatchObject({ kind: 'fail-fast' });
     expect(service.submits.length).toBeLessThanOrEqual(12);
+  });
+
+  it('--fail-fast goes on over an optional button that is not there, unless another slot needs it', async () => {
+    const optional = await world(grid(20, 'Nowhere?'));
+    expect(optional.run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({ kind: 'complete' });
+    expect(optional.statuses()).toEqual({ done: 20, skipped: 20 });
+    const needed = await world(`${grid(1, 'Nowhere?')}  best: { from: grid, click: Nowhere }
+`);
+    expect(needed.run({ settings: virtualSettings({ failFast: true }) }).end).toMatchObject({
+      kind: 'fail-fast',
+      code: 'button.missing',
+    });
+    expect(needed.statuses()).toEqual({ done: 1, skipped: 1, failed: 1 });
+  });
+
+  it('--fail-fast is about what fails now, not about what had failed before and still has', async () => {
+    const { run, statuses } = await world(grid(3), {
+      duration: ({ prompt }) => (prompt === 'picture 1' ? Number.MAX_SAFE_INTEGER : 30_000),
+      onSubmit: ({ prompt }) =>
+        prompt === 'picture 2'
+          ? { error: failure('service.rejected', 'permanent', { status: 400 }) }
+          : undefined,
+    });
+    const settings = virtualSettings({ failFast: true, limits: { tasks: 1, requests: 1 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'fail-fast', code: 'task.timeout' });
+    expect(run({ settings }).end).toMatchObject({ kind: 'fail-fast', code: 'service.rejected' });
+    expect(run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ failed: 2, done: 1 });
   });
 });
 
