@@ -6,6 +6,9 @@ import type { StateReader, StoreTotals } from './store.ts';
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
 
+/** Rows that one step of a search through everything looks at: a few milliseconds. */
+const scanned = 4096;
+
 const statuses = [
   'pending',
   'submitting',
@@ -62,6 +65,13 @@ export function stateQueries(database: Database): StateReader {
         "AND status <> 'done' ORDER BY id",
     ),
     slot: database.prepare<{ key: string }>('SELECT key FROM jobs WHERE slot = ? ORDER BY id'),
+    prefix: database.prepare<{ key: string }>(
+      'SELECT key FROM jobs WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
+    ),
+    last: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs'),
+    mentioning: database.prepare<DocumentRow>(
+      'SELECT key, doc FROM jobs WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
+    ),
     roots: database.prepare<{ key: string }>(
       `SELECT key FROM jobs WHERE root = 1 AND key > ? ORDER BY key LIMIT ${page}`,
     ),
@@ -102,6 +112,16 @@ export function stateQueries(database: Database): StateReader {
       }
     },
     keysOfSlot: (slot) => ask(() => statements.slot.all(slot).map((row) => row.key)),
+    // Nothing in Unicode comes after the last code point, so that it bounds all that begins so.
+    keysWithPrefix: (prefix, limit) =>
+      ask(() => statements.prefix.all(prefix, `${prefix}\u{10FFFF}`, limit).map((row) => row.key)),
+    *mentioning(text) {
+      const last = ask(() => statements.last.get()?.id ?? 0);
+      for (let after = 0; after < last; after += scanned) {
+        const rows = ask(() => statements.mentioning.all(after, after + scanned, JSON.stringify(text)));
+        for (const row of rows) yield parse(row) as JobRecord;
+      }
+    },
     *rootKeys() {
       for (const row of paged((after) => statements.roots.all(after))) yield row.key;
     },

@@ -20,6 +20,13 @@ export interface StateReader {
   withStatus(status: JobStatus, code?: string): Iterable<JobRecord>;
   /** Keys of the jobs first asked for by this slot, oldest first. */
   keysOfSlot(slot: string): readonly string[];
+  /** Keys that begin so, in order, at most `limit` of them. An empty beginning is every key's. */
+  keysWithPrefix(prefix: string, limit: number): readonly string[];
+  /**
+   * Jobs in whose record this text is a JSON string as a whole (a key, a task id), oldest first. No index helps: it
+   * reads every record, in pages, a second or two for a million.
+   */
+  mentioning(text: string): Iterable<JobRecord>;
   /** How many jobs have no parent, and their keys: what a narrowed manifest must place. */
   rootKeys(): Iterable<string>;
   totals(): StoreTotals;

@@ -40,6 +40,14 @@ export function memoryStore(): StateStore {
       records()
         .filter((record) => record.origin.slot === slot)
         .map((record) => record.key),
+    keysWithPrefix: (prefix, limit) =>
+      inKeyOrder(records())
+        .map((record) => record.key)
+        .filter((key) => key.startsWith(prefix))
+        .slice(0, limit),
+    *mentioning(text) {
+      yield* records().filter((record) => JSON.stringify(record).includes(JSON.stringify(text)));
+    },
     *rootKeys() {
       yield* inKeyOrder(records().filter((record) => record.parent === undefined)).map(
         (record) => record.key,

@@ -58,6 +58,16 @@ describe.each(stores)('a state store: %s', (_, open) => {
         }
         expect([...store.rootKeys()]).toEqual(keysWhere((record) => record.parent === undefined).sort());
         expect(store.totals()).toEqual(recount(records));
+        for (const prefix of ['', 'key-1', 'key-3', 'nothing'])
+          expect(store.keysWithPrefix(prefix, 4)).toEqual(
+            keysWhere(({ key }) => key.startsWith(prefix))
+              .sort()
+              .slice(0, 4),
+          );
+        for (const text of ['key-0', 'failed', '"'])
+          expect([...store.mentioning(text)].map((record) => record.key)).toEqual(
+            keysWhere((record) => JSON.stringify(record).includes(JSON.stringify(text))),
+          );
         for (const key of ['key-0', 'key-1']) {
           expect(store.attempts(key)).toEqual(attempts.filter((attempt) => attempt.key === key));
         }
@@ -79,6 +89,23 @@ describe.each(stores)('a state store: %s', (_, open) => {
     expect(seen).toEqual(keys);
     expect([...store.withStatus('done')]).toHaveLength(700);
     expect([...store.rootKeys()]).toEqual(keys);
+    store.close();
+  });
+
+  it('finds what is mentioned anywhere, however many records there are, and nothing that only contains it', () => {
+    const store = open();
+    const keys = Array.from({ length: 9000 }, (_unused, index) => `k${String(index).padStart(4, '0')}`);
+    store.commit({
+      records: keys.map((key, index) =>
+        jobRecord(key, 'done', index % 3000 === 2999 ? { parent: 'k0001' } : { parent: 'k00012' }),
+      ),
+      attempts: [],
+    });
+    const found = (text: string): string[] => [...store.mentioning(text)].map(({ key }) => key);
+    expect(found('k0001')).toEqual(['k0001', 'k2999', 'k5999', 'k8999']);
+    expect(found('k000')).toEqual([]);
+    expect(store.keysWithPrefix('k89', 3)).toEqual(['k8900', 'k8901', 'k8902']);
+    expect(store.keysWithPrefix('k8999', 3)).toEqual(['k8999']);
     store.close();
   });
 
