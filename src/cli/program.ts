@@ -1,11 +1,4 @@
 import type { Command, Context } from './command.ts';
-import { init } from './commands/init.ts';
-import { manifest } from './commands/manifest.ts';
-import { plan } from './commands/plan.ts';
-import { run } from './commands/run.ts';
-import { sandbox } from './commands/sandbox.ts';
-import { status } from './commands/status.ts';
-import { validate } from './commands/validate.ts';
 import { exitCodes, usageError } from './failure.ts';
 import { faultOf } from './fault.ts';
 import { commandHelp, overview } from './help.ts';
@@ -14,8 +7,20 @@ import { Redactor } from './redact.ts';
 import { didYouMean } from './suggest.ts';
 import { version } from './version.ts';
 
-/** Every command, in the order in which they are met. */
-export const commands: readonly Command[] = [init, validate, plan, run, status, manifest, sandbox];
+/** Every command, in the order in which they are met; only the one that is wanted is loaded, with what it needs. */
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['init', async () => (await import('./commands/init.ts')).init],
+  ['validate', async () => (await import('./commands/validate.ts')).validate],
+  ['plan', async () => (await import('./commands/plan.ts')).plan],
+  ['run', async () => (await import('./commands/run.ts')).run],
+  ['status', async () => (await import('./commands/status.ts')).status],
+  ['manifest', async () => (await import('./commands/manifest.ts')).manifest],
+  ['sandbox', async () => (await import('./commands/sandbox.ts')).sandbox],
+]);
+
+/** Every command, for an overview of them. */
+export const allCommands = (): Promise<readonly Command[]> =>
+  Promise.all([...commands.values()].map((load) => load()));
 
 /**
  * Carries out one command line and gives back the exit code. All that goes wrong has been printed then; nothing is
@@ -36,17 +41,20 @@ export async function program(args: readonly string[], io: Io, redactor = new Re
 async function dispatch(args: readonly string[], context: Context): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined) {
-    context.io.err(overview(commands, version));
+    context.io.err(overview(await allCommands(), version));
     return exitCodes.usage;
   }
   if (name === '--version' || name === '-V') return await say(context, `${version}\n`);
-  if (name === '--help' || name === '-h') return await say(context, overview(commands, version));
+  if (name === '--help' || name === '-h') return await say(context, overview(await allCommands(), version));
   if (name === 'help') {
     const [topic] = rest;
-    return await say(context, topic === undefined ? overview(commands, version) : commandHelp(find(topic)));
+    return await say(
+      context,
+      topic === undefined ? overview(await allCommands(), version) : commandHelp(await find(topic)),
+    );
   }
 
-  const chosen = find(name);
+  const chosen = await find(name);
   if (asksForHelp(rest)) return await say(context, commandHelp(chosen));
   return await chosen.run(rest, context);
 }
@@ -57,10 +65,10 @@ const asksForHelp = (args: readonly string[]): boolean => {
   return flags.includes('--help') || flags.includes('-h');
 };
 
-function find(name: string): Command {
-  const known = commands.find((command) => command.name === name);
-  if (known !== undefined) return known;
-  const names = commands.map((command) => command.name);
+async function find(name: string): Promise<Command> {
+  const load = commands.get(name);
+  if (load !== undefined) return await load();
+  const names = [...commands.keys()];
   if (name.startsWith('-')) {
     throw usageError(
       `A command comes before its flags; "${name}" is none.`,

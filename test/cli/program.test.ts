@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/program.ts';
+import { allCommands } from '../../src/cli/program.ts';
 import { promptpress } from './test-io.ts';
 
 const here = { cwd: '/' };
+
+const commands = await allCommands();
 
 describe('promptpress', () => {
   it.each([['--help'], ['-h'], ['help']])('%s lists every command on standard output', async (flag) => {
