@@ -23,10 +23,17 @@ export function imageFormat(head: Buffer): ImageFormat | undefined {
   return formats.find((format) => format.matches(head));
 }
 
-/** What came instead of an image, and whether another try may help. */
-export function notAnImage(start: Buffer, link: string): SaveFailure {
-  const text = start
-    .toString('utf8')
+/**
+ * What came instead of an image, and whether another try may help.
+ *
+ * @param mask takes secrets out of words before they are cut: half a secret is no longer found
+ */
+export function notAnImage(
+  start: Buffer,
+  link: string,
+  mask: (text: string) => string = (text) => text,
+): SaveFailure {
+  const text = mask(start.toString('utf8'))
     .replace(/^\uFEFF/, '')
     .trimStart();
   const failure = (found: string, kind: SaveFailure['class']): SaveFailure => ({

@@ -38,6 +38,8 @@ export interface ArtifactWriterOptions {
   readonly lookup?: LookupFunction;
   /** Default: the machine's. */
   readonly clock?: DownloadClock;
+  /** Takes secrets out of a text: servers repeat what they like. Default: there are none. */
+  readonly mask?: (text: string) => string;
 }
 
 const defaults = {
@@ -55,11 +57,13 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   const rule = addressRule(options.baseUrl, options.lookup);
   const proxied = options.dispatcher !== undefined;
   const dispatcher = options.dispatcher ?? directAgent(rule.lookup, options);
-  const route: Route = { rule, dispatcher, proxied };
+  const mask = options.mask ?? ((text: string): string => text);
+  const route: Route = { rule, dispatcher, proxied, mask };
   const clock = options.clock ?? systemClock;
   const limits: Limits = {
     maxBytes: options.maxBytes ?? defaults.maxBytes,
     maxPixels: options.maxPixels ?? defaults.maxPixels,
+    mask,
   };
   const folder = new ImageFolder(options.directory);
 
@@ -76,7 +80,9 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
           arrival.discard();
         }
       } catch (failure) {
-        if (failure instanceof SaveError) return { ok: false, error: failure.failure };
+        if (failure instanceof SaveError) {
+          return { ok: false, error: { ...failure.failure, message: mask(failure.failure.message) } };
+        }
         throw failure;
       } finally {
         deadline.end();
@@ -89,9 +95,11 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   };
 }
 
+/** What a download may be, and may say. */
 interface Limits {
   readonly maxBytes: number;
   readonly maxPixels: number;
+  readonly mask: (text: string) => string;
 }
 
 interface Stem {
@@ -198,7 +206,8 @@ async function receive(
     });
   }
   format = imageFormat(start);
-  if (format === undefined) return fail(notAnImage(start.subarray(0, wordsLength), arrival.link));
+  if (format === undefined)
+    return fail(notAnImage(start.subarray(0, wordsLength), arrival.link, limits.mask));
   await file.write(start);
   return format;
 }

@@ -1,6 +1,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
+import { secretMask } from '../service/secrets.ts';
 import { AddressRefused, type AddressRule } from './address.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
 import { fail, SaveError, shownLink, shownWords } from './failure.ts';
@@ -17,6 +18,8 @@ export interface Route {
   readonly dispatcher: Dispatcher;
   /** The dispatcher is a proxy: it resolves names, so they are judged before the request. */
   readonly proxied: boolean;
+  /** Takes secrets out of a text; a link that holds one is not followed, for it would hand it on. */
+  readonly mask: (text: string) => string;
 }
 
 /** An image on its way. */
@@ -44,6 +47,8 @@ export async function openLink(
   deadline: Deadline,
   now: number,
 ): Promise<Arrival> {
+  // What came already masked held a secret too.
+  if (link === secretMask) fail(holdsSecret);
   let url = parseLink(link);
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
     await checkAddress(url, route, deadline);
@@ -81,6 +86,13 @@ function parseLink(link: string, base?: URL): URL {
   }
 }
 
+const holdsSecret: SaveFailure = {
+  code: 'download.address',
+  class: 'permanent',
+  message:
+    'The service gave an image link that holds the API key or another secret of yours: it is neither followed nor kept.',
+};
+
 const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
@@ -91,6 +103,7 @@ const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
 });
 
 async function checkAddress(url: URL, route: Route, deadline: Deadline): Promise<void> {
+  if (route.mask(url.href) !== url.href) fail(holdsSecret);
   let why: string | undefined;
   try {
     why = route.proxied

@@ -15,14 +15,16 @@ export function openArtifacts(
     readonly connectMs: number;
     /** Undefined: no proxy, as for a service on this machine. */
     readonly env: Environment | undefined;
+    /** Takes secrets out of what servers say. */
+    readonly mask: (text: string) => string;
   },
   closing: Closing,
 ): ArtifactWriter {
-  const { directory, baseUrl, connections, connectMs, env } = to;
+  const { directory, baseUrl, connections, connectMs, env, mask } = to;
   if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
-    return createArtifactWriter({ directory, baseUrl, connections });
+    return createArtifactWriter({ directory, baseUrl, connections, mask });
   }
   const dispatcher = createDispatcher({ connections, connectMs, env });
   closing.add(() => dispatcher.destroy());
-  return createArtifactWriter({ directory, baseUrl, connections, dispatcher });
+  return createArtifactWriter({ directory, baseUrl, connections, mask, dispatcher });
 }

@@ -6,6 +6,7 @@ import type { RunControl, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
 import { createImageService } from '../service/client.ts';
 import { createDispatcher } from '../service/dispatcher.ts';
+import { maskOf } from '../service/secrets.ts';
 import { openArtifacts } from './artifacts.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
@@ -67,13 +68,18 @@ export async function carryOut(
   const images = createImageService({
     baseUrl,
     apiKey: service.apiKey,
+    ...(service.keySource === undefined ? {} : { keySource: service.keySource }),
+    secrets: service.secrets,
     names: service.names,
     dispatcher,
     requestMs: timeouts.requestMs,
     version,
   });
   closing.add(() => images.close());
-  const artifacts = openArtifacts({ directory, baseUrl, env, ...connecting }, closing);
+  const artifacts = openArtifacts(
+    { directory, baseUrl, env, mask: maskOf(service.secrets), ...connecting },
+    closing,
+  );
   closing.add(() => artifacts.close());
   return await runPlan(
     planForRun(plan, selection),
@@ -94,6 +100,7 @@ export async function listResults(
   { plan, selection, state, directory }: RunSession,
   redactor: Redactor,
   leave: AbortSignal,
+  options: { readonly escapeFormulas: boolean },
 ): Promise<ManifestTally | undefined> {
   if (leave.aborted) return undefined;
   try {
@@ -104,6 +111,7 @@ export async function listResults(
       file: join(directory, runFiles.manifest),
       redact: redactor.apply,
       signal: leave,
+      ...options,
     });
   } catch (error) {
     if (leave.aborted) return undefined;

@@ -38,6 +38,13 @@ export const revivalFlags = {
   ),
 } as const;
 
+/** How the manifest is written. */
+export const manifestFlags = {
+  'escape-formulas': toggle(
+    'for spreadsheets: cells of manifest.csv that begin with = + - @ tab or CR get a leading apostrophe',
+  ),
+} as const;
+
 /** The flags of `promptpress run` (DESIGN.md section 6). */
 export const runFlags = {
   ...placeFlags,
@@ -49,6 +56,7 @@ export const runFlags = {
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
   frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
   'dry-run': toggle('say what would run and why, as promptpress plan does'),
+  ...manifestFlags,
   json: toggle('print one JSON object about the run on standard output'),
   'log-level': valued(
     'LEVEL',

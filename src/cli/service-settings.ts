@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Pipeline, Speed } from '../pipeline/pipeline.ts';
 import { readApiKey } from '../service/endpoint.ts';
-import { type Names, resolveNames } from '../service/names.ts';
+import { type NameKey, type Names, resolveNames } from '../service/names.ts';
 import { checkBaseUrl } from './address.ts';
 import { fillIn, missingVariables } from './environment.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';
-import type { Redactor } from './redact.ts';
+import { Redactor } from './redact.ts';
 
 /** The flags that say which service is meant. */
 export interface ServiceFlags {
@@ -20,6 +20,10 @@ export interface ServiceSettings {
   /** Absent with `--sandbox`: its address is known when it has started. */
   readonly baseUrl?: string;
   readonly apiKey: string;
+  /** Where the key came from, for messages; absent with `--sandbox`. */
+  readonly keySource?: string;
+  /** The key and all other values of variables that may not be shown. */
+  readonly secrets: readonly string[];
   /** Part of every job key. */
   readonly id: string;
   readonly speed: Speed;
@@ -48,25 +52,18 @@ export function settleService(
   const shared = { speed: flags.speed ?? service.speed };
   if (flags.sandbox) {
     refuseBoth(flags);
-    return {
-      ...shared,
-      names: settleNames(pipeline, env, redactor),
-      apiKey: `sandbox-${randomBytes(12).toString('hex')}`,
-      id: sandboxId,
-    };
+    const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
+    redactor.add(apiKey);
+    const names = settleNames(pipeline, env, redactor);
+    return { ...shared, names, apiKey, secrets: redactor.secrets, id: sandboxId };
   }
 
-  const address = settleAddress(pipeline, flags, env);
-  const apiKey = settleKey(pipeline, env, redactor);
+  const baseUrl = settleAddress(pipeline, flags, env, redactor);
+  const key = settleKey(pipeline, env, redactor);
   const id =
-    service.id === undefined ? undefined : secretly(service.id, 'service.id', pipeline, env, redactor);
-  return {
-    ...shared,
-    names: settleNames(pipeline, env, redactor),
-    baseUrl: address,
-    apiKey,
-    id: id ?? new URL(address).origin,
-  };
+    service.id === undefined ? new URL(baseUrl).origin : settleId(service.id, pipeline, env, redactor);
+  const names = settleNames(pipeline, env, redactor);
+  return { ...shared, ...key, names, baseUrl, id, secrets: redactor.secrets };
 }
 
 /** What a plan can know of the service without a network and without a key. */
@@ -86,13 +83,13 @@ export function identifyService(pipeline: Pipeline, flags: ServiceFlags, env: En
   const { id, baseUrl } = pipeline.service;
   if (id !== undefined) {
     const [missing] = missingVariables(id, env);
-    return missing === undefined ? { id: fillIn(id, 'service.id', { env, pipeline }).text } : { missing };
+    return missing === undefined ? { id: settleId(id, pipeline, env, new Redactor()) } : { missing };
   }
   if (flags['base-url'] === undefined && (env[addressVariable] ?? '') === '') {
     const [missing] = missingVariables(baseUrl, env);
     if (missing !== undefined) return { missing };
   }
-  return { id: new URL(settleAddress(pipeline, flags, env)).origin };
+  return { id: new URL(settleAddress(pipeline, flags, env, new Redactor())).origin };
 }
 
 function refuseBoth(flags: ServiceFlags): void {
@@ -100,14 +97,21 @@ function refuseBoth(flags: ServiceFlags): void {
   throw usageError('--sandbox and --base-url name two services.', 'Give one of them.');
 }
 
-function settleAddress(pipeline: Pipeline, flags: ServiceFlags, env: Environment): string {
+function settleAddress(
+  pipeline: Pipeline,
+  flags: ServiceFlags,
+  env: Environment,
+  redactor: Redactor,
+): string {
   const flag = flags['base-url'];
   if (flag !== undefined) return checkBaseUrl(flag, '--base-url');
   const variable = env[addressVariable] ?? '';
   if (variable !== '') return checkBaseUrl(variable, addressVariable);
   const written = pipeline.service.baseUrl;
   if (written === `\${${addressVariable}}`) throw noAddress(pipeline);
-  const { text } = fillIn(written, 'service.baseUrl', { env, pipeline });
+  const { text, values } = fillIn(written, 'service.baseUrl', { env, pipeline });
+  // Scheme and host are recorded and shown: they say which service it was. What a variable puts behind them may be a token.
+  for (const value of values) if (!isOrigin(value, text)) redactor.add(value);
   return checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`);
 }
 
@@ -117,23 +121,52 @@ const noAddress = ({ source }: Pipeline): Error =>
     `Set ${addressVariable} (or give --base-url) and ${keyVariable} to run against a service, or rehearse on this machine without a key: promptpress run ${source.file} --sandbox`,
   );
 
-function settleKey(pipeline: Pipeline, env: Environment, redactor: Redactor): string {
+const isOrigin = (value: string, address: string): boolean =>
+  value.includes('://') || (URL.canParse(address) && new URL(address).origin.includes(value));
+
+/** The key, and which variable held it: what one looks at when it is refused. */
+function settleKey(
+  pipeline: Pipeline,
+  env: Environment,
+  redactor: Redactor,
+): { readonly apiKey: string; readonly keySource: string } {
+  const { apiKey: written } = pipeline.service;
   const variable = env[keyVariable] ?? '';
   if (variable !== '') redactor.add(variable);
-  const key =
-    variable === '' ? secretly(pipeline.service.apiKey, 'service.apiKey', pipeline, env, redactor) : variable;
+  const key = variable === '' ? secretly(written, 'service.apiKey', pipeline, env, redactor) : variable;
+  const beaten = written === `\${${keyVariable}}` ? '' : `, which beats service.apiKey of the pipeline`;
+  const keySource =
+    variable === '' ? `${written} (service.apiKey of the pipeline)` : `the variable ${keyVariable}${beaten}`;
   const read = readApiKey(key);
-  if (!read.ok) throw usageError(read.error.message);
+  if (!read.ok) throw usageError(read.error.message, `It comes from ${keySource}.`);
   redactor.add(read.value);
-  return read.value;
+  return { apiKey: read.value, keySource };
 }
+
+/**
+ * The service's identity is part of every key and kept in the state, where no value of a variable may lie: an identity
+ * that has such values is known by what is written and by a hash of what that comes to.
+ */
+function settleId(written: string, pipeline: Pipeline, env: Environment, redactor: Redactor): string {
+  const { text, values } = fillIn(written, 'service.id', { env, pipeline });
+  if (values.length === 0) return text;
+  for (const value of values) redactor.add(value);
+  return `${written}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+/** Words that stand in every address and in every customId that the service gives: to mask them would spoil the data. */
+const openNames: readonly NameKey[] = ['path', 'fastPrefix', 'turboPrefix', 'customId'];
 
 function settleNames(pipeline: Pipeline, env: Environment, redactor: Redactor): Names {
   const { preset, own } = pipeline.service.names;
-  const settled = Object.entries(own).map(([name, text]) => [
-    name,
-    secretly(text, `service.names.${name}`, pipeline, env, redactor),
-  ]);
+  const settled = Object.entries(own).map(([name, text]) => {
+    const field = `service.names.${name}`;
+    const isOpen = openNames.some((open) => open === name);
+    return [
+      name,
+      isOpen ? fillIn(text, field, { env, pipeline }).text : secretly(text, field, pipeline, env, redactor),
+    ];
+  });
   const names = resolveNames(preset, Object.fromEntries(settled) as Record<string, string>);
   if (names.ok) return names.value;
   throw usageError(

@@ -14,7 +14,7 @@ const batchSize = 256;
  * Writes `manifest.csv` whole or not at all, and returns what it adds up to.
  *
  * UTF-8 without a byte order mark; RFC 4180 to the letter: lines end in CRLF, fields with a comma, a quote or a line
- * break are quoted. The bytes are a function of the plan, the selection and the state alone.
+ * break are quoted. The bytes are a function of the plan, the selection, the state and `escapeFormulas` alone.
  *
  * @throws the error of the file system (`code` ENOSPC, EACCES, …), StateError, and the signal's reason when aborted.
  */
@@ -26,6 +26,11 @@ export async function writeManifest(options: {
   readonly file: string;
   /** Applied to the text: takes secrets out that a service repeated in its messages. */
   readonly redact?: (text: string) => string;
+  /**
+   * A spreadsheet takes a field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, which a
+   * prompt or a label could bring along: such fields get a leading apostrophe. Default false: the data as it is.
+   */
+  readonly escapeFormulas?: boolean;
   readonly signal?: AbortSignal;
 }): Promise<ManifestTally> {
   const tally = new Tally();
@@ -39,17 +44,21 @@ async function* manifestText(
     selection,
     reader,
     redact = (text) => text,
+    escapeFormulas = false,
     signal,
   }: {
     readonly plan: Plan;
     readonly selection: Selection;
     readonly reader: StateReader;
     readonly redact?: (text: string) => string;
+    readonly escapeFormulas?: boolean;
     readonly signal?: AbortSignal;
   },
   tally: Tally,
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;
+  const csv = (records: readonly (readonly string[])[]): string =>
+    stringify(records as string[][], { record_delimiter: '\r\n', escape_formulas: escapeFormulas });
   yield csv([manifestHeader(variables)]);
   let batch: (readonly string[])[] = [];
   for await (const row of manifestRows(plan, selection, reader)) {
@@ -62,6 +71,3 @@ async function* manifestText(
   }
   yield redact(csv(batch));
 }
-
-const csv = (records: readonly (readonly string[])[]): string =>
-  stringify(records as string[][], { record_delimiter: '\r\n' });

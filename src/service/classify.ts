@@ -3,6 +3,7 @@ import type { Clean } from './display.ts';
 import { type ErrorWords, readErrorWords } from './error-words.ts';
 import type { Loss, Reply } from './reply.ts';
 import { readRetryAfter } from './retry-after.ts';
+import type { Mask } from './secrets.ts';
 
 /** What failures are told with: which request it was, and what must not be shown. */
 export interface RequestFacts {
@@ -11,7 +12,13 @@ export interface RequestFacts {
   /** For messages: `POST /img/submit/imagine`. */
   readonly label: string;
   readonly baseUrl: string;
+  /** Finds secrets in what is kept as it is: ids, labels, links. */
+  readonly mask: Mask;
   readonly clean: Clean;
+  /** Where the key came from; never the key. */
+  readonly keySource?: string;
+  /** Of a submission: what makes it large. */
+  readonly largestPart?: () => string | undefined;
   readonly now: () => number;
 }
 
@@ -133,7 +140,7 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
       return {
         code: 'service.unauthorized',
         class: 'stop',
-        advice: 'Check that the API key is right, complete and still valid.',
+        advice: `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`,
       };
     case 403:
       return {
@@ -150,12 +157,14 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
       return { code: 'service.not-found', class: 'permanent' };
     case 408:
       return unavailable;
-    case 413:
+    case 413: {
+      const part = facts.largestPart?.();
       return {
         code: 'service.too-large',
         class: 'permanent',
-        advice: 'The request is too large: send smaller images, or links instead of data.',
+        advice: `The request is too large${part === undefined ? '' : ` (${part})`}: shorten it, send smaller images, or links instead of data.`,
       };
+    }
     case 429:
       return throttled;
     case 500:

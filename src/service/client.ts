@@ -9,6 +9,8 @@ import { readApiKey, readBaseUrl } from './endpoint.ts';
 import type { Names } from './names.ts';
 import type { Reply } from './reply.ts';
 import { exchange, type Timer, type Transport } from './request.ts';
+import { largestPart } from './request-size.ts';
+import { maskOf } from './secrets.ts';
 import { readSubmit } from './submit.ts';
 import { readTask } from './task.ts';
 import { isUsableTaskId } from './task-id.ts';
@@ -19,6 +21,10 @@ export interface ImageServiceOptions {
   readonly baseUrl: string;
   /** As `readApiKey` gives it. */
   readonly apiKey: string;
+  /** Where the key came from, for the message about a refused one: `PROMPTPRESS_API_KEY`. Never the key. */
+  readonly keySource?: string;
+  /** What besides the key may neither be shown nor kept, wherever the service repeats it. */
+  readonly secrets?: readonly string[];
   readonly names: Names;
   /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
   readonly dispatcher?: Dispatcher;
@@ -61,6 +67,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     ...(options.timer && { timer: options.timer }),
     maxBodyBytes: options.maxBodyBytes ?? 8 * 1024 * 1024,
   };
+  const mask = maskOf([apiKey.value, ...(options.secrets ?? [])]);
   return new HttpImageService(
     {
       baseUrl: baseUrl.value,
@@ -72,8 +79,13 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         accept: 'application/json',
         'user-agent': options.version === undefined ? 'promptpress' : `promptpress/${options.version}`,
       },
-      clean: makeClean(apiKey.value),
-      now: options.now ?? Date.now,
+      shared: {
+        baseUrl: baseUrl.value,
+        mask,
+        clean: makeClean(mask),
+        now: options.now ?? Date.now,
+        ...(options.keySource !== undefined && { keySource: options.keySource }),
+      },
     },
     transport,
     ownDispatcher,
@@ -85,8 +97,8 @@ interface Settings {
   readonly names: Names;
   readonly requestMs: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly clean: RequestFacts['clean'];
-  readonly now: () => number;
+  /** What is the same for every request. */
+  readonly shared: Omit<RequestFacts, 'safe' | 'label'>;
 }
 
 class HttpImageService implements ImageService {
@@ -131,7 +143,7 @@ class HttpImageService implements ImageService {
 
   async fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>> {
     if (!isUsableTaskId(id)) {
-      const message = `The task id "${this.#settings.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
+      const message = `The task id "${this.#settings.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
       return { ok: false, error: { code: 'service.bad-id', class: 'permanent', message } };
     }
     // The speed is a property of the submission: fetch has no prefix (service.md 4.1.5).
@@ -152,18 +164,23 @@ class HttpImageService implements ImageService {
     const { names } = this.#settings;
     const prefix = { relax: '', fast: `/${names.fastPrefix}`, turbo: `/${names.turboPrefix}` }[speed];
     const path = `${prefix}/${names.path}/submit/${what}`;
-    return this.#request('POST', path, JSON.stringify(body), signal, readSubmit);
+    return this.#request('POST', path, body, signal, readSubmit);
   }
 
   async #request<T>(
     method: 'GET' | 'POST',
     path: string,
-    body: string | undefined,
+    fields: Fields | undefined,
     signal: AbortSignal,
     read: (reply: Reply, facts: RequestFacts) => Answer<T>,
   ): Promise<Answer<T>> {
-    const { baseUrl, headers, requestMs, clean, now } = this.#settings;
-    const facts: RequestFacts = { safe: method === 'GET', label: `${method} ${path}`, baseUrl, clean, now };
+    const { baseUrl, headers, requestMs, shared } = this.#settings;
+    const facts: RequestFacts = {
+      ...shared,
+      safe: method === 'GET',
+      label: shared.mask(`${method} ${path}`),
+      ...(fields !== undefined && { largestPart: () => largestPart(fields) }),
+    };
     // One signal serves every request of a run. Each listener goes with its request: many of them are no leak.
     setMaxListeners(0, signal);
     const result = await exchange(
@@ -172,7 +189,7 @@ class HttpImageService implements ImageService {
         url: `${baseUrl}${path}`,
         headers,
         timeoutMs: requestMs,
-        ...(body !== undefined && { body }),
+        ...(fields !== undefined && { body: JSON.stringify(fields) }),
       },
       this.#transport,
       signal,

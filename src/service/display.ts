@@ -1,3 +1,5 @@
+import type { Mask } from './secrets.ts';
+
 /** Makes words of the service fit to be shown, logged and stored: they are untrusted, and may echo the key. */
 export type Clean = (words: string) => string;
 
@@ -12,18 +14,10 @@ const visible = (character: string): string =>
   `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}}`;
 
 /**
- * A cleaner that masks the key (as it is, in a URL, in JSON), turns line breaks and tabs into spaces and other control
+ * A cleaner that masks secrets (as they are, in a URL, in JSON), turns line breaks and tabs into spaces and other control
  * characters into a visible `\u{1b}`, and cuts long texts.
  */
-export function makeClean(apiKey: string): Clean {
-  const forms = [
-    ...new Set([apiKey, encodeURIComponent(apiKey), JSON.stringify(apiKey).slice(1, -1)]),
-  ].filter(
-    // A shorter text is found in ordinary words; masking those would hide the message, not a secret.
-    (form) => form.length >= 4,
-  );
-  const mask = (words: string): string =>
-    forms.reduce((text, form) => text.replaceAll(form, '[secret]'), words);
+export function makeClean(mask: Mask): Clean {
   return (words) => {
     // Cut last: half a key is no longer found. Masked twice: a key broken up by white space may be whole afterwards.
     const plain = mask(mask(words).replace(/\s+/g, ' ').replace(unprintable, visible)).trim();

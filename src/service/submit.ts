@@ -32,7 +32,10 @@ function readCode(
   reply: Reply,
   facts: RequestFacts,
 ): Answer<SubmitAnswer> {
-  const taskId = readTaskId(body['result']);
+  const id = readTaskId(body['result']);
+  // An id is kept, shown and put into addresses as it is.
+  const holdsSecret = id !== undefined && facts.mask(id) !== id;
+  const taskId = holdsSecret ? undefined : id;
   const words = readErrorWords(body, facts.clean);
   const queueFull = (): Answer<SubmitAnswer> => ({
     ok: true,
@@ -51,7 +54,11 @@ function readCode(
     taskId === undefined
       ? {
           ok: false,
-          error: unusableAnswer(reply, `code ${code}, but its result is not the id of one task`, facts),
+          error: unusableAnswer(
+            reply,
+            `code ${code}, but its result ${holdsSecret ? 'holds a secret of yours' : 'is not the id of one task'}`,
+            facts,
+          ),
         }
       : { ok: true, value: { kind, taskId, code } };
 

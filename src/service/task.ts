@@ -3,6 +3,13 @@ import { classify, type RequestFacts, unusableAnswer, withRequestId } from './cl
 import { readErrorWords } from './error-words.ts';
 import { members } from './json.ts';
 import type { Reply } from './reply.ts';
+import { secretMask } from './secrets.ts';
+
+/**
+ * Bounds of what is kept of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their
+ * ids 100.
+ */
+const most = { buttons: 100, label: 200, customId: 1_000, link: 16_384 } as const;
 
 /**
  * Reads the answer to fetch (service.md 2.2, protocol.md 1). A task that the service does not know is
@@ -56,13 +63,13 @@ function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: Re
   const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
   const state = stateOf(status);
   const progress = readProgress(record['progress']);
-  const imageUrl = state === 'success' ? textOf(record['imageUrl']).trim() : '';
+  const imageUrl = state === 'success' ? readLink(record['imageUrl'], facts) : '';
   const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
   return {
     id,
     state,
     status,
-    buttons: state === 'success' ? readButtons(record['buttons']) : [],
+    buttons: state === 'success' ? readButtons(record['buttons'], facts) : [],
     ...(progress !== undefined && { progress }),
     ...(imageUrl !== '' && { imageUrl }),
     ...(failReason !== '' && { failReason }),
@@ -90,14 +97,26 @@ function readProgress(value: unknown): number | undefined {
   return percent === undefined ? undefined : Math.min(100, Number(percent));
 }
 
-/** What has no customId cannot be pressed. */
-function readButtons(value: unknown): TaskButton[] {
+/** A link that holds a secret is neither followed nor kept: it comes back as {@link secretMask}, which is no link. */
+function readLink(value: unknown, facts: RequestFacts): string {
+  const link = textOf(value).trim();
+  return facts.mask(link) === link ? link.slice(0, most.link) : secretMask;
+}
+
+/**
+ * The first 100 buttons. What has no customId cannot be pressed; what is larger than any button, or repeats a secret
+ * (a label is kept, a customId sent and kept), is not to be.
+ */
+function readButtons(value: unknown, facts: RequestFacts): TaskButton[] {
   if (!Array.isArray(value)) return [];
-  return value.flatMap((item: unknown) => {
+  return value.slice(0, most.buttons).flatMap((item: unknown) => {
     const button = members(item);
     const customId = textOf(button?.['customId']);
-    if (button === undefined || customId === '') return [];
-    return [{ customId, label: textOf(button['label']), emoji: textOf(button['emoji']) }];
+    if (button === undefined || customId === '' || customId.length > most.customId) return [];
+    const [label, emoji] = [textOf(button['label']), textOf(button['emoji'])];
+    if (label.length > most.label || emoji.length > most.label) return [];
+    const holdsSecret = [customId, label, emoji].some((text) => facts.mask(text) !== text);
+    return holdsSecret ? [] : [{ customId, label, emoji }];
   });
 }
 

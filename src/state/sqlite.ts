@@ -1,3 +1,4 @@
+import { closeSync, openSync, statSync } from 'node:fs';
 import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver } from './driver.ts';
 
 /** A statement, compiled once. Values bind to `?` in order. */
@@ -35,11 +36,12 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a database file, creating it unless `readOnly`. The file may also be a `file:` URI.
+ * Opens a database file, creating it unless `readOnly`, for its owner alone to read. The file may also be a `file:` URI.
  * @throws what the driver throws: an Error whose `errcode` is SQLite's result code (see `sqliteCode`)
  */
 export function openDatabase(file: string, options: OpenOptions = {}): Database {
   const driver = options.driver ?? sqliteDriver();
+  if (options.readOnly !== true && !/^(?::memory:$|file:)/.test(file)) createPrivately(file);
   const raw = driver.open(file, { readOnly: options.readOnly ?? false });
   try {
     raw.exec(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs ?? 5000)}`);
@@ -59,6 +61,20 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
       raw.close();
     },
   };
+}
+
+/**
+ * SQLite would create the file for everyone to read; its -wal and -shm files take over the mode of this one. A file that
+ * is there is left alone: to open and close it would drop the locks that this process holds on it (POSIX).
+ */
+function createPrivately(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    // Another process was quicker.
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
+  }
 }
 
 function prepare<Row>(raw: RawDatabase, sql: string): Statement<Row> {

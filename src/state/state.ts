@@ -80,7 +80,7 @@ export function openStateForReading(directory: string, options: StateOptions = {
 const driverOf = (options: StateOptions): { driver?: Driver } =>
   options.driver === undefined ? {} : { driver: options.driver };
 
-/** SQLite would create the file for everyone to read; its -wal and -shm files take over the mode of this one. */
+/** For its owner alone to read, and its name durable before anything is in it. */
 function createPrivately(file: string): void {
   if (exists(file)) return;
   closeSync(openSync(file, 'a', 0o600));

@@ -313,6 +313,7 @@ const facts = (safe: boolean): RequestFacts => ({
   safe,
   label: safe ? 'GET /img/task/x/fetch' : 'POST /img/submit/x',
   baseUrl: 'https://gateway.example',
+  mask: (text) => text,
   clean: (words) => words,
   now: () => 0,
 });

@@ -7,7 +7,7 @@ import { exitCodes } from '../failure.ts';
 import { toggle } from '../flags.ts';
 import { count, counted } from '../progress/amounts.ts';
 import { runFiles } from '../run-files.ts';
-import { placeFlags } from '../run-flags.ts';
+import { manifestFlags, placeFlags } from '../run-flags.ts';
 import { openTarget } from '../run-target.ts';
 
 /** `promptpress manifest FILE|DIR` */
@@ -29,6 +29,7 @@ export const manifest = command(
       out: placeFlags.out,
       sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
       all: toggle('list every planned slot'),
+      ...manifestFlags,
     },
   },
   { least: 1, most: 1 },
@@ -44,6 +45,7 @@ export const manifest = command(
         reader: state,
         file,
         redact: context.redactor.apply,
+        escapeFormulas: flags['escape-formulas'],
       });
       const place = relative(context.io.cwd, file);
       await context.io.out(`${place}: ${counted(rows, 'row')}, ${count(files)} with a file\n`);

@@ -62,7 +62,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
 
     const service = settleService(read.pipeline, flags, context.io.env, context.redactor);
     const doubt = service.baseUrl === undefined ? undefined : doubtAbout(service.baseUrl);
-    if (doubt !== undefined) context.io.err(failureText(`warning: ${doubt}`));
+    if (doubt !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${doubt}`)));
     return await closingAfter((closing) => runPipeline(read, service, flags, closing, context));
   },
 );
@@ -103,7 +103,7 @@ async function runPipeline(
   const report = await watched(session, flags, closing, context, (listener) =>
     carryOut(session, { baseUrl, service, settings, env: io.env }, interrupts, listener, closing),
   );
-  const { tally, exitCode } = await listed(session, report, interrupts, context);
+  const { tally, exitCode } = await listed(session, report, interrupts, flags, context);
   const finishedAt = io.now();
   const { end, submits } = report;
   const outcome = { finishedAt, end, exitCode, submits, ...(tally === undefined ? {} : { tally }) };
@@ -160,10 +160,11 @@ async function listed(
   session: RunSession,
   { end }: RunReport,
   interrupts: Interrupts,
+  { 'escape-formulas': escapeFormulas }: RunFlags,
   { io, redactor }: Context,
 ): Promise<{ readonly tally: ManifestTally | undefined; readonly exitCode: number }> {
   try {
-    const tally = await listResults(session, redactor, interrupts.leave);
+    const tally = await listResults(session, redactor, interrupts.leave, { escapeFormulas });
     return { tally, exitCode: runExitCode(end, tally?.slots, interrupts.first()) };
   } catch (error) {
     const fault = faultOf(error);

@@ -1,0 +1,31 @@
+/** What stands in the place of a secret. */
+export const secretMask = '[secret]';
+
+/** Shorter texts are found everywhere: masking them would hide everything but the secret. */
+const leastLength = 4;
+
+/** A host name comes back from `URL` in lower case; a shorter text in lower case is an ordinary word. */
+const leastLowerCased = 8;
+
+/** Takes secrets out of a text; the text as it is where it holds none. */
+export type Mask = (text: string) => string;
+
+/** How a secret can stand in a text: as it is, in JSON, in an address, in CSV. */
+function formsOf(secret: string): readonly string[] {
+  if (secret.length < leastLength) return [];
+  const encoded = encodeURIComponent(secret.toWellFormed());
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encoded,
+    encoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    secret.replaceAll('"', '""'),
+    ...(secret.length < leastLowerCased ? [] : [secret.toLowerCase()]),
+  ];
+}
+
+/** A mask for these secrets. A secret that holds another one goes as a whole. */
+export function maskOf(secrets: Iterable<string>): Mask {
+  const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
+  return (text) => forms.reduce((result, form) => result.replaceAll(form, secretMask), text);
+}
