@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
-import { StateError } from '../state/store.ts';
+import { StateError, type Turn } from '../state/store.ts';
 import type { RunEnd, RunEvent, RunListener } from './event.ts';
 import type { RunControl, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler.ts';
@@ -114,17 +114,44 @@ class Engine {
       }
       const result = await outcome;
       if ('bug' in result) throw result.bug;
-      this.#emit({ type: 'run:end', end: result.end });
-      return result.end;
+      const { end } = result;
+      const last = end.kind === 'interrupted' && end.forced ? await this.#keepAnswers(end) : end;
+      this.#emit({ type: 'run:end', end: last });
+      return last;
     } finally {
       this.#finish = undefined;
       control.drain.removeEventListener('abort', drain);
       control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
-      this.#leaving.abort();
-      // Nothing may write to the run directory once its owner has let go of it.
-      await Promise.allSettled(this.#underWay);
+      await this.#stopWork();
       await this.#cells.return?.();
+    }
+  }
+
+  /** Nothing may write to the run directory once its owner has let go of it. */
+  async #stopWork(): Promise<void> {
+    this.#leaving.abort();
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** Leaves at once, but not without what has been heard: a task whose id is known is not in doubt. */
+  async #keepAnswers(end: RunEnd): Promise<RunEnd> {
+    await this.#stopWork();
+    const { records, attempts, errands } = this.#scheduler.takeTurn();
+    const unsent = new Set(
+      errands.filter(({ send }) => send.kind === 'submit').map(({ job }) => job.record.key),
+    );
+    return this.#commit({ records: records.filter(({ key }) => !unsent.has(key)), attempts }) ?? end;
+  }
+
+  /** Makes a turn durable. @returns why the run must end, where the disk fails */
+  #commit(turn: Turn): RunEnd | undefined {
+    try {
+      if (turn.records.length > 0 || turn.attempts.length > 0) this.#ports.store.commit(turn);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      return { kind: 'disk', code: error.code, message: error.message };
     }
   }
 
@@ -141,16 +168,11 @@ class Engine {
   }
 
   #turn(): void {
-    if (this.#finish === undefined) return;
+    if (this.#finish === undefined || this.#leaving.signal.aborted) return;
     const { records, attempts, errands, events } = this.#scheduler.takeTurn();
-    try {
-      if (records.length > 0 || attempts.length > 0) this.#ports.store.commit({ records, attempts });
-    } catch (error) {
-      if (!(error instanceof StateError)) throw error;
-      // Nothing of this turn leaves: what is not durable must not be sent.
-      this.#finish({ end: { kind: 'disk', code: error.code, message: error.message } });
-      return;
-    }
+    // Nothing of a turn that could not be made durable leaves.
+    const failed = this.#commit({ records, attempts });
+    if (failed !== undefined) return this.#finish({ end: failed });
     for (const event of events) this.#emit(event);
     for (const errand of errands) this.#carryOut(errand);
     const end = this.#scheduler.ended;
@@ -170,7 +192,7 @@ class Engine {
     this.#readingCells = true;
     const cells: Cell[] = [];
     let last = false;
-    while (cells.length < batchSize && !last) {
+    while (cells.length < batchSize && !last && !this.#leaving.signal.aborted) {
       const next = await this.#cells.next();
       if (next.done) last = true;
       else cells.push(next.value);
@@ -186,6 +208,7 @@ class Engine {
         const sentAt = clock.now();
         const input = await this.#request(errand);
         const { ok } = input.answer;
+        if (!ok && isBrokenOff(input.answer.error)) return;
         this.#emit({
           type: 'request:end',
           route: routeOf[errand.send.kind],
@@ -259,6 +282,11 @@ class Engine {
     }
   }
 }
+
+/** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
+const isBrokenOff = (failure: { readonly code: string; readonly class: string }): boolean =>
+  (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
+  failure.class !== 'unsent';
 
 function outcomeOf(input: AnswerInput): string {
   if (!input.answer.ok) return input.answer.error.code;

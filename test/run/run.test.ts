@@ -9,7 +9,7 @@ import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { VirtualService } from '../rig/virtual-service.ts';
+import { failure, VirtualService } from '../rig/virtual-service.ts';
 
 const text = `name: t
 matrix: { n: { from: 1, to: 5 } }
@@ -146,6 +146,70 @@ describe('the engine', () => {
       }),
     });
     expect([end, aborted, service.submits.length]).toEqual([{ kind: 'interrupted', forced: true }, true, 1]);
+  });
+
+  it('told to leave, keeps the answers that have come, and no intent that was never sent', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const { end, service } = await run({
+      store,
+      settings: { limits: { tasks: 3, requests: 4 } },
+      control: { leave: leave.signal },
+      service: (port) => ({
+        imagine: async (...request) => {
+          const answer = await port.imagine(...request);
+          leave.abort();
+          return answer;
+        },
+      }),
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: true });
+    expect([...store.withStatus('submitting')]).toEqual([]);
+    const kept = [...store.withStatus('running')].map(({ taskId }) => taskId);
+    expect(new Set(kept)).toEqual(new Set(service.tasks.keys()));
+    expect(service.tasks.size).toBeGreaterThan(0);
+    expect(store.totals().attempts).toBe(service.submits.length);
+  });
+
+  it('told to leave, knows of a request that never left that nothing is in doubt', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    await run({
+      store,
+      control: { leave: leave.signal },
+      service: () => ({
+        imagine: (_, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () =>
+              resolve({ ok: false, error: failure('connection.aborted', 'unsent') }),
+            );
+            leave.abort();
+          }),
+      }),
+    });
+    expect([store.unfinished(), store.totals().attempts]).toEqual([[], 0]);
+  });
+
+  it('told to leave, keeps in submitting what was sent and gave no answer', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const { end } = await run({
+      store,
+      control: { leave: leave.signal },
+      service: () => ({
+        imagine: (_, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () =>
+              resolve({ ok: false, error: failure('connection.aborted', 'lost') }),
+            );
+            leave.abort();
+          }),
+      }),
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: true });
+    expect(store.unfinished().map(({ status }) => status)).toEqual(['submitting']);
+    const { events } = await run({ store });
+    expect(events).toContainEqual(expect.objectContaining({ type: 'job:status', to: 'in-doubt' }));
   });
 
   it('told to stop before it began, does nothing', async () => {
