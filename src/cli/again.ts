@@ -5,8 +5,14 @@ import type { runFlags } from './run-flags.ts';
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
+/** The flags that say which run is meant. */
+type PlaceAndPart = Pick<
+  FlagValues<typeof runFlags>,
+  'sandbox' | 'out' | 'base-url' | 'files-root' | 'speed' | 'limit' | 'filter' | 'shard' | 'only'
+>;
+
 /** The command that goes on with a run: the same pipeline, place and part of the plan; a commandline to copy. */
-export function runAgain(file: string, flags: FlagValues<typeof runFlags>): string {
+export function runAgain(file: string, flags: PlaceAndPart): string {
   const { limit, shard } = flags;
   const words = [
     'promptpress run',

@@ -14,6 +14,8 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['plan', async () => (await import('./commands/plan.ts')).plan],
   ['run', async () => (await import('./commands/run.ts')).run],
   ['status', async () => (await import('./commands/status.ts')).status],
+  ['show', async () => (await import('./commands/show.ts')).show],
+  ['resolve', async () => (await import('./commands/resolve.ts')).resolve],
   ['manifest', async () => (await import('./commands/manifest.ts')).manifest],
   ['sandbox', async () => (await import('./commands/sandbox.ts')).sandbox],
 ]);

@@ -1,5 +1,7 @@
+import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/choose.ts';
+import type { JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
 import { pressNames, priceOf } from '../plan/price.ts';
 import type { RunPlan } from '../run/run.ts';
@@ -17,10 +19,17 @@ export function planForRun(plan: Plan, { only }: Selection): RunPlan {
         ? plan.resolve(cell, lookup)
         : plan.resolve(cell, lookup).filter((slot) => chosen.includes(slot)),
     steps: chosen.steps,
-    price: ({ kind, request, pressed }) =>
-      priceOf(prices, kind, [
-        ...[pressed?.label, pressed?.emoji].filter((name) => name !== undefined && name !== ''),
-        ...(request.kind === 'click' ? pressNames(request.press) : []),
-      ] as readonly string[]),
+    price: (record) => priceOfJob(prices, record),
   };
+}
+
+/** What one submission of a job costs; undefined where no price is given. */
+export function priceOfJob(
+  prices: Pipeline['prices'],
+  { kind, request, pressed }: JobRecord,
+): number | undefined {
+  return priceOf(prices, kind, [
+    ...[pressed?.label, pressed?.emoji].filter((name) => name !== undefined && name !== ''),
+    ...(request.kind === 'click' ? pressNames(request.press) : []),
+  ] as readonly string[]);
 }

@@ -142,11 +142,12 @@ export interface JobRecord {
   readonly cost?: number;
 }
 
-/** One submission of a job, as history. */
+/** One submission of a job, or what the user decided about one whose answer never came, as history. */
 export interface Attempt {
   readonly key: string;
-  /** Unix ms of the moment the intent was recorded. */
+  /** Unix ms of the moment the intent, or the decision, was recorded. */
   readonly at: number;
+  /** What the answer came to; of a decision `user.adopted`, `user.dropped` or `user.retry`. */
   readonly outcome: string;
   readonly taskId?: string;
   readonly error?: JobError;

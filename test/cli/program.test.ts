@@ -39,7 +39,7 @@ describe('promptpress', () => {
   it.each([
     ['rn', 'Did you mean run?'],
     ['statsu', 'Did you mean status?'],
-    ['export', 'Commands: init, validate, plan, run, status, manifest, sandbox'],
+    ['export', 'Commands: init, validate, plan, run, status, show, resolve, manifest, sandbox'],
     ['--sandbox', 'A command comes before its flags'],
   ])('refuses the command %s with help', async (name, hint) => {
     const { code, err } = await promptpress([name], here);

@@ -1,0 +1,155 @@
+import { hostname } from 'node:os';
+import { relative } from 'node:path';
+import type { JobRecord } from '../../plan/job.ts';
+import { isUsableTaskId } from '../../service/task-id.ts';
+import { acquireLock } from '../../state/lock.ts';
+import { openState } from '../../state/state.ts';
+import type { StateReader, StateStore } from '../../state/store.ts';
+import { type Closing, closingAfter } from '../closing.ts';
+import { type Context, command } from '../command.ts';
+import { isInDoubt } from '../doubt.ts';
+import { exitCodes, usageError } from '../failure.ts';
+import { type FlagValues, toggle, valued } from '../flags.ts';
+import { type Commands, commandsOf } from '../go-on.ts';
+import { openJob } from '../job-target.ts';
+import { keptPipeline } from '../kept-pipeline.ts';
+import { printable } from '../progress/printable.ts';
+import { type Decision, settleDoubt } from '../resolution.ts';
+import { placeFlags } from '../run-flags.ts';
+import { priceOfJob } from '../run-plan.ts';
+
+const taskId = (text: string, name: string): string => {
+  const id = text.trim();
+  if (isUsableTaskId(id)) return id;
+  throw usageError(
+    `${name} takes the id of one task as the service shows it, not "${text}".`,
+    'An id has no white space and no comma.',
+  );
+};
+
+const decisionFlags = {
+  task: valued('ID', 'the service made it: take this task on; the next run looks at it', taskId),
+  drop: toggle('give it up: it counts as failed (job.dropped), until --retry-failed'),
+  retry: toggle('let the next run submit it again, which may be paid twice'),
+} as const;
+
+/** `promptpress resolve JOB [FILE|DIR]` */
+export const resolve = command(
+  {
+    name: 'resolve',
+    summary: 'settles one job in doubt: takes its task on, gives it up, or has it submitted again',
+    operands: 'JOB [FILE|DIR]',
+    about: `A job is in doubt when its submission was sent and no answer came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then say what it is. Nothing is sent now: the next run goes on with what was decided. It is refused while a run is on (exit 75), and for jobs that are not in doubt.
+JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one under runs/ that knows the job. For all jobs in doubt at once there is promptpress run FILE --in-doubt retry.`,
+    examples: [
+      {
+        command: 'promptpress resolve 3f9c21 --task 1762000000000123',
+        does: 'it was made: this is its task',
+      },
+      { command: 'promptpress resolve 3f9c21 runs/foxes --retry', does: 'it was not made: submit it again' },
+      { command: 'promptpress resolve 3f9c21 --drop', does: 'it is not worth knowing' },
+    ],
+    flags: {
+      ...decisionFlags,
+      out: placeFlags.out,
+      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+    },
+  },
+  { least: 1, most: 2 },
+  async (flags, [named = '', target], context) =>
+    await closingAfter(async (closing) => {
+      checkOneDecision(flags);
+      const { io, redactor } = context;
+      const { directory, key, state: reader } = await openJob(named, target, flags, context);
+      reader.close();
+      const state = openHeld(directory, closing, context);
+      const pipeline = await keptPipeline(directory, state, io.cwd);
+      const commands = commandsOf(directory, state, pipeline, io.cwd);
+      const record = doubtfulJob(key, state, commands);
+      const decision = decisionOf(flags, (job) => pipeline && priceOfJob(pipeline.prices, job), record);
+      if (decision.kind === 'task') refuseTakenTask(decision.taskId, record, state);
+      state.commit(settleDoubt(record, decision, io.now()));
+      const place = relative(io.cwd, directory) || '.';
+      await io.out(redactor.apply(resolvedText(record, decision, place, commands)));
+      return exitCodes.ok;
+    }),
+);
+
+type DecisionFlags = FlagValues<typeof decisionFlags>;
+
+function checkOneDecision({ task, drop, retry }: DecisionFlags): void {
+  const given = [task !== undefined, drop, retry].filter(Boolean).length;
+  if (given === 1) return;
+  throw usageError(
+    given === 0
+      ? 'promptpress resolve needs one of --task ID, --drop, --retry.'
+      : '--task, --drop and --retry contradict one another.',
+    'promptpress help resolve explains them.',
+  );
+}
+
+function decisionOf(
+  { task, drop }: DecisionFlags,
+  price: (record: JobRecord) => number | undefined,
+  record: JobRecord,
+): Decision {
+  if (task !== undefined) return { kind: 'task', taskId: task, price: price(record) };
+  return drop ? { kind: 'drop' } : { kind: 'retry' };
+}
+
+/** @throws StateError `state.locked` (exit 75) while a run is on */
+function openHeld(directory: string, closing: Closing, { io }: Context): StateStore {
+  const lock = acquireLock(directory, {
+    pid: process.pid,
+    host: hostname(),
+    startedAt: new Date(io.now()).toISOString(),
+    command: 'promptpress resolve',
+  });
+  closing.add(() => lock.release());
+  const state = openState(directory);
+  closing.add(() => state.close());
+  return state;
+}
+
+/** @throws CliError (exit 2) for a job that is not in doubt, with what can be done about it */
+function doubtfulJob(key: string, state: StateReader, commands: Commands): JobRecord {
+  const record = state.get(key);
+  if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
+  // The lock is ours: nobody waits for the answer of a submission any more.
+  if (isInDoubt(record, false)) return record;
+  throw usageError(
+    `Job ${key} is not in doubt, but ${record.status}.`,
+    `${commands.show(key)} tells its story and what can be done.`,
+  );
+}
+
+/** @throws CliError (exit 2) when another job has this task: one of the two would have the other's image */
+function refuseTakenTask(id: string, { key }: JobRecord, state: StateReader): void {
+  for (const other of state.mentioning(id)) {
+    if (other.taskId !== id || other.key === key) continue;
+    const { cell, step, branch } = other.origin;
+    throw usageError(
+      `Task ${id} belongs to another job: ${other.key} (cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}).`,
+      'A job in doubt has a task that no other job knows.',
+    );
+  }
+}
+
+function resolvedText(
+  { key, origin }: JobRecord,
+  decision: Decision,
+  directory: string,
+  { run = 'promptpress run FILE' }: Commands,
+): string {
+  const slot = origin.branch === '' ? origin.step : `${origin.step}/${origin.branch}`;
+  const job = `${key} (cell ${origin.cell}, ${printable(slot)})`;
+  const place = printable(directory);
+  switch (decision.kind) {
+    case 'task':
+      return `${job} in ${place} has task ${printable(decision.taskId)} now. The next run looks at it and submits nothing:\n  ${run}\n`;
+    case 'drop':
+      return `${job} in ${place} is given up: failed (job.dropped), and what hangs on it is blocked. The next run goes on without it, and its manifest says so:\n  ${run}\n`;
+    case 'retry':
+      return `${job} in ${place} waits for its turn again. The next run submits it:\n  ${run}\n`;
+  }
+}

@@ -1,0 +1,45 @@
+import { closingAfter } from '../closing.ts';
+import { command } from '../command.ts';
+import { exitCodes } from '../failure.ts';
+import { toggle } from '../flags.ts';
+import { commandsOf } from '../go-on.ts';
+import { readStory } from '../job-story.ts';
+import { storyText } from '../job-story-text.ts';
+import { openJob } from '../job-target.ts';
+import { keptPipeline } from '../kept-pipeline.ts';
+import { placeFlags } from '../run-flags.ts';
+
+/** `promptpress show JOB [FILE|DIR]` */
+export const show = command(
+  {
+    name: 'show',
+    summary: "one job's whole story: what it asked for, what was answered, its files, what to do next",
+    operands: 'JOB [FILE|DIR]',
+    about: `Tells everything that a run directory knows of one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
+Without FILE|DIR: the current folder if that is a run directory, else the one under runs/ that knows the job.`,
+    examples: [
+      { command: 'promptpress show 3f9c21', does: 'a job of a run under runs/' },
+      {
+        command: 'promptpress show 3f9c21 pipeline.yaml --sandbox',
+        does: 'of the rehearsal of this pipeline',
+      },
+      { command: 'promptpress show 3f9c21 runs/foxes --json', does: 'for a script' },
+    ],
+    flags: {
+      out: placeFlags.out,
+      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      json: toggle('print one JSON object (schemas/show.schema.json)'),
+    },
+  },
+  { least: 1, most: 2 },
+  async (flags, [named = '', target], context) =>
+    await closingAfter(async (closing) => {
+      const { io, redactor } = context;
+      const { directory, state, key } = await openJob(named, target, flags, context);
+      closing.add(() => state.close());
+      const pipeline = await keptPipeline(directory, state, io.cwd);
+      const story = readStory(directory, state, key, commandsOf(directory, state, pipeline, io.cwd), io);
+      await io.out(redactor.apply(flags.json ? `${JSON.stringify(story)}\n` : storyText(story)));
+      return exitCodes.ok;
+    }),
+);

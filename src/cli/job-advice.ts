@@ -1,0 +1,88 @@
+import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { quoted } from './again.ts';
+import { isInDoubt, waysOut } from './doubt.ts';
+import type { Commands } from './go-on.ts';
+
+/** A command to copy, and what it does. */
+export interface NextStep {
+  readonly command: string;
+  readonly does: string;
+}
+
+/** The code of a job that the user gave up. */
+export const droppedCode = 'job.dropped';
+
+const byCode: Readonly<Record<string, string>> = {
+  [droppedCode]: 'You gave it up with promptpress resolve --drop.',
+  'button.missing':
+    'Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
+  'button.ambiguous': 'Name one of the buttons exactly, or fan out with a wildcard.',
+  'modal.unanswered': 'Press a button that asks for nothing more.',
+  'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',
+  'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
+  'task.rejected': 'The same request will be refused again: change it in the pipeline.',
+  'task.timeout': 'Every later run looks at its task once more before anything else.',
+  'service.task-unknown': 'The service no longer knows its task: it can only be submitted anew.',
+  'submit.refused':
+    'The service did not take the request on: what it says tells whether another try can help.',
+};
+
+const byKind: Readonly<Record<string, string>> = {
+  download: 'The image is made and paid: trying again only brings it in.',
+  service: 'The operator of the service can find the request by its id.',
+};
+
+/** What a failure means for the user, where more can be said than the error does. */
+export const adviceFor = (code: string): string | undefined =>
+  byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
+
+/** What can be done about a job now; the commands as they are typed. */
+export function nextSteps(
+  about: {
+    readonly record: JobRecord;
+    /** A run is on. */
+    readonly running: boolean;
+    /** What the job continues. */
+    readonly inputs: readonly { readonly job: string; readonly status?: JobStatus }[];
+  },
+  commands: Commands,
+): readonly NextStep[] {
+  const { record, running, inputs } = about;
+  const { key, status, error } = record;
+  const { run = 'promptpress run FILE' } = commands;
+  const wait: readonly NextStep[] = running
+    ? [{ command: commands.status, does: 'a run is on: how far it is; what follows is for when it is over' }]
+    : [];
+  const redo: NextStep = { command: `${run} --redo ${key}`, does: 'submits this job anew: it is paid again' };
+  if (isInDoubt(record, running)) return [...wait, ...waysOut(commands.resolve(key))];
+  switch (status) {
+    case 'done':
+      return [...wait, redo];
+    case 'failed':
+      return [
+        ...wait,
+        ...(error?.code === 'task.timeout' ? [{ command: run, does: 'looks at its task once more' }] : []),
+        {
+          command: `${run} --retry-failed --code ${quoted(error?.code ?? '')}`,
+          does: 'tries all again that failed for this reason',
+        },
+        ...(error?.code.startsWith('download.') ? [] : [redo]),
+      ];
+    case 'pending': {
+      const held = inputs.find((input) => input.status !== undefined && input.status !== 'done');
+      return [
+        ...wait,
+        ...(held === undefined
+          ? []
+          : [{ command: commands.show(held.job), does: `it waits for this job, which is ${held.status}` }]),
+        ...(running ? [] : [{ command: run, does: 'goes on, and submits it when its turn comes' }]),
+      ];
+    }
+    case 'submitting':
+    case 'running':
+    case 'modal':
+    case 'saving':
+    case 'in-doubt':
+      return running ? wait : [{ command: run, does: 'goes on with it; nothing is submitted again' }];
+  }
+}

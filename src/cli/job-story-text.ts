@@ -1,0 +1,171 @@
+import type { JobError } from '../plan/job.ts';
+import type { JobMention, JobStory } from './job-story.ts';
+import { counted, money, size } from './progress/amounts.ts';
+import { printable } from './progress/printable.ts';
+
+/** The story of a job for people. All that a file or a service said is made harmless. */
+export function storyText(story: JobStory): string {
+  return [
+    `${story.job} in ${printable(story.directory)}: ${statusWords(story)}`,
+    '',
+    ...table([
+      ['asked by', askedWords(story)],
+      ...requestRows(story),
+      ...story.inputs.map((input): Row => ['continues', mentionWords(input)]),
+      ...story.children.map((child): Row => ['leads to', mentionWords(child)]),
+      ...(story.moreChildren ? [['leads to', 'and more'] as const] : []),
+      ...(story.taskId === undefined ? [] : [['task', printable(story.taskId)] as const]),
+      ...(story.submittedAt === undefined ? [] : [['submitted', story.submittedAt] as const]),
+      ...(story.finishedAt === undefined ? [] : [['finished', story.finishedAt] as const]),
+      ...(story.cost === undefined ? [] : [['cost', money(story.cost)] as const]),
+      ...(story.buttons.length === 0 ? [] : [['offers', printable(story.buttons.join(', '))] as const]),
+      ...story.artifacts.map(
+        ({ file, bytes, width, height, mime, sha256 }): Row => [
+          'file',
+          `${printable(file)}  ${size(bytes)}${width === undefined || height === undefined ? '' : `, ${width}×${height}`}, ${printable(mime)}\nsha256 ${sha256}`,
+        ],
+      ),
+    ]),
+    ...historyLines(story),
+    ...errorLines(story),
+    ...nextLines(story),
+    '',
+  ].join('\n');
+}
+
+type Row = readonly [string, string];
+
+function table(rows: readonly Row[]): readonly string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  let last = '';
+  return rows.flatMap(([name, text]) => {
+    const shown = name === last ? '' : name;
+    last = name;
+    const [first = '', ...more] = text.split('\n');
+    return [`  ${shown.padEnd(width)}  ${first}`, ...more.map((line) => `  ${' '.repeat(width)}  ${line}`)];
+  });
+}
+
+const places: Readonly<Record<JobStory['status'], string>> = {
+  pending: 'waiting for its turn',
+  submitting: 'being submitted',
+  running: 'running on the service',
+  modal: 'waiting for a dialog',
+  saving: 'being downloaded',
+  done: 'done',
+  failed: 'failed',
+  'in-doubt': 'in doubt',
+};
+
+function statusWords({ status, inDoubt, running, error }: JobStory): string {
+  if (status === 'submitting' && inDoubt) return 'in doubt (the run ended while it was being submitted)';
+  const code = error === undefined || status === 'done' ? '' : ` (${printable(error.code)})`;
+  const stalled = ['pending', 'running', 'modal', 'saving'].includes(status) && !running;
+  return `${places[status]}${code}${stalled ? '; no run is on' : ''}`;
+}
+
+function askedWords({ asked }: JobStory): string {
+  const { reason, replaces } = asked;
+  const why = reason === 'new' ? 'new' : `changed: this place asked for ${replaces} before`;
+  return `cell ${asked.cell}, ${slotWords(asked)}; ${why}`;
+}
+
+/** `grid/U1/Vary (Strong)` */
+const slotWords = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
+  printable(branch === '' ? step : `${step}/${branch}`);
+
+function mentionWords({ job, cell, step, branch, status, taskId }: JobMention): string {
+  if (cell === undefined || step === undefined || status === undefined) return `${job}  not on record`;
+  const task = taskId === undefined ? '' : `, task ${printable(taskId)}`;
+  return `${job}  cell ${cell}, ${slotWords({ step, branch: branch ?? '' })}: ${places[status]}${task}`;
+}
+
+function requestRows({ request, prompt, speed, pressed }: JobStory): readonly Row[] {
+  const { prompt: own, ...fields } = request.fields;
+  const others = Object.entries({ ...fields, ...request.extra });
+  return [
+    ['asks for', request.kind === 'click' ? `a click on ${pressWords(request.press)}` : request.kind],
+    ...(pressed === undefined
+      ? []
+      : [
+          [
+            'pressed',
+            printable(
+              [pressed.label || pressed.emoji, pressed.customId].filter((word) => word !== '').join('  '),
+            ),
+          ] as const,
+        ]),
+    ...(prompt === undefined ? [] : [[own === undefined ? 'below' : 'prompt', printable(prompt)] as const]),
+    ...others.map(([name, value]): Row => ['with', printable(`${name}: ${JSON.stringify(value)}`)]),
+    ...(speed === undefined ? [] : [['speed', speed] as const]),
+  ];
+}
+
+type Presses = Extract<JobStory['request'], { kind: 'click' }>['press'];
+
+const pressWords = (press: Presses): string =>
+  printable(
+    press
+      .map((way) => {
+        switch (way.kind) {
+          case 'text':
+            return way.text;
+          case 'pattern':
+            return `/${way.source}/`;
+          case 'word':
+            return way.word;
+        }
+      })
+      .join(' | '),
+  );
+
+/** What an answer, or a decision, is called. */
+const outcomes: Readonly<Record<string, string>> = {
+  accepted: 'accepted',
+  modal: 'opened a dialog',
+  'queue-full': 'queue full: not taken on',
+  refused: 'refused',
+  throttle: 'too many requests: not taken on',
+  unsent: 'never left this machine',
+  stop: 'stopped the run',
+  permanent: 'refused',
+  lost: 'no answer came',
+  retry: 'failed in a way that may pass',
+  unanswered: 'sent, no answer on record',
+  'user.adopted': 'you took its task on',
+  'user.dropped': 'you gave it up',
+  'user.retry': 'you let it be submitted again',
+};
+
+function historyLines({ history, attempts }: JobStory): readonly string[] {
+  if (history.length === 0) return [];
+  return [
+    '',
+    `What happened (${counted(attempts, 'submission')} that may be paid):`,
+    ...history.map(({ at, outcome, taskId, error }) => {
+      const task = taskId === undefined ? '' : `: task ${printable(taskId)}`;
+      const why = error === undefined ? '' : `: ${errorWords(error)}`;
+      return `  ${at}  ${outcomes[outcome] ?? printable(outcome)}${task}${why}`;
+    }),
+  ];
+}
+
+function errorWords({ code, message, requestId, httpStatus }: JobError): string {
+  const facts = [
+    ...(httpStatus === undefined ? [] : [`status ${httpStatus}`]),
+    ...(requestId === undefined ? [] : [`request id ${printable(requestId)}`]),
+  ].join(', ');
+  return `${printable(code)}: ${printable(message)}${facts === '' ? '' : ` (${facts})`}`;
+}
+
+function errorLines({ error, advice, status }: JobStory): readonly string[] {
+  if (error === undefined) return [];
+  const title =
+    status === 'failed' ? 'Why it failed:' : status === 'in-doubt' ? 'Why it is in doubt:' : 'Last error:';
+  return ['', title, `  ${errorWords(error)}`, ...(advice === undefined ? [] : [`  ${advice}`])];
+}
+
+function nextLines({ next }: JobStory): readonly string[] {
+  if (next.length === 0) return [];
+  return ['', 'Next:', ...next.flatMap(({ command, does }) => [`  ${command}`, `      ${does}`])];
+}

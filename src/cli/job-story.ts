@@ -1,0 +1,184 @@
+import { relative } from 'node:path';
+import { inputsOf, type JobError, type JobRecord, type JobRequest, type JobStatus } from '../plan/job.ts';
+import { lockOwner } from '../state/lock.ts';
+import type { StateReader } from '../state/store.ts';
+import { isInDoubt } from './doubt.ts';
+import type { Commands } from './go-on.ts';
+import { adviceFor, type NextStep, nextSteps } from './job-advice.ts';
+
+/** Another job, as the story of one names it. Only the key, where the state has no record of it. */
+export interface JobMention {
+  readonly job: string;
+  readonly cell?: number;
+  readonly step?: string;
+  readonly branch?: string;
+  readonly status?: JobStatus;
+  readonly taskId?: string;
+}
+
+/** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
+export interface JobStory {
+  /** Relative to the current folder. */
+  readonly directory: string;
+  /** A run is on. */
+  readonly running: boolean;
+  readonly job: string;
+  readonly status: JobStatus;
+  /** A submission was sent, and nobody waits for its answer any more: `resolve` settles it. */
+  readonly inDoubt: boolean;
+  /** Where it was first asked for, and whether that place had asked for another job before. */
+  readonly asked: {
+    readonly cell: number;
+    readonly step: string;
+    readonly branch: string;
+    readonly reason: 'new' | 'changed';
+    /** Of `changed`: what the place asked for before. */
+    readonly replaces?: string;
+  };
+  readonly request: JobRequest;
+  /** Its own prompt, else that of its nearest ancestor, exactly as sent. */
+  readonly prompt?: string;
+  readonly speed?: string;
+  /** The button that was pressed. */
+  readonly pressed?: { readonly customId: string; readonly label: string; readonly emoji: string };
+  /** What it continues: its parent, or all that it gathers, in order. */
+  readonly inputs: readonly JobMention[];
+  /** What continues it, oldest first; at most 100. */
+  readonly children: readonly JobMention[];
+  /** There are more children than are listed. */
+  readonly moreChildren: boolean;
+  /** Submissions that may have cost money. */
+  readonly attempts: number;
+  /** Submissions and decisions, oldest first. */
+  readonly history: readonly {
+    readonly at: string;
+    /** `unanswered`: it was sent, and no answer is on record. */
+    readonly outcome: string;
+    readonly taskId?: string;
+    readonly error?: JobError;
+  }[];
+  readonly taskId?: string;
+  readonly submittedAt?: string;
+  readonly finishedAt?: string;
+  readonly cost?: number;
+  readonly error?: JobError;
+  /** What the error means for the user. */
+  readonly advice?: string;
+  /** The service's link to the image, which may be outdated. */
+  readonly imageUrl?: string;
+  /** Labels (or emoji) of the buttons that its task offers. */
+  readonly buttons: readonly string[];
+  readonly artifacts: JobRecord['artifacts'];
+  /** Commands to copy. */
+  readonly next: readonly NextStep[];
+}
+
+const mostChildren = 100;
+
+/** A chain is as long as its path; this only bounds what a damaged state could do. */
+const longestChain = 1000;
+
+/**
+ * Puts together what is known of a job. Every read is short, so that a run that is on is not held up; finding the
+ * children reads through all records, page by page.
+ */
+export function readStory(
+  directory: string,
+  state: StateReader,
+  key: string,
+  commands: Commands,
+  io: { readonly cwd: string },
+): JobStory {
+  const record = state.get(key);
+  if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
+  const running = lockOwner(directory) !== undefined;
+  const { origin, taskId, error } = record;
+  const inputs = inputsOf(record).map((input) => mention(input, state.get(input)));
+  const { children, more } = childrenOf(key, state);
+  const prompt = promptOf(record, state);
+  const advice = error === undefined ? undefined : adviceFor(error.code);
+  return {
+    directory: relative(io.cwd, directory) || '.',
+    running,
+    job: key,
+    status: record.status,
+    inDoubt: isInDoubt(record, running),
+    asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...whyOf(record, state) },
+    request: record.request,
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(record.speed === undefined ? {} : { speed: record.speed }),
+    ...(record.pressed === undefined ? {} : { pressed: record.pressed }),
+    inputs,
+    children,
+    moreChildren: more,
+    attempts: record.attempts,
+    history: historyOf(record, state),
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(record.submittedAt === undefined ? {} : { submittedAt: iso(record.submittedAt) }),
+    ...(record.finishedAt === undefined ? {} : { finishedAt: iso(record.finishedAt) }),
+    ...(record.cost === undefined ? {} : { cost: record.cost }),
+    ...(error === undefined ? {} : { error }),
+    ...(advice === undefined ? {} : { advice }),
+    ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
+    buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
+    artifacts: record.artifacts,
+    next: nextSteps({ record, running, inputs }, commands),
+  };
+}
+
+const iso = (unixMs: number): string => new Date(unixMs).toISOString();
+
+function mention(job: string, record: JobRecord | undefined): JobMention {
+  if (record === undefined) return { job };
+  const { origin, status, taskId } = record;
+  const { cell, step, branch } = origin;
+  return { job, cell, step, branch, status, ...(taskId === undefined ? {} : { taskId }) };
+}
+
+function whyOf(
+  { key, origin }: JobRecord,
+  state: StateReader,
+): Pick<JobStory['asked'], 'reason' | 'replaces'> {
+  const keys = state.keysOfSlot(origin.slot);
+  const replaces = keys[keys.indexOf(key) - 1];
+  return replaces === undefined ? { reason: 'new' } : { reason: 'changed', replaces };
+}
+
+function promptOf(record: JobRecord, state: StateReader): string | undefined {
+  let at: JobRecord | undefined = record;
+  for (let steps = 0; at !== undefined && steps < longestChain; steps += 1) {
+    const { prompt } = at.request.fields;
+    if (typeof prompt === 'string') return prompt;
+    at = at.parent === undefined ? undefined : state.get(at.parent);
+  }
+  return undefined;
+}
+
+function childrenOf(
+  key: string,
+  state: StateReader,
+): { readonly children: readonly JobMention[]; readonly more: boolean } {
+  const children: JobMention[] = [];
+  for (const record of state.mentioning(key)) {
+    if (!inputsOf(record).includes(key)) continue;
+    if (children.length === mostChildren) return { children, more: true };
+    children.push(mention(record.key, record));
+  }
+  return { children, more: false };
+}
+
+/** A submission whose answer never came has left no entry of its own: its time is in the job's record. */
+function historyOf(record: JobRecord, state: StateReader): JobStory['history'] {
+  const attempts = state.attempts(record.key);
+  const { submittedAt } = record;
+  const entries = attempts.map(({ at, outcome, taskId, error }) => ({
+    at: iso(at),
+    outcome,
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(error === undefined ? {} : { error }),
+  }));
+  if (submittedAt === undefined || attempts.some(({ at }) => at === submittedAt)) return entries;
+  return [...entries, { at: iso(submittedAt), outcome: 'unanswered' }].sort((a, b) =>
+    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+  );
+}

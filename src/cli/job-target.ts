@@ -1,0 +1,86 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { openStateForReading } from '../state/state.ts';
+import type { Context } from './command.ts';
+import { usageError } from './failure.ts';
+import { findJob, jobsNamed, noSuchJob } from './find-job.ts';
+import { openTarget, type RunTarget } from './run-target.ts';
+
+/** A job that the user named, and the run directory it is in. */
+export interface JobTarget extends RunTarget {
+  readonly key: string;
+}
+
+/** Folder of run directories, where `--out` does not say otherwise. */
+const runsFolder = 'runs';
+
+/**
+ * Finds the job that `JOB [FILE|DIR]` means. Without a place: the run directory that the current folder is, else the
+ * one under `runs/` that knows the job (the service is part of every key, so that a rehearsal's job is not in the
+ * real run). The caller closes the state.
+ *
+ * @throws CliError (exit 2) when there is no such job, or no such run
+ */
+export async function openJob(
+  named: string,
+  target: string | undefined,
+  flags: { readonly out?: string | undefined; readonly sandbox: boolean },
+  context: Context,
+): Promise<JobTarget> {
+  const place = target === undefined ? await placeOf(named, context.io.cwd) : undefined;
+  const run = place ?? (await openTarget(target ?? '.', flags, context));
+  try {
+    return { ...run, key: findJob(named, run.state) };
+  } catch (error) {
+    run.state.close();
+    throw error;
+  }
+}
+
+async function placeOf(named: string, cwd: string): Promise<RunTarget> {
+  const here = openStateForReading(cwd);
+  if (here !== undefined) return { directory: cwd, state: here };
+
+  const found: RunTarget[] = [];
+  let looked = 0;
+  try {
+    for (const directory of await runDirectories(join(cwd, runsFolder))) {
+      const state = openStateForReading(directory);
+      if (state === undefined) continue;
+      looked += 1;
+      if (jobsNamed(named, state).length > 0) found.push({ directory, state });
+      else state.close();
+    }
+  } catch (error) {
+    for (const { state } of found) state.close();
+    throw error;
+  }
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  for (const { state } of found) state.close();
+  if (looked === 0) {
+    throw usageError(
+      `There is no run under ${runsFolder}/ here.`,
+      'Name the run: promptpress … JOB FILE|DIR, by its pipeline or its directory.',
+    );
+  }
+  if (only === undefined) throw noSuchJob(named);
+  throw usageError(
+    `Several runs have jobs that begin with "${named}": ${found.map(({ directory }) => relative(cwd, directory)).join(', ')}.`,
+    'Name the run behind the job.',
+  );
+}
+
+/** In the order of their names. */
+async function runDirectories(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name))
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import { dirname, relative } from 'node:path';
+import { parsePipeline } from '../pipeline/parse.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import { pipelineFacts } from '../state/binding.ts';
+import type { StateReader } from '../state/store.ts';
+import { machineFiles } from './files.ts';
+import { keptFiles } from './inputs.ts';
+import { readRunFacts } from './run-facts.ts';
+
+/**
+ * The pipeline of a directory's last run, from the text that its state keeps. Undefined where nothing got as far, and
+ * where this release or this machine no longer finds it valid: for commands that can do without.
+ */
+export async function keptPipeline(
+  directory: string,
+  state: StateReader,
+  cwd: string,
+): Promise<Pipeline | undefined> {
+  const facts = readRunFacts(state);
+  const text = state.fact(pipelineFacts.text);
+  const path = state.fact(pipelineFacts.path);
+  if (facts === undefined || text === undefined || path === undefined) return undefined;
+  const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
+  const source = { file: relative(cwd, path), folder: dirname(path), text };
+  return (await parsePipeline(source, files)).pipeline;
+}
