@@ -97,13 +97,15 @@ export class RouteTraffic {
         return this.#outOfPatience(signal.reason, now);
       case 'unreachable':
         this.#refuse(now, undefined);
-        return this.#outOfPatience(signal.reason, now);
+        break;
       case 'trouble':
         this.#refusingSince ??= now;
         this.#refusals += 1;
         if (this.#refusals >= troubleInARow) this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
-        return this.#outOfPatience(signal.reason, now);
+        break;
     }
+    // Two failures with a night between them in which the machine slept are no night of failures.
+    return this.#refusals < troubleInARow ? undefined : this.#outOfPatience(signal.reason, now);
   }
 
   /** It has only refused for `retry.patience`. */

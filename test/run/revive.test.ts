@@ -151,6 +151,20 @@ describe('a finished task whose image is not here', () => {
     expect([here.service.submits.length, here.statuses()]).toEqual([2, { done: 1 }]);
   });
 
+  it('is kept for all where one of several cells that share it wants to keep it', async () => {
+    for (const order of ['[no, yes]', '[yes, no]']) {
+      const here = await world(`name: t
+matrix: { keep: ${order} }
+steps:
+  passing: { imagine: one picture, keep: false, when: "keep == 'no'" }
+  kept: { imagine: one picture, when: "keep == 'yes'" }
+`);
+      expect(here.run().end).toEqual({ kind: 'complete' });
+      const done = [...here.store.withStatus('done')];
+      expect([here.service.submits.length, done.map(({ artifacts }) => artifacts.length)]).toEqual([1, [1]]);
+    }
+  });
+
   it('is brought in without a submission once a slot wants to keep it', async () => {
     const text = (keep: boolean): string => `name: t
 steps: { grid: { imagine: one picture, keep: ${keep} } }

@@ -54,6 +54,14 @@ describe('RouteTraffic', () => {
     expect(stop?.message).toContain('still busy');
   });
 
+  it('does not take a machine that slept between two failures for a service that failed all the while', () => {
+    for (const kind of ['trouble', 'unreachable'] as const) {
+      const traffic = route();
+      expect(traffic.note({ kind, reason: 'r' }, 0)).toBeUndefined();
+      expect(traffic.note({ kind, reason: 'r' }, 8 * 3_600_000)).toBeUndefined();
+    }
+  });
+
   it('stops the run at the twentieth equal refusal in a row', () => {
     const traffic = route();
     const refuse = (words: string) => traffic.note({ kind: 'refused', words }, 0);

@@ -100,6 +100,48 @@ describe('what goes wrong on the service', () => {
     expect(statuses()).toEqual({ pending: 100 });
   });
 
+  it('twenty equal refusals in a row stop it; what is running is left to the next run', async () => {
+    let wrong = true;
+    const { run, service, statuses } = await world(grid(60), {
+      onSubmit: ({ number }) =>
+        wrong && number > 2
+          ? {
+              error: failure('service.rejected', 'permanent', {
+                status: 400,
+                serviceMessage: 'no such field',
+              }),
+            }
+          : undefined,
+    });
+    const settings = virtualSettings({ limits: { tasks: 4, requests: 4 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+    expect(service.submits.length).toBeLessThanOrEqual(2 + 20 + 3);
+    expect(statuses()).toMatchObject({ running: 2 });
+    wrong = false;
+    expect(run({ settings: { ...settings, retryFailed: {} } }).end).toEqual({ kind: 'complete' });
+    expect([statuses(), service.made.size]).toEqual([{ done: 60 }, 60]);
+  });
+
+  it('a route that has only refused for retry.patience stops it, and the next run goes on', async () => {
+    let down = true;
+    const { run, statuses, store } = await world(grid(20), {
+      onSubmit: () => (down ? { error: failure('connection.refused', 'unsent') } : undefined),
+    });
+    const result = run();
+    expect(result.end).toMatchObject({ kind: 'stopped', code: 'route.patience' });
+    expect((result.endedAt - epoch) / 3_600_000).toBeCloseTo(1, 1);
+    expect([statuses(), store.totals().attempts]).toEqual([{ pending: 20 }, 0]);
+    down = false;
+    expect(run().end).toEqual({ kind: 'complete' });
+  });
+
+  it('looks at a task only after the look before was answered, however slow the service is', async () => {
+    const { run, service, statuses } = await world(grid(4));
+    const result = run({ latency: (route) => (route === 'poll' ? 40_000 : 100) });
+    expect([statuses(), result.most.requests]).toEqual([{ done: 4 }, 4]);
+    expect(service.fetchTimes.length).toBeLessThanOrEqual(8);
+  });
+
   it('what fails blocks what follows from it, and nothing else', async () => {
     const { run, statuses } = await world(grid(3, 'U1 → Vary (Strong)'), {
       onSubmit: ({ prompt, pressed }) =>
@@ -276,6 +318,19 @@ describe('what ends a run early', () => {
     expect(service.submits.every(({ at }) => at < epoch + 45_000)).toBe(true);
     const { done = 0, pending = 0 } = statuses();
     expect([done, pending]).toEqual([service.submits.length, 200 - service.submits.length]);
+  });
+
+  it('the first signal leaves to the next run what comes back refused after it', async () => {
+    const { run, service, statuses } = await world(grid(20), {
+      onSubmit: ({ at }) =>
+        at < epoch + 60_000 ? { error: failure('service.unavailable', 'retry', { status: 503 }) } : undefined,
+    });
+    const result = run({ drainAt: epoch + 50, latency: () => 5000 });
+    expect(result.end).toEqual({ kind: 'interrupted', forced: false });
+    expect([service.submits.length, statuses()]).toEqual([12, { pending: 20 }]);
+    expect(result.endedAt).toBe(epoch + 5000);
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 20 });
   });
 
   it('--max-duration ends it in good order', async () => {
