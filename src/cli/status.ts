@@ -1,9 +1,11 @@
 import { basename, relative } from 'node:path';
-import type { JobStatus } from '../plan/job.ts';
+import type { JobRecord, JobStatus } from '../plan/job.ts';
 import type { RunEnd } from '../run/event.ts';
 import { pipelineFacts } from '../state/binding.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
+import { isInDoubt } from './doubt.ts';
+import { jobCommands } from './go-on.ts';
 import type { Io } from './io.ts';
 import { count, counted, money, rate, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
@@ -35,7 +37,7 @@ export interface RunStatus {
   readonly cost: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly { readonly code: string; readonly count: number; readonly message: string }[];
-  /** At most 20. */
+  /** At most 20; with what a killed run left while it was being submitted. */
   readonly inDoubt: readonly {
     readonly job: string;
     readonly step: string;
@@ -79,14 +81,19 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
     reasons: Object.entries(codes)
       .sort(([, a], [, b]) => b - a)
       .map(([code, number]) => ({ code, count: number, message: oneMessage(code, state) })),
-    inDoubt: first(mostListed, state.withStatus('in-doubt')).map(({ key, origin, error }) => ({
+    inDoubt: first(mostListed, doubtful(state, owner !== undefined)).map(({ key, origin, error }) => ({
       job: key,
       step: origin.step,
       branch: origin.branch,
       cell: origin.cell,
-      code: error?.code ?? '',
+      code: error?.code ?? 'submit.interrupted',
     })),
   };
+}
+
+function* doubtful(state: StateReader, running: boolean): Generator<JobRecord> {
+  yield* state.withStatus('in-doubt');
+  for (const record of state.unfinished()) if (isInDoubt(record, running)) yield record;
 }
 
 /** Jobs that were tried again can be fewer than before. */
@@ -113,12 +120,14 @@ function first<T>(most: number, items: Iterable<T>): readonly T[] {
 /** The same for people. */
 export function statusText(status: RunStatus, now: number): string {
   const { jobs, reasons, inDoubt } = status;
-  const active = jobs.submitting + jobs.running + jobs.modal + jobs.saving;
+  // Nobody waits for the answers of what a killed run was submitting.
+  const left = status.running ? 0 : jobs.submitting;
+  const active = jobs.submitting - left + jobs.running + jobs.modal + jobs.saving;
   const numbers: readonly (readonly [number, string])[] = [
     [jobs.done, 'done'],
     [active, 'under way'],
     [jobs.failed, 'failed'],
-    [jobs['in-doubt'], 'in doubt'],
+    [jobs['in-doubt'] + left, 'in doubt'],
     [jobs.pending, 'waiting for their turn'],
   ];
   const width = Math.max(0, ...reasons.map(({ code }) => code.length));
@@ -140,13 +149,29 @@ export function statusText(status: RunStatus, now: number): string {
         ({ code, count: amount, message }) =>
           `  ${count(amount)}  ${code.padEnd(width)}  ${printable(message)}`,
       ),
-    ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(jobs['in-doubt'], 'job')}):`]),
+    ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(jobs['in-doubt'] + left, 'job')}):`]),
     ...inDoubt.map(
       ({ job, step, branch, cell }) =>
         `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
     ),
+    ...doubtAdvice(status),
     '',
   ].join('\n');
+}
+
+/** Commands to copy, for the first of the jobs in doubt. */
+function doubtAdvice({ directory, inDoubt, running }: RunStatus): readonly string[] {
+  const [first] = inDoubt;
+  if (first === undefined) return [];
+  const { show, resolve } = jobCommands(directory);
+  return [
+    '',
+    running
+      ? 'What can be known of one, and how to settle it once the run is over:'
+      : 'What can be known of one, and how to settle it:',
+    `  ${printable(show(first.job))}`,
+    `  ${printable(resolve(first.job))} --task TASK_ID | --retry | --drop`,
+  ];
 }
 
 function stateWords({ running, owner, startedAt, finishedAt, end }: RunStatus, now: number): string {

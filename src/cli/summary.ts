@@ -1,6 +1,7 @@
 import type { Reason } from '../manifest/tally.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
+import { jobCommands } from './go-on.ts';
 import { count, counted, money, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 
@@ -135,7 +136,7 @@ function doubtLines({ inDoubt }: RunSummary): readonly string[] {
 const slotText = (step: string, branch: string): string => (branch === '' ? step : `${step}/${branch}`);
 
 /** Commands to copy. */
-function advice({ end, slots, reasons }: RunSummary, again: string): readonly string[] {
+function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: string): readonly string[] {
   const lines: (readonly [string, string])[] = [];
   const unfinished =
     slots === undefined || slots.pending + slots.submitting + slots.running + slots.modal + slots.saving > 0;
@@ -148,7 +149,16 @@ function advice({ end, slots, reasons }: RunSummary, again: string): readonly st
     }
   }
   if (slots !== undefined && slots['in-doubt'] > 0) {
-    lines.push([`${again} --in-doubt retry`, 'submits what is in doubt again: it may be paid twice']);
+    const [first] = inDoubt;
+    if (first !== undefined) {
+      const { show, resolve } = jobCommands(directory);
+      lines.push([show(first.job), 'what is known of the first job in doubt']);
+      lines.push([
+        `${resolve(first.job)} --task TASK_ID`,
+        'the service made it: takes its task on (or --retry, or --drop)',
+      ]);
+    }
+    lines.push([`${again} --in-doubt retry`, 'submits all that is in doubt again: it may be paid twice']);
   }
   const width = Math.max(0, ...lines.map(([command]) => command.length));
   return lines.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`);
