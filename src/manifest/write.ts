@@ -58,7 +58,12 @@ async function* manifestText(
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;
   const csv = (records: readonly (readonly string[])[]): string =>
-    stringify(records as string[][], { record_delimiter: '\r\n', escape_formulas: escapeFormulas });
+    stringify(records as string[][], {
+      record_delimiter: '\r\n',
+      // Without it a lone line feed or carriage return stands bare, and readers end the row there.
+      quote_record_delimiter: true,
+      escape_formulas: escapeFormulas,
+    });
   yield csv([manifestHeader(variables)]);
   let batch: (readonly string[])[] = [];
   for await (const row of manifestRows(plan, selection, reader)) {

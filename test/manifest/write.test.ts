@@ -179,6 +179,19 @@ describe('manifest.csv', () => {
     expect(tally.slots).toMatchObject({ failed: 1, blocked: 1 });
   });
 
+  it.each(['two\nlines', 'two\rlines', 'two\r\nlines'])(
+    'quotes %j, so that no reader ends the row there',
+    async (scene) => {
+      const plan = await planOf(
+        `{ matrix: { scene: [${JSON.stringify(scene)}] }, steps: { grid: { imagine: "{{ scene }}" } } }`,
+      );
+      const { text, rows } = await written(plan, memoryStore());
+      expect(rows.map((row) => row['var.scene'])).toEqual([scene]);
+      expect(text.endsWith(`,"${scene}"\r\n`)).toBe(true);
+      expect(text).toContain(`,imagine,"${scene}",`);
+    },
+  );
+
   it('is the same bytes whatever the order of completion, and when written twice', async () => {
     const plan = await planOf(`
       matrix: { animal: [fox, owl, hare] }
