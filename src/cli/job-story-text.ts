@@ -16,7 +16,7 @@ export function storyText(story: JobStory): string {
       ...(story.moreChildren ? [['leads to', 'and more'] as const] : []),
       ...(story.taskId === undefined ? [] : [['task', printable(story.taskId)] as const]),
       ...(story.submittedAt === undefined ? [] : [['submitted', story.submittedAt] as const]),
-      ...(story.finishedAt === undefined ? [] : [['finished', story.finishedAt] as const]),
+      ...(story.finishedAt === undefined ? [] : [['settled', story.finishedAt] as const]),
       ...(story.cost === undefined ? [] : [['cost', money(story.cost)] as const]),
       ...(story.buttons.length === 0 ? [] : [['offers', printable(story.buttons.join(', '))] as const]),
       ...story.artifacts.map(
@@ -81,25 +81,20 @@ function mentionWords({ job, cell, step, branch, status, taskId }: JobMention): 
 }
 
 function requestRows({ request, prompt, speed, pressed }: JobStory): readonly Row[] {
-  const { prompt: own, ...fields } = request.fields;
+  const { prompt: _prompt, ...fields } = request.fields;
   const others = Object.entries({ ...fields, ...request.extra });
   return [
     ['asks for', request.kind === 'click' ? `a click on ${pressWords(request.press)}` : request.kind],
-    ...(pressed === undefined
-      ? []
-      : [
-          [
-            'pressed',
-            printable(
-              [pressed.label || pressed.emoji, pressed.customId].filter((word) => word !== '').join('  '),
-            ),
-          ] as const,
-        ]),
-    ...(prompt === undefined ? [] : [[own === undefined ? 'below' : 'prompt', printable(prompt)] as const]),
+    ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
+    // Of a click it is that of what it continues.
+    ...(prompt === undefined ? [] : [['prompt', printable(prompt)] as const]),
     ...others.map(([name, value]): Row => ['with', printable(`${name}: ${JSON.stringify(value)}`)]),
     ...(speed === undefined ? [] : [['speed', speed] as const]),
   ];
 }
+
+const pressedWords = ({ label, emoji, customId }: NonNullable<JobStory['pressed']>): string =>
+  `${printable(label || emoji)} (${printable(customId)})`;
 
 type Presses = Extract<JobStory['request'], { kind: 'click' }>['press'];
 

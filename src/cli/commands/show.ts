@@ -13,7 +13,7 @@ import { placeFlags } from '../run-flags.ts';
 export const show = command(
   {
     name: 'show',
-    summary: "one job's whole story: what it asked for, what was answered, its files, what to do next",
+    summary: "one job's whole story: request, answers, files, and what to do next",
     operands: 'JOB [FILE|DIR]',
     about: `Tells everything that a run directory knows of one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
 Without FILE|DIR: the current folder if that is a run directory, else the one under runs/ that knows the job.`,

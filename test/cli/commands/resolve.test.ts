@@ -1,0 +1,301 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobStory } from '../../../src/cli/job-story.ts';
+import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
+import { bindDirectory } from '../../../src/state/binding.ts';
+import { acquireLock } from '../../../src/state/lock.ts';
+import { openState, openStateForReading } from '../../../src/state/state.ts';
+import { jobRecord } from '../../state/records.ts';
+import { promptpress, type Said } from '../test-io.ts';
+
+const text = `name: foxes
+prices: { imagine: 0.5, "U*": 0.25 }
+matrix:
+  animal: [fox, owl]
+steps:
+  grid:
+    imagine: "{{ animal }}"
+    path: U1
+`;
+
+const sentAt = Date.parse('2026-11-01T12:00:00.000Z');
+const now = Date.parse('2026-11-01T13:00:00.000Z');
+const lost = { code: 'connection.lost', message: 'no answer', requestId: 'req-7' };
+
+const grid = jobRecord('aaaa1111', 'done', {
+  request: { kind: 'imagine', fields: { prompt: 'a fox \u001b[31mred' } },
+  origin: { cell: 1, step: 'grid', branch: '', slot: 'slot-1' },
+  attempts: 1,
+  taskId: 'task-1',
+  submittedAt: sentAt,
+  finishedAt: sentAt + 60_000,
+  speed: 'relax',
+  cost: 0.5,
+  result: {
+    imageUrl: 'https://img.example/1.png',
+    buttons: [{ customId: 'c::U1', label: 'U1', emoji: '' }],
+  },
+  artifacts: [
+    {
+      output: 1,
+      file: 'images/aa/aaaa1111-1.png',
+      bytes: 2048,
+      sha256: 'f00d',
+      mime: 'image/png',
+      width: 64,
+      height: 64,
+    },
+  ],
+});
+const upscale = jobRecord('bbbb2222', 'in-doubt', {
+  kind: 'click',
+  request: { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields: {} },
+  parent: grid.key,
+  origin: { cell: 1, step: 'grid', branch: 'U1', slot: 'slot-2' },
+  attempts: 1,
+  pressed: { customId: 'c::U1', label: 'U1', emoji: '' },
+  submittedAt: sentAt,
+  finishedAt: sentAt + 1000,
+  error: lost,
+});
+const killed = jobRecord('bbbb3333', 'submitting', { attempts: 1, submittedAt: sentAt });
+const history: readonly Attempt[] = [
+  { key: grid.key, at: sentAt, outcome: 'accepted', taskId: 'task-1' },
+  { key: upscale.key, at: sentAt, outcome: 'lost', error: lost },
+];
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  await writeFile(join(cwd, 'foxes.yaml'), text);
+  fill(runs('foxes'), [grid, upscale, killed], history);
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+const runs = (name: string): string => join(cwd, 'runs', name);
+
+/** A run directory as a run leaves it. */
+function fill(
+  directory: string,
+  records: readonly JobRecord[],
+  attempts: readonly Attempt[],
+  facts: Record<string, unknown> = {},
+): void {
+  const state = openState(directory);
+  bindDirectory(state, directory, { file: join(cwd, 'foxes.yaml'), text });
+  state.setFact(
+    'run.last',
+    JSON.stringify({
+      filesRoot: cwd,
+      tables: [],
+      serviceId: 'https://gateway.example',
+      selection: { limit: 2 },
+      startedAt: sentAt,
+      atStart: { settled: 0, attempts: 0 },
+      ...facts,
+    }),
+  );
+  state.commit({ records, attempts });
+  state.close();
+}
+
+function read(key: string, name = 'foxes'): { record: JobRecord | undefined; history: readonly Attempt[] } {
+  const state = openStateForReading(runs(name));
+  try {
+    return { record: state?.get(key), history: state?.attempts(key) ?? [] };
+  } finally {
+    state?.close();
+  }
+}
+
+const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd, now: () => now });
+
+async function story(key: string): Promise<JobStory> {
+  const { code, out, err } = await pp('show', key, '--json');
+  expect(code, err).toBe(0);
+  return JSON.parse(out) as JobStory;
+}
+
+describe('promptpress show', () => {
+  it('tells what was asked, answered and made, where it comes from and what it leads to', async () => {
+    const { code, out } = await pp('show', 'aaaa');
+    expect(code).toBe(0);
+    expect(out).toContain('aaaa1111 in runs/foxes: done');
+    expect(out).toMatch(/asked by +cell 1, grid; new/);
+    expect(out).toMatch(/prompt +a fox .*red/);
+    expect(out).toMatch(/leads to +bbbb2222 {2}cell 1, grid\/U1: in doubt/);
+    expect(out).toMatch(/task +task-1/);
+    expect(out).toMatch(/file +images\/aa\/aaaa1111-1\.png {2}2\.0 kB, 64×64, image\/png\n +sha256 f00d/);
+    expect(out).toContain('2026-11-01T12:00:00.000Z  accepted: task task-1');
+    expect(out).toContain('promptpress run foxes.yaml --limit 2 --redo aaaa1111');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there is none is what is tested
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  it('says of a job in doubt what is known, and how to settle it', async () => {
+    const { out } = await pp('show', 'bbbb2222', 'runs/foxes');
+    expect(out).toContain('in doubt (connection.lost)');
+    expect(out).toMatch(/continues +aaaa1111 {2}cell 1, grid: done, task task-1/);
+    expect(out).toMatch(/asks for +a click on U1\n +pressed +U1 \(c::U1\)\n +prompt +a fox/);
+    expect(out).toContain('no answer came: connection.lost: no answer (request id req-7)');
+    for (const flag of ['--task TASK_ID', '--retry', '--drop'])
+      expect(out).toContain(`promptpress resolve bbbb2222 runs/foxes ${flag}`);
+  });
+
+  it('knows a job that a killed run was submitting as one in doubt, unless a run is on', async () => {
+    expect(await story('bbbb3333')).toMatchObject({
+      status: 'submitting',
+      inDoubt: true,
+      history: [{ at: '2026-11-01T12:00:00.000Z', outcome: 'unanswered' }],
+    });
+    const lock = acquireLock(runs('foxes'), { pid: 7, host: 'h', startedAt: '' });
+    try {
+      expect(await story('bbbb3333')).toMatchObject({ inDoubt: false, running: true });
+    } finally {
+      lock.release();
+    }
+  });
+
+  it('says what a changed place asked for before', async () => {
+    const changed = jobRecord('cccc4444', 'failed', {
+      origin: grid.origin,
+      error: { code: 'task.moderated', message: 'banned' },
+    });
+    fill(runs('foxes'), [changed], []);
+    const told = await story('cccc4444');
+    expect(told).toMatchObject({
+      asked: { reason: 'changed', replaces: 'aaaa1111' },
+      advice: expect.stringContaining('change it in the pipeline') as string,
+    });
+    expect(told.next.map(({ command }) => command)).toEqual([
+      'promptpress run foxes.yaml --limit 2 --retry-failed --code task.moderated',
+      'promptpress run foxes.yaml --limit 2 --redo cccc4444',
+    ]);
+  });
+
+  it.each(['aaaa1111', 'bbbb2222', 'bbbb3333'])('--json fits its schema: %s', async (key) => {
+    const { out } = await pp('show', key, '--json');
+    const schema: object = JSON.parse(
+      await readFile(join(import.meta.dirname, '../../../schemas/show.schema.json'), 'utf8'),
+    );
+    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+    expect(check(JSON.parse(out)), JSON.stringify(check.errors)).toBe(true);
+  });
+
+  it('finds the run by itself: the folder it is in, or the one under runs/ that knows the job', async () => {
+    fill(runs('foxes.sandbox'), [jobRecord('dddd5555', 'done')], [], { serviceId: 'sandbox' });
+    await mkdir(runs('something else'));
+    expect((await pp('show', 'aaaa')).out).toContain('in runs/foxes:');
+    expect((await pp('show', 'dddd')).out).toContain('promptpress run foxes.yaml --sandbox --limit 2 --redo');
+    const inside = await promptpress(['show', 'aaaa'], { cwd: runs('foxes') });
+    expect([inside.code, inside.err]).toEqual([0, '']);
+    expect((await pp('show', 'dddd', 'foxes.yaml', '--sandbox')).code).toBe(0);
+
+    fill(runs('copy'), [grid], []);
+    const { code, err } = await pp('show', 'aaaa');
+    expect(code).toBe(2);
+    expect(err).toContain('runs/copy, runs/foxes');
+    expect((await pp('show', 'aaaa', 'runs/copy')).out).toContain('--out runs/copy');
+  });
+
+  it.each([
+    [['show'], 'needs JOB [FILE|DIR]'],
+    [['show', 'bbbb'], 'begin with "bbbb": bbbb2222, bbbb3333'],
+    [['show', 'eeee'], 'No job has the key "eeee"'],
+    [['show', 'aaa'], 'too short'],
+    [['show', 'aaaa', 'runs'], 'There is no run in runs'],
+    [['resolve', 'bbbb2222'], 'one of --task ID, --drop, --retry'],
+    [['resolve', 'bbbb2222', '--drop', '--retry'], 'contradict'],
+    [['resolve', 'bbbb2222', '--task', 'a,b'], 'no white space and no comma'],
+    [['resolve', 'bbbb2222', '--task', '..'], 'id of one task'],
+    [['resolve', 'bbbb2222', '--task', 'task-1'], 'belongs to another job: aaaa1111 (cell 1, grid)'],
+    [['resolve', 'aaaa1111', '--drop'], 'not in doubt, but done'],
+  ])('%j is refused with exit 2, and changes nothing', async (args, message) => {
+    const { code, out, err } = await pp(...args);
+    expect([code, out], err).toEqual([2, '']);
+    expect(err).toContain(message);
+    expect(read(upscale.key)).toEqual({ record: upscale, history: [history[1]] });
+  });
+
+  it('without any run says how to name one', async () => {
+    await rm(runs('foxes'), { recursive: true });
+    const { code, err } = await pp('show', 'aaaa');
+    expect(code).toBe(2);
+    expect(err).toContain('There is no run under runs/');
+  });
+});
+
+describe('promptpress resolve', () => {
+  it('--task takes the task on: running, paid, the decision in its history', async () => {
+    const { code, out } = await pp('resolve', 'bbbb2222', '--task', ' 1762000000000123 ');
+    expect(code).toBe(0);
+    expect(out).toContain('has task 1762000000000123 now');
+    expect(out).toContain('\n  promptpress run foxes.yaml --limit 2\n');
+    const { error: _error, finishedAt: _finishedAt, ...kept } = upscale;
+    expect(read(upscale.key)).toEqual({
+      record: { ...kept, status: 'running', taskId: '1762000000000123', cost: 0.25 },
+      history: [
+        history[1],
+        { key: upscale.key, at: now, outcome: 'user.adopted', taskId: '1762000000000123' },
+      ],
+    });
+    expect((await pp('show', 'bbbb2222')).out).toContain('you took its task on: task 1762000000000123');
+    expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(2);
+  });
+
+  it('--drop gives up, and keeps what was known', async () => {
+    expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(0);
+    expect(read(upscale.key)).toMatchObject({
+      record: {
+        status: 'failed',
+        finishedAt: now,
+        error: {
+          code: 'job.dropped',
+          message: expect.stringContaining('no answer') as string,
+          requestId: 'req-7',
+        },
+      },
+      history: [{ outcome: 'lost' }, { at: now, outcome: 'user.dropped' }],
+    });
+  });
+
+  it('--retry puts it back in line, its submissions still counted', async () => {
+    expect((await pp('resolve', 'bbbb2222', '--retry')).code).toBe(0);
+    const { record } = read(upscale.key);
+    expect(record).toMatchObject({ status: 'pending', attempts: 1, parent: 'aaaa1111' });
+    for (const name of ['error', 'pressed', 'submittedAt', 'finishedAt', 'taskId'])
+      expect(record).not.toHaveProperty(name);
+  });
+
+  it('settles what a killed run was submitting, and does not lose when that was', async () => {
+    expect((await pp('resolve', 'bbbb3333', '--retry')).code).toBe(0);
+    expect(read(killed.key)).toMatchObject({
+      record: { status: 'pending' },
+      history: [
+        { at: sentAt, outcome: 'unanswered', error: { code: 'submit.interrupted' } },
+        { at: now, outcome: 'user.retry' },
+      ],
+    });
+  });
+
+  it('is refused with exit 75 while a run is on, and takes no notice of a lock that is free', async () => {
+    const lock = acquireLock(runs('foxes'), { pid: 7, host: 'h', startedAt: '' });
+    const held = await pp('resolve', 'bbbb2222', '--drop');
+    lock.release();
+    expect(held.code, held.err).toBe(75);
+    expect(read(upscale.key).record).toEqual(upscale);
+    expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(0);
+    expect((await pp('status', 'runs/foxes', '--json')).out).toContain('"running":false');
+  });
+
+  it('status names the jobs in doubt, those of a killed run too, with the commands', async () => {
+    const { out } = await pp('status', 'runs/foxes');
+    expect(out).toContain('In doubt (2 jobs):');
+    expect(out).toContain('bbbb3333');
+    expect(out).toContain('promptpress show bbbb2222 runs/foxes');
+    expect(out).toContain('promptpress resolve bbbb2222 runs/foxes --task TASK_ID | --retry | --drop');
+  });
+});
