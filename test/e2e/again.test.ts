@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cli, temporaryFolder } from '../rig/cli.ts';
+import { promptpress } from '../cli/test-io.ts';
+import { temporaryFolder } from '../rig/cli.ts';
 import { startFakeService } from '../rig/fake-service.ts';
 import { byStatus, readManifest } from '../rig/manifest.ts';
 import { fortyCells, oneStep, write } from './pipelines.ts';
@@ -16,13 +17,13 @@ describe('the same command again', () => {
         cwd: folder.path,
         env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
       };
-      const first = await cli(['run', 'forty.yaml'], options);
-      expect(first.code, first.stderr).toBe(0);
+      const first = await promptpress(['run', 'forty.yaml'], options);
+      expect(first.code, first.err).toBe(0);
       const manifest = join(folder.path, 'runs/forty/manifest.csv');
       const bytes = await readFile(manifest);
       const asked = service.requests.length;
-      const second = await cli(['run', 'forty.yaml'], options);
-      expect(second.code, second.stderr).toBe(0);
+      const second = await promptpress(['run', 'forty.yaml'], options);
+      expect(second.code, second.err).toBe(0);
       expect(service.requests.length).toBe(asked);
       expect((await readFile(manifest)).equals(bytes)).toBe(true);
     } finally {
@@ -40,12 +41,12 @@ describe('the same command again', () => {
         cwd: folder.path,
         env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
       };
-      expect((await cli(['run', 'one.yaml'], options)).code).toBe(0);
+      expect((await promptpress(['run', 'one.yaml'], options)).code).toBe(0);
       await write(folder.path, { 'one.yaml': text.replace('to: 5', 'to: 7') });
-      expect((await cli(['run', 'one.yaml'], options)).code).toBe(0);
+      expect((await promptpress(['run', 'one.yaml'], options)).code).toBe(0);
       expect(service.count('imagine')).toBe(7);
       await write(folder.path, { 'one.yaml': `${text.replace('to: 5', 'to: 7')}    path: U1\n` });
-      expect((await cli(['run', 'one.yaml'], options)).code).toBe(0);
+      expect((await promptpress(['run', 'one.yaml'], options)).code).toBe(0);
       expect([service.count('imagine'), service.count('action')]).toEqual([7, 7]);
       expect(byStatus(await readManifest(join(folder.path, 'runs/one/manifest.csv')))).toEqual({ done: 14 });
     } finally {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { promptpress } from '../cli/test-io.ts';
 import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { byStatus, readManifest } from '../rig/manifest.ts';
@@ -83,25 +84,25 @@ describe('one run at a time on a run directory', () => {
   it('budget.submits ends the run with exit 4, over the life of the directory', async () => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'one.yaml': oneStep(10, 'budget: { submits: 6 }\n') });
-    const first = await cli(['run', 'one.yaml', '--max-submits', '4'], { cwd: folder.path, env });
-    expect(first.code, first.stderr).toBe(4);
+    const first = await promptpress(['run', 'one.yaml', '--max-submits', '4'], { cwd: folder.path, env });
+    expect(first.code, first.err).toBe(4);
     expect(service.submits.all).toHaveLength(4);
-    const second = await cli(['run', 'one.yaml'], { cwd: folder.path, env });
-    expect(second.code, second.stderr).toBe(4);
+    const second = await promptpress(['run', 'one.yaml'], { cwd: folder.path, env });
+    expect(second.code, second.err).toBe(4);
     expect(service.submits.all).toHaveLength(6);
-    expect(second.stderr).toContain('budget.submits');
+    expect(second.err).toContain('budget.submits');
   });
 
   it('a failed job stays failed until --retry-failed', async () => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'one.yaml': oneStep(2) });
     const fault = service.fault('imagine', { status: 400, body: { error: { message: 'no' } } }, { times: 1 });
-    expect((await cli(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(1);
+    expect((await promptpress(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(1);
     expect(fault.hits).toBe(1);
-    expect((await cli(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(1);
+    expect((await promptpress(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(1);
     expect(service.count('imagine')).toBe(2);
-    const retried = await cli(['run', 'one.yaml', '--retry-failed'], { cwd: folder.path, env });
-    expect(retried.code, retried.stderr).toBe(0);
+    const retried = await promptpress(['run', 'one.yaml', '--retry-failed'], { cwd: folder.path, env });
+    expect(retried.code, retried.err).toBe(0);
     expect(service.count('imagine')).toBe(3);
   });
 });

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { promptpress } from '../cli/test-io.ts';
 import { cli, temporaryFolder } from '../rig/cli.ts';
+import { startFakeService } from '../rig/fake-service.ts';
 import { byStatus, readManifest } from '../rig/manifest.ts';
-import { write } from './pipelines.ts';
+import { quick, write } from './pipelines.ts';
 
 const text = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
 const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) => ({
@@ -17,29 +19,39 @@ describe('README', () => {
   it.each(examples)('the example $name is a valid pipeline', async ({ yaml }) => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'example.yaml': yaml, 'data/prompts.csv': 'prompt\na fox\nan owl\n' });
-    const { code, stderr } = await cli(['validate', 'example.yaml'], { cwd: folder.path });
-    expect(code, stderr).toBe(0);
+    const { code, err } = await promptpress(['validate', 'example.yaml'], { cwd: folder.path });
+    expect(code, err).toBe(0);
   });
 
-  it('its first example makes 36 jobs, all of them done in the sandbox', async () => {
+  it('its first example makes 36 jobs, 9 of a cell, all of them done in the sandbox', async () => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'hello.yaml': example('hello') });
-    const { code, stderr } = await cli(['run', 'hello.yaml', '--sandbox'], { cwd: folder.path });
+    const plan = await cli(['plan', 'hello.yaml', '--json'], { cwd: folder.path });
+    expect(JSON.parse(plan.stdout)).toMatchObject({ cells: { total: 4 }, total: { jobs: 36, submits: 36 } });
+    const { code, stderr } = await cli(['run', 'hello.yaml', '--sandbox', '--limit', '1'], {
+      cwd: folder.path,
+    });
     expect(code, stderr).toBe(0);
     expect(byStatus(await readManifest(join(folder.path, 'runs/hello.sandbox/manifest.csv')))).toEqual({
-      done: 36,
+      done: 9,
     });
   }, 120_000);
 
   it('a path and the steps it is short for ask for the same jobs', async () => {
+    const service = await startFakeService();
+    const env = { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey };
     const keys: string[][] = [];
-    for (const name of ['short', 'long']) {
-      await using folder = await temporaryFolder();
-      await write(folder.path, { 'one.yaml': example(name) });
-      const run = await cli(['run', 'one.yaml', '--sandbox'], { cwd: folder.path });
-      expect(run.code, run.stderr).toBe(0);
-      const rows = await readManifest(join(folder.path, `runs/${name}.sandbox/manifest.csv`));
-      keys.push(rows.map(({ job = '' }) => job));
+    try {
+      for (const name of ['short', 'long']) {
+        await using folder = await temporaryFolder();
+        await write(folder.path, { 'one.yaml': `${example(name)}${quick}` });
+        const run = await promptpress(['run', 'one.yaml'], { cwd: folder.path, env });
+        expect(run.code, run.err).toBe(0);
+        const rows = await readManifest(join(folder.path, `runs/${name}/manifest.csv`));
+        keys.push(rows.map(({ job = '' }) => job));
+      }
+    } finally {
+      await service.close();
     }
     expect(keys[0]).toHaveLength(3);
     expect(keys[0]).toEqual(keys[1]);
