@@ -27,6 +27,12 @@ export async function openJob(
   flags: { readonly out?: string | undefined; readonly sandbox: boolean },
   context: Context,
 ): Promise<JobTarget> {
+  if (target === undefined && (flags.sandbox || flags.out !== undefined)) {
+    throw usageError(
+      '--sandbox and --out say which run of a pipeline file is meant; no file is named.',
+      'Name the pipeline file, or the run directory alone.',
+    );
+  }
   const place = target === undefined ? await placeOf(named, context.io.cwd) : undefined;
   const run = place ?? (await openTarget(target ?? '.', flags, context));
   try {

@@ -207,6 +207,8 @@ describe('promptpress show', () => {
     [['show', 'eeee'], 'No job has the key "eeee"'],
     [['show', 'aaa'], 'too short'],
     [['show', 'aaaa', 'runs'], 'There is no run in runs'],
+    [['show', 'aaaa', '--sandbox'], 'no file is named'],
+    [['resolve', 'bbbb2222', '--drop', '--out', 'x'], 'no file is named'],
     [['resolve', 'bbbb2222'], 'one of --task ID, --drop, --retry'],
     [['resolve', 'bbbb2222', '--drop', '--retry'], 'contradict'],
     [['resolve', 'bbbb2222', '--task', 'a,b'], 'no white space and no comma'],
