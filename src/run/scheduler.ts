@@ -1,19 +1,19 @@
 import type { Cell } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
-import { Alarms } from './alarms.ts';
+import { Desk } from './desk.ts';
 import type { Route, RunEnd } from './event.ts';
 import { Frontier, type OpenCell } from './frontier.ts';
-import { holdsRoom, type Job, type JobContext, type JobEvent } from './job.ts';
-import { Line } from './line.ts';
+import type { Job, JobContext, JobEvent } from './job.ts';
 import { step } from './machine.ts';
 import { PollPace, paceOf } from './pace.ts';
 import type { RunSettings } from './ports.ts';
 import { Purse } from './purse.ts';
 import { adopt, interrupted, jobForSlot, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { type Reading, readFetch, readSave, readSubmit } from './signals.ts';
-import { routeOrder, Traffic } from './traffic.ts';
+import { routeOrder } from './traffic.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
+import { quietMs, whatIsWaitedFor } from './waiting.ts';
 
 export interface SchedulerOptions {
   readonly settings: RunSettings;
@@ -36,19 +36,17 @@ export interface SchedulerOptions {
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #jobs = new Map<string, Job>();
+  readonly #desk: Desk;
   readonly #frontier = new Frontier();
-  readonly #rooms = new Line(this.#jobs);
-  readonly #alarms = new Alarms(this.#jobs);
-  readonly #traffic: Traffic;
   readonly #pace: PollPace;
   readonly #purse: Purse;
   readonly #outbox = new Outbox();
   readonly #lookup: RecordLookup;
   #incoming: Cell[] = [];
   #noMoreCells = false;
-  #rooming = 0;
-  #saving = 0;
+  /** When a job changed last, and when it is time to say what is waited for. */
+  #changedAt: number;
+  #speakAt: number;
   /** Set by the first cause to end early. */
   #end: RunEnd | undefined;
   /** Nothing is sent any more, not even for what is in flight. */
@@ -58,10 +56,12 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#now = options.startedAt;
-    this.#traffic = new Traffic(options.settings, this.#jobs, options.random);
+    this.#changedAt = options.startedAt;
+    this.#speakAt = options.startedAt + quietMs;
+    this.#desk = new Desk(options.settings, options.random);
     this.#pace = new PollPace(options.settings.poll);
     this.#purse = new Purse(options.settings, options.price, options.spent);
-    this.#lookup = (key) => this.#jobs.get(key)?.record ?? this.#outbox.record(key) ?? options.lookup(key);
+    this.#lookup = (key) => this.#desk.get(key)?.record ?? this.#outbox.record(key) ?? options.lookup(key);
   }
 
   /** Takes in what happened at `now` (Unix ms) and decides what follows. */
@@ -81,7 +81,10 @@ export class Scheduler {
   /** True when it could open more cells than it has been given. */
   get wantsCells(): boolean {
     return (
-      this.#end === undefined && !this.#noMoreCells && this.#incoming.length === 0 && this.#hasRoomForCell()
+      this.#end === undefined &&
+      !this.#noMoreCells &&
+      this.#incoming.length === 0 &&
+      this.#desk.hasRoomForCell
     );
   }
 
@@ -89,7 +92,8 @@ export class Scheduler {
   nextWakeAt(): number | undefined {
     if (this.#halted) return undefined;
     const { maxDurationMs } = this.#options.settings;
-    const moments = [this.#alarms.nextAt(), this.#traffic.nextAt()];
+    const moments = [this.#desk.alarms.nextAt(), this.#desk.traffic.nextAt()];
+    if (this.#desk.size > 0) moments.push(this.#speakAt);
     if (maxDurationMs !== undefined && this.#end === undefined)
       moments.push(this.#options.startedAt + maxDurationMs);
     return moments.reduce(
@@ -100,8 +104,8 @@ export class Scheduler {
 
   /** How the run ended, once it has. */
   get ended(): RunEnd | undefined {
-    if (this.#halted) return this.#traffic.underWay === 0 ? this.#end : undefined;
-    if (this.#jobs.size > 0) return undefined;
+    if (this.#halted) return this.#desk.traffic.underWay === 0 ? this.#end : undefined;
+    if (this.#desk.size > 0) return undefined;
     if (this.#end !== undefined) return this.#end;
     return this.#noMoreCells && this.#incoming.length === 0 ? { kind: 'complete' } : undefined;
   }
@@ -113,12 +117,12 @@ export class Scheduler {
 
   /** Tasks in flight on the service, or about to be. */
   get tasks(): number {
-    return this.#rooming;
+    return this.#desk.rooming;
   }
 
   /** Jobs and cells held in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
-    return { jobs: this.#jobs.size, cells: this.#frontier.size };
+    return { jobs: this.#desk.size, cells: this.#frontier.size };
   }
 
   #take(input: RunInput): void {
@@ -167,10 +171,10 @@ export class Scheduler {
   }
 
   #answered(key: string, route: Route, event: JobEvent, reading: Reading): void {
-    this.#traffic.answered(route);
+    this.#desk.traffic.answered(route);
     if ('end' in reading) this.#halt(reading.end);
     else {
-      const { route: traffic } = this.#traffic.lanes[route];
+      const { route: traffic } = this.#desk.traffic.lanes[route];
       const paused = traffic.pausedUntil;
       const rate = traffic.perMinute;
       const stop = traffic.note(reading.signal, this.#now);
@@ -185,7 +189,7 @@ export class Scheduler {
         this.#outbox.emit({ type: 'route:rate', route, perMinute: traffic.perMinute });
       if (stop !== undefined) this.#halt({ kind: 'stopped', ...stop });
     }
-    const job = this.#jobs.get(key);
+    const job = this.#desk.get(key);
     // Given up while its answer was under way; nothing durable depends on a fetch or a download.
     if (job !== undefined) this.#advance(job, event);
   }
@@ -193,7 +197,7 @@ export class Scheduler {
   #ring(): void {
     if (this.#halted) return;
     for (;;) {
-      const job = this.#alarms.takeDue(this.#now);
+      const job = this.#desk.alarms.takeDue(this.#now);
       if (job === undefined) break;
       this.#advance(job, { type: 'elapsed' });
     }
@@ -204,21 +208,14 @@ export class Scheduler {
         code: 'run.max-duration',
         message: 'The run has lasted as long as it may (--max-duration).',
       });
-  }
-
-  #hasRoomForCell(): boolean {
-    const { limits } = this.#options.settings;
-    return this.#rooming + this.#rooms.size < limits.tasks && this.#saving < this.#savingLimit();
-  }
-
-  /** When images come in more slowly than tasks end, no new task is begun beyond this. */
-  #savingLimit(): number {
-    const { limits } = this.#options.settings;
-    return 2 * (limits.tasks + limits.requests);
+    if (this.#desk.size > 0 && this.#now >= this.#speakAt) {
+      this.#outbox.emit(whatIsWaitedFor(this.#desk, this.#now - this.#changedAt, this.#now));
+      this.#speakAt = this.#now + quietMs;
+    }
   }
 
   #openCells(): void {
-    while (this.#end === undefined && this.#incoming.length > 0 && this.#hasRoomForCell()) {
+    while (this.#end === undefined && this.#incoming.length > 0 && this.#desk.hasRoomForCell) {
       const cell = this.#incoming.shift() as Cell;
       this.#outbox.emit({ type: 'cell:open', cell: cell.number });
       this.#visit(this.#frontier.open(cell));
@@ -232,7 +229,7 @@ export class Scheduler {
     for (const slot of resolve(open.cell, this.#lookup)) {
       const key = slot.job?.key;
       if (key === undefined || (steps !== undefined && !steps.has(slot.step))) continue;
-      const live = this.#jobs.get(key);
+      const live = this.#desk.get(key);
       if (live !== undefined) {
         if (slot.keep && !live.record.keep)
           this.#put(live, { ...live, record: { ...live.record, keep: true } });
@@ -262,26 +259,25 @@ export class Scheduler {
 
   #grant(): void {
     if (this.#halted) return;
-    const { tasks } = this.#options.settings.limits;
-    while (this.#end === undefined && this.#rooming < tasks && this.#saving < this.#savingLimit()) {
-      const job = this.#rooms.front();
+    while (this.#end === undefined && this.#desk.hasRoom) {
+      const job = this.#desk.rooms.front();
       if (job === undefined) break;
-      this.#rooms.leave();
+      this.#desk.rooms.leave();
       this.#advance(job, { type: 'granted' });
     }
     for (const name of routeOrder) this.#grantRoute(name);
   }
 
   #grantRoute(name: Route): void {
-    const { route, line } = this.#traffic.lanes[name];
-    while (!this.#halted && this.#traffic.hasRoom(name) && route.nextAt() <= this.#now) {
+    const { route, line } = this.#desk.traffic.lanes[name];
+    while (!this.#halted && this.#desk.traffic.hasRoom(name) && route.nextAt() <= this.#now) {
       const job = line.front();
       if (job === undefined) return;
       if (name === 'submit') {
         const refusal = this.#purse.refusal(job.record);
         if (refusal !== undefined) {
           // What is under way may come back unspent.
-          if (this.#traffic.isUnderWay(name)) return this.#traffic.hold(name);
+          if (this.#desk.traffic.isUnderWay(name)) return this.#desk.traffic.hold(name);
           return this.#drain(refusal);
         }
       }
@@ -310,7 +306,7 @@ export class Scheduler {
     this.#learn(job.record, next.record);
     this.#put(job, next);
     if (send === undefined) return;
-    this.#traffic.sent(routeOf[send.kind], this.#now);
+    this.#desk.traffic.sent(routeOf[send.kind], this.#now);
     this.#outbox.send({ job: next, send });
   }
 
@@ -325,51 +321,35 @@ export class Scheduler {
   /** Replaces a job's state: notes what must become durable, and lines it up for what it wants. */
   #put(before: Job | undefined, job: Job): void {
     const { record, want } = job;
-    this.#rooming += Number(holdsRoom(job)) - Number(before !== undefined && holdsRoom(before));
-    this.#saving += Number(record.status === 'saving') - Number(before?.record.status === 'saving');
+    this.#desk.put(job);
     if (before !== undefined) this.#purse.note(before.record, record);
     // A job that is only taken up needs no record: the plan and what is durable give it again.
     if (before !== undefined && before.record !== record) this.#outbox.write(record);
-    this.#jobs.set(record.key, job);
-    if (before?.record.status !== record.status) this.#outbox.tell(before?.record, record);
+    if (before?.record.status !== record.status) {
+      this.#outbox.tell(before?.record, record);
+      this.#changedAt = this.#now;
+      this.#speakAt = this.#now + quietMs;
+    }
     if (want === before?.want) return;
     if (before?.record.status === 'running' && record.status === 'pending' && this.#isOutOfPlace(job))
       return this.#putBack(job);
-    switch (want.kind) {
-      case 'room':
-        this.#rooms.join(job);
-        break;
-      case 'submit':
-        this.#traffic.lanes.submit.line.join(job);
-        break;
-      case 'fetch':
-        this.#traffic.lanes.poll.line.join(job);
-        break;
-      case 'save':
-        this.#traffic.lanes.download.line.join(job);
-        break;
-      case 'wait':
-        this.#alarms.set(job, want.until);
-        if (this.#end === undefined && record.error !== undefined && record.status === 'pending')
-          this.#outbox.emit({
-            type: 'job:retry',
-            key: record.key,
-            inMs: want.until - this.#now,
-            error: record.error,
-          });
-        break;
-      case 'answer':
-        return;
-      case 'nothing':
-        return this.#settled(job);
-    }
-    if (this.#end !== undefined && mayBeLeft(job)) this.#giveUp(job);
+    this.#desk.lineUp(job);
+    if (want.kind === 'answer') return;
+    if (want.kind === 'nothing') return this.#settled(job);
+    if (this.#end !== undefined && mayBeLeft(job)) return this.#giveUp(job);
+    if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
+      this.#outbox.emit({
+        type: 'job:retry',
+        key: record.key,
+        inMs: want.until - this.#now,
+        error: record.error,
+      });
   }
 
   #settled(job: Job): void {
     const { record, lastLook, depth } = job;
     const { settings } = this.#options;
-    this.#jobs.delete(record.key);
+    this.#desk.drop(record.key);
     if (lastLook && record.status === 'failed' && mayRetry(record, settings) && this.#end === undefined) {
       const again = retryOf(record, depth, this.#taskOf(record.parent));
       if (!waitsForParent(again)) return this.#put(undefined, again);
@@ -405,15 +385,13 @@ export class Scheduler {
 
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
   #putBack(job: Job): void {
-    this.#rooming -= Number(holdsRoom(job));
-    this.#jobs.delete(job.record.key);
+    this.#desk.drop(job.record.key);
     for (const open of this.#frontier.release(job.record.key)) this.#visit(open);
   }
 
   /** Leaves a job that has not been submitted to a later run. */
   #giveUp(job: Job): void {
-    this.#rooming -= Number(holdsRoom(job));
-    this.#jobs.delete(job.record.key);
+    this.#desk.drop(job.record.key);
     for (const open of this.#frontier.release(job.record.key)) if (open.waiting.size === 0) this.#close(open);
   }
 
@@ -421,9 +399,8 @@ export class Scheduler {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#incoming = [];
-    for (const job of this.#jobs.values())
-      if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
-    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#rooming });
+    for (const job of this.#desk.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
+    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.rooming });
   }
 
   #halt(end: RunEnd): void {

@@ -412,3 +412,30 @@ describe('dying at any turn', () => {
     expect(results(disturbed)).toEqual(results(undisturbed));
   });
 });
+
+describe('a run that makes no progress', () => {
+  it('says every ten minutes which jobs it waits for, and why', async () => {
+    const { run } = await world(grid(2), { duration: () => 1_150_000 });
+    const { events, end } = run({ settings: virtualSettings({ poll: { minMs: 1000, maxMs: 15_000 } }) });
+    expect(end).toEqual({ kind: 'complete' });
+    const waits = events.filter((event) => event.type === 'run:waiting');
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toMatchObject({
+      reason: expect.stringContaining('2 tasks are not finished'),
+      jobs: [expect.any(String), expect.any(String)],
+    });
+    expect(waits[0]?.sinceMs).toBeGreaterThanOrEqual(600_000);
+  });
+
+  it('names the route that is paused', async () => {
+    const { run } = await world(grid(1), {
+      onSubmit: ({ number }) =>
+        number === 1
+          ? { error: failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 1_800_000 }) }
+          : undefined,
+    });
+    const waits = run().events.filter((event) => event.type === 'run:waiting');
+    expect(waits.length).toBeGreaterThanOrEqual(2);
+    expect(waits[0]?.reason).toContain('submit');
+  });
+});

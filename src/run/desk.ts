@@ -1,0 +1,93 @@
+import { Alarms } from './alarms.ts';
+import { holdsRoom, type Job } from './job.ts';
+import { Line } from './line.ts';
+import type { RunSettings } from './ports.ts';
+import { Traffic } from './traffic.ts';
+
+/** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
+export class Desk {
+  readonly #jobs = new Map<string, Job>();
+  readonly #limits: RunSettings['limits'];
+  /** Who waits for room for a task. */
+  readonly rooms = new Line(this.#jobs);
+  readonly alarms = new Alarms(this.#jobs);
+  readonly traffic: Traffic;
+  #rooming = 0;
+  #saving = 0;
+
+  constructor(settings: RunSettings, random: () => number) {
+    this.#limits = settings.limits;
+    this.traffic = new Traffic(settings, this.#jobs, random);
+  }
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  /** Tasks in flight on the service, or about to be. */
+  get rooming(): number {
+    return this.#rooming;
+  }
+
+  get(key: string): Job | undefined {
+    return this.#jobs.get(key);
+  }
+
+  all(): IterableIterator<Job> {
+    return this.#jobs.values();
+  }
+
+  /** True while one more task may be begun. */
+  get hasRoom(): boolean {
+    return this.#rooming < this.#limits.tasks && this.#hasRoomForImages;
+  }
+
+  /** True while there is room for the first task of one more cell. */
+  get hasRoomForCell(): boolean {
+    return this.#rooming + this.rooms.size < this.#limits.tasks && this.#hasRoomForImages;
+  }
+
+  /** When images come in more slowly than tasks end, no new task is begun beyond this. */
+  get #hasRoomForImages(): boolean {
+    return this.#saving < 2 * (this.#limits.tasks + this.#limits.requests);
+  }
+
+  /** Replaces a job's state, or takes it up. */
+  put(job: Job): void {
+    this.#count(this.#jobs.get(job.record.key), -1);
+    this.#jobs.set(job.record.key, job);
+    this.#count(job, 1);
+  }
+
+  /** Stands the job in line for what it wants, if there is a line for that. */
+  lineUp(job: Job): void {
+    const { want } = job;
+    switch (want.kind) {
+      case 'room':
+        return this.rooms.join(job);
+      case 'submit':
+        return this.traffic.lanes.submit.line.join(job);
+      case 'fetch':
+        return this.traffic.lanes.poll.line.join(job);
+      case 'save':
+        return this.traffic.lanes.download.line.join(job);
+      case 'wait':
+        return this.alarms.set(job, want.until);
+      case 'answer':
+      case 'nothing':
+        return;
+    }
+  }
+
+  /** Lets go of a job: its places in line are void from now on. */
+  drop(key: string): void {
+    this.#count(this.#jobs.get(key), -1);
+    this.#jobs.delete(key);
+  }
+
+  #count(job: Job | undefined, by: number): void {
+    if (job === undefined) return;
+    if (holdsRoom(job)) this.#rooming += by;
+    if (job.record.status === 'saving') this.#saving += by;
+  }
+}
