@@ -19,7 +19,7 @@ describe('the same command again', () => {
       };
       const first = await promptpress(['run', 'forty.yaml'], options);
       expect(first.code, first.err).toBe(0);
-      const manifest = join(folder.path, 'runs/forty/manifest.csv');
+      const manifest = join(folder.path, 'runs/killed/manifest.csv');
       const bytes = await readFile(manifest);
       const asked = service.requests.length;
       const second = await promptpress(['run', 'forty.yaml'], options);
