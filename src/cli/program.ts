@@ -74,16 +74,14 @@ async function find(name: string): Promise<Command> {
   if (name.startsWith('-')) {
     throw usageError(
       `A command comes before its flags; "${name}" is none.`,
-      `Commands: ${names.join(', ')}.`,
+      hintFor(name, ['--version', '--help'], names),
     );
   }
-  throw usageError(
-    `There is no command "${name}".`,
-    [didYouMean(name, names), `Commands: ${names.join(', ')}.`]
-      .filter((part) => part !== undefined)
-      .join(' '),
-  );
+  throw usageError(`There is no command "${name}".`, hintFor(name, names, names));
 }
+
+const hintFor = (word: string, known: readonly string[], names: readonly string[]): string =>
+  [didYouMean(word, known), `Commands: ${names.join(', ')}.`].filter((part) => part !== undefined).join(' ');
 
 async function say({ io }: Context, text: string): Promise<number> {
   await io.out(text);

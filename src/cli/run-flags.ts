@@ -24,7 +24,9 @@ export const placeFlags = {
 
 /** Flags that have settled jobs tried again; `plan` takes them too, and says what they would do. */
 export const revivalFlags = {
-  'retry-failed': toggle('submit failed jobs anew'),
+  'retry-failed': toggle(
+    'try failed jobs again: what is made already is only downloaded, the rest is submitted anew',
+  ),
   code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
   redo: repeated(
     'JOB',

@@ -36,7 +36,7 @@ export async function openTarget(
     !flags.sandbox && flags.out === undefined && (await isFolder(rehearsal))
       ? `A rehearsal lies in ${relative(cwd, rehearsal)}: add --sandbox.`
       : 'promptpress run FILE starts one; a run with --out is named by its directory.';
-  throw usageError(`There is no run in ${place}.`, hint);
+  throw usageError(`There is no run in ${place === '.' ? 'this folder' : place}.`, hint);
 }
 
 async function directoryOf(

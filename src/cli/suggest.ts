@@ -6,8 +6,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map((candidate) => ({
       candidate,
       // `--retry` for `--retry-failed` is far in letters, and near in meaning.
+      // Swapped letters are two edits, and one slip.
       edits:
-        word.length >= 3 && candidate.startsWith(word)
+        (word.length >= 3 && candidate.startsWith(word)) || sameLetters(word, candidate)
           ? 1
           : distance(word.toLowerCase(), candidate.toLowerCase()),
     }))
@@ -17,6 +18,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.candidate;
 }
+
+const sameLetters = (one: string, other: string): boolean => sorted(one) === sorted(other);
+
+const sorted = (word: string): string => word.toLowerCase().split('').sort().join('');
 
 /** `Did you mean "x"?`, or nothing. */
 export function didYouMean(word: string, known: readonly string[], prefix = ''): string | undefined {

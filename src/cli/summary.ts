@@ -142,7 +142,7 @@ function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: 
     slots === undefined || slots.pending + slots.submitting + slots.running + slots.modal + slots.saving > 0;
   if (end.kind !== 'complete' && unfinished) lines.push([again, 'goes on where this one stopped']);
   if (slots !== undefined && slots.failed > 0) {
-    lines.push([`${again} --retry-failed`, `submits the ${counted(slots.failed, 'failed job')} anew`]);
+    lines.push([`${again} --retry-failed`, `tries the ${counted(slots.failed, 'failed job')} again`]);
     const code = reasons.find(({ status }) => status === 'failed')?.code;
     if (reasons.length > 1 && code !== undefined) {
       lines.push([`${again} --retry-failed --code ${code}`, 'only those that failed for this reason']);

@@ -116,7 +116,7 @@ function warningsOf(
     warn(
       'plan.invalid',
       exact
-        ? `${total.invalid} slots fail without a request, the first in ${firstInvalid}`
+        ? `${total.invalid} ${total.invalid === 1 ? 'slot fails' : 'slots fail'} without a request, the first in ${firstInvalid}`
         : `Some slots fail without a request, the first in ${firstInvalid}`,
     );
   if (total.shared > 0)

@@ -39,6 +39,8 @@ describe('promptpress', () => {
   it.each([
     ['rn', 'Did you mean run?'],
     ['statsu', 'Did you mean status?'],
+    ['rnu', 'Did you mean run?'],
+    ['--verison', 'Did you mean --version?'],
     ['export', 'Commands: init, validate, plan, run, status, show, resolve, manifest, sandbox'],
     ['--sandbox', 'A command comes before its flags'],
   ])('refuses the command %s with help', async (name, hint) => {
@@ -57,6 +59,8 @@ describe('promptpress', () => {
     [['sandbox', '--names', 'nobody'], 'neutral'],
     [['sandbox', '--fault', 'nonsense'], 'for example'],
     [['sandbox', '--pixels', '99999'], 'pixels'],
+    [['sandbox', '--port', '99999'], '--port takes a number from 0 to 65535, not "99999"'],
+    [['sandbox', '--duration', 'imagine'], '--duration takes WORK=TIME, for example imagine=5s'],
   ])('%j is refused once, with exit 2', async (args, message) => {
     const { code, err } = await promptpress(args, here);
     expect(code, err).toBe(2);

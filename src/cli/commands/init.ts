@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { quoted } from '../again.ts';
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { packageFile } from '../version.ts';
@@ -68,7 +69,9 @@ export const init = command(
     await say('pipeline.yaml', await writeNew(join(folder, 'pipeline.yaml'), firstPipeline));
     await say(schemaPlace, await writeNew(join(folder, schemaPlace), schema));
     await say('.gitignore', await ignoreRuns(join(folder, '.gitignore')));
-    await io.out(`\nNext: promptpress run ${place('pipeline.yaml')} --sandbox\n`);
+    // From inside: a run directory lies under the current folder, and the ignore file stands for this one.
+    const enter = given === undefined || folder === io.cwd ? '' : `cd ${quoted(given)} && `;
+    await io.out(`\nNext: ${enter}promptpress run pipeline.yaml --sandbox\n`);
     return exitCodes.ok;
   },
 );

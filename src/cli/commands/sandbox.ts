@@ -22,10 +22,17 @@ const factor = (text: string, name: string): number => {
   return value;
 };
 
+const portNumber = (text: string, name: string): number => {
+  const port = wholeNumber(0)(text, name);
+  if (port > 65_535) throw usageError(`${name} takes a number from 0 to 65535, not "${text}".`);
+  return port;
+};
+
 const workNames = Object.keys(defaultSettings.durations) as readonly OperationClass[];
 
 const workTime = (text: string, name: string): { readonly work: OperationClass; readonly ms: number } => {
-  const [word = '', time = ''] = text.split('=', 2);
+  const [word = '', time] = text.split('=', 2);
+  if (time === undefined) throw usageError(`${name} takes WORK=TIME, for example imagine=5s, not "${text}".`);
   return { work: oneOf(...workNames)(word, name), ms: duration(time, name) };
 };
 
@@ -85,7 +92,7 @@ Prompts with [banned], [moderated], [broken] or [stuck] in them are refused, fai
       },
     ],
     flags: {
-      port: valued('PORT', 'port on 127.0.0.1; default 0: any free one', wholeNumber(0)),
+      port: valued('PORT', 'port on 127.0.0.1; default 0: any free one', portNumber),
       names: valued(
         'NAMES',
         `the words of the service: ${Object.keys(namePresets).join(' or ')}; default neutral`,

@@ -1,3 +1,4 @@
+import { preparePlan } from '../../plan/plan.ts';
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { anyText } from '../flag-values.ts';
@@ -11,7 +12,7 @@ export const validate = command(
     name: 'validate',
     summary: 'shows every mistake of a pipeline file; no network',
     operands: 'FILE…',
-    about: `Reads pipeline files and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not.`,
+    about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not.`,
     examples: [
       { command: 'promptpress validate pipeline.yaml', does: 'one pipeline' },
       {
@@ -31,7 +32,16 @@ export const validate = command(
   async (flags, files, context) => {
     let invalid = 0;
     for (const file of files) {
-      const { pipeline, diagnostics } = await checkPipeline(file, flags, context);
+      const {
+        pipeline: readable,
+        files: port,
+        diagnostics: written,
+      } = await checkPipeline(file, flags, context);
+      // Its tables are read to the end: a bad row is a mistake like any other.
+      const planned =
+        readable === undefined ? undefined : await preparePlan(readable, { files: port, serviceId: 'none' });
+      const pipeline = planned?.ok === true ? readable : undefined;
+      const diagnostics = planned?.ok === false ? [...written, ...planned.error] : written;
       printDiagnostics(diagnostics, context);
       const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
       if (pipeline === undefined) {

@@ -25,7 +25,7 @@ describe('promptpress init', () => {
   it('writes a pipeline that is valid, the schema its first line names, and an ignore file', async () => {
     const { code, out } = await promptpress(['init', 'sets/new'], { cwd });
     expect(code).toBe(0);
-    expect(out).toContain('promptpress run sets/new/pipeline.yaml --sandbox');
+    expect(out).toContain('Next: cd sets/new && promptpress run pipeline.yaml --sandbox');
     const folder = join(cwd, 'sets/new');
     const text = await readFile(join(folder, 'pipeline.yaml'), 'utf8');
     const [, schema = ''] = /\$schema=(\S+)/.exec(text) ?? [];
@@ -58,6 +58,18 @@ describe('promptpress validate', () => {
     expect(out).toBe('good.yaml: OK\n');
     expect(err).toMatch(/^bad\.yaml:\d+:\d+ error /m);
     expect(err).toContain('1 of 2 pipelines');
+  });
+
+  it('reads tables to their end', async () => {
+    await writeFile(join(cwd, 'rows.csv'), 'animal,scene\nfox,snow\nowl,at dusk,again\n');
+    await writeFile(
+      join(cwd, 'table.yaml'),
+      'name: t\nmatrix: { rows: rows.csv }\nsteps: { g: { imagine: "{{ animal }}, {{ scene }}" } }\n',
+    );
+    const { code, out, err } = await promptpress(['validate', 'table.yaml'], { cwd });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(/^rows\.csv:3:1 error table\.columns /);
+    expect(err).toContain('table.yaml: 1 error');
   });
 
   it('refuses a file outside --files-root, and a root that is none', async () => {
