@@ -15,6 +15,7 @@ import type { Redactor } from './redact.ts';
 import { runFiles } from './run-files.ts';
 import { planForRun } from './run-plan.ts';
 import type { RunSession } from './run-session.ts';
+import { followedAt } from './sandbox-links.ts';
 import { sandboxNames } from './sandbox-names.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { version } from './version.ts';
@@ -76,8 +77,9 @@ export async function carryOut(
     version,
   });
   closing.add(() => images.close());
+  const { requestMs } = timeouts;
   const artifacts = openArtifacts(
-    { directory, baseUrl, env, mask: maskOf(service.secrets), ...connecting },
+    { directory, baseUrl, env, requestMs, mask: maskOf(service.secrets), ...connecting },
     closing,
   );
   closing.add(() => artifacts.close());
@@ -85,7 +87,13 @@ export async function carryOut(
     planForRun(plan, selection),
     selection,
     settings,
-    { store: state, service: images, artifacts, clock: wallClock, random: Math.random },
+    {
+      store: state,
+      service: images,
+      artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
+      clock: wallClock,
+      random: Math.random,
+    },
     control,
     listener,
   );

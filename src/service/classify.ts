@@ -248,8 +248,10 @@ function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
 
 /** service.md 7.3. */
 function addressAdvice(facts: RequestFacts): string {
-  const withoutVersion = /^(.*)\/v1(?:beta)?$/.exec(facts.baseUrl)?.[1];
+  // Part of an address may be a secret: a path that a variable holds.
+  const baseUrl = facts.mask(facts.baseUrl);
+  const withoutVersion = /^(.*)\/v1(?:beta)?$/.exec(baseUrl)?.[1];
   return withoutVersion === undefined
-    ? `Check the base address (${facts.baseUrl}) and service.names: the one or the other is wrong.`
-    : `The base address (${facts.baseUrl}) ends in a version, which the image paths do not have: try ${withoutVersion}.`;
+    ? `Check the base address (${baseUrl}) and service.names: the one or the other is wrong.`
+    : `The base address (${baseUrl}) ends in a version, which the image paths do not have: try ${withoutVersion}.`;
 }

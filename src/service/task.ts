@@ -104,8 +104,8 @@ function readLink(value: unknown, facts: RequestFacts): string {
 }
 
 /**
- * The first 100 buttons. What has no customId cannot be pressed; what is larger than any button, or repeats a secret
- * (a label is kept, a customId sent and kept), is not to be.
+ * The first 100 buttons. What has no customId cannot be pressed; one whose customId is longer than any, or that repeats
+ * a secret (a label is kept, a customId kept and sent), is not to be.
  */
 function readButtons(value: unknown, facts: RequestFacts): TaskButton[] {
   if (!Array.isArray(value)) return [];
@@ -114,11 +114,13 @@ function readButtons(value: unknown, facts: RequestFacts): TaskButton[] {
     const customId = textOf(button?.['customId']);
     if (button === undefined || customId === '' || customId.length > most.customId) return [];
     const [label, emoji] = [textOf(button['label']), textOf(button['emoji'])];
-    if (label.length > most.label || emoji.length > most.label) return [];
     const holdsSecret = [customId, label, emoji].some((text) => facts.mask(text) !== text);
-    return holdsSecret ? [] : [{ customId, label, emoji }];
+    return holdsSecret ? [] : [{ customId, label: cut(label), emoji: cut(emoji) }];
   });
 }
+
+const cut = (label: string): string =>
+  label.length <= most.label ? label : `${label.slice(0, most.label).replace(/\p{Surrogate}$/u, '')}…`;
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';

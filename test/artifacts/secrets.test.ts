@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import { freshFolder, startServer, startWriter } from './places.ts';
+
+const secret = 'the-secret-4711';
+const mask = (text: string): string => text.replaceAll(secret, '[secret]');
+
+async function save(answer: (response: ServerResponse) => void, link?: string): Promise<SaveAnswer> {
+  const server = await startServer((_request, response) => answer(response));
+  const writer = startWriter(freshFolder(), { mask });
+  return writer.save(
+    { url: link ?? `${server.url}/x.png`, key: 'ab', output: 1 },
+    new AbortController().signal,
+  );
+}
+
+it.each<[string, (response: ServerResponse) => void, string]>([
+  // At the end of what is shown: a secret that is cut in half is no longer found.
+  ['words', (response) => response.end(`${'x'.repeat(190)}${secret}`), 'download.not-image'],
+  ['JSON', (response) => response.end(JSON.stringify({ error: secret })), 'download.not-image'],
+  [
+    'a content coding',
+    (response) => response.writeHead(200, { 'content-encoding': secret }).end('x'),
+    'download.not-image',
+  ],
+  [
+    'a redirect',
+    (response) => response.writeHead(302, { location: `/${'x'.repeat(110)}/${secret}` }).end(),
+    'download.address',
+  ],
+])('a server that repeats a secret as %s does not get it into a message', async (_name, answer, code) => {
+  const saved = await save(answer);
+  expect(saved).toMatchObject({ ok: false, error: { code } });
+  expect(JSON.stringify(saved)).not.toContain('the-sec');
+});
+
+it.each([`http://127.0.0.1:9/${secret}`, '[secret]'])(
+  'a link that holds a secret is not followed: %s',
+  async (link) => {
+    const saved = await save(() => expect.unreachable(), link);
+    expect(saved).toMatchObject({ ok: false, error: { code: 'download.address', class: 'permanent' } });
+    expect(JSON.stringify(saved)).not.toContain(secret);
+  },
+);

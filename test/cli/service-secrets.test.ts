@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { Redactor } from '../../src/cli/redact.ts';
+import { identifyService, settleService } from '../../src/cli/service-settings.ts';
+import { pipelineOf } from '../rig/pipeline-builder.ts';
+
+const env = {
+  MY_KEY: 'sk-0123456789',
+  MY_ID: 'id-value-4711',
+  MY_TOKEN: 'path-token-4712',
+  MY_HOST: 'gateway.test',
+  MY_WORD: 'MJX9',
+};
+const key = 'apiKey: "${MY_KEY}"';
+
+async function settle(service: string, more: Readonly<Record<string, string>> = {}) {
+  const redactor = new Redactor();
+  const pipeline = await pipelineOf(
+    `name: test\nservice: { ${service} }\nsteps:\n  grid:\n    imagine: a fox\n`,
+  );
+  const settings = settleService(pipeline, { sandbox: false }, { ...env, ...more }, redactor);
+  return { settings, redactor, pipeline };
+}
+
+describe('values of variables in the service block', () => {
+  it('make up an identity that does not hold them, the same for run and plan', async () => {
+    const block = `baseUrl: "https://x.test", ${key}, id: "eu-\${MY_ID}"`;
+    const { settings, redactor, pipeline } = await settle(block);
+    expect(settings.id).toMatch(/^eu-\$\{MY_ID\}#[0-9a-f]{16}$/);
+    expect(identifyService(pipeline, { sandbox: false }, env)).toEqual({ id: settings.id });
+    expect((await settle(block, { MY_ID: 'id-value-4712' })).settings.id).not.toBe(settings.id);
+    expect(redactor.apply(env.MY_ID)).toBe('[secret]');
+    expect(settings.secrets).toEqual(expect.arrayContaining([env.MY_KEY, env.MY_ID]));
+  });
+
+  it('in the path of an address are secrets; its scheme and host are not', async () => {
+    const { redactor } = await settle(`baseUrl: "https://\${MY_HOST}/\${MY_TOKEN}", ${key}`);
+    expect(redactor.apply(`${env.MY_HOST} ${env.MY_TOKEN}`)).toBe(`${env.MY_HOST} [secret]`);
+  });
+
+  it('that every answer repeats are no secrets', async () => {
+    const names = 'names: { customId: "${MY_WORD}", botType: "${MY_ID}" }';
+    const { redactor } = await settle(`baseUrl: "https://x.test", ${key}, ${names}`);
+    expect(redactor.apply(`${env.MY_WORD}::JOB ${env.MY_ID}`)).toBe(`${env.MY_WORD}::JOB [secret]`);
+  });
+});
+
+describe('where the key came from', () => {
+  it('is the variable of the file, or the one that beats it', async () => {
+    const block = `baseUrl: "https://x.test", ${key}`;
+    expect((await settle(block)).settings.keySource).toContain('MY_KEY');
+    const beaten = (await settle(block, { PROMPTPRESS_API_KEY: 'sk-another-key' })).settings.keySource;
+    expect(beaten).toBe('the variable PROMPTPRESS_API_KEY, which beats service.apiKey of the pipeline');
+    const plain = await settle('baseUrl: "https://x.test"', { PROMPTPRESS_API_KEY: 'sk-another-key' });
+    expect(plain.settings.keySource).toBe('the variable PROMPTPRESS_API_KEY');
+  });
+});
