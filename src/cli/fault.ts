@@ -1,4 +1,5 @@
 import { TableError } from '../pipeline/table-error.ts';
+import { printable } from '../pipeline/terminal-text.ts';
 import { StateError } from '../state/store.ts';
 import { CliError, exitCodes, Reported } from './failure.ts';
 import { reportAdvice, version } from './version.ts';
@@ -37,7 +38,10 @@ export function faultOf(error: unknown): Fault {
 
 /** The one form of a failure: `promptpress: <message>`, and what to do below it. */
 export const failureText = (message: string, hint?: string): string =>
-  `promptpress: ${message}\n${hint === undefined ? '' : `  ${hint.replaceAll('\n', '\n  ')}\n`}`;
+  `promptpress: ${lines(message)}\n${hint === undefined ? '' : `  ${lines(hint).replaceAll('\n', '\n  ')}\n`}`;
+
+/** Names of files and arguments stand in messages, and may hold what a terminal would obey. */
+const lines = (text: string): string => text.split('\n').map(printable).join('\n');
 
 function stateExitCode(code: string): number {
   switch (code) {

@@ -1,12 +1,13 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../pipeline/diagnostic.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import { formatDiagnostic } from '../pipeline/format.ts';
 import { parsePipeline } from '../pipeline/parse.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { yamlLimits } from '../pipeline/yaml-limits.ts';
 import type { Context } from './command.ts';
-import { exitCodes, Reported, usageError } from './failure.ts';
+import { CliError, exitCodes, Reported, usageError } from './failure.ts';
 import { defaultFilesRoot, machineFiles } from './files.ts';
 
 /** A pipeline that was read, and the files that it may use. */
@@ -60,16 +61,39 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], { io, redac
 
 async function readText(path: string, file: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readStart(path, file);
   } catch (error) {
+    if (error instanceof CliError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw usageError(`There is no file ${file}.`, 'promptpress init writes a first pipeline.');
     }
     if (code === 'EISDIR') throw usageError(`${file} is a folder; this command takes a pipeline file.`);
     if (code === 'EACCES' || code === 'EPERM') throw usageError(`${file} may not be read.`);
+    if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ERR_INVALID_ARG_VALUE') {
+      throw usageError(`No file can be named ${file.slice(0, 200)}.`, (error as Error).message.slice(0, 200));
+    }
     throw error;
   }
+}
+
+/** Bytes that are more than `yamlLimits.characters` whatever the characters: one of UTF-16 has at most three. */
+const mostBytes = 3 * yamlLimits.characters + 4;
+
+/** The text of a file, of a large one only so much that it is seen to be too large. @throws CliError for what is no file */
+async function readStart(path: string, file: string): Promise<string> {
+  const facts = await stat(path);
+  // Opening a pipe waits until somebody writes into it; a device may have no end.
+  if (!facts.isFile() && !facts.isDirectory()) throw usageError(`${file} is neither a file nor a folder.`);
+  await using handle = await open(path);
+  const bytes = Buffer.alloc(Math.min(mostBytes, Math.max(facts.size, 64 * 1024)) + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.toString('utf8', 0, length);
 }
 
 /** The folder that the pipeline's files must lie in, links resolved. @throws CliError when the flag names none */

@@ -62,7 +62,9 @@ class Walk {
   }
 
   node(node: LiquidNode): void {
-    for (const argument of node.arguments?.() ?? []) {
+    for (const argument of (node.arguments?.() ?? []) as Iterable<Value | Token | undefined>) {
+      // A word without a value, as in `{% for x in list reversed %}`.
+      if (argument === undefined) continue;
       if (argument instanceof Value) this.value(argument, node.token, isTest(node));
       else if (!(argument.getText() === 'continue' && 'hash' in node)) this.token(argument);
     }

@@ -3,6 +3,7 @@ import type { Diagnostic, Position } from './diagnostic.ts';
 import type { Locate, Mistake } from './mistake.ts';
 import { maskSecrets, maskStretch } from './secrets.ts';
 import type { SourceText, Span } from './source.ts';
+import { cutText } from './terminal-text.ts';
 
 /** Longer lines are cut around what is marked: a diagnostic stays small whatever the file. */
 const longestLine = 2000;
@@ -100,8 +101,8 @@ export class Reports {
     this.#found.push({
       severity,
       code,
-      message: maskSecrets(message),
-      ...(hint === undefined ? {} : { hint: maskSecrets(hint) }),
+      message: cutText(maskSecrets(message)),
+      ...(hint === undefined ? {} : { hint: cutText(maskSecrets(hint)) }),
       file: this.source.file,
       line,
       column,

@@ -154,7 +154,9 @@ export function patternMistake(source: string): Mistake | undefined {
   const fault = new PatternCheck(source).run();
   if (fault !== undefined) {
     const [code, message, offset, length, hint] = fault;
-    return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
+    // The pattern may end where more was expected.
+    const marked = Math.min(length, source.length - offset);
+    return { code, message, offset, length: marked, ...(hint === undefined ? {} : { hint }) };
   }
   try {
     compilePattern(source);

@@ -10,6 +10,7 @@ const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\}/g;
 
 /** What is wrong with the settings that the schema cannot say. */
 export function checkSettings(root: SourceNode, reports: Reports): void {
+  checkName(member(root, 'name'), reports);
   const service = member(root, 'service');
   checkKey(service, reports);
   checkBaseUrl(service, reports);
@@ -19,6 +20,24 @@ export function checkSettings(root: SourceNode, reports: Reports): void {
   }
   checkOrder(root, 'poll', 'min', 'max', defaults.poll, reports);
   checkOrder(root, 'retry', 'base', 'cap', defaults.retry, reports);
+}
+
+/** Windows opens a device under these, whatever their ending, and drops a dot at the end. */
+const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i;
+
+/** File systems take 255 bytes; `.sandbox` and more may follow. */
+const longestName = 200;
+
+/** The pipeline's name is that of a folder, which may be carried to other systems. */
+function checkName(node: SourceNode | undefined, reports: Reports): void {
+  if (!isText(node)) return;
+  const { value, span } = node;
+  const hint = 'It names the run directory: choose another name.';
+  if (deviceName.test(value) || value.endsWith('.')) {
+    reports.error('schema.name', span, `"${value}" cannot be the name of a folder everywhere.`, hint);
+  } else if (value.length <= longestName && Buffer.byteLength(value) > longestName) {
+    reports.error('schema.name', span, `The name has more than ${longestName} bytes.`, hint);
+  }
 }
 
 /** A pipeline is checked into git: it names where the key is, never the key. */

@@ -1,3 +1,5 @@
+import { cutText } from './terminal-text.ts';
+
 /** What can be wrong with a table. Closed; tests assert it. */
 export type TableErrorCode =
   | 'table.columns'
@@ -29,7 +31,7 @@ export class TableError extends Error {
   readonly sourceLine: string;
 
   constructor(code: TableErrorCode, message: string, place: TablePlace, options?: ErrorOptions) {
-    super(message, options);
+    super(cutText(message), options);
     this.name = 'TableError';
     this.code = code;
     this.line = place.line;
@@ -43,6 +45,8 @@ export const tableLimits = {
   /** Bytes of one line (TSV, JSONL) or one record (CSV). */
   recordBytes: 1024 * 1024,
   columns: 1024,
+  /** Mappings and lists inside each other, in a row of JSONL. */
+  depth: 100,
   /** A YAML table is parsed as a whole, so it stays small. */
   yamlBytes: 4 * 1024 * 1024,
   yamlRows: 10_000,

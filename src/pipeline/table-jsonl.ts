@@ -3,7 +3,7 @@ import type { FilePort } from './files.ts';
 import type { TableBatch, TableRow } from './table.ts';
 import { tableSections } from './table-bytes.ts';
 import { OwnColumns } from './table-columns.ts';
-import { TableError } from './table-error.ts';
+import { TableError, tableLimits } from './table-error.ts';
 import { sectionLines, type TableLine } from './table-lines.ts';
 import { isMapping, type Value, WrittenNumber } from './value.ts';
 
@@ -40,8 +40,19 @@ function jsonRow({ text, line }: TableLine, own: OwnColumns): TableRow {
       },
     );
   }
+  if (isDeeperThan(tableLimits.depth, value)) {
+    throw new TableError('table.syntax', `Line ${line} is nested more than ${tableLimits.depth} deep.`, {
+      line,
+    });
+  }
   own.check(Object.keys(value), line);
   return { line, values: value };
+}
+
+/** What reads a value later calls itself for each level. */
+function isDeeperThan(most: number, value: Value): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return false;
+  return most === 0 || Object.values(value).some((member: Value) => isDeeperThan(most - 1, member));
 }
 
 function parseLine(text: string, line: number): Value {

@@ -1,10 +1,11 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
 import type { FilePort } from './files.ts';
 import type { TableBatch, TableRow } from './table.ts';
 import { pieces } from './table-bytes.ts';
 import { OwnColumns } from './table-columns.ts';
 import { TableError, tableLimits } from './table-error.ts';
 import { type Value, WrittenNumber } from './value.ts';
+import { readTokens } from './yaml-tokens.ts';
 
 /**
  * Reads a YAML list of mappings, whole: at most 4 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
@@ -58,21 +59,17 @@ class YamlTable {
   }
 
   rows(): TableRow[] {
-    const documents = parseAllDocuments(this.#text, {
-      lineCounter: this.#lines,
-      version: '1.2',
-      schema: 'core',
-      merge: false,
-      prettyErrors: false,
-      uniqueKeys: true,
-    });
-    if (!Array.isArray(documents)) return [];
-    const [document, second] = documents;
+    this.#lines.addNewLine(0);
+    const tokens = readTokens(this.#text, this.#lines.addNewLine);
+    if (typeof tokens === 'number')
+      throw this.#error('table.syntax', 'The table is nested too deeply.', tokens);
+    // Unique names are checked below: the composer's own check takes quadratic time.
+    const options = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false } as const;
+    const [document, second] = new Composer(options).compose(tokens);
     if (document === undefined) return [];
     const problem = document.errors[0] ?? second?.errors[0];
     if (problem !== undefined) {
-      const code = problem.code === 'DUPLICATE_KEY' ? 'table.duplicate-column' : 'table.syntax';
-      throw this.#error(code, `The table is not valid YAML: ${problem.message}.`, problem.pos[0]);
+      throw this.#error('table.syntax', `The table is not valid YAML: ${problem.message}.`, problem.pos[0]);
     }
     if (second !== undefined)
       throw this.#error('table.syntax', 'The table is more than one YAML document.', second.range[0]);
@@ -136,6 +133,13 @@ class YamlTable {
       const members: Record<string, Value> = {};
       for (const pair of node.items) {
         const name = this.#name(pair.key as Node | null, node);
+        if (Object.hasOwn(members, name)) {
+          throw this.#error(
+            'table.duplicate-column',
+            `The member "${name}" is there twice.`,
+            (pair.key as Node).range?.[0] ?? 0,
+          );
+        }
         members[name] = this.#value(pair.value as Node | null);
       }
       return members;

@@ -32,6 +32,12 @@ function picture(char: string): string {
 /** The text with nothing in it that a terminal obeys. */
 export const printable = (text: string): string => text.replace(harmful, picture);
 
+const longestText = 2000;
+
+/** The text, cut where nobody reads on: names in a hostile file can be as long as the file. */
+export const cutText = (text: string): string =>
+  text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
+
 /** The visible characters of one line. Tabs become spaces up to the next multiple of 4. */
 export function glyphsOf(line: string): readonly Glyph[] {
   const glyphs: Glyph[] = [];

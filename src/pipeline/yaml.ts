@@ -1,9 +1,10 @@
-import { Composer, type CST, Lexer, Parser, type YAMLError } from 'yaml';
+import { Composer, type YAMLError } from 'yaml';
 import type { SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
 import type { SourceText } from './source.ts';
-import { convertDocument } from './yaml-convert.ts';
+import { convertDocument, templateHint } from './yaml-convert.ts';
 import { tooDeep, yamlLimits } from './yaml-limits.ts';
+import { readTokens } from './yaml-tokens.ts';
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
 export function readYaml(source: SourceText, reports: Reports): SourceNode | undefined {
@@ -56,46 +57,6 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   return convertDocument(document, reports);
 }
 
-/** The file's tokens, or the offset at which collections lie too deep in each other. */
-function readTokens(text: string): CST.Token[] | number {
-  const parser = new Parser();
-  const tokens: CST.Token[] = [];
-  let brackets = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === '[' || lexeme === '{') brackets += 1;
-    else if (lexeme === ']' || lexeme === '}') brackets -= 1;
-    // The parser takes quadratic time in open brackets.
-    if (brackets > yamlLimits.depth) return parser.offset;
-    tokens.push(...parser.next(lexeme));
-  }
-  tokens.push(...parser.end());
-  return deepToken(tokens) ?? tokens;
-}
-
-/**
- * Where collections first lie too deep in each other. The composer would recurse into them, and how far that goes
- * depends on the stack.
- */
-function deepToken(tokens: readonly CST.Token[]): number | undefined {
-  let level: CST.Token[] = [...tokens];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    const deeper = level.flatMap(within);
-    const [first] = deeper;
-    if (depth > yamlLimits.depth && first !== undefined) return first.offset;
-    level = deeper;
-  }
-  return undefined;
-}
-
-function within(token: CST.Token): CST.Token[] {
-  if (token.type === 'document') return token.value === undefined ? [] : [token.value];
-  if (!('items' in token)) return [];
-  return token.items.flatMap((item) => [item.key, item.value].filter((part) => isCollection(part)));
-}
-
-const isCollection = (token: CST.Token | null | undefined): token is CST.Token =>
-  token !== null && token !== undefined && 'items' in token;
-
 function reportSyntax(errors: readonly YAMLError[], reports: Reports): boolean {
   const lines = new Set<number>();
   for (const { code, pos, message } of errors) {
@@ -106,8 +67,16 @@ function reportSyntax(errors: readonly YAMLError[], reports: Reports): boolean {
     if (code === 'TAB_AS_INDENT') {
       reports.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces.');
     } else {
-      reports.error('yaml.syntax', span, `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`);
+      const plain = `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`;
+      reports.error('yaml.syntax', span, plain, syntaxHint(code, reports.source.line(line)));
     }
   }
   return errors.length > 0;
+}
+
+/** What the YAML library cannot know: which slip a pipeline's author has probably made on this line. */
+function syntaxHint(code: string, line: string): string | undefined {
+  if (/(?:^|[:,[-])\s*\{\{/.test(line)) return templateHint;
+  // A prompt with a colon and a space in it reads as a key.
+  return code === 'BLOCK_AS_IMPLICIT_KEY' ? 'A text with ": " in it is put in quotes.' : undefined;
 }

@@ -1,0 +1,51 @@
+import { type CST, Lexer, Parser } from 'yaml';
+import { yamlLimits } from './yaml-limits.ts';
+
+/** Tokens of a text that are open at once: a collection, and what stands in it before it is closed. */
+const mostOpen = yamlLimits.depth * 3;
+
+/**
+ * The tokens of a text, or the offset at which collections lie too deep in each other.
+ *
+ * @param onNewLine is told where each line begins
+ */
+export function readTokens(text: string, onNewLine?: (offset: number) => void): CST.Token[] | number {
+  const parser = new Parser(onNewLine);
+  const tokens: CST.Token[] = [];
+  let brackets = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === '[' || lexeme === '{') brackets += 1;
+    else if (lexeme === ']' || lexeme === '}') brackets -= 1;
+    // The parser takes quadratic time in open brackets.
+    if (brackets > yamlLimits.depth) return parser.offset;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    // It closes what is open by calling itself, once for each: that must not depend on the stack.
+    if (parser.stack.length > mostOpen) return parser.offset;
+  }
+  tokens.push(...parser.end());
+  return deepToken(tokens) ?? tokens;
+}
+
+/**
+ * Where collections first lie too deep in each other. The composer would recurse into them, and how far that goes
+ * depends on the stack.
+ */
+function deepToken(tokens: readonly CST.Token[]): number | undefined {
+  let level: CST.Token[] = [...tokens];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const deeper = level.flatMap(within);
+    const [first] = deeper;
+    if (depth > yamlLimits.depth && first !== undefined) return first.offset;
+    level = deeper;
+  }
+  return undefined;
+}
+
+function within(token: CST.Token): CST.Token[] {
+  if (token.type === 'document') return token.value === undefined ? [] : [token.value];
+  if (!('items' in token)) return [];
+  return token.items.flatMap((item) => [item.key, item.value].filter((part) => isCollection(part)));
+}
+
+const isCollection = (token: CST.Token | null | undefined): token is CST.Token =>
+  token !== null && token !== undefined && 'items' in token;

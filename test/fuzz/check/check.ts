@@ -1,0 +1,29 @@
+import type { Input, Kind } from '../input.ts';
+import { lawfulPrototypes, type Run } from './law.ts';
+import { argumentsRun, gitRun, pathRun } from './machine.ts';
+import { nameRun, pipelineRun, selectorRun, tableRun, templateRun } from './texts.ts';
+
+const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
+  pipeline: pipelineRun,
+  table: tableRun,
+  selector: selectorRun,
+  template: templateRun,
+  arguments: argumentsRun,
+  name: nameRun,
+  path: pathRun,
+  git: gitRun,
+};
+
+/**
+ * Makes an input ready. What is given back reads it, and returns the codes that it was met with.
+ *
+ * @throws when it is run: Broken for a promise that was not kept, anything else for a crash
+ */
+export function prepare(input: Input): Run {
+  const run = runs[input.kind](input);
+  return async () => {
+    const codes = await run();
+    lawfulPrototypes();
+    return codes;
+  };
+}

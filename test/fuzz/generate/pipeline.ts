@@ -1,0 +1,272 @@
+import { type Draft, draft, piece } from '../input.ts';
+import type { Random } from '../random.ts';
+import { mutate, odd } from './oddity.ts';
+import { validPipelines } from './seeds.ts';
+
+const steps = 'steps: { grid: { imagine: "{{ a }}" } }\n';
+const mebi = 1024 * 1024;
+
+/** Aliases that double, or repeat a long list, at every level. */
+function aliasBomb(random: Random): Draft {
+  const levels = random.whole(2, 40);
+  const width = random.whole(2, 12);
+  const lines = [`x0: &x0 [${Array.from({ length: width }, () => odd(random).length).join(', ')}]`];
+  for (let level = 1; level <= levels; level += 1) {
+    lines.push(`x${level}: &x${level} [${Array.from({ length: width }, () => `*x${level - 1}`).join(', ')}]`);
+  }
+  return draft('yaml', `name: t\nmatrix:\n  ${lines.join('\n  ')}\n${steps}`);
+}
+
+function anchors(random: Random): Draft {
+  return random.happens(0.5)
+    ? draft('yaml', 'name: t\nmatrix:\n  a: ', piece('&a ', random.size(5000)), 'x\n', steps)
+    : draft(
+        'yaml',
+        `name: t\nmatrix:\n  a: [&a ${odd(random)}, `,
+        piece('*a, ', random.size(100_000)),
+        `*a]\n${steps}`,
+      );
+}
+
+function deep(random: Random): Draft {
+  const times = random.size(60_000);
+  const [open, close] = random.pick([
+    ['[', ']'],
+    ['{a: ', '}'],
+    ['- ', ''],
+    ['? ', ''],
+    ['[{a: ', '}]'],
+    ['{? ', '}'],
+    ['- - ? ', ''],
+    ['! ', ''],
+    ['[a, ', ']'],
+  ] as const);
+  const closing = random.happens(0.7) ? times : random.size(times);
+  return draft(
+    'yaml',
+    'name: t\nmatrix:\n  a: ',
+    piece(open, times),
+    'x',
+    piece(close, closing),
+    `\n${steps}`,
+  );
+}
+
+/** Block mappings, each deeper than the last. */
+function stairs(random: Random): Draft {
+  const depth = random.size(600);
+  const word = random.pick(['a:', '- a:', '-', '? a\n:']);
+  const lines = Array.from({ length: depth }, (_, level) => `${' '.repeat(level * 2)}${word}`);
+  return draft('yaml', `${lines.join('\n')}\n`);
+}
+
+/** Much of one thing, up to beyond the file's limit. */
+function much(random: Random): Draft {
+  const unit = random.pick([
+    'a',
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '#',
+    '# c\n',
+    'a: b\n',
+    '- ',
+    '- a\n',
+    '"',
+    "'",
+    "''",
+    '\\',
+    '"a" ',
+    '|\n',
+    '> ',
+    '? a\n',
+    ': ',
+    'a:\n',
+    '!a ',
+    '!!str ',
+    '&a ',
+    '*a ',
+    '%TAG ! x\n',
+    '---\n',
+    '...\n',
+    '--- a\n',
+    '\0',
+    '\uD800',
+    '\uFEFF',
+    '{',
+    '}',
+    '[]',
+    '{}',
+    ',',
+    '[,',
+    'a, ',
+    '{{',
+    '{% if a %}',
+    '${A}',
+    'sk-aaaaaaaaaaaa ',
+    'api_key: ',
+    'secret-',
+    'password=" ',
+    'authorization: bearer ',
+    'x://',
+    'é',
+    '👩‍👩‍👧‍👦',
+    'e\u0301',
+    '\u0301',
+    '🇩🇪',
+  ]);
+  const budget = random.happens(0.08) ? mebi + random.whole(-10, 10_000) : random.size(60_000);
+  const times = Math.max(1, Math.floor(budget / unit.length));
+  const before = random.pick([
+    '',
+    'name: ',
+    'name: t\nmatrix: { a: [x] }\nsteps: { grid: { imagine: ',
+    'name: t\nsteps:\n  grid:\n    imagine: a\n    path: ',
+    'name: t\nmatrix:\n  a:\n    - ',
+    'name: t\nservice:\n  apiKey: ',
+    'name: t\nmatrix:\n  a: [',
+    'name: t\ndescription: |\n  ',
+    'name: t\ndescription: "',
+  ]);
+  const after = random.pick(['', '"', ']', '\n', `\n${steps}`, ' } }', "'"]);
+  return draft('yaml', before, piece(unit, times), after);
+}
+
+/** Many members: keys, steps, axes, values, excludes; some of them twice. */
+function many(random: Random): Draft {
+  const count = random.size(random.happens(0.05) ? 40_000 : 3000);
+  const twice = random.happens(0.3);
+  const key = (at: number): string => `k${twice ? at % 7 : at}`;
+  const lines = (line: (at: number) => string): string =>
+    Array.from({ length: count }, (_, at) => line(at)).join('\n');
+  switch (random.whole(0, 6)) {
+    case 0:
+      return draft('yaml', `name: t\n${lines((at) => `${key(at)}: 1`)}\n${steps}`);
+    case 1:
+      return draft('yaml', `name: t\nsteps:\n${lines((at) => `  ${key(at)}: { imagine: a }`)}\n`);
+    case 2:
+      return draft(
+        'yaml',
+        `name: t\nsteps:\n${lines((at) => `  k${at}: { from: k${at + 1}, click: U1 }`)}\n`,
+      );
+    case 3:
+      return draft('yaml', `name: t\nmatrix:\n${lines((at) => `  ${key(at)}: [a, b]`)}\n${steps}`);
+    case 4:
+      return draft(
+        'yaml',
+        `name: t\nmatrix:\n  a: [x]\n  exclude:\n${lines((at) => `    - { a: ${at % 3} }`)}\n  include:\n${lines((at) => `    - { a: ${at} }`)}\n${steps}`,
+      );
+    case 5:
+      return draft(
+        'yaml',
+        `name: t\nmatrix:\n  a:\n${lines((at) => `    - { n: ${at}, ${key(at)}: x }`)}\n${steps}`,
+      );
+    default:
+      return draft(
+        'yaml',
+        `name: t\nsteps:\n  k0: { imagine: a }\n${lines((at) => `  k${at + 1}: { from: k${at}, click: U1 }`)}\n`,
+      );
+  }
+}
+
+/** Odd texts where the language wants its own. */
+function places(random: Random): Draft {
+  const text = JSON.stringify(random.some(1, 4, () => odd(random)).join(''));
+  const plain = odd(random);
+  return draft(
+    'yaml',
+    random.pick([
+      `name: ${text}\n${steps}`,
+      `name: ${plain}\n${steps}`,
+      `? ${text}\n: x\nname: t\n${steps}`,
+      `name: t\nmatrix: { ${text}: [a] }\n${steps}`,
+      `name: t\nmatrix: { a: [${text}, ${plain}] }\n${steps}`,
+      `name: t\nmatrix: { a: [{ ${text}: 1 }, { constructor: 2 }] }\nsteps: { grid: { imagine: "{{ a.constructor }} {{ a.${plain} }}" } }\n`,
+      `name: t\nsteps: { ${text}: { imagine: a } }\n`,
+      `name: t\nsteps: { grid: { imagine: ${text} } }\n`,
+      `name: t\nsteps: { grid: { imagine: a, path: ${text} }, b: { from: ${text}, click: ${text} } }\n`,
+      `name: t\nsteps: { grid: { imagine: a, images: [${text}], when: ${text} } }\n`,
+      `name: t\nmatrix: { rows: ${text} }\n${steps}`,
+      `name: t\nservice: { baseUrl: ${text}, apiKey: ${text}, id: ${text}, names: { ${text}: ${text} } }\n${steps}`,
+      `name: t\nlimits: { tasks: ${plain}, submit: ${text} }\nbudget: { cost: ${plain} }\nprices: { ${text}: ${plain} }\n${steps}`,
+      `name: t\nmatrix: { a: { from: ${plain}, to: ${random.pick(['1e308', '9007199254740993', '-1', '1e15'])} }, repeat: ${plain} }\n${steps}`,
+    ]),
+  );
+}
+
+/** Ranges, samples and repeats so large that nothing may count them one by one. */
+function huge(random: Random): Draft {
+  const number = (): number =>
+    random.pick([0, 1, 2, 10, 1e3, 1e6, 1e9, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 1e15, 1e18, -1]);
+  const step = random.pick(['', ', step: 1', ', step: 0', ', step: 1e-9', ', step: -1']);
+  const axes = Array.from(
+    { length: random.whole(1, 8) },
+    (_, at) => `  a${at}: { from: ${number()}, to: ${number()}${step} }`,
+  );
+  const more = random.pick([
+    '',
+    `  sample: { count: ${number()}, seed: ${number()} }\n`,
+    `  repeat: ${number()}\n`,
+    `  exclude: [{ a0: ${number()} }]\n`,
+  ]);
+  return draft(
+    'yaml',
+    `name: t\nmatrix:\n${axes.join('\n')}\n${more}steps: { grid: { imagine: "{{ a0 }}" } }\n`,
+  );
+}
+
+/** Fan-outs and stars that multiply. */
+function branches(random: Random): Draft {
+  const segment = random.pick([
+    'U1..U4',
+    'U*',
+    '*',
+    'a, b, c, d, e, f, g, h, i',
+    'a | b',
+    '/x/, /y/',
+    'U1..U4, V1..V4',
+    'U1..U99',
+  ]);
+  const path = Array.from({ length: random.whole(1, 10) }, () => segment).join(' → ');
+  const below = Array.from(
+    { length: random.whole(0, 6) },
+    (_, at) =>
+      `  s${at}: { from: ${at === 0 ? 'grid' : `s${at - 1}`}/${random.pick(['**', '*', 'U1', 'U1/*'])}, click: U1, path: "${path}" }`,
+  );
+  return draft('yaml', `name: t\nsteps:\n  grid: { imagine: a, path: "${path}" }\n${below.join('\n')}\n`);
+}
+
+const marks = (random: Random): Draft => {
+  const text = random.pick(validPipelines);
+  return draft(
+    'yaml',
+    random.pick(['\uFEFF', '\uFEFF\uFEFF', '\uFFFE', '\0', '%YAML 1.1\n---\n', '%TAG !! tag:x,2000:\n---\n']),
+    random.pick([
+      text,
+      text.replaceAll('\n', '\r\n'),
+      text.replaceAll('\n', '\r'),
+      text.replace('\n', '\r\n'),
+    ]),
+    random.pick(['', '\uFEFF', '\0', '\n...\n---\na: b\n', '\u0085']),
+  );
+};
+
+const shapes: readonly ((random: Random) => Draft)[] = [
+  aliasBomb,
+  anchors,
+  deep,
+  stairs,
+  much,
+  many,
+  places,
+  huge,
+  branches,
+  marks,
+];
+
+/** A pipeline's text: half of them a valid one with a few changes, half of them made to hurt. */
+export function hostilePipeline(random: Random): Draft {
+  if (random.happens(0.5)) return draft('yaml', mutate(random.pick(validPipelines), random));
+  return random.pick(shapes)(random);
+}

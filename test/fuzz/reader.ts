@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Input } from './input.ts';
+
+/** What a child says of an input it has read. */
+export interface Answer {
+  /** CPU time in milliseconds, of all threads: what else the machine does is no finding. */
+  readonly ms: number;
+  /** Growth of the process at its peak. */
+  readonly bytes: number;
+  readonly codes: readonly string[];
+  /** A promise that was not kept, or a crash. */
+  readonly broken?: string;
+}
+
+/** What one input may take. */
+export const budget = {
+  ms: 2000,
+  bytes: 150 * 1024 * 1024,
+  /** Without an answer for so long, it hangs. Waiting takes no CPU time. */
+  wallMs: 20_000,
+} as const;
+
+const child = fileURLToPath(new URL('children/reader.ts', import.meta.url));
+
+/** A process that reads inputs. One that hangs or dies is replaced, and the input is to blame. */
+export class Reader implements AsyncDisposable {
+  #process: ChildProcess | undefined;
+  #errors = '';
+
+  async read(input: Input): Promise<Answer> {
+    const process = (this.#process ??= this.#start());
+    const silence = new AbortController();
+    const late = setTimeout(() => silence.abort(), budget.wallMs);
+    try {
+      const answered = once(process, 'message', { signal: silence.signal }) as Promise<[Answer]>;
+      const ended = once(process, 'exit', { signal: silence.signal }).then(() => undefined);
+      process.send(input);
+      const answer = await Promise.race([answered, ended]);
+      void answered.catch(() => {});
+      if (answer !== undefined) return answer[0];
+      const broken = `The process died: ${this.#errors.slice(-2000)}`;
+      this.#process = undefined;
+      return { ms: 0, bytes: 0, codes: [], broken };
+    } catch (error) {
+      if (!silence.signal.aborted) throw error;
+      await this.#stop();
+      return {
+        ms: budget.wallMs,
+        bytes: 0,
+        codes: [],
+        broken: `No answer within ${budget.wallMs / 1000} s.`,
+      };
+    } finally {
+      clearTimeout(late);
+      silence.abort();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+  }
+
+  #start(): ChildProcess {
+    this.#errors = '';
+    const started = fork(child, {
+      execArgv: ['--import', 'tsx', '--expose-gc', '--max-old-space-size=1024'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    started.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors = (this.#errors + text).slice(-10_000);
+    });
+    return started;
+  }
+
+  async #stop(): Promise<void> {
+    const process = this.#process;
+    this.#process = undefined;
+    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return;
+    const ended = once(process, 'exit');
+    // A child that reads can say goodbye, and remove its folder; one that hangs cannot.
+    if (process.connected) process.disconnect();
+    const hung = setTimeout(() => process.kill('SIGKILL'), 500);
+    await ended;
+    clearTimeout(hung);
+  }
+}
