@@ -109,7 +109,7 @@ function messageOf(
       return { code: 'schema.key-choice', span: around, message };
     }
     case 'type': {
-      const message = `${capital(name)} must be ${typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
+      const message = `${capital(name)} must be ${formWords(parentSchema) ?? typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
       return { code: 'schema.type', span: node.span, message, ...typeHint(node, name, parentSchema) };
     }
     case 'enum':
@@ -141,13 +141,12 @@ function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Me
 }
 
 function badValue(node: SourceNode, name: string, schema: SchemaNode, examples: unknown): Message {
-  const words = Array.isArray(examples) ? examples.map(String) : [];
+  const words = wordsOf(examples);
   const written = isText(node) ? node.value : '';
   const pattern = schema['pattern'];
   const closed = typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
   const near = closed ? nearest(written, words) : undefined;
-  const what =
-    typeof pattern === 'string' && /^[a-z]/.test(schema.title ?? '') ? `a ${schema.title}` : undefined;
+  const what = formWords(schema);
   const shown = written.length > 40 ? `${written.slice(0, 39)}…` : written;
   const message =
     what === undefined
@@ -157,6 +156,13 @@ function badValue(node: SourceNode, name: string, schema: SchemaNode, examples: 
   const hint = near === undefined ? choice : `Did you mean "${near}"? ${choice}`;
   return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };
 }
+
+/** `a duration`: what a text of a form of its own is called; the schema's other titles name the place, not the form. */
+const formWords = ({ pattern, title }: SchemaNode): string | undefined =>
+  typeof pattern === 'string' && /^[a-z]/.test(title ?? '') ? `a ${title}` : undefined;
+
+const wordsOf = (examples: unknown): readonly string[] =>
+  Array.isArray(examples) ? examples.map(String) : [];
 
 function bound(keyword: string, params: Record<string, unknown>): string {
   const limit = String(params['limit']);
@@ -211,6 +217,8 @@ function typeHint(node: SourceNode, name: string, schema: SchemaNode): { hint?: 
   }
   // What stands in place of a key may be one: it is not repeated.
   if (!types.includes('string') || name === 'apiKey') return {};
+  // Quotes would make a text of it, and still no duration.
+  if (formWords(schema) !== undefined) return { hint: `Examples: ${wordsOf(schema.examples).join(', ')}.` };
   return { hint: `Text that looks like something else is put in quotes: "${renderValue(node.value)}".` };
 }
 

@@ -13,6 +13,9 @@ const plainTags = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
+/** For a template that is not in quotes: YAML takes its braces for mappings. */
+export const templateHint = 'A text that begins with {{ is put in quotes: "{{ name }}, …".';
+
 /** A converted node, and how many values it stands for. */
 interface Converted {
   readonly node: SourceNode;
@@ -72,9 +75,26 @@ class Conversion {
       const items = node.items.map((item) => this.#convert(item as Node | null, span, depth + 1));
       return { node: { kind: 'list', span, items: items.map((item) => item.node) }, size: sizeOf(items) };
     }
+    if (this.#isBareTemplate(span)) return { node: this.#bareTemplate(span), size: 1 };
     if (isMap(node)) return this.#mapping(node.items as Pair<Node, Node | null>[], span, depth);
     // Nothing else comes out of the parser; an empty value is a scalar.
     return { node: emptyScalar(keySpan), size: 1 };
+  }
+
+  #isBareTemplate({ offset }: Span): boolean {
+    return this.#reports.source.text.startsWith('{{', offset);
+  }
+
+  /** Read as what was meant, so that the mistakes inside are found in the same go. */
+  #bareTemplate(span: Span): SourceScalar {
+    const { text } = this.#reports.source;
+    this.#reports.error('yaml.key', span, 'YAML reads these braces as a mapping, not as text.', templateHint);
+    return {
+      kind: 'scalar',
+      span,
+      style: 'plain',
+      value: text.slice(span.offset, span.offset + span.length),
+    };
   }
 
   #mapping(pairs: readonly Pair<Node, Node | null>[], span: Span, depth: number): Converted {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diagnose, parse } from './diagnose.ts';
+import { diagnose, parse, placed } from './diagnose.ts';
 
 const one = 'steps: { grid: { imagine: a fox } }\n';
 const mebi = 1024 * 1024;
@@ -69,6 +69,34 @@ describe('YAML that surprises', () => {
   ])('%s', async (_what, line, expected) => {
     const text = line.startsWith('name') ? `${line}${one}` : `name: t\n${line}${one}`;
     expect(await diagnose(text)).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  it.each([
+    ['alone', 'imagine: {{ animl }}', ['yaml.key 5:14', 'template.unknown-variable 5:17']],
+    ['before other text', 'imagine: {{ animal }} in snow', ['yaml.syntax 5:27']],
+  ])('says that a template needs quotes: %s', async (_what, step, expected) => {
+    const { diagnostics } = await parse(`name: t\nmatrix: { animal: [fox] }\nsteps:\n  grid:\n    ${step}\n`);
+    expect(diagnostics.map(placed)).toEqual(expected);
+    expect(diagnostics[0]?.hint).toBe('A text that begins with {{ is put in quotes: "{{ name }}, …".');
+  });
+
+  it('says that a text with a colon needs quotes', async () => {
+    const { diagnostics } = await parse('name: t\nsteps:\n  grid:\n    imagine: a fox: in snow\n');
+    expect(diagnostics.map(placed)).toEqual(['yaml.syntax 4:14']);
+    expect(diagnostics[0]?.hint).toBe('A text with ": " in it is put in quotes.');
+  });
+
+  it.each([
+    ['limits: { submit: 60 }', 'Submit must be a rate; this is a number.', 'Examples: 5/s, 60/min, 2000/h.'],
+    ['retry: { base: 1 }', 'Base must be a duration; this is a number.', 'Examples: 250ms, 30s, 20m, 6h.'],
+    [
+      'description: 12',
+      'Description must be text; this is a number.',
+      'Text that looks like something else is put in quotes: "12".',
+    ],
+  ])('a number in place of a text: %s', async (line, message, hint) => {
+    const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
+    expect(diagnostics.map((found) => [found.message, found.hint])).toEqual([[message, hint]]);
   });
 
   it('keeps what an anchor means at each place', async () => {
