@@ -131,7 +131,7 @@ describe('promptpress show', () => {
     expect(out).toMatch(/file +images\/aa\/aaaa1111-1\.png {2}2\.0 kB, 64×64, image\/png\n +sha256 f00d/);
     expect(out).toContain('2026-11-01T12:00:00.000Z  accepted: task task-1');
     expect(out).toContain('promptpress run foxes.yaml --limit 2 --redo aaaa1111');
-    expect([...out].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
+    expect(out.split('').filter((character) => character < ' ' && character !== '\n')).toEqual([]);
   });
 
   it('says of a job in doubt what is known, and how to settle it', async () => {
