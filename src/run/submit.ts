@@ -230,8 +230,10 @@ export function jobError(failure: ServiceFailure): JobError {
 }
 
 function doubt(failure: ServiceFailure): JobError {
+  const what =
+    failure.status === undefined ? 'its answer never arrived' : 'its answer does not say what became of it';
   return {
     ...jobError(failure),
-    message: `The submission was sent and its answer never arrived, so a task may exist and may have been paid: ${failure.message}`,
+    message: `The submission was sent and ${what}, so a task may exist and may have been paid: ${failure.message}`,
   };
 }

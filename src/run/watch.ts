@@ -15,13 +15,16 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
   if (!answer.ok) {
     // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
     const tried = isLook(answer.error) && job.misses + 1 >= context.retry.attempts;
-    return (tried ? overdue(job, context) : undefined) ?? lookAgain(job, answer.error, poll, context);
+    return (
+      (tried ? overdue(job, answer.error.message, context) : undefined) ??
+      lookAgain(job, answer.error, poll, context)
+    );
   }
   const task = answer.value;
   switch (task.state) {
     case 'unfinished':
       return (
-        overdue(job, context) ??
+        overdue(job, `Its status was "${task.status}".`, context) ??
         rest({ ...job, misses: 0 }, context.pollInMs(record, now - (record.submittedAt ?? now)), poll, now)
       );
     case 'modal':
@@ -48,7 +51,7 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
 }
 
 /** Past its deadline: failed, its task id kept, so that every later run looks at it again before anything else. */
-function overdue(job: Job, context: JobContext): JobStep | undefined {
+function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
   const { record } = job;
   const age = context.now - (record.submittedAt ?? context.now);
   if (job.lastLook === undefined && age < context.taskMs) return undefined;
@@ -58,7 +61,7 @@ function overdue(job: Job, context: JobContext): JobStep | undefined {
     'failed',
     {
       code: 'task.timeout',
-      message: `Task ${record.taskId} was not finished ${minutes} min after its submission (timeouts.task). Later runs look at it again; --retry-failed submits it anew.`,
+      message: `Task ${record.taskId} was not finished ${minutes} min after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it anew.`,
     },
     context.now,
   );
