@@ -135,12 +135,18 @@ function doubtLines({ inDoubt }: RunSummary): readonly string[] {
 /** `grid/U1/Vary (Strong)` */
 const slotText = (step: string, branch: string): string => (branch === '' ? step : `${step}/${branch}`);
 
+/** A budget counts over the life of the directory: the same command alone would stop at once. */
+const goingOn = (end: RunEnd): string =>
+  end.kind === 'budget' && end.code !== 'budget.max-submits'
+    ? `goes on here, once ${end.code} of the pipeline is raised`
+    : 'goes on where this one stopped';
+
 /** Commands to copy. */
 function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: string): readonly string[] {
   const lines: (readonly [string, string])[] = [];
   const unfinished =
     slots === undefined || slots.pending + slots.submitting + slots.running + slots.modal + slots.saving > 0;
-  if (end.kind !== 'complete' && unfinished) lines.push([again, 'goes on where this one stopped']);
+  if (end.kind !== 'complete' && unfinished) lines.push([again, goingOn(end)]);
   if (slots !== undefined && slots.failed > 0) {
     lines.push([`${again} --retry-failed`, `tries the ${counted(slots.failed, 'failed job')} again`]);
     const code = reasons.find(({ status }) => status === 'failed')?.code;

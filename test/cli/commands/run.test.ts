@@ -137,6 +137,18 @@ describe('promptpress run', () => {
     expect(service.requests).toHaveLength(0);
   });
 
+  it('a budget that is used up has to be raised first; --max-submits only counts this run', async () => {
+    const mine = await pp('run', 'foxes.yaml', '--max-submits', '2');
+    expect(mine.code).toBe(4);
+    expect(mine.err).toMatch(/^ {2}promptpress run foxes\.yaml +goes on where this one stopped$/m);
+    await writeFile(join(cwd, 'foxes.yaml'), `${pipeline}budget: { submits: 2 }\n`);
+    const all = await pp('run', 'foxes.yaml');
+    expect(all.code).toBe(4);
+    expect(all.err).toMatch(
+      /^ {2}promptpress run foxes\.yaml +goes on here, once budget\.submits of the pipeline is raised$/m,
+    );
+  });
+
   it('the first signal settles what is in flight, and the manifest is written', async () => {
     const hang = service.fault('fetch', { hang: 'before' });
     const test = testIo({ cwd, env: env() });
