@@ -18,7 +18,7 @@ export const templateLimits = {
   /** Members of one range `(1..n)`. */
   range: 10_000,
   /** Tags rendered, list members and characters handled by filters, and characters written, together. */
-  work: 4_000_000,
+  work: 2_000_000,
 } as const;
 
 /**

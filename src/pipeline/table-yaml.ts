@@ -1,14 +1,14 @@
-import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
 import type { FilePort } from './files.ts';
 import type { TableBatch, TableRow } from './table.ts';
 import { pieces } from './table-bytes.ts';
 import { OwnColumns } from './table-columns.ts';
 import { TableError, tableLimits } from './table-error.ts';
 import { type Value, WrittenNumber } from './value.ts';
-import { readTokens } from './yaml-tokens.ts';
+import { composeTokens, readTokens } from './yaml-tokens.ts';
 
 /**
- * Reads a YAML list of mappings, whole: at most 4 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
+ * Reads a YAML list of mappings, whole: at most 2 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
  * as they are used. Tags are refused. Every row has the members of the first, in any order.
  */
 export async function* yamlBatches(
@@ -65,12 +65,13 @@ class YamlTable {
       throw this.#error('table.syntax', 'The table is nested too deeply.', tokens);
     // Unique names are checked below: the composer's own check takes quadratic time.
     const options = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false } as const;
-    const [document, second] = new Composer(options).compose(tokens);
-    if (document === undefined) return [];
-    const problem = document.errors[0] ?? second?.errors[0];
+    const { documents, mistakes } = composeTokens(tokens, options, this.#text.length);
+    const [document, second] = documents;
+    const problem = mistakes[0] ?? second?.errors[0];
     if (problem !== undefined) {
       throw this.#error('table.syntax', `The table is not valid YAML: ${problem.message}.`, problem.pos[0]);
     }
+    if (document === undefined) return [];
     if (second !== undefined)
       throw this.#error('table.syntax', 'The table is more than one YAML document.', second.range[0]);
     const list = document.contents;

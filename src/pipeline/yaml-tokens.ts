@@ -1,5 +1,40 @@
-import { type CST, Lexer, Parser } from 'yaml';
+import { Composer, type CST, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { yamlLimits } from './yaml-limits.ts';
+
+/** Syntax mistakes after which a text is given up: each is an object with a stack, and each character can be one. */
+const mostMistakes = 100;
+
+class Enough extends Error {}
+
+/** Documents, with the mistakes of the first; none when the mistakes were too many to go on. */
+export interface Composed {
+  readonly documents: readonly Document.Parsed[];
+  readonly mistakes: readonly YAMLError[];
+}
+
+/** Composes tokens, up to a number of mistakes. */
+export function composeTokens(
+  tokens: Iterable<CST.Token>,
+  options: ConstructorParameters<typeof Composer>[0],
+  length: number,
+): Composed {
+  const composer = new Composer(options);
+  const inner = composer as unknown as { onError: (...args: unknown[]) => void; errors: YAMLError[] };
+  const told = inner.onError;
+  let count = 0;
+  inner.onError = (...args) => {
+    if (count >= mostMistakes) throw new Enough();
+    count += 1;
+    told(...args);
+  };
+  try {
+    const documents = [...composer.compose(tokens, true, length)] as Document.Parsed[];
+    return { documents, mistakes: documents[0]?.errors ?? [] };
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+    return { documents: [], mistakes: inner.errors };
+  }
+}
 
 /** Tokens of a text that are open at once: a collection, and what stands in it before it is closed. */
 const mostOpen = yamlLimits.depth * 3;
@@ -13,12 +48,16 @@ export function readTokens(text: string, onNewLine?: (offset: number) => void): 
   const parser = new Parser(onNewLine);
   const tokens: CST.Token[] = [];
   let brackets = 0;
+  let mistakes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme === '[' || lexeme === '{') brackets += 1;
     else if (lexeme === ']' || lexeme === '}') brackets -= 1;
     // The parser takes quadratic time in open brackets.
     if (brackets > yamlLimits.depth) return parser.offset;
-    for (const token of parser.next(lexeme)) tokens.push(token);
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error') mistakes += 1;
+      if (token.type !== 'error' || mistakes <= mostMistakes) tokens.push(token);
+    }
     // It closes what is open by calling itself, once for each: that must not depend on the stack.
     if (parser.stack.length > mostOpen) return parser.offset;
   }

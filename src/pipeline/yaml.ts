@@ -1,10 +1,10 @@
-import { Composer, type YAMLError } from 'yaml';
+import type { YAMLError } from 'yaml';
 import type { SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
 import type { SourceText } from './source.ts';
 import { convertDocument, templateHint } from './yaml-convert.ts';
 import { tooDeep, yamlLimits } from './yaml-limits.ts';
-import { readTokens } from './yaml-tokens.ts';
+import { composeTokens, readTokens } from './yaml-tokens.ts';
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
 export function readYaml(source: SourceText, reports: Reports): SourceNode | undefined {
@@ -26,7 +26,9 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   }
   // Unique keys are checked below: the composer's own check takes quadratic time.
   const options = { resolveKnownTags: false, uniqueKeys: false };
-  const [document, second] = new Composer(options).compose(tokens, true, source.text.length);
+  const { documents, mistakes } = composeTokens(tokens, options, source.text.length);
+  const [document, second] = documents;
+  if (document === undefined && reportSyntax(mistakes, reports)) return undefined;
   if (document === undefined) throw new Error('Internal error: YAML without a document');
   if (document.directives.yaml.version !== '1.2') {
     const directive = /^%YAML.*/m.exec(source.text);

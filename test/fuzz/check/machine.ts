@@ -120,7 +120,7 @@ export function pathRun(input: Input): Run {
   const argument = declared.replaceAll('\0', '');
   const rows = input.form === 'rows' ? declared : 'good.csv';
   const image = input.form === 'image' ? `, images: [${JSON.stringify(declared)}]` : '';
-  const text = `name: t\nmatrix: { rows: ${JSON.stringify(rows)} }\nsteps: { grid: { imagine: "a"${image} } }\n`;
+  const text = `name: t\nmatrix: { rows: ${JSON.stringify(rows)} }\nsteps: { grid: { imagine: "{{ scene }}"${image} } }\n`;
   writeFileSync(path.join(cwd, 'p.yaml'), text);
   const lines: Readonly<Record<string, readonly string[]>> = {
     pipeline: ['validate', `./${argument}`],

@@ -116,10 +116,9 @@ export function templateRun(input: Input): Run {
     const result = compileTemplate(text, locate);
     if (!result.ok) return Promise.resolve(lawfulMistakes(result.error, text));
     const { value } = result;
-    return Promise.resolve([
-      ...rendered(() => value.render(scope)),
-      ...rendered(() => value.evaluate(scope)),
-    ]);
+    // What is one output alone is evaluated, all else is rendered.
+    const isOutput = text.startsWith('{{') && text.indexOf('}}') === text.length - 2;
+    return Promise.resolve(rendered(() => (isOutput ? value.evaluate(scope) : value.render(scope))));
   };
 }
 

@@ -11,10 +11,10 @@ import { hostileTemplate } from './template.ts';
 
 /** Of a thousand inputs, how many are of a kind: what starts processes and touches the disk is dear. */
 const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Random) => Draft]>> = {
-  pipeline: [330, hostilePipeline],
-  table: [200, hostileTable],
-  selector: [190, hostileSelector],
-  template: [180, hostileTemplate],
+  pipeline: [180, hostilePipeline],
+  table: [160, hostileTable],
+  selector: [340, hostileSelector],
+  template: [220, hostileTemplate],
   arguments: [60, hostileArguments],
   name: [28, hostileName],
   path: [10, hostilePath],

@@ -27,7 +27,7 @@ export function hostileGit(random: Random): Draft {
     'gitdir: ../../../../..',
     'ref: refs/heads/../../../../etc/passwd',
     'ref: ref: ref: HEAD',
-    `${'0'.repeat(40)}`,
+    '0'.repeat(40),
     '[core]\n\tfsmonitor = "touch pwned"\n\tpager = "touch pwned"\n\tsshCommand = "touch pwned"\n\thooksPath = .\n',
     '[filter "x"]\n\tclean = "touch pwned; cat"\n\tsmudge = "touch pwned; cat"\n\tprocess = "touch pwned"\n',
     '[include]\n\tpath = config\n',

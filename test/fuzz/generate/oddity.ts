@@ -41,7 +41,7 @@ export const oddities: readonly string[] = [
   '-0',
   '0x7fffffffffffffff',
   '9007199254740993',
-  `${'9'.repeat(400)}`,
+  '9'.repeat(400),
   '1e-400',
   '0o17',
   '1_000',

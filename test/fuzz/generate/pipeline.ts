@@ -29,7 +29,7 @@ function anchors(random: Random): Draft {
 }
 
 function deep(random: Random): Draft {
-  const times = random.size(60_000);
+  const times = random.size(20_000);
   const [open, close] = random.pick([
     ['[', ']'],
     ['{a: ', '}'],
@@ -116,7 +116,7 @@ function much(random: Random): Draft {
     '\u0301',
     '🇩🇪',
   ]);
-  const budget = random.happens(0.08) ? mebi + random.whole(-10, 10_000) : random.size(60_000);
+  const budget = random.happens(0.01) ? mebi + random.whole(-10, 10_000) : random.size(20_000);
   const times = Math.max(1, Math.floor(budget / unit.length));
   const before = random.pick([
     '',
@@ -135,7 +135,7 @@ function much(random: Random): Draft {
 
 /** Many members: keys, steps, axes, values, excludes; some of them twice. */
 function many(random: Random): Draft {
-  const count = random.size(random.happens(0.05) ? 40_000 : 3000);
+  const count = random.size(random.happens(0.01) ? 40_000 : 1000);
   const twice = random.happens(0.3);
   const key = (at: number): string => `k${twice ? at % 7 : at}`;
   const lines = (line: (at: number) => string): string =>

@@ -45,7 +45,7 @@ function longLine(form: Form, random: Random): readonly Piece[] {
     '&a ',
     'é',
   ]);
-  const bytes = random.happens(0.02) ? 100 * mebi : random.size(3 * mebi);
+  const bytes = random.happens(0.01) ? 100 * mebi : random.size(3 * mebi);
   return pieces(
     random.pick(['', header[form], '"', '{"scene":"']),
     piece(unit, Math.ceil(bytes / unit.length)),
@@ -54,7 +54,7 @@ function longLine(form: Form, random: Random): readonly Piece[] {
 }
 
 function manyColumns(form: Form, random: Random): readonly Piece[] {
-  const count = random.happens(0.1) ? 100_000 : random.size(3000);
+  const count = random.happens(0.03) ? 100_000 : random.size(2000);
   const names = Array.from({ length: count }, (_, at) => `c${at}`);
   switch (form) {
     case 'csv':
@@ -122,7 +122,7 @@ const manyRows = (form: Form, random: Random): readonly Piece[] => {
     { csv: 'a\n', tsv: 'a\n', jsonl: '{}\n', yaml: '- {}\n' },
     { csv: '"', tsv: '""', jsonl: '"', yaml: '"\n' },
   ])[form];
-  return pieces(header[form], piece(row, random.size(random.happens(0.03) ? 400_000 : 8000)));
+  return pieces(header[form], piece(row, random.size(random.happens(0.01) ? 400_000 : 4000)));
 };
 
 /** Aliases of aliases, and anchors that hold themselves. */

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { prepare } from './check/check.ts';
+import type { Input, Kind } from './input.ts';
+
+/** Inputs that once did harm, or easily could: `<folder>/<what it is>@<code that it is met with>.<ending>`. */
+const corpus = fileURLToPath(new URL('corpus', import.meta.url));
+
+const kindOf: Readonly<Record<string, Kind>> = {
+  pipeline: 'pipeline',
+  table: 'table',
+  pattern: 'selector',
+  path: 'selector',
+  address: 'selector',
+  template: 'template',
+  condition: 'template',
+};
+
+const files = readdirSync(corpus, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('@'));
+
+it.each(files.sort())('%s', async (name) => {
+  const folder = path.dirname(name);
+  const ending = path.extname(name).slice(1);
+  const bytes = readFileSync(path.join(corpus, name));
+  const kind = kindOf[folder] as Kind;
+  // Of a pipeline the command line makes text; a table is read as the bytes that it is.
+  const one =
+    kind === 'table'
+      ? { text: bytes.toString('latin1'), times: 1, encoding: 'latin1' as const }
+      : { text: bytes.toString('utf8'), times: 1 };
+  const input: Input = { kind, form: kind === 'table' ? ending : folder, pieces: [one], chunk: 0 };
+  const code = path.basename(name, `.${ending}`).split('@')[1];
+  expect(await prepare(input)()).toContain(code);
+});
