@@ -48,7 +48,7 @@ export const tableLimits = {
   /** Mappings and lists inside each other, in a row of JSONL. */
   depth: 100,
   /** A YAML table is parsed as a whole, so it stays small. */
-  yamlBytes: 2 * 1024 * 1024,
+  yamlBytes: 1024 * 1024,
   yamlRows: 10_000,
   /** Values of a YAML table, counted again each time an alias repeats them. */
   yamlValues: 1_000_000,

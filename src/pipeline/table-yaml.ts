@@ -8,7 +8,7 @@ import { type Value, WrittenNumber } from './value.ts';
 import { composeTokens, readTokens } from './yaml-tokens.ts';
 
 /**
- * Reads a YAML list of mappings, whole: at most 2 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
+ * Reads a YAML list of mappings, whole: at most 1 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
  * as they are used. Tags are refused. Every row has the members of the first, in any order.
  */
 export async function* yamlBatches(

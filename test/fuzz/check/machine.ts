@@ -170,7 +170,8 @@ export function gitRun(input: Input): Run {
   const whole = ['config', 'head', 'index', 'attributes', 'head-pipe'].includes(input.form);
   if (whole) cpSync(template(), cwd, { recursive: true });
   else mkdirSync(cwd);
-  writeFileSync(path.join(cwd, 'good.yaml'), `${good}# changed\n`);
+  // Of the same size: git has to read it to see that it differs.
+  writeFileSync(path.join(cwd, 'good.yaml'), good.replace('fox', 'cat'));
   const dot = path.join(cwd, '.git');
   const inside = (name: string): string => path.join(dot, name);
   switch (input.form) {
