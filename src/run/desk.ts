@@ -29,6 +29,14 @@ export class Desk {
     return this.#rooming;
   }
 
+  /** Tasks that the service is working on, or has just been asked for. */
+  get inFlight(): number {
+    let count = 0;
+    for (const { record } of this.#jobs.values())
+      if (record.status === 'running' || record.status === 'submitting') count += 1;
+    return count;
+  }
+
   get(key: string): Job | undefined {
     return this.#jobs.get(key);
   }

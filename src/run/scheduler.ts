@@ -400,7 +400,7 @@ export class Scheduler {
     this.#end = end;
     this.#incoming = [];
     for (const job of this.#desk.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
-    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.rooming });
+    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.inFlight });
   }
 
   #halt(end: RunEnd): void {

@@ -1,4 +1,4 @@
-import type { RunEvent, RunListener } from '../../run/event.ts';
+import type { Route, RunEvent, RunListener } from '../../run/event.ts';
 import type { Io } from '../io.ts';
 import { count, counted, span } from './amounts.ts';
 import { ProgressModel, type StepStart } from './model.ts';
@@ -18,6 +18,8 @@ export interface ProgressShow {
 
 const redrawMs = 100;
 const sentenceMs = 30_000;
+/** Of a route that is refused again and again is spoken once in this time. */
+const pauseMs = 60_000;
 
 /** What the user is told about a run's progress: a live view on a terminal, else a line now and then. */
 export function showProgress(
@@ -29,6 +31,7 @@ export function showProgress(
   const { terminal } = io;
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
 
+  const lineFor = announcer(io);
   const screen = new Screen((text) => io.err(text));
   const paint = paintWith(io.colors);
   const draw = (): void => {
@@ -55,6 +58,7 @@ export function showProgress(
 }
 
 function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow {
+  const lineFor = announcer(io);
   const say = (text: string): void => io.err(`${text}\n`);
   const sentence = (): void => say(progressSentence(model.progress(io.now()), io.now()));
   const stop = quiet ? () => {} : io.every(sentenceMs, sentence);
@@ -69,7 +73,23 @@ function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow
   };
 }
 
+const requests = {
+  submit: 'submissions',
+  poll: 'looks at tasks',
+  download: 'downloads',
+} as const satisfies Record<Route, string>;
+
 /** What is said the moment it happens, view or not. */
+function announcer(io: Io): (event: RunEvent) => string | undefined {
+  const spokenAt = new Map<Route, number>();
+  return (event) => {
+    if (event.type !== 'route:pause') return lineFor(event);
+    if (io.now() - (spokenAt.get(event.route) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
+    spokenAt.set(event.route, io.now());
+    return `No ${requests[event.route]} for a while: ${printable(event.reason)} They are tried again by themselves.`;
+  };
+}
+
 function lineFor(event: RunEvent): string | undefined {
   if (event.type === 'run:stopping' && event.end.kind === 'interrupted') {
     return event.tasks === 0
