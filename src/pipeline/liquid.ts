@@ -18,6 +18,7 @@ import { openContext } from './liquid-scope.ts';
 import type { Locate, Mistake } from './mistake.ts';
 import { err, ok, type Result } from './result.ts';
 import type { Condition, StepUse, Template, VariableUse } from './template.ts';
+import { cutText } from './terminal-text.ts';
 
 /** True where Liquid has something to do. */
 export const hasTags = (text: string): boolean => text.includes('{{') || text.includes('{%');
@@ -47,7 +48,12 @@ function parseMistake(thrown: unknown, source: string): Mistake {
     return { code: 'template.syntax', message, hint, offset: Math.max(0, offset - 1), length: 1 };
   }
   const text = (originalError ?? thrown).message.replace(/, line:\d+, col:\d+$/, '');
-  return { code: 'template.syntax', message: `Template: ${text}.`, offset, length: Math.min(length, 80) };
+  return {
+    code: 'template.syntax',
+    message: cutText(`Template: ${text}.`),
+    offset,
+    length: Math.min(length, 80),
+  };
 }
 
 /** Brackets inside brackets recurse in the tokenizer; a bound on them keeps its depth independent of the stack. */

@@ -6,8 +6,8 @@ import type { SourceText, Span } from './source.ts';
 import { cutText } from './terminal-text.ts';
 
 /** Longer lines are cut around what is marked: a diagnostic stays small whatever the file. */
-const longestLine = 2000;
-const linePadding = 500;
+const longestLine = 500;
+const linePadding = 200;
 
 /** More mistakes are not told: nobody reads them, and a hostile file could make millions. */
 const mostFound = 1000;

@@ -82,6 +82,13 @@ export function argumentsRun(input: Input): Run {
   };
 }
 
+/** Node.js has no call of its own for it. */
+const pipeMaker = 'mkfifo';
+
+const makePipe = (file: string): void => {
+  execFileSync(pipeMaker, [file]);
+};
+
 function trapFolder(): string {
   const work = path.join(temporary(), 'traps', 'work');
   if (existsSync(work)) return work;
@@ -101,7 +108,7 @@ function trapFolder(): string {
   link('link-zero.csv', '/dev/zero');
   link('link-folder', '../outside');
   link('link-self', '.');
-  execFileSync('mkfifo', [path.join(work, 'pipe.csv')]);
+  makePipe(path.join(work, 'pipe.csv'));
   for (const [name, bytes] of [
     ['sparse.csv', 100],
     ['sparse.yaml', 100],
@@ -192,10 +199,10 @@ export function gitRun(input: Input): Run {
       break;
     case 'head-pipe':
       rmSync(inside('HEAD'));
-      execFileSync('mkfifo', [inside('HEAD')]);
+      makePipe(inside('HEAD'));
       break;
     case 'pipe':
-      execFileSync('mkfifo', [dot]);
+      makePipe(dot);
       break;
     case 'link-loop':
       symlinkSync('.git', dot);
