@@ -12,6 +12,7 @@ import { askedFor, expressionMistake } from './liquid-expression.ts';
 import { templateLimits } from './liquid-limits.ts';
 import { absentable, boundedRange, rangeBound } from './liquid-stand.ts';
 import type { Mistake } from './mistake.ts';
+import { cutText } from './terminal-text.ts';
 import { WrittenNumber } from './value.ts';
 
 /** A name that a template reads from its scope. */
@@ -125,7 +126,13 @@ class Walk {
   }
 
   #mistake(code: string, message: string, offset: number, length: number, hint?: string): void {
-    this.mistakes.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+    this.mistakes.push({
+      code,
+      message: cutText(message),
+      offset,
+      length,
+      ...(hint === undefined ? {} : { hint }),
+    });
   }
 
   #declare(name: string, token: Token): void {

@@ -12,6 +12,7 @@ import { dateFilters } from './liquid-date.ts';
 import { templateLimits } from './liquid-limits.ts';
 import { renderNodes } from './liquid-render.ts';
 import { nearest } from './near.ts';
+import { cutText } from './terminal-text.ts';
 
 /**
  * liquidjs, set up so that a template is a pure, bounded function of its scope: no files, no clock, no chance,
@@ -24,7 +25,7 @@ export class Refusal extends Error {
   readonly hint: string | undefined;
 
   constructor(code: string, message: string, hint?: string) {
-    super(message);
+    super(cutText(message));
     this.name = 'Refusal';
     this.code = code;
     this.hint = hint;
