@@ -1,4 +1,5 @@
 import type { JobError } from '../plan/job.ts';
+import { pressNames } from '../plan/price.ts';
 import type { JobMention, JobStory } from './job-story.ts';
 import { counted, money, size } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
@@ -98,21 +99,7 @@ const pressedWords = ({ label, emoji, customId }: NonNullable<JobStory['pressed'
 
 type Presses = Extract<JobStory['request'], { kind: 'click' }>['press'];
 
-const pressWords = (press: Presses): string =>
-  printable(
-    press
-      .map((way) => {
-        switch (way.kind) {
-          case 'text':
-            return way.text;
-          case 'pattern':
-            return `/${way.source}/`;
-          case 'word':
-            return way.word;
-        }
-      })
-      .join(' | '),
-  );
+const pressWords = (press: Presses): string => printable(pressNames(press).join(' | '));
 
 /** What an answer, or a decision, is called. */
 const outcomes: Readonly<Record<string, string>> = {

@@ -1,15 +1,10 @@
 import type { Variable } from './matrix.ts';
+import { leavesOf, memberAt, type PartialLeaf } from './member.ts';
 import { suggestion } from './near.ts';
 import { type SourceEntry, toValue } from './node.ts';
 import type { Axis } from './pipeline.ts';
 import type { Reports } from './reports.ts';
-import { isMapping, renderValue, type Value } from './value.ts';
-
-/** A scalar of a partial value: where it stands, and how it renders. */
-interface Leaf {
-  readonly path: readonly string[];
-  readonly text: string;
-}
+import { renderValue, type Value } from './value.ts';
 
 /**
  * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its
@@ -69,7 +64,7 @@ function matcherOf(axis: Axis): Matcher {
 /** Looks values up by one leaf at a time, so that many excludes of a long axis are no product of both. */
 function listMatcher(values: readonly Value[]): Matcher {
   const byPath = new Map<string, ReadonlyMap<string, readonly Value[]>>();
-  const agreeing = ({ path, text }: Leaf): readonly Value[] => {
+  const agreeing = ({ path, text }: PartialLeaf): readonly Value[] => {
     const name = JSON.stringify(path);
     const index = byPath.get(name) ?? indexOf(values, path);
     byPath.set(name, index);
@@ -88,7 +83,6 @@ function indexOf(values: readonly Value[], path: readonly string[]): ReadonlyMap
   const index = new Map<string, Value[]>();
   for (const value of values) {
     const text = textAt(value, path);
-    if (text === undefined) continue;
     const same = index.get(text);
     if (same === undefined) index.set(text, [value]);
     else same.push(value);
@@ -96,26 +90,8 @@ function indexOf(values: readonly Value[], path: readonly string[]): ReadonlyMap
   return index;
 }
 
-function leavesOf(value: Value, path: readonly string[] = []): readonly Leaf[] {
-  if (Array.isArray(value)) {
-    return value.flatMap((item: Value, index) => leavesOf(item, [...path, String(index)]));
-  }
-  if (isMapping(value))
-    return Object.entries(value).flatMap(([name, item]) => leavesOf(item, [...path, name]));
-  return [{ path, text: renderValue(value) }];
-}
-
-/** How the member of a value at a path renders; undefined where there is none. */
-function textAt(value: Value, path: readonly string[]): string | undefined {
-  let at: Value | undefined = value;
-  for (const name of path) {
-    if (Array.isArray(at)) at = /^\d+$/.test(name) ? (at as readonly Value[])[Number(name)] : undefined;
-    else if (isMapping(at)) at = Object.hasOwn(at, name) ? at[name] : undefined;
-    else return undefined;
-    if (at === undefined) return undefined;
-  }
-  return renderValue(at);
-}
+/** How the member of a value at a path renders; one that is missing reads as null, as when the matrix is expanded. */
+const textAt = (value: Value, path: readonly string[]): string => renderValue(memberAt(value, path) ?? null);
 
 function inRange(text: string, { from, to, step }: { from: number; to: number; step: number }): boolean {
   const number = Number(text);

@@ -1,8 +1,8 @@
+import { memberAt } from '../pipeline/member.ts';
 import type { PartialCell } from '../pipeline/pipeline.ts';
 import { renderValue, type Value } from '../pipeline/value.ts';
 import { AxisClasses, ClassList } from './matrix-class.ts';
 import { type PairHashes, pairHash, RangeHashes, ValueHashes } from './matrix-hash.ts';
-import { memberAt } from './matrix-member.ts';
 import { type NumberRange, rangeIndex, rangeSize, rangeValue } from './matrix-range.ts';
 import type { MatrixTable } from './matrix-table.ts';
 

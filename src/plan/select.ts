@@ -1,6 +1,6 @@
+import { memberAt } from '../pipeline/member.ts';
 import { renderValue, type Value } from '../pipeline/value.ts';
 import type { Selection } from './cell.ts';
-import { memberAt } from './matrix-member.ts';
 
 /** All that a selection wants of one place of a variable: any of these texts. */
 export interface Filter {

@@ -1,4 +1,4 @@
-import { isMapping, renderValue, type Value } from '../pipeline/value.ts';
+import { isMapping, renderValue, type Value } from './value.ts';
 
 /** One leaf of a partial value: where it stands and how it renders. */
 export interface PartialLeaf {
