@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { removeUnfinished } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
 import { bindDirectory, checkDirectory } from '../state/binding.ts';
@@ -56,6 +57,7 @@ export async function openRunSession(
     command: 'promptpress run',
   });
   closing.add(() => lock.release());
+  await removeUnfinished(directory);
   const state = openState(directory);
   closing.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /**
  * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that
@@ -29,6 +29,15 @@ export async function writeWhole(
     throw error;
   }
   await syncFolder(dirname(file));
+}
+
+/**
+ * Removes what writers that were killed have left in a folder. For the one who holds the folder's lock: only
+ * `promptpress manifest` writes without it, and says so when its file is gone.
+ */
+export async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (/\.[0-9a-f]{8}\.part$/.test(name)) await rm(join(folder, name), { force: true });
 }
 
 /** Makes a rename in the folder durable, where the system can: Windows cannot open a folder. */
