@@ -1,0 +1,73 @@
+import { cpSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openState } from '../../src/state/state.ts';
+import { StateError, type StateStore } from '../../src/state/store.ts';
+import { imagineRecord } from '../rig/jobs.ts';
+
+const turns = 40;
+const keyOf = (n: number): string => n.toString(16).padStart(32, '0');
+
+/** A state as a machine leaves it that dies: nothing was closed, the last turns stand in the write-ahead log. */
+describe('a state file that was torn', () => {
+  let folder: string;
+  let store: StateStore;
+  let copies = 0;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'promptpress-'));
+    store = openState(join(folder, 'run'));
+    for (let n = 0; n < turns; n++)
+      store.commit({
+        records: [imagineRecord({ key: keyOf(n), status: 'done', attempts: 1 })],
+        attempts: [],
+      });
+  });
+  afterAll(() => {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Cuts one file of a copy at a share of its length, and opens the copy. */
+  function cut(name: 'state.db' | 'state.db-wal', share: number): number[] {
+    const copy = join(folder, `copy-${++copies}`);
+    cpSync(join(folder, 'run'), copy, { recursive: true });
+    rmSync(join(copy, 'state.db-shm'), { force: true });
+    const file = join(copy, name);
+    truncateSync(file, Math.floor(statSync(file).size * share));
+    const opened = openState(copy);
+    try {
+      const found = [...opened.withStatus('done')].map(({ key }) => Number.parseInt(key, 16));
+      expect(opened.totals().attempts).toBe(found.length);
+      return found;
+    } finally {
+      opened.close();
+      rmSync(copy, { recursive: true, force: true });
+    }
+  }
+
+  it('holds the first turns, whole and in order, when its log is cut anywhere', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (share) => {
+        const found = cut('state.db-wal', share);
+        expect(found).toEqual(Array.from(found, (_, n) => n));
+      }),
+      { numRuns: 60 },
+    );
+    expect(cut('state.db-wal', 1)).toHaveLength(turns);
+  });
+
+  it('is a coded error or a state that adds up when the file itself is cut, never a crash', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (share) => {
+        try {
+          cut('state.db', share);
+        } catch (error) {
+          if (!(error instanceof StateError)) throw error;
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
