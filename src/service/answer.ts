@@ -1,3 +1,5 @@
+import type { ReplyUsage } from './text.ts';
+
 /** What the gateway's answers mean to a run, whatever shape they came in. */
 
 /** How a failed request is to be met (service.md 7.2, protocol.md 2). */
@@ -35,6 +37,8 @@ export interface ServiceFailure {
   readonly requestId?: string;
   /** From Retry-After, in ms. */
   readonly retryAfterMs?: number;
+  /** Tokens that the service counted before a text answer broke off. */
+  readonly usage?: ReplyUsage;
   readonly cause?: unknown;
 }
 

@@ -3,17 +3,19 @@ import { setMaxListeners } from 'node:events';
 import { Agent, type Dispatcher } from 'undici';
 
 import type { Answer, ImageService, SubmitAnswer, Task } from './answer.ts';
+import { BodyPool } from './body-pool.ts';
 import { connectionFailure, type RequestFacts } from './classify.ts';
 import { makeClean } from './display.ts';
 import { readApiKey, readBaseUrl } from './endpoint.ts';
 import type { Names } from './names.ts';
 import type { Reply } from './reply.ts';
-import { exchange, type Timer, type Transport } from './request.ts';
+import { exchange, type Transport } from './request.ts';
 import { largestPart } from './request-size.ts';
 import { maskOf } from './secrets.ts';
 import { readSubmit } from './submit.ts';
 import { readTask } from './task.ts';
 import { isUsableTaskId } from './task-id.ts';
+import type { Timer } from './time-out.ts';
 import type { WireActionRequest } from './wire.ts';
 
 export interface ImageServiceOptions {
@@ -38,8 +40,12 @@ export interface ImageServiceOptions {
   readonly now?: () => number;
   /** Default setTimeout; a test's own needs no waiting. */
   readonly timer?: Timer;
+  /** Milliseconds since whenever, never going back. Default performance.now. */
+  readonly elapsed?: () => number;
   /** Bound of an answer after decompression. Default 8 MiB. */
   readonly maxBodyBytes?: number;
+  /** Bound of all answers that are being read, shared with whoever else reads answers. Default: 128 MiB for this service. */
+  readonly bodies?: BodyPool;
 }
 
 type Speed = 'relax' | 'fast' | 'turbo';
@@ -65,7 +71,9 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     ...(dispatcher && { dispatcher }),
     ...(options.fetch && { fetch: options.fetch }),
     ...(options.timer && { timer: options.timer }),
+    ...(options.elapsed && { elapsed: options.elapsed }),
     maxBodyBytes: options.maxBodyBytes ?? 8 * 1024 * 1024,
+    bodies: options.bodies ?? new BodyPool(),
   };
   const mask = maskOf([apiKey.value, ...(options.secrets ?? [])]);
   return new HttpImageService(

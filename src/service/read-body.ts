@@ -1,3 +1,5 @@
+import type { BodyHold } from './body-pool.ts';
+
 /** A body that outgrew its bound; the rest was not read. */
 export class BodyTooLarge extends Error {
   constructor(maxBytes: number) {
@@ -15,10 +17,15 @@ export interface ByteStream {
 }
 
 /**
- * Reads a whole body, at most `maxBytes` of it (counted after decompression). Rejects with {@link BodyTooLarge}, or with
- * what broke the stream; the connection is given up then.
+ * Reads a whole body, at most `maxBytes` of it (counted after decompression), and no faster than `hold` lets it. Rejects
+ * with {@link BodyTooLarge}, with the reason for which the wait was given up, or with what broke the stream; the connection
+ * is given up then.
  */
-export async function readBody(stream: ByteStream | null, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(
+  stream: ByteStream | null,
+  maxBytes: number,
+  hold: Pick<BodyHold, 'take'>,
+): Promise<Uint8Array> {
   if (stream === null) return new Uint8Array(0);
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
@@ -28,9 +35,11 @@ export async function readBody(stream: ByteStream | null, maxBytes: number): Pro
     if (done) break;
     const chunk = value as Uint8Array;
     length += chunk.byteLength;
-    if (length > maxBytes) {
-      const error = new BodyTooLarge(maxBytes);
-      // The stream may end in an error of its own; the bound is what went wrong.
+    try {
+      if (length > maxBytes) throw new BodyTooLarge(maxBytes);
+      await hold.take(chunk.byteLength);
+    } catch (error) {
+      // The stream may end in an error of its own; this one is what went wrong.
       await reader.cancel(error).catch(() => undefined);
       throw error;
     }

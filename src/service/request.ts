@@ -1,8 +1,10 @@
 import { DecoratorHandler, type Dispatcher, fetch as undiciFetch } from 'undici';
 
+import type { BodyHold, BodyPool } from './body-pool.ts';
 import { readConnectionError, type Sent } from './connection.ts';
 import { type ByteStream, readBody } from './read-body.ts';
 import { type Loss, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
+import { systemTimer, TimeOut, type Timer } from './time-out.ts';
 
 /** How requests leave this machine; everything a test replaces. */
 export interface Transport {
@@ -10,20 +12,22 @@ export interface Transport {
   readonly dispatcher?: Dispatcher;
   /** Instead of undici's, and then `dispatcher` is not used. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Calls `expire` once after `ms`; the result cancels it. Default: setTimeout. */
+  /** Default: setTimeout. */
   readonly timer?: Timer;
+  /** Milliseconds since whenever, never going back. Default: performance.now. */
+  readonly elapsed?: () => number;
   /** Bound of a body after decompression, in bytes. */
   readonly maxBodyBytes: number;
+  /** Bound of all bodies that are being read. */
+  readonly bodies: BodyPool;
 }
-
-export type Timer = (ms: number, expire: () => void) => () => void;
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Bound of the whole exchange: connecting, sending, headers and body. */
+  /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
   readonly timeoutMs: number;
 }
 
@@ -31,12 +35,6 @@ export type Exchange =
   | { readonly ok: true; readonly value: Reply }
   /** No status came. `sent`: the request may have left this machine. */
   | { readonly ok: false; readonly loss: Loss; readonly sent: boolean };
-
-const systemTimer: Timer = (ms, expire) => {
-  // setTimeout takes what is longer for 1 ms.
-  const timer = setTimeout(expire, Math.min(ms, 2 ** 31 - 1));
-  return () => clearTimeout(timer);
-};
 
 /** One request, one answer: redirects are not followed, nothing is repeated. Never rejects for what the network does. */
 export async function exchange(
@@ -53,10 +51,20 @@ export async function exchange(
   };
   const onAbort = (): void => end(aborted(signal));
   signal.addEventListener('abort', onAbort, { once: true });
-  const stopTimer = (transport.timer ?? systemTimer)(request.timeoutMs, () => {
-    const what = `no answer came within ${request.timeoutMs / 1000} s`;
-    end({ code: 'connection.timeout', what, cause: new Error(what) });
-  });
+  const timeOut = new TimeOut(
+    request.timeoutMs,
+    transport.timer ?? systemTimer,
+    transport.elapsed ?? (() => performance.now()),
+    () => {
+      const what = `no answer came within ${request.timeoutMs / 1000} s`;
+      end({ code: 'connection.timeout', what, cause: new Error(what) });
+    },
+  );
+  const hold = transport.bodies.open(giveUp.signal);
+  const take = (bytes: number): Promise<void> | undefined => {
+    const wait = hold.take(bytes);
+    return wait === undefined ? undefined : timeOut.except(wait);
+  };
 
   const tells = transport.fetch === undefined && transport.dispatcher !== undefined;
   let sent: Sent = tells ? 'no' : 'unknown';
@@ -64,7 +72,7 @@ export async function exchange(
     const response = await send(request, transport, giveUp.signal, () => {
       sent = 'yes';
     });
-    const body = await receive(response, transport.maxBodyBytes, () => ended);
+    const body = await receive(response, transport.maxBodyBytes, { take }, () => ended);
     return {
       ok: true,
       value: { status: response.status, header: (name) => response.headers.get(name), body },
@@ -78,7 +86,8 @@ export async function exchange(
       sent: ended === undefined ? reading.sent : sent !== 'no',
     };
   } finally {
-    stopTimer();
+    timeOut.end();
+    hold.release();
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -136,6 +145,7 @@ function noteStart(onSent: () => void): Dispatcher.DispatcherComposeInterceptor 
 async function receive(
   response: Response,
   maxBytes: number,
+  hold: Pick<BodyHold, 'take'>,
   ended: () => Loss | undefined,
 ): Promise<ReplyBody> {
   if (response.status >= 300 && response.status < 400) {
@@ -144,7 +154,7 @@ async function receive(
     return { kind: 'empty' };
   }
   try {
-    return readReplyBody(await readBody(response.body, maxBytes), response.headers.get('content-type'));
+    return readReplyBody(await readBody(response.body, maxBytes, hold), response.headers.get('content-type'));
   } catch (error) {
     return { kind: 'unread', loss: ended() ?? readConnectionError(error, 'yes').loss };
   }

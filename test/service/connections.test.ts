@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ImageService } from '../../src/service/answer.ts';
 import type { ImageServiceOptions } from '../../src/service/client.ts';
 import { createDispatcher, ProxyAddressError } from '../../src/service/dispatcher.ts';
-import type { Timer } from '../../src/service/request.ts';
+import type { Timer } from '../../src/service/time-out.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { Tally } from '../rig/faults.ts';
 import { closedPort, type RawServer, rawServer } from './raw-server.ts';
