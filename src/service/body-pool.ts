@@ -59,6 +59,11 @@ export class BodyPool {
     return this.#most;
   }
 
+  /** Readers that wait for room. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Begins to count a body. Whoever opens a hold releases it. */
   open(signal: AbortSignal): BodyHold {
     const body: Body = { bytes: 0, counted: 0 };

@@ -26,7 +26,7 @@ describe('a pool', () => {
   test('counts what is beyond the first 64 KiB of each body, so that small answers never wait', () => {
     const pool = new BodyPool(100);
     const large = opened(pool);
-    large.take(5000);
+    void large.take(5000);
     expect([pool.held, pool.most]).toEqual([5000, 5000]);
     for (let n = 0; n < 1000; n++) opened(pool);
     expect(pool.held).toBe(5000);
@@ -37,10 +37,10 @@ describe('a pool', () => {
   test('counts a body once, however it is cut into chunks', () => {
     const pool = new BodyPool();
     const hold = pool.open(never);
-    hold.take(free - 10);
-    hold.take(30);
-    hold.take(0);
-    hold.take(5);
+    void hold.take(free - 10);
+    void hold.take(30);
+    void hold.take(0);
+    void hold.take(5);
     expect(pool.held).toBe(25);
   });
 
@@ -77,8 +77,8 @@ describe('a pool', () => {
     const pool = new BodyPool(100);
     const order: string[] = [];
     const [a, b, c, d] = [opened(pool), opened(pool), opened(pool), opened(pool)] as const;
-    a.take(90);
-    b.take(20);
+    void a.take(90);
+    void b.take(20);
     const waits = [noted(order, 'c', c.take(95)), noted(order, 'd', d.take(1))];
     a.release();
     // 20 are held: d alone would fit.
@@ -94,8 +94,8 @@ describe('a pool', () => {
     const order: string[] = [];
     const stop = new AbortController();
     const [a, b, c, d] = [opened(pool), opened(pool), opened(pool, stop.signal), opened(pool)] as const;
-    a.take(60);
-    b.take(60);
+    void a.take(60);
+    void b.take(60);
     const waits = [noted(order, 'c', c.take(90)), noted(order, 'd', d.take(30))];
     a.release();
     await Promise.resolve();
@@ -109,7 +109,7 @@ describe('a pool', () => {
 
   test('who is told to stop before it has to wait does not wait', async () => {
     const pool = new BodyPool(100);
-    opened(pool).take(200);
+    void opened(pool).take(200);
     const hold = opened(pool, AbortSignal.abort(new Error('enough')));
     await expect(hold.take(1)).rejects.toThrow('enough');
     hold.release();
