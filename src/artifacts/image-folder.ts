@@ -58,11 +58,13 @@ export class ImageFolder {
     });
   }
 
-  /** Tidies up. The folder of unfinished files stays while there is something in it. */
+  /** Tidies up, also where nothing has arrived. The folder of unfinished files stays while there is something in it. */
   async close(): Promise<void> {
-    if (this.#prepared === undefined) return;
+    const folder = join(this.#directory, incoming);
     try {
-      await rmdir(join(this.#directory, incoming));
+      // A run that was killed may have left it, and this one may have had no image to bring in.
+      if (this.#prepared === undefined) await removeUnfinished(folder);
+      await rmdir(folder);
     } catch {
       // Not empty, or gone: neither matters to anybody.
     }
@@ -73,9 +75,7 @@ export class ImageFolder {
     await onDisk(async () => {
       const folder = join(this.#directory, incoming);
       await mkdir(folder, { recursive: true });
-      for (const name of await readdir(folder)) {
-        if (name.endsWith('.part')) await rm(join(folder, name), { force: true });
-      }
+      await removeUnfinished(folder);
       for (const made of [dirname(folder), this.#directory]) await syncFolder(made);
     });
   }
@@ -158,6 +158,12 @@ class Incoming implements IncomingFile {
     if (!this.#open) return;
     this.#open = false;
     await this.#handle.close();
+  }
+}
+
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.part')) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -88,6 +88,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
         deadline.end();
       }
     },
+    keep: () => Promise.reject(new Error('Internal error: text answers cannot be written yet.')),
     close: async () => {
       if (!proxied) await dispatcher.destroy();
       await folder.close();

@@ -30,5 +30,38 @@ export interface ArtifactWriter {
     request: { readonly url: string; readonly key: string; readonly output: number },
     signal: AbortSignal,
   ): Promise<SaveAnswer>;
+  /** Writes what a text call came to, under final names, synced. Idempotent: files of an earlier try are replaced whole. */
+  keep(request: KeepRequest, signal: AbortSignal): Promise<KeepAnswer>;
   close(): Promise<void>;
 }
+
+/** One file that a text answer holds. */
+export type AnswerPiece =
+  | {
+      readonly kind: 'text';
+      readonly candidate: number;
+      readonly text: string;
+      readonly mime: 'text/plain' | 'application/json';
+    }
+  | {
+      readonly kind: 'image';
+      readonly candidate: number;
+      /** Base64, as it came. */
+      readonly data: string;
+      readonly mimeType: string;
+    };
+
+export interface KeepRequest {
+  readonly key: string;
+  /** In the order of their output numbers, from 1. */
+  readonly pieces: readonly AnswerPiece[];
+  /** The whole answer as JSON: `text/<2 characters of key>/<key>.answer.json`. */
+  readonly answer: string;
+}
+
+export type KeepAnswer =
+  | {
+      readonly ok: true;
+      readonly value: { readonly artifacts: readonly Artifact[]; readonly answerFile: string };
+    }
+  | { readonly ok: false; readonly error: SaveFailure };

@@ -6,6 +6,7 @@ import type { ArtifactWriter } from '../artifacts/writer.ts';
  */
 export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWriter => ({
   save: (request, signal) => writer.save({ ...request, url: moved(request.url, baseUrl) }, signal),
+  keep: (request, signal) => writer.keep(request, signal),
   close: () => writer.close(),
 });
 

@@ -56,7 +56,26 @@ export interface RetrySettings {
   readonly resubmits: number;
   readonly ambiguous: 'retry' | 'hold';
   readonly patienceMs: number;
+  /** New calls after a text answer that could not be used. */
+  readonly invalid: number;
 }
+
+/** Milliseconds. */
+export interface Timeouts {
+  /** One request of the image workflow, from connecting to the last byte. */
+  readonly requestMs: number;
+  /** An image task, from its submission to its end. */
+  readonly taskMs: number;
+  /** A text call, from connecting to the last byte. */
+  readonly textMs: number;
+  /** Of a stream: until its first byte. */
+  readonly firstByteMs: number;
+  /** Of a text answer: the longest silence once it has begun. */
+  readonly idleMs: number;
+}
+
+/** How a text model takes its thinking parameter (service.md 4.2, rule 1). */
+export type Thinking = 'level' | 'budget' | 'none';
 
 export interface Budget {
   readonly submits?: number;
@@ -182,10 +201,12 @@ export interface Pipeline {
   readonly service: ServiceBlock;
   readonly limits: Limits;
   readonly retry: RetrySettings;
-  readonly timeouts: { readonly requestMs: number; readonly taskMs: number };
+  readonly timeouts: Timeouts;
   readonly poll: { readonly minMs: number; readonly maxMs: number };
   readonly budget: Budget;
   readonly prices: Readonly<Record<string, Price>>;
+  /** What is said about text models that promptpress does not know, by id. */
+  readonly models: Readonly<Record<string, { readonly thinking: Thinking }>>;
   readonly matrix: MatrixSpec;
   /** In file order, which is the manifest's order. */
   readonly steps: readonly Step[];

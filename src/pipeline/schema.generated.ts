@@ -177,6 +177,7 @@ export interface PipelineFile {
   poll?: Poll;
   budget?: Budget;
   prices?: Prices;
+  models?: Models;
   matrix?: Matrix;
   /**
    * The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, video, edit, generate or chat. The order is the manifest's order.
@@ -268,19 +269,35 @@ export interface Retry {
    * A route that has only refused (429) for this long stops the run.
    */
   patience?: string;
+  /**
+   * New calls after a text answer that came and could not be used: JSON that is none or is not what its schema says, or nothing at all. Each one costs tokens.
+   */
+  invalid?: number;
 }
 /**
  * How long one thing may take.
  */
 export interface Timeouts {
   /**
-   * One HTTP request without any answer.
+   * One HTTP request of the image workflow without any answer.
    */
   request?: string;
   /**
    * One image task from submission to its end. Its task id is kept, and later runs look at it again first.
    */
   task?: string;
+  /**
+   * One call of generate or chat, from connecting to the last byte.
+   */
+  text?: string;
+  /**
+   * Of an answer that comes as a stream: until its first byte.
+   */
+  firstByte?: string;
+  /**
+   * Of a text answer that has begun: the longest silence.
+   */
+  idle?: string;
 }
 /**
  * Bounds of the polling interval, which adapts to how long tasks take.
@@ -317,6 +334,20 @@ export interface Budget {
  */
 export interface Prices {
   [k: string]: Price;
+}
+/**
+ * What promptpress cannot know of a text model: how it takes its thinking parameter.
+ */
+export interface Models {
+  /**
+   * One model, by its id.
+   */
+  [k: string]: {
+    /**
+     * `level`: thinkingLevel (newer models); `budget`: thinkingBudget (earlier ones); `none`: neither.
+     */
+    thinking: 'level' | 'budget' | 'none';
+  };
 }
 /**
  * Axes that multiply in written order, the first slowest; each combination is one cell. Then `exclude`, `include`, `sample` and `repeat`, in this order. Without a matrix there is one cell.
@@ -667,6 +698,50 @@ export interface GenerateStep {
      * Name of cached content used as context: `cachedContents/<id>`.
      */
     cachedContent?: string;
+    /**
+     * Functions that the model may call, each with the answer it always gets, so that the conversation goes on by itself. Short for a `functionDeclarations` tool.
+     */
+    functions?: {
+      /**
+       * A native function declaration without its name, and its `answer`.
+       */
+      [k: string]: {
+        /**
+         * What it does: the model chooses by it.
+         */
+        description?: string;
+        /**
+         * Schema of its arguments; native.
+         */
+        parameters?: {
+          [k: string]: unknown;
+        };
+        /**
+         * What every call of it is answered with: an object, or a text that becomes `{ result: … }`.
+         */
+        answer:
+          | {
+              [k: string]: unknown;
+            }
+          | string
+          | number
+          | boolean
+          | unknown[];
+        [k: string]: unknown;
+      };
+    };
+    /**
+     * How often the model may call functions before it must have answered.
+     */
+    rounds?: number;
+    /**
+     * true: the model may run code. Short for a `codeExecution` tool.
+     */
+    code?: boolean;
+    /**
+     * Finish reasons whose text is a result all the same, for example `[MAX_TOKENS]`. Not part of a job's identity.
+     */
+    accept?: string[];
   };
   from?: From;
   gather?: Gather;
@@ -731,6 +806,28 @@ export interface ChatStep {
      */
     system?: string;
     images?: Images;
+    /**
+     * true: the answer comes as a stream. Not part of a job's identity.
+     */
+    stream?: boolean;
+    /**
+     * Finish reasons whose text is a result all the same, for example `[length]`. Not part of a job's identity.
+     */
+    accept?: string[];
+    /**
+     * Randomness, from 0 to 2. A template is possible.
+     */
+    temperature?: number | string;
+    /**
+     * Native: `{ type: json_object }`, or `{ type: json_schema, json_schema: { name: …, schema: … } }`.
+     */
+    response_format?: {
+      [k: string]: unknown;
+    };
+    /**
+     * The most tokens of an answer. A template is possible.
+     */
+    max_tokens?: number | string;
   };
   from?: From;
   gather?: Gather;
@@ -787,6 +884,9 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "prices": {
       "$ref": "#/$defs/prices"
+    },
+    "models": {
+      "$ref": "#/$defs/models"
     },
     "matrix": {
       "$ref": "#/$defs/matrix"
@@ -1053,6 +1153,14 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "title": "Patience",
           "description": "A route that has only refused (429) for this long stops the run.",
           "default": "1h"
+        },
+        "invalid": {
+          "title": "Unusable answers",
+          "description": "New calls after a text answer that came and could not be used: JSON that is none or is not what its schema says, or nothing at all. Each one costs tokens.",
+          "type": "integer",
+          "minimum": 0,
+          "maximum": 100,
+          "default": 2
         }
       }
     },
@@ -1065,7 +1173,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "request": {
           "$ref": "#/$defs/duration",
           "title": "Request",
-          "description": "One HTTP request without any answer.",
+          "description": "One HTTP request of the image workflow without any answer.",
           "default": "60s"
         },
         "task": {
@@ -1073,6 +1181,24 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "title": "Task",
           "description": "One image task from submission to its end. Its task id is kept, and later runs look at it again first.",
           "default": "20m"
+        },
+        "text": {
+          "$ref": "#/$defs/duration",
+          "title": "Text call",
+          "description": "One call of generate or chat, from connecting to the last byte.",
+          "default": "10m"
+        },
+        "firstByte": {
+          "$ref": "#/$defs/duration",
+          "title": "First byte",
+          "description": "Of an answer that comes as a stream: until its first byte.",
+          "default": "3m"
+        },
+        "idle": {
+          "$ref": "#/$defs/duration",
+          "title": "Silence",
+          "description": "Of a text answer that has begun: the longest silence.",
+          "default": "60s"
         }
       }
     },
@@ -1165,6 +1291,39 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "description": "Per million generated tokens, thinking included.",
           "type": "number",
           "minimum": 0
+        }
+      }
+    },
+    "models": {
+      "title": "Models",
+      "description": "What promptpress cannot know of a text model: how it takes its thinking parameter.",
+      "type": "object",
+      "examples": [
+        {
+          "text-pro": {
+            "thinking": "level"
+          }
+        }
+      ],
+      "additionalProperties": {
+        "title": "Model",
+        "description": "One model, by its id.",
+        "type": "object",
+        "additionalProperties": false,
+        "required": [
+          "thinking"
+        ],
+        "properties": {
+          "thinking": {
+            "title": "Thinking",
+            "description": "`level`: thinkingLevel (newer models); `budget`: thinkingBudget (earlier ones); `none`: neither.",
+            "type": "string",
+            "enum": [
+              "level",
+              "budget",
+              "none"
+            ]
+          }
         }
       }
     },
@@ -2060,6 +2219,70 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "description": "Name of cached content used as context: `cachedContents/<id>`.",
               "type": "string",
               "minLength": 1
+            },
+            "functions": {
+              "title": "Functions",
+              "description": "Functions that the model may call, each with the answer it always gets, so that the conversation goes on by itself. Short for a `functionDeclarations` tool.",
+              "type": "object",
+              "minProperties": 1,
+              "additionalProperties": {
+                "title": "Function",
+                "description": "A native function declaration without its name, and its `answer`.",
+                "type": "object",
+                "required": [
+                  "answer"
+                ],
+                "properties": {
+                  "description": {
+                    "title": "Description",
+                    "description": "What it does: the model chooses by it.",
+                    "type": "string"
+                  },
+                  "parameters": {
+                    "title": "Parameters",
+                    "description": "Schema of its arguments; native.",
+                    "type": "object"
+                  },
+                  "answer": {
+                    "title": "Answer",
+                    "description": "What every call of it is answered with: an object, or a text that becomes `{ result: … }`.",
+                    "type": [
+                      "object",
+                      "string",
+                      "number",
+                      "boolean",
+                      "array"
+                    ]
+                  }
+                }
+              }
+            },
+            "rounds": {
+              "title": "Rounds",
+              "description": "How often the model may call functions before it must have answered.",
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 100,
+              "default": 8
+            },
+            "code": {
+              "title": "Code execution",
+              "description": "true: the model may run code. Short for a `codeExecution` tool.",
+              "type": "boolean",
+              "default": false
+            },
+            "accept": {
+              "title": "Accept",
+              "description": "Finish reasons whose text is a result all the same, for example `[MAX_TOKENS]`. Not part of a job's identity.",
+              "type": "array",
+              "items": {
+                "title": "Finish reason",
+                "type": "string",
+                "minLength": 1,
+                "examples": [
+                  "MAX_TOKENS"
+                ]
+              }
             }
           }
         },
@@ -2166,6 +2389,46 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             },
             "images": {
               "$ref": "#/$defs/images"
+            },
+            "stream": {
+              "title": "Stream",
+              "description": "true: the answer comes as a stream. Not part of a job's identity.",
+              "type": "boolean",
+              "default": false
+            },
+            "accept": {
+              "title": "Accept",
+              "description": "Finish reasons whose text is a result all the same, for example `[length]`. Not part of a job's identity.",
+              "type": "array",
+              "items": {
+                "title": "Finish reason",
+                "type": "string",
+                "minLength": 1,
+                "examples": [
+                  "MAX_TOKENS"
+                ]
+              }
+            },
+            "temperature": {
+              "title": "Temperature",
+              "description": "Randomness, from 0 to 2. A template is possible.",
+              "type": [
+                "number",
+                "string"
+              ]
+            },
+            "response_format": {
+              "title": "Response format",
+              "description": "Native: `{ type: json_object }`, or `{ type: json_schema, json_schema: { name: …, schema: … } }`.",
+              "type": "object"
+            },
+            "max_tokens": {
+              "title": "Output tokens",
+              "description": "The most tokens of an answer. A template is possible.",
+              "type": [
+                "integer",
+                "string"
+              ]
             }
           }
         },

@@ -14,8 +14,16 @@ export const defaults = {
     names: 'neutral',
   },
   limits: { tasks: 12, requests: 32 },
-  retry: { attempts: 6, base: '1s', cap: '60s', resubmits: 2, ambiguous: 'retry', patience: '1h' },
-  timeouts: { request: '60s', task: '20m' },
+  retry: {
+    attempts: 6,
+    base: '1s',
+    cap: '60s',
+    resubmits: 2,
+    ambiguous: 'retry',
+    patience: '1h',
+    invalid: 2,
+  },
+  timeouts: { request: '60s', task: '20m', text: '10m', firstByte: '3m', idle: '60s' },
   poll: { min: '1s', max: '15s' },
   matrix: { repeat: 1 },
   sample: { seed: 0 },
@@ -26,7 +34,7 @@ export const defaults = {
 /** The parts of a pipeline that are settings: no templates, no steps. */
 export type Settings = Pick<
   Pipeline,
-  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices'
+  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices' | 'models'
 >;
 
 /** Settings of a file that has passed all checks. */
@@ -38,6 +46,9 @@ export function settingsOf(file: PipelineFile): Settings {
     timeouts: {
       requestMs: durationMs(file.timeouts?.request ?? defaults.timeouts.request),
       taskMs: durationMs(file.timeouts?.task ?? defaults.timeouts.task),
+      textMs: durationMs(file.timeouts?.text ?? defaults.timeouts.text),
+      firstByteMs: durationMs(file.timeouts?.firstByte ?? defaults.timeouts.firstByte),
+      idleMs: durationMs(file.timeouts?.idle ?? defaults.timeouts.idle),
     },
     poll: {
       minMs: durationMs(file.poll?.min ?? defaults.poll.min),
@@ -45,6 +56,7 @@ export function settingsOf(file: PipelineFile): Settings {
     },
     budget: budgetOf(file.budget),
     prices: file.prices ?? {},
+    models: file.models ?? {},
   };
 }
 
@@ -86,6 +98,7 @@ function retryOf(block: PipelineFile['retry'] = {}): RetrySettings {
     resubmits: block.resubmits ?? defaults.retry.resubmits,
     ambiguous: block.ambiguous ?? defaults.retry.ambiguous,
     patienceMs: durationMs(block.patience ?? defaults.retry.patience),
+    invalid: block.invalid ?? defaults.retry.invalid,
   };
 }
 

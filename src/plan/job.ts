@@ -32,7 +32,32 @@ export type JobRequest =
       /** Declared fields by their pipeline names: `prompt`, `mask`, `remix`. */
       readonly fields: Readonly<Record<string, Value>>;
       readonly extra?: Readonly<Record<string, Value>>;
-    };
+    }
+  | TextRequest;
+
+/** What a text job asks for. The body that is sent is made of it by the service room, which knows the wire's names. */
+export interface TextRequest {
+  readonly kind: 'generate' | 'chat';
+  /**
+   * Declared fields by their pipeline names, rendered, without `images`, `continue`, and what does not determine
+   * the result (`stream`, `accept`): native fields and the short forms alike.
+   */
+  readonly fields: Readonly<Record<string, Value>>;
+  /** What it shows the model, in order: the step's `images`, or all that it gathers. */
+  readonly images?: readonly ImageSource[];
+  /** Key of the job whose turns come before this one's (`continue`). */
+  readonly continues?: string;
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/** An image that a request shows, by what determines its content. */
+export type ImageSource =
+  /** A file, by its content; where it lies says {@link JobSpec.files}. */
+  | { readonly sha256: string }
+  /** An http(s) address or a data URI, as declared. */
+  | { readonly url: string }
+  /** All images that this job produced, in order. */
+  | { readonly job: string };
 
 /** What a slot asks for: the unit of work, of paying and of resuming. Equal requests have equal keys. */
 export interface JobSpec {
@@ -47,6 +72,18 @@ export interface JobSpec {
    * third branch.
    */
   readonly inputs?: readonly string[];
+  /** Where the files lie that its request names by content: SHA-256 → path relative to the pipeline. No part of the key. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** How its call is made, which is no part of the key either; only of a text job. */
+  readonly call?: TextCall;
+}
+
+/** What is declared about a text call beside the request itself. */
+export interface TextCall {
+  /** The answer comes as a stream. */
+  readonly stream: boolean;
+  /** Finish reasons besides a plain end whose text is taken as a result all the same (`accept`). */
+  readonly accept: readonly string[];
 }
 
 /** Keys of the jobs that a job continues or gathers, in order; empty for a root. */
@@ -91,6 +128,49 @@ export interface Artifact {
   readonly mime: string;
   readonly width?: number;
   readonly height?: number;
+  /** Of a text job: which candidate it belongs to, from 1. */
+  readonly candidate?: number;
+}
+
+/**
+ * Tokens as the service counted them (service.md 2.8, protocol.md 5.2). What it did not say is absent, which is not 0.
+ * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool.
+ */
+export interface TokenUsage {
+  readonly prompt?: number;
+  readonly cached?: number;
+  readonly candidates?: number;
+  readonly thoughts?: number;
+  readonly tool?: number;
+  readonly total?: number;
+}
+
+/** What is kept of one candidate of an answer. */
+export interface TextCandidate {
+  /** All visible text, joined; of an answer that only calls functions, canonical JSON of the calls. */
+  readonly text: string;
+  /** The text was asked for as JSON, and is. */
+  readonly isJson: boolean;
+  /** As the service wrote it: `STOP`, `MAX_TOKENS`, `length`, … */
+  readonly finishReason?: string;
+  /**
+   * The content's parts as they came, thoughts, signatures and calls included, so that a later turn can repeat them;
+   * in place of image data stands `{ inlineData: { mimeType, output } }`, the output number of the artifact.
+   */
+  readonly parts: readonly Value[];
+}
+
+/** What a text call came to, as far as the state and the manifest need it; the whole answer lies beside the texts. */
+export interface TextResult {
+  readonly candidates: readonly TextCandidate[];
+  /** Why the prompt was not answered at all (service.md 2.8, `promptFeedback.blockReason`). */
+  readonly blockReason?: string;
+  /** The model version that answered. */
+  readonly model?: string;
+  readonly responseId?: string;
+  readonly requestId?: string;
+  /** The whole answer as JSON, relative to the run directory, where it was kept. */
+  readonly answerFile?: string;
 }
 
 /** What the service said when the task was finished. */
@@ -140,7 +220,25 @@ export interface JobRecord {
   readonly error?: JobError;
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
+  /** As in its {@link JobSpec}. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly call?: TextCall;
+  /** Of a text job: its last answer, also where the job failed for it. */
+  readonly text?: TextResult;
+  /** Tokens of all answers that were ever paid for this job, unusable ones and rounds of function calls included. */
+  readonly usage?: TokenUsage;
+  /**
+   * Native contents (service.md 2.7) after the request's own: the calls of each finished round and the answers they
+   * were given. A restart goes on from here.
+   */
+  readonly turns?: readonly Value[];
+  /** Answers since the job began that came and could not be used (`retry.invalid`). */
+  readonly invalid?: number;
 }
+
+/** True for a job whose answer is text: it has no task, takes no room for one, and is never in doubt. */
+export const isTextRequest = (request: JobRequest): request is TextRequest =>
+  request.kind === 'generate' || request.kind === 'chat';
 
 /** One submission of a job, or what the user decided about one whose answer never came, as history. */
 export interface Attempt {

@@ -70,7 +70,7 @@ export function jobKey(identity: JobIdentity): string {
 }
 
 /** Canonical JSON of a request, for {@link keyFromText}: of most requests of a plan it never changes. */
-export const requestText = (request: JobRequest): string => canonicalJson(request);
+export const requestText = (request: JobRequest): string => canonicalJson(request as Value & JobRequest);
 
 /** {@link jobKey} of a request whose canonical JSON is at hand. */
 export function keyFromText(

@@ -79,6 +79,8 @@ export class Desk {
         return this.traffic.lanes.poll.line.join(job);
       case 'save':
         return this.traffic.lanes.download.line.join(job);
+      case 'ask':
+        return this.traffic.lanes.text.line.join(job);
       case 'wait':
         return this.alarms.set(job, want.until);
       case 'answer':

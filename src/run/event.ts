@@ -1,7 +1,7 @@
 import type { JobError, JobStatus } from '../plan/job.ts';
 
 /** The kinds of request that have a rate of their own. */
-export type Route = 'submit' | 'poll' | 'download';
+export type Route = 'submit' | 'text' | 'poll' | 'download';
 
 /** Why a run came to its end. */
 export type RunEnd =

@@ -1,7 +1,17 @@
-import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../pipeline/pipeline.ts';
-import type { Attempt, Button, JobError, JobRecord, JobStatus } from '../plan/job.ts';
-import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
+import type { Value } from '../pipeline/value.ts';
+import type {
+  Artifact,
+  Attempt,
+  Button,
+  JobError,
+  JobRecord,
+  JobStatus,
+  TextResult,
+  TokenUsage,
+} from '../plan/job.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 
 /** Why a task is fetched: for the buttons of a parent, for its own progress, or for a fresh link to its image. */
 export type FetchReason = 'parent' | 'poll' | 'link';
@@ -14,6 +24,8 @@ export type Want =
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
   | { readonly kind: 'save'; readonly url: string }
+  /** A turn on the text route; the intent is recorded when it is granted. */
+  | { readonly kind: 'ask' }
   | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
   /** The answer of a request that is under way. */
   | { readonly kind: 'answer' }
@@ -40,14 +52,46 @@ export interface Job {
 export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  | { readonly kind: 'save'; readonly url: string };
+  | { readonly kind: 'save'; readonly url: string }
+  | { readonly kind: 'ask' };
 
 export type JobEvent =
   | { readonly type: 'granted' }
   | { readonly type: 'elapsed' }
   | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
-  | { readonly type: 'saved'; readonly answer: SaveAnswer };
+  | { readonly type: 'saved'; readonly answer: SaveAnswer }
+  | { readonly type: 'asked'; readonly answer: AskAnswer };
+
+/**
+ * What a text call came to once its images were read, it was answered, the answer was judged and what can be used of it
+ * was written.
+ */
+export type AskAnswer =
+  | { readonly kind: 'answered'; readonly asked: Asked }
+  /** The service gave no usable answer. */
+  | { readonly kind: 'refused'; readonly error: ServiceFailure }
+  /** An image that it shows could not be read, or its answer not be written. */
+  | { readonly kind: 'files'; readonly error: SaveFailure };
+
+/** An answer of the service, judged. */
+export interface Asked {
+  readonly verdict: ReplyVerdict;
+  readonly text: TextResult;
+  readonly usage?: TokenUsage;
+  /** Empty unless the verdict is `done`. */
+  readonly artifacts: readonly Artifact[];
+}
+
+/** What an answer means for its job. */
+export type ReplyVerdict =
+  | { readonly kind: 'done' }
+  /** The model calls functions that the step answers: these contents follow, then it is asked again. */
+  | { readonly kind: 'calls'; readonly turns: readonly Value[] }
+  /** Asking again may help: JSON that is none, or is not what its schema says; nothing at all. */
+  | { readonly kind: 'invalid'; readonly error: JobError }
+  /** Blocked, filtered, cut off, refused. */
+  | { readonly kind: 'failed'; readonly error: JobError };
 
 /** What the machine needs to know beyond the job: settings, the moment, chance, and what was learnt of durations. */
 export interface JobContext {

@@ -21,6 +21,8 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
       return looks[event.why](job, event.answer, context);
     case 'saved':
       return imageSaved(job, event.answer, context);
+    case 'asked':
+      throw new Error('Internal error: text jobs cannot be run yet.');
   }
 }
 
@@ -36,6 +38,7 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'fetch':
     case 'save':
       return { job: { ...job, want: { kind: 'answer' } }, send: want };
+    case 'ask':
     case 'wait':
     case 'answer':
     case 'nothing':

@@ -1,6 +1,8 @@
+import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
 import type { Budget, Limits, Price, RetrySettings, Speed } from '../pipeline/pipeline.ts';
 import type { ImageService } from '../service/answer.ts';
+import type { TextService } from '../service/text.ts';
 import type { StateStore } from '../state/store.ts';
 import type { RunEnd } from './event.ts';
 
@@ -16,6 +18,9 @@ export interface Clock {
 export interface RunPorts {
   readonly store: StateStore;
   readonly service: ImageService;
+  readonly text?: TextService;
+  /** The images that text calls show. */
+  readonly inputs?: InputReader;
   readonly artifacts: ArtifactWriter;
   readonly clock: Clock;
   /** Uniform in [0, 1). */

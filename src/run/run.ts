@@ -237,6 +237,8 @@ class Engine {
           key,
           answer: await artifacts.save({ url: send.url, key, output: 1 }, signal),
         };
+      case 'ask':
+        throw new Error('Internal error: text jobs cannot be run yet.');
     }
   }
 

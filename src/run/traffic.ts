@@ -5,7 +5,7 @@ import type { RunSettings } from './ports.ts';
 import { RouteTraffic } from './route.ts';
 
 /** Finishing what is paid for goes before asking, and asking before paying. */
-export const routeOrder = ['download', 'poll', 'submit'] as const satisfies readonly Route[];
+export const routeOrder = ['download', 'poll', 'text', 'submit'] as const satisfies readonly Route[];
 
 interface Lane {
   readonly route: RouteTraffic;
@@ -37,6 +37,7 @@ export class Traffic {
     });
     this.lanes = {
       submit: lane('submit', false, limits.requests),
+      text: lane('text', false, downloads),
       poll: lane('poll', true, limits.requests),
       download: lane('download', true, downloads),
     };

@@ -25,10 +25,12 @@ export type RunInput =
   | { readonly type: 'drain'; readonly end: RunEnd };
 
 /** By which route each kind of request goes. */
-export const routeOf = { submit: 'submit', fetch: 'poll', save: 'download' } as const satisfies Record<
-  Send['kind'],
-  Route
->;
+export const routeOf = {
+  submit: 'submit',
+  fetch: 'poll',
+  save: 'download',
+  ask: 'text',
+} as const satisfies Record<Send['kind'], Route>;
 
 /** A request to carry out once the turn is durable. */
 export interface Errand {

@@ -15,6 +15,7 @@ function noting(): {
       links.push(url);
       return Promise.resolve({ ok: false, error: { code: 'download.status', class: 'retry', message: '' } });
     },
+    keep: () => Promise.reject(new Error('nothing is kept here')),
     close: () => {
       closed = true;
       return Promise.resolve();

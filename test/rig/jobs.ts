@@ -55,6 +55,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
       resubmits: 2,
       ambiguous: 'retry',
       patienceMs: 3_600_000,
+      invalid: 2,
     },
     taskMs: 1_200_000,
     speed: 'fast',

@@ -63,6 +63,7 @@ export function virtualSettings(changes: Partial<RunSettings> = {}): RunSettings
       resubmits: 2,
       ambiguous: 'retry',
       patienceMs: 3_600_000,
+      invalid: 2,
     },
     timeouts: { taskMs: 1_200_000 },
     poll: { minMs: 1000, maxMs: 15_000 },

@@ -8,6 +8,7 @@ const retry = {
   resubmits: 2,
   ambiguous: 'retry',
   patienceMs: 600_000,
+  invalid: 2,
 } as const;
 const route = (): RouteTraffic => new RouteTraffic('submit', { count: 60, perMs: 60_000 }, retry, () => 0.5);
 

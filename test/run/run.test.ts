@@ -75,7 +75,11 @@ async function run(
     clock,
     random: () => 0.5,
     service: { ...port, ...change.service?.(port) },
-    artifacts: { save: ({ key }) => Promise.resolve(service.save(key)), close: () => Promise.resolve() },
+    artifacts: {
+      save: ({ key }) => Promise.resolve(service.save(key)),
+      keep: () => Promise.reject(new Error('nothing is kept here')),
+      close: () => Promise.resolve(),
+    },
   };
   const events: RunEvent[] = [];
   const never = new AbortController().signal;

@@ -125,7 +125,7 @@ function settingsOf({ limits, retry, budget }: Scenario, { retryFailed, inDoubt 
       requests,
       ...(submitPerMinute !== undefined && { submit: { count: submitPerMinute, perMs: 60_000 } }),
     },
-    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000 },
+    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000, invalid: 2 },
     budget: budget === undefined ? {} : { submits: budget },
     inDoubt,
     ...(retryFailed && { retryFailed: {} }),

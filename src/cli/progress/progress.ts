@@ -75,6 +75,7 @@ function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow
 
 const requests = {
   submit: 'submissions',
+  text: 'text calls',
   poll: 'looks at tasks',
   download: 'downloads',
 } as const satisfies Record<Route, string>;
