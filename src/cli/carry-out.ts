@@ -4,6 +4,7 @@ import { writeManifest } from '../manifest/write.ts';
 import type { RunListener } from '../run/event.ts';
 import type { RunControl, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
+import { BodyPool } from '../service/body-pool.ts';
 import { createImageService } from '../service/client.ts';
 import { createDispatcher } from '../service/dispatcher.ts';
 import { maskOf } from '../service/secrets.ts';
@@ -11,6 +12,7 @@ import { openArtifacts } from './artifacts.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
 import type { Environment } from './io.ts';
+import { memoryOf } from './memory.ts';
 import type { Redactor } from './redact.ts';
 import { runFiles } from './run-files.ts';
 import { planForRun } from './run-plan.ts';
@@ -66,6 +68,7 @@ export async function carryOut(
   const dispatcher = createDispatcher({ ...connecting, ...(env === undefined ? {} : { env }) });
   // Not `close`: that waits for answers which a run that leaves at once no longer wants.
   closing.add(() => dispatcher.destroy());
+  const bodies = new BodyPool();
   const images = createImageService({
     baseUrl,
     apiKey: service.apiKey,
@@ -74,6 +77,7 @@ export async function carryOut(
     names: service.names,
     dispatcher,
     requestMs: timeouts.requestMs,
+    bodies,
     version,
   });
   closing.add(() => images.close());
@@ -93,6 +97,7 @@ export async function carryOut(
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
       clock: wallClock,
       random: Math.random,
+      memory: () => memoryOf(bodies),
     },
     control,
     listener,

@@ -69,6 +69,7 @@ function levelOf(event: RunEvent): EventLevel {
   switch (event.type) {
     case 'run:start':
     case 'route:rate':
+    case 'run:memory':
       return 'info';
     case 'cell:open':
     case 'cell:close':

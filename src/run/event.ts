@@ -1,4 +1,5 @@
 import type { JobError, JobStatus } from '../plan/job.ts';
+import type { MemoryReading } from './memory.ts';
 
 /** The kinds of request that have a rate of their own. */
 export type Route = 'submit' | 'text' | 'poll' | 'download';
@@ -51,6 +52,15 @@ export type RunEvent =
       readonly jobs: readonly string[];
       readonly reason: string;
     }
+  /** Once a minute, where the ports can tell: what is held, and how much of the run it serves. */
+  | ({
+      readonly type: 'run:memory';
+      /** HTTP requests in flight. */
+      readonly requests: number;
+      /** Jobs that are being worked on, and the cells that wait for them. */
+      readonly jobs: number;
+      readonly cells: number;
+    } & MemoryReading)
   | { readonly type: 'run:stopping'; readonly end: RunEnd; readonly tasks: number }
   | { readonly type: 'run:end'; readonly end: RunEnd };
 

@@ -7,6 +7,13 @@ export interface OpenCell {
   readonly waiting: Set<string>;
 }
 
+/**
+ * How many cells are open at most. Room for tasks bounds them as long as each brings a job of its own; cells that ask for
+ * the same job take up no room, and a matrix may have any number of them. So many, that where 500 cells share a grid
+ * eight grids still run at a time.
+ */
+const mostOpen = 4096;
+
 /** The open cells and who waits for which job. A job may be shared by several of them. */
 export class Frontier {
   readonly #open = new Map<number, OpenCell>();
@@ -14,6 +21,11 @@ export class Frontier {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** True while one more cell may be opened. */
+  get hasRoom(): boolean {
+    return this.#open.size < mostOpen;
   }
 
   /** The open cells that wait for this job. */

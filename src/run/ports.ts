@@ -5,6 +5,7 @@ import type { ImageService } from '../service/answer.ts';
 import type { TextService } from '../service/text.ts';
 import type { StateStore } from '../state/store.ts';
 import type { RunEnd } from './event.ts';
+import type { MemoryReading } from './memory.ts';
 
 /** Wall time and waiting; a test's clock jumps. */
 export interface Clock {
@@ -25,6 +26,8 @@ export interface RunPorts {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Asked once a minute, for the log. */
+  readonly memory?: () => MemoryReading;
 }
 
 /** What the pipeline and the flags settle about one invocation. */

@@ -4,6 +4,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import { StateError, type Turn } from '../state/store.ts';
 import type { RunEnd, RunEvent, RunListener } from './event.ts';
+import { everyMinute } from './memory.ts';
 import type { RunControl, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Errand, type RunInput, routeOf } from './turn.ts';
@@ -105,6 +106,7 @@ class Engine {
     });
     control.drain.addEventListener('abort', drain, { once: true });
     control.leave.addEventListener('abort', leave, { once: true });
+    const unwatch = this.#watchMemory();
     try {
       this.#emit({ type: 'run:start', at: clock.now() });
       if (control.leave.aborted) leave();
@@ -123,9 +125,22 @@ class Engine {
       control.drain.removeEventListener('abort', drain);
       control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
+      unwatch();
       await this.#stopWork();
       await this.#cells.return?.();
     }
+  }
+
+  /** @returns what ends the watch */
+  #watchMemory(): () => void {
+    const { memory, clock } = this.#ports;
+    if (memory === undefined) return () => undefined;
+    return everyMinute(clock, () =>
+      this.#guard(() => {
+        const { requests, held } = this.#scheduler;
+        this.#emit({ type: 'run:memory', requests, ...held, ...memory() });
+      }),
+    );
   }
 
   /** Nothing may write to the run directory once its owner has let go of it. */

@@ -81,11 +81,12 @@ export class Scheduler {
   /** True when it could open more cells than it has been given. */
   get wantsCells(): boolean {
     return (
-      this.#end === undefined &&
-      !this.#noMoreCells &&
-      this.#incoming.length === 0 &&
-      this.#desk.hasRoomForCell
+      this.#end === undefined && !this.#noMoreCells && this.#incoming.length === 0 && this.#hasRoomForCell
     );
+  }
+
+  get #hasRoomForCell(): boolean {
+    return this.#desk.hasRoomForCell && this.#frontier.hasRoom;
   }
 
   /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
@@ -118,6 +119,11 @@ export class Scheduler {
   /** Tasks in flight on the service, or about to be. */
   get tasks(): number {
     return this.#desk.rooming;
+  }
+
+  /** Requests under way. */
+  get requests(): number {
+    return this.#desk.traffic.underWay;
   }
 
   /** Jobs and cells held in memory. */
@@ -215,7 +221,7 @@ export class Scheduler {
   }
 
   #openCells(): void {
-    while (this.#end === undefined && this.#incoming.length > 0 && this.#desk.hasRoomForCell) {
+    while (this.#end === undefined && this.#incoming.length > 0 && this.#hasRoomForCell) {
       const cell = this.#incoming.shift() as Cell;
       this.#outbox.emit({ type: 'cell:open', cell: cell.number });
       this.#visit(this.#frontier.open(cell));

@@ -86,6 +86,7 @@ export class ProgressModel {
       case 'request:end':
       case 'route:rate':
       case 'job:retry':
+      case 'run:memory':
         return;
     }
   }
