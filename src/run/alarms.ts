@@ -22,19 +22,22 @@ export class Alarms {
 
   /** When the next one rings. */
   nextAt(): number | undefined {
-    for (;;) {
-      const alarm = this.#heap.peek();
-      if (alarm === undefined) return undefined;
-      if (this.#jobs.get(alarm.key)?.want === alarm.want) return alarm.at;
-      this.#heap.pop();
-    }
+    return this.#next()?.at;
   }
 
   /** A job whose moment has come, if any is left. */
   takeDue(now: number): Job | undefined {
-    const at = this.nextAt();
-    if (at === undefined || at > now) return undefined;
-    const alarm = this.#heap.pop();
-    return alarm === undefined ? undefined : this.#jobs.get(alarm.key);
+    const alarm = this.#next();
+    if (alarm === undefined || alarm.at > now) return undefined;
+    this.#heap.pop();
+    return this.#jobs.get(alarm.key);
+  }
+
+  #next(): Alarm | undefined {
+    for (;;) {
+      const alarm = this.#heap.peek();
+      if (alarm === undefined || this.#jobs.get(alarm.key)?.want === alarm.want) return alarm;
+      this.#heap.pop();
+    }
   }
 }

@@ -68,8 +68,7 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
   // A fetch that hides redirects reports them as status 0.
   if (status === 0) return redirected(reply, facts);
   const isSuccess = status >= 200 && status < 300;
-  if ((isSuccess || status === 404) && (body.kind === 'html' || body.kind === 'text'))
-    return notJson(reply, facts);
+  if (status === 404 && (body.kind === 'html' || body.kind === 'text')) return notJson(reply, facts);
   if (!isSuccess) return refused(reply, facts);
   switch (body.kind) {
     case 'json':

@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkDirectory, pipelineFacts } from '../../src/state/binding.ts';
+import { refuseNetwork } from '../../src/state/file-system.ts';
+import { acquireLock, type LockOwner, lockOwner } from '../../src/state/lock.ts';
+import { openDatabase } from '../../src/state/sqlite.ts';
+import { openState, openStateForReading } from '../../src/state/state.ts';
+import { StateError } from '../../src/state/store.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { drivers, freshFolder } from './places.ts';
+
+const codeOf = (work: () => void): string => {
+  try {
+    work();
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof StateError) return error.code;
+    throw error;
+  }
+};
+
+describe('a run directory', () => {
+  const on = (platform: string, folder: string): string =>
+    codeOf(() => refuseNetwork(folder, { type: () => 0x6969, mounts: () => '', platform }));
+
+  it.each(['\\\\server\\share', '//server/share', '\\\\?\\UNC\\server\\share'])(
+    'on Windows is refused at %s',
+    (folder) => {
+      expect(on('win32', folder)).toBe('state.network');
+    },
+  );
+
+  it.each(['C:\\sets', '\\\\?\\C:\\sets', '\\\\.\\C:\\sets'])('on Windows is accepted at %s', (folder) => {
+    expect(on('win32', folder)).toBe('accepted');
+  });
+
+  it('on macOS is accepted: its numbers mean something else', () => {
+    expect(on('darwin', '/Users/me/sets')).toBe('accepted');
+  });
+
+  it('that was bound only in part still belongs to its pipeline', () => {
+    const state = memoryStore();
+    state.setFact(pipelineFacts.file, '../foxes.yaml');
+    const check = (): void =>
+      checkDirectory(state, '/sets/runs/foxes', { file: '/other/foxes.yaml', text: '' });
+    expect(codeOf(check)).toBe('state.foreign');
+    expect(check).toThrow('../foxes.yaml');
+  });
+});
+
+describe.each(drivers.map((driver) => [driver.name, driver] as const))('with %s', (_, driver) => {
+  it('a file that a crash left without a schema is no state yet, and becomes one', () => {
+    const directory = freshFolder();
+    const file = join(directory, 'state.db');
+    const database = openDatabase(file, { driver });
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); DROP TABLE t;');
+    database.close();
+    expect(openStateForReading(directory, { driver })).toBeUndefined();
+    openState(directory, { driver }).close();
+    expect(openStateForReading(directory, { driver })?.totals().attempts).toBe(0);
+  });
+
+  it('a database in a folder that is not there cannot be made', () => {
+    const file = join(freshFolder(), 'missing', 'a.db');
+    expect(() => openDatabase(file, { driver })).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+  });
+
+  it.each([
+    ['null', { pid: 0, host: '', startedAt: '' }],
+    ['{"pid":"7","host":"here"}', { pid: 0, host: '', startedAt: '' }],
+    ['{"pid":7}', { pid: 0, host: '', startedAt: '' }],
+    ['{"pid":7,"host":"here"}', { pid: 7, host: 'here', startedAt: '' }],
+  ])('a lock whose owner is written as %s is held all the same', (text, owner) => {
+    const directory = freshFolder();
+    const me: LockOwner = { pid: process.pid, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' };
+    const lock = acquireLock(directory, me, { driver });
+    writeFileSync(join(directory, 'lock.json'), text);
+    expect(lockOwner(directory, { driver })).toEqual(owner);
+    lock.release();
+  });
+});
