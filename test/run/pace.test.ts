@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PollPace } from '../../src/run/pace.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { PollPace, paceOf } from '../../src/run/pace.ts';
+import { clickRecord, imagineRecord } from '../rig/jobs.ts';
 
 const bounds = { minMs: 1000, maxMs: 15_000 };
 
@@ -50,5 +52,23 @@ describe('PollPace', () => {
     for (let n = 0; n < 50; n++) pace.learn('imagine', 600_000);
     expect(pace.nextMs('click U', 0)).toBe(bounds.minMs);
     expect(pace.nextMs('imagine', 0)).toBe(bounds.maxMs);
+  });
+});
+
+describe('paceOf', () => {
+  type Press = Extract<JobRecord['request'], { readonly kind: 'click' }>['press'];
+  const of = (press: Press): string => paceOf(clickRecord({ request: { kind: 'click', press, fields: {} } }));
+
+  it('tells kinds of work apart by what is pressed first, its numbers aside', () => {
+    expect(paceOf(imagineRecord())).toBe('imagine');
+    expect(of([{ kind: 'text', text: 'U1' }])).toBe(of([{ kind: 'text', text: 'U4' }]));
+    const kinds = [
+      of([{ kind: 'text', text: 'U1' }]),
+      of([{ kind: 'text', text: 'V1' }]),
+      of([{ kind: 'word', word: 'reroll' }]),
+      of([{ kind: 'pattern', source: 'upsample::2::' }]),
+      of([]),
+    ];
+    expect(new Set(kinds).size).toBe(5);
   });
 });
