@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Wall time and waiting, as a run has it; a test's clock jumps. */
 export interface DownloadClock {
   /** Unix milliseconds. */
@@ -55,6 +57,8 @@ export function startDeadline(
   const cancelTotal = clock.at(last + totalMs, () => {
     controller.abort(new TimedOut(`it took longer than ${seconds(totalMs)}`));
   });
+  // One signal serves every download of a run, and each listener goes with its download: many of them are no leak.
+  setMaxListeners(0, caller);
   if (caller.aborted) abortAsCaller();
   else caller.addEventListener('abort', abortAsCaller, { once: true });
 
