@@ -6,6 +6,7 @@ import { bindDirectory, checkDirectory } from '../state/binding.ts';
 import { acquireLock } from '../state/lock.ts';
 import { openState } from '../state/state.ts';
 import type { StateStore } from '../state/store.ts';
+import { checkAge } from './check-age.ts';
 import { checkChosen, checkSelection } from './check-selection.ts';
 import type { Closing } from './closing.ts';
 import type { Context } from './command.ts';
@@ -57,11 +58,12 @@ export async function openRunSession(
     command: 'promptpress run',
   });
   closing.add(() => lock.release());
-  await removeUnfinished(directory);
   const state = openState(directory);
   closing.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   checkDirectory(state, directory, identity);
+  await checkAge(state, directory);
+  await removeUnfinished(directory);
 
   const tables = await keepInputs(pipeline, files, directory);
   if (run.frozen) checkFrozen(state, { text: pipeline.source.text, tables, serviceId });

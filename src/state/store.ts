@@ -55,7 +55,7 @@ export interface StateStore extends StateReader {
 export class StateError extends Error {
   /**
    * `state.full` | `state.readonly` | `state.io` | `state.busy` | `state.corrupt` | `state.version` | `state.foreign` |
-   * `state.network` | `state.locked`
+   * `state.network` | `state.locked` | `state.old`
    */
   readonly code: string;
   /** What the user should do. */
