@@ -43,3 +43,15 @@ steps:
   grid:
     imagine: "picture number {{ n }}"
 `;
+
+/** Two cells of a grid and two of its upscales: 6 jobs, for tests that start a process for each case. */
+export const twoCells = `name: killed
+service: { id: fake }
+${quick}
+matrix:
+  animal: [fox, owl]
+steps:
+  grid:
+    imagine: "{{ animal }}"
+    path: U1,U2
+`;

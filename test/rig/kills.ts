@@ -1,20 +1,11 @@
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { cli, startCli, temporaryFolder } from './cli.ts';
-import { type FakeService, type FakeTask, startFakeService } from './fake-service.ts';
-import { comparable, type ManifestRow, readManifest } from './manifest.ts';
-import { makePng } from './png.ts';
+import { cli, startCli } from './cli.ts';
+import type { FakeService } from './fake-service.ts';
+import { comparable, type ManifestRow } from './manifest.ts';
+import { aimedKill, hasHappened, type Mishap, type Moment, mishapEnv } from './mishap.ts';
+import { contents, doubtful, openPlace } from './run-place.ts';
 import { seededRandom } from './virtual-run.ts';
 
 const routes = ['imagine', 'action', 'fetch', 'image'] as const;
-
-/** The same picture for the same request, so that manifests of two runs can be compared. */
-const script = (task: FakeTask): { readonly image: Buffer } => {
-  let hash = 7;
-  for (const character of `${task.prompt}>${task.path}`)
-    hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return { image: makePng(hash) };
-};
 
 /** Resolves once the service has got `more` further requests. */
 async function heard(service: FakeService, more: number): Promise<void> {
@@ -25,33 +16,61 @@ async function heard(service: FakeService, more: number): Promise<void> {
 }
 
 export interface KilledRun {
+  /** Starts that a signal of ours ended while they were at work. */
+  readonly timed: number;
+  /** Starts that killed themselves, each with the moment that it was aimed at. */
+  readonly aimed: readonly Mishap[];
   /** Of the service, over all starts. */
   readonly tasks: number;
-  /** Jobs that were in doubt when the last undisturbed start had ended. */
-  readonly doubtful: readonly ManifestRow[];
+  /** Jobs that were in doubt when the last undisturbed start had ended, by what they ask for. */
+  readonly doubtful: readonly string[];
   /** Exit codes of that start, and of the one that then retried what was in doubt. */
   readonly codes: readonly [number | undefined, number | undefined];
   readonly stderr: string;
   /** Tasks by what was asked, where there were several without a doubt to explain it. */
   readonly duplicates: readonly (readonly [string, number])[];
   readonly rows: readonly ManifestRow[];
-  /** Unfinished files that were left lying about. */
-  readonly leftovers: readonly string[];
+  /** Everything that lies in the run directory, and the hashes of the images. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 export interface KillOptions {
   readonly pipeline: string;
+  /** Fewer, when a start is done before its kill. */
   readonly kills: number;
   readonly seed: number;
-  /** The most requests that are waited for before a kill. */
+  /** The most requests that are waited for before a timed kill. */
   readonly most: number;
   /** More to wait, in ms, after the last of them: what falls between requests. */
   readonly delayMs?: (random: () => number) => number;
+  /** Share of the kills that are aimed at one call on the disk; the last of all then is aimed at the end of the run. */
+  readonly aimed?: number;
 }
 
-async function writePipeline(folder: string, text: string): Promise<string> {
-  await writeFile(join(folder, 'killed.yaml'), text);
-  return 'killed.yaml';
+/** Reached while there is work left, with the most of them that are let pass. */
+const atWork: readonly (readonly [Moment, number])[] = [
+  ['state commit', 80],
+  ['image open', 40],
+  ['image write', 40],
+  ['image sync', 40],
+  ['image rename', 40],
+  ['record rename', 1],
+  ['owner rename', 1],
+];
+
+/** Reached by every start that is let come to its end. */
+const atTheEnd: readonly (readonly [Moment, number])[] = [
+  ['manifest open', 1],
+  ['manifest write', 2],
+  ['manifest sync', 1],
+  ['manifest rename', 1],
+  ['record write', 2],
+  ['record rename', 2],
+];
+
+function drawKill(moments: readonly (readonly [Moment, number])[], random: () => number): Mishap {
+  const [moment, most] = moments[Math.floor(random() * moments.length)] ?? ['state commit', 1];
+  return aimedKill(moment, 1 + Math.floor(random() * most), random() < 0.5 ? 'before' : 'after');
 }
 
 /** Runs a pipeline, kills it again and again with SIGKILL, then lets it finish. */
@@ -61,66 +80,45 @@ export async function killAgainAndAgain({
   seed,
   most,
   delayMs,
+  aimed: share = 0,
 }: KillOptions): Promise<KilledRun> {
-  const service = await startFakeService({ script, log: false });
-  try {
-    await using folder = await temporaryFolder();
-    const file = await writePipeline(folder.path, pipeline);
-    const options = {
-      cwd: folder.path,
-      env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
-    };
-    const random = seededRandom(seed);
-    for (let kill = 0; kill < kills; kill++) {
-      const run = startCli(['run', file], options);
-      await Promise.race([heard(service, 1 + Math.floor(random() * most)), run.done]);
+  await using place = await openPlace(pipeline);
+  const { service, env } = place;
+  const options = { cwd: place.folder, env };
+  const run = ['run', 'killed.yaml'];
+  const random = seededRandom(seed);
+  const aimed: Mishap[] = [];
+  let timed = 0;
+  while (timed + aimed.length < kills) {
+    const isLast = share > 0 && timed + aimed.length === kills - 1;
+    if (isLast || random() < share) {
+      const kill = drawKill(isLast ? atTheEnd : atWork, random);
+      const { signal, stderr } = await cli(run, { ...options, env: { ...env, ...mishapEnv(kill) } });
+      if (signal !== 'SIGKILL' || !hasHappened(stderr)) break;
+      aimed.push(kill);
+    } else {
+      const { child, done } = startCli(run, options);
+      await Promise.race([heard(service, 1 + Math.floor(random() * most)), done]);
       const ms = delayMs?.(random) ?? 0;
-      if (ms > 0) await Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), run.done]);
-      run.child.kill('SIGKILL');
-      await run.done;
+      if (ms > 0) await Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), done]);
+      child.kill('SIGKILL');
+      // One that had nothing left to do has not been killed.
+      if ((await done).signal !== 'SIGKILL') break;
+      timed += 1;
     }
-    const last = await cli(['run', file], options);
-    const directory = join(folder.path, 'runs/killed');
-    const doubtful = (await readManifest(join(directory, 'manifest.csv'))).filter(
-      ({ status }) => status === 'in-doubt',
-    );
-    const settled = await cli(['run', file, '--in-doubt', 'retry'], options);
-    const explained = new Set(
-      doubtful.map(({ prompt, branch }) => (branch === '' ? prompt : `${prompt} > ${branch}`)),
-    );
-    const files = await readdir(directory, { recursive: true });
-    return {
-      tasks: service.submits.all.length,
-      doubtful,
-      codes: [last.code, settled.code],
-      stderr: `${last.stderr}\n${settled.stderr}`,
-      duplicates: [...service.submits.byPath].filter(([path, count]) => count > 1 && !explained.has(path)),
-      rows: await readManifest(join(directory, 'manifest.csv')),
-      leftovers: files.filter((name) => /\.(tmp|part)$|\.incoming\//.test(name)),
-    };
-  } finally {
-    await service.close();
   }
-}
-
-/** The rows of an undisturbed run, without what differs between two runs. */
-export async function undisturbed(
-  pipeline: string,
-): Promise<{ readonly rows: readonly ManifestRow[]; readonly tasks: number }> {
-  const service = await startFakeService({ script, log: false });
-  try {
-    await using folder = await temporaryFolder();
-    const file = await writePipeline(folder.path, pipeline);
-    const { code, stderr } = await cli(['run', file], {
-      cwd: folder.path,
-      env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
-    });
-    if (code !== 0) throw new Error(`The undisturbed run ended with ${code}:\n${stderr}`);
-    return {
-      rows: comparable(await readManifest(join(folder.path, 'runs/killed/manifest.csv'))),
-      tasks: service.submits.all.length,
-    };
-  } finally {
-    await service.close();
-  }
+  const last = await cli(run, options);
+  const inDoubt = doubtful(await place.rows());
+  const settled = await cli([...run, '--in-doubt', 'retry'], options);
+  return {
+    timed,
+    aimed,
+    tasks: service.submits.all.length,
+    doubtful: inDoubt,
+    codes: [last.code, settled.code],
+    stderr: `${last.stderr}\n${settled.stderr}`,
+    duplicates: [...service.submits.byPath].filter(([path, count]) => count > 1 && !inDoubt.includes(path)),
+    rows: comparable(await place.rows()),
+    files: await contents(place.directory),
+  };
 }

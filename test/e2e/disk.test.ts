@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasHappened, type Mishap, type Moment } from '../rig/mishap.ts';
+import { type CalmRun, calmRun, openPlace, settle } from '../rig/run-place.ts';
+import { twoCells } from './pipelines.ts';
+
+interface Case {
+  readonly moment: Moment;
+  readonly n: number;
+  readonly does: 'ENOSPC' | 'EROFS';
+  /** What is said of it. */
+  readonly says: RegExp;
+  /** Default 74. */
+  readonly code?: number;
+}
+
+const full = /disk that holds .*state\.db is full \(database or disk is full\)/;
+const cases: readonly Case[] = [
+  { moment: 'state commit', n: 4, does: 'ENOSPC', says: full },
+  { moment: 'state commit', n: 4, does: 'EROFS', says: /state\.db cannot be written/ },
+  { moment: 'image write', n: 2, does: 'ENOSPC', says: /The disk is full \(ENOSPC/ },
+  { moment: 'image sync', n: 4, does: 'ENOSPC', says: /The disk is full \(ENOSPC/ },
+  { moment: 'image open', n: 2, does: 'EROFS', says: /mounted read-only \(EROFS/ },
+  { moment: 'manifest write', n: 2, does: 'ENOSPC', says: /The disk failed: ENOSPC/ },
+  { moment: 'manifest rename', n: 1, does: 'EROFS', says: /The disk failed: EROFS/ },
+  { moment: 'record write', n: 1, does: 'ENOSPC', says: /The disk failed: ENOSPC/ },
+  { moment: 'log open', n: 1, does: 'EROFS', says: /The disk failed: EROFS/ },
+  // The state says what the log would have said.
+  { moment: 'log write', n: 2, does: 'ENOSPC', says: /The log can no longer be written: ENOSPC/, code: 0 },
+];
+
+describe.concurrent('a disk that fails while a run is on', () => {
+  let calm: CalmRun;
+  beforeAll(async () => {
+    calm = await calmRun(twoCells);
+  });
+
+  it.each(cases)(
+    '$does from $moment $n on is said, and the run goes on when it is mended',
+    async ({ moment, n, does, says, code = 74 }) => {
+      await using place = await openPlace(twoCells);
+      const mishap: Mishap = { moment, n, when: 'before', does };
+      const failed = await place.meet(mishap);
+      expect(hasHappened(failed.stderr), failed.stderr).toBe(true);
+      expect(failed.code, failed.stderr).toBe(code);
+      expect(failed.stderr).toMatch(says);
+      expect(failed.stderr).not.toMatch(/internal error|unhandled/i);
+
+      const settled = await settle(place);
+      expect(settled.codes, settled.err).toEqual([settled.inDoubt.length > 0 ? 5 : 0, 0]);
+      expect([settled.silently, settled.unexplained]).toEqual([[], []]);
+      // Only answers that could not be recorded are in doubt.
+      expect(settled.inDoubt.length).toBeLessThanOrEqual(moment === 'state commit' ? 2 : 0);
+      expect(settled.rows).toEqual(calm.rows);
+      expect(settled.files).toEqual(calm.files);
+    },
+  );
+});
