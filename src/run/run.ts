@@ -229,7 +229,7 @@ class Engine {
           route: routeOf[errand.send.kind],
           key: errand.job.record.key,
           ms: clock.now() - sentAt,
-          outcome: ok ? outcomeOf(input) : input.answer.error.code,
+          outcome: outcomeOf(input),
           ...(ok ? {} : { message: input.answer.error.message }),
         });
         this.#take(input);

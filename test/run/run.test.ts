@@ -63,9 +63,12 @@ async function run(
     readonly settings?: Partial<RunSettings>;
     readonly listener?: (event: RunEvent) => void;
     readonly control?: { readonly drain?: AbortSignal; readonly leave?: AbortSignal };
+    readonly text?: string;
+    readonly steps?: ReadonlySet<string>;
+    readonly artifacts?: Partial<RunPorts['artifacts']>;
   } = {},
 ): Promise<RunReport & { readonly service: VirtualService; readonly events: readonly RunEvent[] }> {
-  const { plan } = await planOf(text);
+  const { plan } = await planOf(change.text ?? text);
   const store = change.store ?? memoryStore();
   const clock = jumpingClock();
   const service = new VirtualService();
@@ -79,6 +82,7 @@ async function run(
       save: ({ key }) => Promise.resolve(service.save(key)),
       keep: () => Promise.reject(new Error('nothing is kept here')),
       close: () => Promise.resolve(),
+      ...change.artifacts,
     },
   };
   const events: RunEvent[] = [];
@@ -88,6 +92,7 @@ async function run(
       cells: (selection) => plan.matrix.cells(selection),
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       price: () => undefined,
+      ...(change.steps === undefined ? {} : { steps: change.steps }),
     },
     {},
     virtualSettings({ limits: { tasks: 1, requests: 4 }, ...change.settings }),
@@ -214,6 +219,87 @@ describe('the engine', () => {
     expect(store.unfinished().map(({ status }) => status)).toEqual(['submitting']);
     const { events } = await run({ store });
     expect(events).toContainEqual(expect.objectContaining({ type: 'job:status', to: 'in-doubt' }));
+  });
+
+  it('told to leave before it began, does not even take up what was left', async () => {
+    const { end, service, events } = await run({ control: { leave: AbortSignal.abort() } });
+    expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: true }, 0]);
+    expect(events.map(({ type }) => type)).toEqual(['run:start', 'run:end']);
+  });
+
+  it('told to leave while an image comes in, says nothing of it: the next run brings it in', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const one = 'name: t\nsteps: { grid: { imagine: a fox } }\n';
+    const { end, events } = await run({
+      text: one,
+      store,
+      control: { leave: leave.signal },
+      artifacts: {
+        save: (_, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () =>
+              resolve({ ok: false, error: { code: 'download.aborted', class: 'retry', message: 'aborted' } }),
+            );
+            leave.abort();
+          }),
+      },
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: true });
+    expect(events.some((event) => event.type === 'request:end' && event.route === 'download')).toBe(false);
+    expect(store.unfinished().map(({ status }) => status)).toEqual(['saving']);
+    expect((await run({ text: one, store })).submits).toBe(0);
+    expect([...store.withStatus('done')]).toHaveLength(1);
+  });
+
+  it('makes a bug of the store its own end, not a full disk', async () => {
+    const bug = new TypeError('Internal error: made up');
+    const store = memoryStore();
+    const broken = {
+      ...store,
+      commit: () => {
+        throw bug;
+      },
+    };
+    await expect(run({ store: broken })).rejects.toBe(bug);
+  });
+
+  it('says how each request ended, in the service’s words where it failed', async () => {
+    let refused = false;
+    const { events } = await run({
+      service: (port) => ({
+        imagine: (...request) => {
+          if (refused) return port.imagine(...request);
+          refused = true;
+          return Promise.resolve({ ok: false, error: failure('service.throttled', 'throttle') });
+        },
+      }),
+    });
+    const ends = events.filter((event) => event.type === 'request:end');
+    expect(ends[0]).toMatchObject({ outcome: 'service.throttled', message: 'service.throttled (made up)' });
+    const outcomes = new Set(ends.map(({ route, outcome }) => `${route} ${outcome}`));
+    expect([...outcomes]).toEqual(
+      expect.arrayContaining(['submit accepted', 'poll SUCCESS', 'download saved']),
+    );
+  });
+
+  it('sends the extra fields of a step, and runs only the steps it was told to', async () => {
+    const extra: unknown[] = [];
+    const { end, submits } = await run({
+      text: `name: t
+steps:
+  grid: { imagine: a fox, extra: { notify: no } }
+  other: { imagine: an owl }
+`,
+      steps: new Set(['grid']),
+      service: (port) => ({
+        imagine: (request, signal) => {
+          extra.push(request.extra);
+          return port.imagine(request, signal);
+        },
+      }),
+    });
+    expect([end, submits, extra]).toEqual([{ kind: 'complete' }, 1, [{ notify: 'no' }]]);
   });
 
   it('told to stop before it began, does nothing', async () => {
