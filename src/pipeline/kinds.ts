@@ -38,7 +38,7 @@ export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', '
  * after all its other checks. Building a part means removing it here.
  */
 export const unbuilt = {
-  kinds: new Set<StepKind>(['blend', 'describe', 'video', 'edit', 'generate', 'chat']),
+  kinds: new Set<StepKind>(['blend', 'describe', 'video', 'edit']),
   /** Keys of a step, whatever its kind. */
   keys: new Set<string>(['prompt', 'mask', 'remix']),
   /** Keys of a step of one kind: what an imagine gathers would be its image prompts. */

@@ -33,6 +33,11 @@ export interface ServiceBlock {
   /** Part of every job key; by default the base address's origin. */
   readonly id?: string;
   readonly speed: Speed;
+  /**
+   * How the native text endpoint is given the key (service.md section 5): as `Authorization: Bearer` like all others,
+   * or in the header `names.keyHeader`.
+   */
+  readonly auth: 'bearer' | 'header';
   readonly names: NamesSetting;
 }
 

@@ -157,6 +157,14 @@ export type Keep = boolean;
  */
 export type Images1 =
   [Image, Image] | [Image, Image, Image] | [Image, Image, Image, Image] | [Image, Image, Image, Image, Image];
+/**
+ * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ */
+export type Images2 = Image[];
+/**
+ * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ */
+export type Images3 = Image[];
 
 /**
  * A promptpress pipeline: which prompts to try (the matrix), which buttons to press on each result (a path), which texts to generate beside them.
@@ -206,6 +214,10 @@ export interface Service {
    * Speed of image tasks: relax is cheapest, turbo fastest. Not part of a job's identity.
    */
   speed?: 'relax' | 'fast' | 'turbo';
+  /**
+   * How `generate` sends the key: `bearer` is `Authorization: Bearer`, as everywhere else; `header` is the header `names.keyHeader`. Image tasks, chat and models always use `bearer`.
+   */
+  auth?: 'bearer' | 'header';
   names?: Names;
 }
 /**
@@ -574,39 +586,39 @@ export interface GenerateStep {
    */
   generate: {
     /**
-     * A model id from the service's list (`promptpress models`).
+     * A model id from the service's list (`promptpress models`), a template.
      */
     model: string;
     prompt?: Prompt;
-    images?: Images;
+    images?: Images2;
     /**
-     * Instructions for the whole conversation. Short for `systemInstruction`.
+     * Instructions for the whole conversation, a template. Short for `systemInstruction`.
      */
     system?: string;
     /**
-     * A level (minimal, low, medium, high) for newer models, or a budget in tokens for earlier ones. Short for `generationConfig.thinkingConfig`.
+     * A level (minimal, low, medium, high) for newer models, or a budget in tokens for earlier ones (0: off, -1: as the model likes). Short for `generationConfig.thinkingConfig`. Which one a model takes can be said under `models`.
      */
     thinking?: string | number;
     /**
-     * The answer is JSON of this schema. Short for `generationConfig.responseSchema` with `responseMimeType: application/json`.
+     * The answer is JSON of this schema (JSON Schema or the native subset), and is checked against it: templates of later steps read it as `steps.<name>.json`. Short for `generationConfig.responseSchema` with `responseMimeType: application/json`.
      */
     responseSchema?: {
       [k: string]: unknown;
     };
     /**
-     * true: web search grounding.
+     * true: web search grounding. Short for the search entry of `tools`.
      */
     search?: boolean;
     /**
-     * true: maps grounding.
+     * true: maps grounding. Short for the maps entry of `tools`.
      */
     maps?: boolean;
     /**
-     * The step whose earlier turns come before this one.
+     * The earlier generate step whose turns come before this one: its own request and answer, and what it continued. Goes with `prompt`, not with `contents`.
      */
     continue?: string;
     /**
-     * true: the answer comes as a stream. Not part of a job's identity.
+     * true: the answer comes as a stream, which keeps long answers from running into time-outs of the way. Not part of a job's identity.
      */
     stream?: boolean;
     /**
@@ -673,13 +685,25 @@ export interface GenerateStep {
        */
       maxOutputTokens?: number | string;
       /**
-       * `[TEXT, IMAGE]` makes images too.
+       * What the answer is made of: `[TEXT, IMAGE]` makes images too.
        */
       responseModalities?: string[] | string;
       /**
        * `thinkingLevel` for newer models, `thinkingBudget` for earlier ones.
        */
       thinkingConfig?: {
+        /**
+         * Of newer models: MINIMAL, LOW, MEDIUM or HIGH.
+         */
+        thinkingLevel?: string;
+        /**
+         * Of earlier models: tokens; 0 is off, -1 as the model likes. A template is possible.
+         */
+        thinkingBudget?: number | string;
+        /**
+         * true: summaries of what the model thought come with the answer. They are no part of its text.
+         */
+        includeThoughts?: boolean | string;
         [k: string]: unknown;
       };
       /**
@@ -687,9 +711,33 @@ export interface GenerateStep {
        */
       responseMimeType?: string;
       /**
-       * The schema that a JSON answer keeps to.
+       * The schema that a JSON answer keeps to, and is checked against; needs `responseMimeType: application/json`.
        */
       responseSchema?: {
+        [k: string]: unknown;
+      };
+      /**
+       * How many answers to make; each one is an output of the job. A template is possible.
+       */
+      candidateCount?: number | string;
+      /**
+       * Seed of the sampling. A template is possible.
+       */
+      seed?: number | string;
+      /**
+       * Texts that end the answer where they would appear.
+       */
+      stopSequences?: string[] | string;
+      /**
+       * Shape and size of images that the model makes: `{ aspectRatio: "16:9", imageSize: 2K }`.
+       */
+      imageConfig?: {
+        [k: string]: unknown;
+      };
+      /**
+       * The same as JSON Schema.
+       */
+      responseJsonSchema?: {
         [k: string]: unknown;
       };
       [k: string]: unknown;
@@ -731,7 +779,7 @@ export interface GenerateStep {
       };
     };
     /**
-     * How often the model may call functions before it must have answered.
+     * How often the model may call `functions` before it must have answered; each round is a call of the service.
      */
     rounds?: number;
     /**
@@ -740,6 +788,8 @@ export interface GenerateStep {
     code?: boolean;
     /**
      * Finish reasons whose text is a result all the same, for example `[MAX_TOKENS]`. Not part of a job's identity.
+     *
+     * Items: A finish reason as the service writes it.
      */
     accept?: string[];
   };
@@ -758,7 +808,7 @@ export interface ChatStep {
    */
   chat: {
     /**
-     * A model id from the service's list (`promptpress models`).
+     * A model id from the service's list (`promptpress models`), a template.
      */
     model: string;
     /**
@@ -802,16 +852,18 @@ export interface ChatStep {
     ];
     prompt?: Prompt;
     /**
-     * The system message.
+     * The system message, a template. Goes with `prompt`.
      */
     system?: string;
-    images?: Images;
+    images?: Images3;
     /**
-     * true: the answer comes as a stream. Not part of a job's identity.
+     * true: the answer comes as a stream, which keeps long answers from running into time-outs of the way. Not part of a job's identity.
      */
     stream?: boolean;
     /**
      * Finish reasons whose text is a result all the same, for example `[length]`. Not part of a job's identity.
+     *
+     * Items: A finish reason as the service writes it.
      */
     accept?: string[];
     /**
@@ -974,6 +1026,16 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             "turbo"
           ],
           "default": "relax"
+        },
+        "auth": {
+          "title": "Authentication",
+          "description": "How `generate` sends the key: `bearer` is `Authorization: Bearer`, as everywhere else; `header` is the header `names.keyHeader`. Image tasks, chat and models always use `bearer`.",
+          "type": "string",
+          "enum": [
+            "bearer",
+            "header"
+          ],
+          "default": "bearer"
         },
         "names": {
           "$ref": "#/$defs/names"
@@ -2043,24 +2105,29 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "properties": {
             "model": {
               "title": "Model",
-              "description": "A model id from the service's list (`promptpress models`).",
+              "description": "A model id from the service's list (`promptpress models`), a template.",
               "type": "string",
-              "minLength": 1
+              "minLength": 1,
+              "examples": [
+                "text-pro",
+                "{{ model }}"
+              ]
             },
             "prompt": {
               "$ref": "#/$defs/prompt"
             },
             "images": {
-              "$ref": "#/$defs/images"
+              "$ref": "#/$defs/images",
+              "description": "What the model is shown, after the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others."
             },
             "system": {
               "title": "System",
-              "description": "Instructions for the whole conversation. Short for `systemInstruction`.",
+              "description": "Instructions for the whole conversation, a template. Short for `systemInstruction`.",
               "type": "string"
             },
             "thinking": {
               "title": "Thinking",
-              "description": "A level (minimal, low, medium, high) for newer models, or a budget in tokens for earlier ones. Short for `generationConfig.thinkingConfig`.",
+              "description": "A level (minimal, low, medium, high) for newer models, or a budget in tokens for earlier ones (0: off, -1: as the model likes). Short for `generationConfig.thinkingConfig`. Which one a model takes can be said under `models`.",
               "type": [
                 "string",
                 "integer"
@@ -2068,38 +2135,53 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "pattern": "^(minimal|low|medium|high)$|\\{\\{",
               "minimum": -1,
               "examples": [
-                "minimal",
                 "low",
-                "medium",
-                "high"
+                1024
               ]
             },
             "responseSchema": {
               "title": "Response schema",
-              "description": "The answer is JSON of this schema. Short for `generationConfig.responseSchema` with `responseMimeType: application/json`.",
-              "type": "object"
+              "description": "The answer is JSON of this schema (JSON Schema or the native subset), and is checked against it: templates of later steps read it as `steps.<name>.json`. Short for `generationConfig.responseSchema` with `responseMimeType: application/json`.",
+              "type": "object",
+              "examples": [
+                {
+                  "type": "object",
+                  "properties": {
+                    "best": {
+                      "type": "integer"
+                    }
+                  },
+                  "required": [
+                    "best"
+                  ]
+                }
+              ]
             },
             "search": {
               "title": "Search",
-              "description": "true: web search grounding.",
+              "description": "true: web search grounding. Short for the search entry of `tools`.",
               "type": "boolean",
               "default": false
             },
             "maps": {
               "title": "Maps",
-              "description": "true: maps grounding.",
+              "description": "true: maps grounding. Short for the maps entry of `tools`.",
               "type": "boolean",
               "default": false
             },
             "continue": {
               "title": "Continue",
-              "description": "The step whose earlier turns come before this one.",
+              "description": "The earlier generate step whose turns come before this one: its own request and answer, and what it continued. Goes with `prompt`, not with `contents`.",
               "type": "string",
-              "minLength": 1
+              "minLength": 1,
+              "pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,63}$",
+              "examples": [
+                "ask"
+              ]
             },
             "stream": {
               "title": "Stream",
-              "description": "true: the answer comes as a stream. Not part of a job's identity.",
+              "description": "true: the answer comes as a stream, which keeps long answers from running into time-outs of the way. Not part of a job's identity.",
               "type": "boolean",
               "default": false
             },
@@ -2183,7 +2265,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 },
                 "responseModalities": {
                   "title": "Response modalities",
-                  "description": "`[TEXT, IMAGE]` makes images too.",
+                  "description": "What the answer is made of: `[TEXT, IMAGE]` makes images too.",
                   "type": [
                     "array",
                     "string"
@@ -2200,7 +2282,34 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 "thinkingConfig": {
                   "title": "Thinking configuration",
                   "description": "`thinkingLevel` for newer models, `thinkingBudget` for earlier ones.",
-                  "type": "object"
+                  "type": "object",
+                  "properties": {
+                    "thinkingLevel": {
+                      "title": "Thinking level",
+                      "description": "Of newer models: MINIMAL, LOW, MEDIUM or HIGH.",
+                      "type": "string",
+                      "examples": [
+                        "LOW",
+                        "HIGH"
+                      ]
+                    },
+                    "thinkingBudget": {
+                      "title": "Thinking budget",
+                      "description": "Of earlier models: tokens; 0 is off, -1 as the model likes. A template is possible.",
+                      "type": [
+                        "integer",
+                        "string"
+                      ]
+                    },
+                    "includeThoughts": {
+                      "title": "Include thoughts",
+                      "description": "true: summaries of what the model thought come with the answer. They are no part of its text.",
+                      "type": [
+                        "boolean",
+                        "string"
+                      ]
+                    }
+                  }
                 },
                 "responseMimeType": {
                   "title": "Response MIME type",
@@ -2209,7 +2318,45 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 },
                 "responseSchema": {
                   "title": "Response schema",
-                  "description": "The schema that a JSON answer keeps to.",
+                  "description": "The schema that a JSON answer keeps to, and is checked against; needs `responseMimeType: application/json`.",
+                  "type": "object"
+                },
+                "candidateCount": {
+                  "title": "Candidates",
+                  "description": "How many answers to make; each one is an output of the job. A template is possible.",
+                  "type": [
+                    "integer",
+                    "string"
+                  ]
+                },
+                "seed": {
+                  "title": "Seed",
+                  "description": "Seed of the sampling. A template is possible.",
+                  "type": [
+                    "integer",
+                    "string"
+                  ]
+                },
+                "stopSequences": {
+                  "title": "Stop sequences",
+                  "description": "Texts that end the answer where they would appear.",
+                  "type": [
+                    "array",
+                    "string"
+                  ],
+                  "items": {
+                    "title": "Stop sequence",
+                    "type": "string"
+                  }
+                },
+                "imageConfig": {
+                  "title": "Image configuration",
+                  "description": "Shape and size of images that the model makes: `{ aspectRatio: \"16:9\", imageSize: 2K }`.",
+                  "type": "object"
+                },
+                "responseJsonSchema": {
+                  "title": "Response JSON Schema",
+                  "description": "The same as JSON Schema.",
                   "type": "object"
                 }
               }
@@ -2225,6 +2372,13 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "description": "Functions that the model may call, each with the answer it always gets, so that the conversation goes on by itself. Short for a `functionDeclarations` tool.",
               "type": "object",
               "minProperties": 1,
+              "maxProperties": 128,
+              "propertyNames": {
+                "title": "function name",
+                "description": "A letter or underscore, then letters, digits, underscores, dots and hyphens; at most 64.",
+                "type": "string",
+                "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"
+              },
               "additionalProperties": {
                 "title": "Function",
                 "description": "A native function declaration without its name, and its `answer`.",
@@ -2255,11 +2409,29 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                     ]
                   }
                 }
-              }
+              },
+              "examples": [
+                {
+                  "weather": {
+                    "description": "Weather of a place",
+                    "parameters": {
+                      "type": "object",
+                      "properties": {
+                        "place": {
+                          "type": "string"
+                        }
+                      }
+                    },
+                    "answer": {
+                      "sky": "clear"
+                    }
+                  }
+                }
+              ]
             },
             "rounds": {
               "title": "Rounds",
-              "description": "How often the model may call functions before it must have answered.",
+              "description": "How often the model may call `functions` before it must have answered; each round is a call of the service.",
               "type": "integer",
               "minimum": 1,
               "maximum": 100,
@@ -2278,10 +2450,11 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "items": {
                 "title": "Finish reason",
                 "type": "string",
-                "minLength": 1,
                 "examples": [
                   "MAX_TOKENS"
-                ]
+                ],
+                "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+                "description": "A finish reason as the service writes it."
               }
             }
           }
@@ -2335,9 +2508,13 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "properties": {
             "model": {
               "title": "Model",
-              "description": "A model id from the service's list (`promptpress models`).",
+              "description": "A model id from the service's list (`promptpress models`), a template.",
               "type": "string",
-              "minLength": 1
+              "minLength": 1,
+              "examples": [
+                "text-pro",
+                "{{ model }}"
+              ]
             },
             "messages": {
               "title": "Messages",
@@ -2384,15 +2561,16 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             },
             "system": {
               "title": "System",
-              "description": "The system message.",
+              "description": "The system message, a template. Goes with `prompt`.",
               "type": "string"
             },
             "images": {
-              "$ref": "#/$defs/images"
+              "$ref": "#/$defs/images",
+              "description": "What the model is shown, after the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others."
             },
             "stream": {
               "title": "Stream",
-              "description": "true: the answer comes as a stream. Not part of a job's identity.",
+              "description": "true: the answer comes as a stream, which keeps long answers from running into time-outs of the way. Not part of a job's identity.",
               "type": "boolean",
               "default": false
             },
@@ -2403,10 +2581,11 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "items": {
                 "title": "Finish reason",
                 "type": "string",
-                "minLength": 1,
                 "examples": [
-                  "MAX_TOKENS"
-                ]
+                  "length"
+                ],
+                "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+                "description": "A finish reason as the service writes it."
               }
             },
             "temperature": {

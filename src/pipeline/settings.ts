@@ -11,6 +11,7 @@ export const defaults = {
     baseUrl: '${PROMPTPRESS_BASE_URL}',
     apiKey: '${PROMPTPRESS_API_KEY}',
     speed: 'relax',
+    auth: 'bearer',
     names: 'neutral',
   },
   limits: { tasks: 12, requests: 32 },
@@ -29,6 +30,7 @@ export const defaults = {
   sample: { seed: 0 },
   axis: { step: 1 },
   step: { keep: true },
+  generate: { rounds: 8 },
 } as const;
 
 /** The parts of a pipeline that are settings: no templates, no steps. */
@@ -66,6 +68,7 @@ function serviceOf(block: PipelineFile['service'] = {}): ServiceBlock {
     apiKey: block.apiKey ?? defaults.service.apiKey,
     ...(block.id === undefined ? {} : { id: block.id }),
     speed: block.speed ?? defaults.service.speed,
+    auth: block.auth ?? defaults.service.auth,
     names: namesOf(block.names ?? defaults.service.names),
   };
 }

@@ -66,12 +66,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nmatrix: { ⟦sample: {} }\n${one}`],
   ],
   'schema.key-choice': [
-    [`${head}  b: { ⟦generate: { model: m } }\n`, {}, ['step.unbuilt']],
-    [
-      `${head}  b: { ⟦chat: { model: m, prompt: p, messages: [{ role: user, content: c }] } }\n`,
-      {},
-      ['step.unbuilt'],
-    ],
+    [`${head}  b: { ⟦generate: { model: m } }\n`],
+    [`${head}  b: { ⟦chat: { model: m, prompt: p, messages: [{ role: user, content: c }] } }\n`],
   ],
   'schema.type': [
     ['⟦- a\n'],
@@ -169,7 +165,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { imagine: a, from: grid, ⟦click: U1 }\n`],
   ],
   'step.unbuilt': [
-    [`${head}  b: { from: grid, ⟦generate: { model: m, prompt: p } }\n`],
+    [`${head}  b: { ⟦describe: { image: parent }, from: grid }\n`],
     [`${head}  b: { from: grid, click: Vary (Region), ⟦prompt: p }\n`],
     [`${head}  b: { imagine: a, ⟦gather: grid/* }\n`],
     [`${head}  b: { gather: grid/*, ⟦blend: {} }\n`],
@@ -200,9 +196,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ],
     ['name: t\nsteps: { a: { imagine: "{{ ⟦steps.a.prompt }}" } }\n'],
   ],
-  'step.no-buttons': [
-    [`${head}  b: { chat: { model: m, prompt: p } }\n  c: { click: U1, from: ⟦b }\n`, {}, ['step.unbuilt']],
-  ],
+  'step.no-buttons': [[`${head}  b: { chat: { model: m, prompt: p } }\n  c: { click: U1, from: ⟦b }\n`]],
   'step.unknown-branch': [
     [from('⟦grid/U5')],
     [from('⟦grid/U1/V1')],

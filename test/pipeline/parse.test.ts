@@ -21,6 +21,7 @@ describe('a valid pipeline', () => {
         baseUrl: '${PROMPTPRESS_BASE_URL}',
         apiKey: '${PROMPTPRESS_API_KEY}',
         speed: 'relax',
+        auth: 'bearer',
         names: { preset: 'neutral', own: {} },
       },
       limits: { tasks: 12, requests: 32 },
@@ -174,8 +175,6 @@ describe('the whole language', () => {
       'step.unbuilt 40:5',
       'step.unbuilt 41:5',
       'file.missing 41:11',
-      'step.unbuilt 45:5',
-      'step.unbuilt 58:5',
     ]);
   });
 

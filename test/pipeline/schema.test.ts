@@ -84,6 +84,7 @@ describe('the schema', () => {
       sample: { seed: at('matrix/sample/seed') },
       axis: { step: at('axis/step') },
       step: { keep: at('keep') },
+      generate: { rounds: at('generateStep/generate/rounds') },
     };
     expect(stated).toEqual(defaults);
     expect(at('names/preset')).toBe(defaults.service.names);
@@ -95,7 +96,7 @@ describe('the schema', () => {
       .map(([way]) => way.split('/').at(-1));
     const known = Object.values(defaults).flatMap((block) => Object.keys(block));
     // Fields of generate that are absent unless they are declared: false is what the service does without them.
-    const ofTheService = ['search', 'maps', 'stream', 'preset'];
+    const ofTheService = ['search', 'maps', 'code', 'stream', 'preset'];
     expect(
       ways.filter((name) => !known.includes(name as string) && !ofTheService.includes(name as string)),
     ).toEqual([]);
