@@ -18,7 +18,6 @@ const cases: readonly Case[] = [
   { moment: 'state commit', n: 4, does: 'ENOSPC', says: full },
   { moment: 'state commit', n: 4, does: 'EROFS', says: /state\.db cannot be written/ },
   { moment: 'image write', n: 2, does: 'ENOSPC', says: /The disk is full \(ENOSPC/ },
-  { moment: 'image sync', n: 4, does: 'ENOSPC', says: /The disk is full \(ENOSPC/ },
   { moment: 'image open', n: 2, does: 'EROFS', says: /mounted read-only \(EROFS/ },
   { moment: 'manifest write', n: 2, does: 'ENOSPC', says: /The disk failed: ENOSPC/ },
   { moment: 'manifest rename', n: 1, does: 'EROFS', says: /The disk failed: EROFS/ },

@@ -36,24 +36,23 @@ export interface KilledRun {
 
 export interface KillOptions {
   readonly pipeline: string;
-  /** Fewer, when a start is done before its kill. */
   readonly kills: number;
   readonly seed: number;
   /** The most requests that are waited for before a timed kill. */
   readonly most: number;
   /** More to wait, in ms, after the last of them: what falls between requests. */
   readonly delayMs?: (random: () => number) => number;
-  /** Share of the kills that are aimed at one call on the disk; the last of all then is aimed at the end of the run. */
+  /** Share of the kills that are aimed at one call on the disk; the last of all is then aimed at the end of the run. */
   readonly aimed?: number;
 }
 
 /** Reached while there is work left, with the most of them that are let pass. */
 const atWork: readonly (readonly [Moment, number])[] = [
-  ['state commit', 80],
-  ['image open', 40],
-  ['image write', 40],
-  ['image sync', 40],
-  ['image rename', 40],
+  ['state commit', 60],
+  ['image open', 20],
+  ['image write', 20],
+  ['image sync', 20],
+  ['image rename', 20],
   ['record rename', 1],
   ['owner rename', 1],
 ];
@@ -89,22 +88,28 @@ export async function killAgainAndAgain({
   const random = seededRandom(seed);
   const aimed: Mishap[] = [];
   let timed = 0;
+  // Once a start was done before its kill, only the calls of a run that ends are left to aim at.
+  let isOver = false;
+  const die = async (kill: Mishap): Promise<boolean> => {
+    const { signal, stderr } = await cli(run, { ...options, env: { ...env, ...mishapEnv(kill) } });
+    const died = signal === 'SIGKILL' && hasHappened(stderr);
+    if (died) aimed.push(kill);
+    return died;
+  };
   while (timed + aimed.length < kills) {
-    const isLast = share > 0 && timed + aimed.length === kills - 1;
-    if (isLast || random() < share) {
-      const kill = drawKill(isLast ? atTheEnd : atWork, random);
-      const { signal, stderr } = await cli(run, { ...options, env: { ...env, ...mishapEnv(kill) } });
-      if (signal !== 'SIGKILL' || !hasHappened(stderr)) break;
-      aimed.push(kill);
+    if (isOver || (share > 0 && timed + aimed.length === kills - 1)) {
+      const kill = drawKill(atTheEnd, random);
+      if (!(await die(kill))) throw new Error(`No run has died ${kill.when} ${kill.moment} ${kill.n}.`);
+    } else if (random() < share) {
+      isOver = !(await die(drawKill(atWork, random)));
     } else {
       const { child, done } = startCli(run, options);
       await Promise.race([heard(service, 1 + Math.floor(random() * most)), done]);
       const ms = delayMs?.(random) ?? 0;
       if (ms > 0) await Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), done]);
       child.kill('SIGKILL');
-      // One that had nothing left to do has not been killed.
-      if ((await done).signal !== 'SIGKILL') break;
-      timed += 1;
+      isOver = (await done).signal !== 'SIGKILL';
+      if (!isOver) timed += 1;
     }
   }
   const last = await cli(run, options);

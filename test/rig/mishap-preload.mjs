@@ -16,7 +16,7 @@ const { open, rename } = fs.promises;
 
 /** What a path within a run directory is. */
 const kinds = [
-  ['image', /[\\/]images[\\/]\.incoming[\\/][^\\/]+\.part$/],
+  ['image', /[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['manifest', /[\\/]manifest\.csv\.[0-9a-f]{8}\.part$/],
   ['record', /[\\/]run\.json\.[0-9a-f]{8}\.part$/],
   ['owner', /[\\/]lock\.json\.new$/],
