@@ -14,7 +14,7 @@
  * @module
  */
 
-export { type ArtifactWriterOptions, createArtifactWriter } from './artifacts/image-writer.ts';
+export { type ArtifactWriterOptions, createArtifactWriter } from './artifacts/artifact-writer.ts';
 export type { ArtifactWriter, SaveAnswer, SaveFailure } from './artifacts/writer.ts';
 export { wallClock } from './cli/clock.ts';
 export { defaultFilesRoot, machineFiles } from './cli/files.ts';

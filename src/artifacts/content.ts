@@ -23,6 +23,22 @@ export function imageFormat(head: Buffer): ImageFormat | undefined {
   return formats.find((format) => format.matches(head));
 }
 
+/** Still images of the HEIF family, which models take and the service does not give (ISO/IEC 23008-12). */
+const heif: Readonly<Record<string, string>> = {
+  heic: 'image/heic',
+  heix: 'image/heic',
+  hevc: 'image/heic',
+  mif1: 'image/heif',
+  msf1: 'image/heif',
+};
+
+/** The type of an image that is shown to a model, by its first bytes. */
+export function inputType(head: Buffer): string | undefined {
+  const known = imageFormat(head)?.mime;
+  if (known !== undefined || head.toString('latin1', 4, 8) !== 'ftyp') return known;
+  return heif[head.toString('latin1', 8, 12)];
+}
+
 /**
  * What came instead of an image, and whether another try may help.
  *

@@ -20,6 +20,8 @@ export interface Route {
   readonly proxied: boolean;
   /** Takes secrets out of a text; a link that holds one is not followed, for it would hand it on. */
   readonly mask: (text: string) => string;
+  /** Who gave the links, for messages; default: the service. */
+  readonly giver?: string;
 }
 
 /** An image on its way. */
@@ -48,8 +50,8 @@ export async function openLink(
   now: number,
 ): Promise<Arrival> {
   // What came already masked held a secret too.
-  if (link === secretMask) fail(holdsSecret);
-  let url = parseLink(link);
+  if (link === secretMask) fail(holdsSecret(route));
+  let url = parseLink(link, route);
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
     await checkAddress(url, route, deadline);
     const response = await get(url, route, deadline);
@@ -61,7 +63,7 @@ export async function openLink(
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {
       return fail(refusedStatus(url, status, headers['retry-after'], now));
     }
-    url = parseLink(location, url);
+    url = parseLink(location, route, url);
   }
   return fail({
     code: 'download.status',
@@ -73,25 +75,26 @@ export async function openLink(
 /** For a body that is not wanted: the answer is decided on the status, and what becomes of the rest changes nothing. */
 const ignore = (): void => undefined;
 
-function parseLink(link: string, base?: URL): URL {
+const giverOf = ({ giver = 'The service' }: Route): string => giver;
+
+function parseLink(link: string, route: Route, base?: URL): URL {
   try {
     return new URL(link, base);
   } catch (cause) {
     return fail({
       code: 'download.address',
       class: 'permanent',
-      message: `The service gave an image link that is no web address: ${shownWords(link).slice(0, 80)}`,
+      message: `${giverOf(route)} gave an image link that is no web address: ${shownWords(link).slice(0, 80)}`,
       cause,
     });
   }
 }
 
-const holdsSecret: SaveFailure = {
+const holdsSecret = (route: Route): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
-  message:
-    'The service gave an image link that holds the API key or another secret of yours: it is neither followed nor kept.',
-};
+  message: `${giverOf(route)} gave an image link that holds the API key or another secret of yours: it is neither followed nor kept.`,
+});
 
 const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
   code: 'download.address',
@@ -103,7 +106,7 @@ const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
 });
 
 async function checkAddress(url: URL, route: Route, deadline: Deadline): Promise<void> {
-  if (route.mask(url.href) !== url.href) fail(holdsSecret);
+  if (route.mask(url.href) !== url.href) fail(holdsSecret(route));
   let why: string | undefined;
   try {
     why = route.proxied

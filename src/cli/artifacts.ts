@@ -1,4 +1,4 @@
-import { createArtifactWriter } from '../artifacts/image-writer.ts';
+import { createArtifactWriter } from '../artifacts/artifact-writer.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
 import { createDispatcher } from '../service/dispatcher.ts';
 import type { Closing } from './closing.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import type { ArtifactWriterOptions } from '../../src/artifacts/image-writer.ts';
+import type { ArtifactWriterOptions } from '../../src/artifacts/artifact-writer.ts';
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import { gallery } from './gallery.ts';
 import { filesIn, freshFolder, ManualClock, startServer, startWriter, until } from './places.ts';

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/artifact-writer.ts';
 import type { DownloadClock } from '../../src/artifacts/deadline.ts';
-import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/image-writer.ts';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
 
 const folders: string[] = [];

@@ -1,5 +1,5 @@
 /** Saves one link, and says what came of it. */
-import { createArtifactWriter } from '../../../src/artifacts/image-writer.ts';
+import { createArtifactWriter } from '../../../src/artifacts/artifact-writer.ts';
 
 const [directory = '', url = ''] = process.argv.slice(2);
 const writer = createArtifactWriter({ directory, baseUrl: url });

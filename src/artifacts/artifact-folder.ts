@@ -1,36 +1,41 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onDisk } from './failure.ts';
 import type { Bytes } from './formats/format.ts';
 
-/**
- * Where unfinished files lie: within `images`, so that the last rename stays on one file system wherever that folder
- * leads; hidden, so that programs that read the folder as a data set pass it over.
- */
-const incoming = 'images/.incoming';
+/** The folders of a run directory that artifacts lie in. */
+export type ArtifactRoot = 'images' | 'text';
 
 /** A file on its way into the folder. */
 export interface IncomingFile extends Bytes {
   readonly sha256: string;
   write(chunk: Buffer): Promise<void>;
+  /** Nothing more follows: what is written is durable, and no descriptor is held. */
+  seal(): Promise<void>;
   /** Gives the file its final name, durably; a file that has the name is replaced whole. */
   finish(name: string): Promise<void>;
   /** Removes the file unless it is finished. */
   discard(): Promise<void>;
 }
 
-/** The `images` folder of a run directory. Names are relative to the run directory, with `/`. */
-export class ImageFolder {
+/** One such folder of a run directory. Names are relative to the run directory, with `/`. */
+export class ArtifactFolder {
   readonly #directory: string;
+  /**
+   * Where unfinished files lie: within the folder, so that the last rename stays on one file system wherever it
+   * leads; hidden, so that programs that read the folder as a data set pass it over.
+   */
+  readonly #incoming: string;
   /** Folders whose names are durable: no more than there are two-character beginnings of keys. */
   readonly #synced = new Set<string>();
   #prepared: Promise<void> | undefined;
   #count = 0;
 
-  constructor(directory: string) {
+  constructor(directory: string, root: ArtifactRoot) {
     this.#directory = directory;
+    this.#incoming = join(directory, root, '.incoming');
   }
 
   /** Opens a file for what is about to arrive. `stem` is the final name without folder and extension. */
@@ -43,26 +48,31 @@ export class ImageFolder {
       throw failure;
     }
     this.#count += 1;
-    // Two downloads of one job must not write one file.
-    const path = join(this.#directory, incoming, `${stem}.${this.#count}.part`);
+    // Two tries of one job must not write one file.
+    const path = join(this.#incoming, `${stem}.${this.#count}.part`);
     return onDisk(async () => {
       const handle = await open(path, 'wx+');
       return new Incoming(path, handle, (name) => this.#place(path, name));
     });
   }
 
-  /** Removes files that earlier tries left under other names, when the image has come in another format now. */
-  async remove(names: readonly string[]): Promise<void> {
+  /**
+   * Removes files that earlier tries left under other names: the image has come in another format now.
+   * @returns whether any of them was there
+   */
+  async remove(names: readonly string[]): Promise<boolean> {
+    let found = false;
     await onDisk(async () => {
-      for (const name of names) await rm(join(this.#directory, name), { force: true });
+      for (const name of names) if (await unlinked(join(this.#directory, name))) found = true;
     });
+    return found;
   }
 
   /** Tidies up, also where nothing has arrived. The folder of unfinished files stays while there is something in it. */
   async close(): Promise<void> {
-    const folder = join(this.#directory, incoming);
+    const folder = this.#incoming;
     try {
-      // A run that was killed may have left it, and this one may have had no image to bring in.
+      // A run that was killed may have left it, and this one may have had nothing to bring in.
       if (this.#prepared === undefined) await removeUnfinished(folder);
       await rmdir(folder);
     } catch {
@@ -70,10 +80,10 @@ export class ImageFolder {
     }
   }
 
-  /** What a killed run was receiving is of no use: its download begins anew. */
+  /** What a killed run was receiving is of no use: it begins anew. */
   async #prepare(): Promise<void> {
     await onDisk(async () => {
-      const folder = join(this.#directory, incoming);
+      const folder = this.#incoming;
       await mkdir(folder, { recursive: true });
       await removeUnfinished(folder);
       for (const made of [dirname(folder), this.#directory]) await syncFolder(made);
@@ -137,12 +147,17 @@ class Incoming implements IncomingFile {
     });
   }
 
-  async finish(name: string): Promise<void> {
+  async seal(): Promise<void> {
+    if (!this.#open) return;
     await onDisk(async () => {
       await this.#handle.sync();
       await this.#close();
-      await this.#place(name);
     });
+  }
+
+  async finish(name: string): Promise<void> {
+    await this.seal();
+    await onDisk(() => this.#place(name));
     this.#placed = true;
   }
 
@@ -158,6 +173,16 @@ class Incoming implements IncomingFile {
     if (!this.#open) return;
     this.#open = false;
     await this.#handle.close();
+  }
+}
+
+async function unlinked(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }
 

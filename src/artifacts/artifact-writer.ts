@@ -1,0 +1,75 @@
+import { ArtifactFolder } from './artifact-folder.ts';
+import { bringIn, type DownloadLimits } from './bring-in.ts';
+import { type DownloadClock, startDeadline, systemClock } from './deadline.ts';
+import { SaveError } from './failure.ts';
+import { keepAnswer } from './keep-answer.ts';
+import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
+import { checkName } from './names.ts';
+import { aborted, openLink } from './request.ts';
+import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
+
+export interface ArtifactWriterOptions extends LinkOptions {
+  /** The run directory; the caller holds its lock. */
+  readonly directory: string;
+  /** Of one file. Default 256 MiB. */
+  readonly maxBytes?: number;
+  /** Width times height of one image. Default 268,402,689, which is also the most that sharp opens. */
+  readonly maxPixels?: number;
+  /** Default: the machine's. */
+  readonly clock?: DownloadClock;
+}
+
+const defaults = { maxBytes: 256 * 1024 * 1024, maxPixels: 0x3fff * 0x3fff } as const;
+
+/**
+ * Brings images into `images/<first 2 characters of key>/<key>-<output>.<extension>` of a run directory, and texts into
+ * `text/` in the same way. A file has its final name when it is whole, known to be what it should be and on the
+ * disk, and not before; the answer comes after that.
+ */
+export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
+  const route = openRoute(options);
+  const { mask } = route;
+  const clock = options.clock ?? systemClock;
+  const limits: DownloadLimits = {
+    maxBytes: options.maxBytes ?? defaults.maxBytes,
+    maxPixels: options.maxPixels ?? defaults.maxPixels,
+    mask,
+  };
+  const images = new ArtifactFolder(options.directory, 'images');
+  const text = new ArtifactFolder(options.directory, 'text');
+  const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
+
+  return {
+    save: async ({ url, key, output }, signal): Promise<SaveAnswer> => {
+      checkName(key, output);
+      if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
+      const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
+      try {
+        const arrival = await openLink(url, route, deadline, clock.now());
+        try {
+          return { ok: true, value: await bringIn(arrival, images, { key, output }, deadline, limits) };
+        } finally {
+          arrival.discard();
+        }
+      } catch (failure) {
+        if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
+        throw failure;
+      } finally {
+        deadline.end();
+      }
+    },
+    keep: async (request, signal): Promise<KeepAnswer> => {
+      try {
+        return { ok: true, value: await keepAnswer(request, { images, text }, limits, signal) };
+      } catch (failure) {
+        if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
+        throw failure;
+      }
+    },
+    close: async () => {
+      await route.close();
+      await images.close();
+      await text.close();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { Artifact } from '../plan/job.ts';
+import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
+import { headLength, imageExtensions, imageFormat, notAnImage, wordsLength } from './content.ts';
+import type { Deadline } from './deadline.ts';
+import { fail } from './failure.ts';
+import type { ImageFormat } from './formats/format.ts';
+import { imagePath } from './names.ts';
+import { type Arrival, chunks } from './request.ts';
+
+/** What a download may be, and may say. */
+export interface DownloadLimits {
+  readonly maxBytes: number;
+  readonly maxPixels: number;
+  /** Takes secrets out of a text. */
+  readonly mask: (text: string) => string;
+}
+
+/**
+ * Takes an arriving image in under its final name. @throws SaveError
+ */
+export async function bringIn(
+  arrival: Arrival,
+  folder: ArtifactFolder,
+  of: { readonly key: string; readonly output: number },
+  deadline: Deadline,
+  limits: DownloadLimits,
+): Promise<Artifact> {
+  if ((arrival.contentLength ?? 0) > limits.maxBytes) tooLarge(arrival, limits);
+  const file = await folder.receive(`${of.key}-${of.output}`);
+  try {
+    const format = await receive(arrival, file, deadline, limits);
+    const size = await format.measure(file);
+    if (size === undefined) {
+      return fail({
+        code: 'download.truncated',
+        class: 'retry',
+        message: `The ${format.mime} file at ${arrival.link} is damaged, or its end is missing (${file.size} bytes came).`,
+      });
+    }
+    if (size.width * size.height > limits.maxPixels) {
+      return fail({
+        code: 'download.too-large',
+        class: 'permanent',
+        message: `The image at ${arrival.link} claims ${size.width} × ${size.height} pixels.`,
+      });
+    }
+    const name = imagePath(of.key, of.output);
+    const artifact: Artifact = {
+      output: of.output,
+      file: `${name}.${format.extension}`,
+      bytes: file.size,
+      sha256: file.sha256,
+      mime: format.mime,
+      ...size,
+    };
+    await file.finish(artifact.file);
+    await folder.remove(
+      imageExtensions.filter((other) => other !== format.extension).map((other) => `${name}.${other}`),
+    );
+    return artifact;
+  } finally {
+    await file.discard();
+  }
+}
+
+/** Writes what arrives; looks at its beginning before a byte of it is written. */
+async function receive(
+  arrival: Arrival,
+  file: IncomingFile,
+  deadline: Deadline,
+  limits: DownloadLimits,
+): Promise<ImageFormat> {
+  let start: Buffer = Buffer.alloc(0);
+  let format: ImageFormat | undefined;
+  for await (const chunk of chunks(arrival, deadline)) {
+    if (format !== undefined) {
+      if (file.size + chunk.length > limits.maxBytes) tooLarge(arrival, limits);
+      await file.write(chunk);
+      continue;
+    }
+    start = Buffer.concat([start, chunk]);
+    if (start.length < headLength) continue;
+    format = imageFormat(start);
+    if (format === undefined) {
+      if (start.length >= wordsLength) break;
+      continue;
+    }
+    if (start.length > limits.maxBytes) tooLarge(arrival, limits);
+    await file.write(start);
+  }
+  if (format !== undefined) return format;
+  if (start.length === 0) {
+    return fail({
+      code: 'download.truncated',
+      class: 'retry',
+      message: `${arrival.link} gave an empty file.`,
+    });
+  }
+  format = imageFormat(start);
+  if (format === undefined)
+    return fail(notAnImage(start.subarray(0, wordsLength), arrival.link, limits.mask));
+  await file.write(start);
+  return format;
+}
+
+const tooLarge = (arrival: Arrival, limits: DownloadLimits): never =>
+  fail({
+    code: 'download.too-large',
+    class: 'permanent',
+    message: `The file at ${arrival.link} is larger than ${limits.maxBytes} bytes, the most that is taken.`,
+  });

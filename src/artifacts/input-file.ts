@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { fail, onDisk } from './failure.ts';
+import { tooLarge } from './input-failure.ts';
+import { largestInput } from './inputs.ts';
+
+/**
+ * A file that a pipeline names, with the content that its job was planned with.
+ *
+ * @param path relative to the pipeline's folder, or absolute
+ * @throws SaveError
+ */
+export async function readPipelineFile(
+  { path, sha256 }: { readonly path: string; readonly sha256: string },
+  { folder, filesRoot }: { readonly folder: string; readonly filesRoot: string },
+): Promise<Buffer> {
+  const real = await found(isAbsolute(path) ? path : join(folder, path), path);
+  if (!isWithin(filesRoot, real)) {
+    return fail({
+      code: 'input.missing',
+      class: 'permanent',
+      message: `${path} leads out of ${filesRoot}, the folder that a pipeline's files must lie in (--files-root).`,
+    });
+  }
+  const bytes = await readWhole(real, path);
+  if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
+  return fail({
+    code: 'input.changed',
+    class: 'permanent',
+    message: `${path} has changed since the run was planned. Run again: that plans with the file as it is now.`,
+  });
+}
+
+/** A file that a job of this run produced. @throws SaveError */
+export async function readArtifact(file: string, directory: string): Promise<Buffer> {
+  const path = join(directory, file);
+  // It comes out of the state, where nobody but this program writes.
+  if (isAbsolute(file) || !isWithin(directory, path)) {
+    throw new Error(`Internal error: the artifact ${JSON.stringify(file)} lies outside the run directory.`);
+  }
+  return await readWhole(await found(path, file), file);
+}
+
+async function found(path: string, name: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (cause) {
+    return unreadable(cause, name);
+  }
+}
+
+/** Never waits: what is no plain file (a pipe, a device) is not opened for reading. */
+async function readWhole(path: string, name: string): Promise<Buffer> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (cause) {
+    return unreadable(cause, name);
+  }
+  try {
+    return await onDisk(async () => {
+      const { size, isFile } = await handle.stat().then((is) => ({ size: is.size, isFile: is.isFile() }));
+      if (!isFile) {
+        return fail({ code: 'input.missing', class: 'permanent', message: `${name} is no file.` });
+      }
+      if (size > largestInput) return fail(tooLarge(name));
+      return await readUpTo(handle, size);
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What is appended meanwhile is not read: the hash tells. */
+async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(size);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await handle.read(buffer, at, size - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return buffer.subarray(0, at);
+}
+
+const missing: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there any more',
+  ENOTDIR: 'is not there any more',
+  ELOOP: 'is a link that leads to itself',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  EISDIR: 'is a folder',
+  ENAMETOOLONG: 'has a name that no file can have',
+  ERR_INVALID_ARG_VALUE: 'has a name that no file can have',
+};
+
+function unreadable(cause: unknown, name: string): Promise<never> {
+  const why = missing[String((cause as NodeJS.ErrnoException).code)];
+  if (why === undefined) return onDisk(() => Promise.reject(cause as Error));
+  return fail({ code: 'input.missing', class: 'permanent', message: `The image ${name} ${why}.`, cause });
+}
+
+function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,87 @@
+import { fromBase64 } from './base64.ts';
+import { headLength, inputType, notAnImage, wordsLength } from './content.ts';
+import type { Deadline } from './deadline.ts';
+import { fail, SaveError } from './failure.ts';
+import { notImage, tooLarge } from './input-failure.ts';
+import { largestInput } from './inputs.ts';
+import { type Arrival, chunks, openLink, type Route } from './request.ts';
+import type { SaveFailure } from './writer.ts';
+
+/** The image at an address, read into memory. @throws SaveError */
+export async function readLink(url: string, route: Route, deadline: Deadline, now: number): Promise<Buffer> {
+  try {
+    const arrival = await openLink(url, { ...route, giver: 'The pipeline' }, deadline, now);
+    try {
+      return await readArrival(arrival, deadline, route.mask);
+    } finally {
+      arrival.discard();
+    }
+  } catch (failure) {
+    if (failure instanceof SaveError) throw new SaveError(asInput(failure.failure));
+    throw failure;
+  }
+}
+
+/** There is nobody to ask for a fresh link. */
+const asInput = (failure: SaveFailure): SaveFailure =>
+  failure.class === 'fresh-link' ? { ...failure, class: 'permanent' } : failure;
+
+async function readArrival(
+  arrival: Arrival,
+  deadline: Deadline,
+  mask: (text: string) => string,
+): Promise<Buffer> {
+  if ((arrival.contentLength ?? 0) > largestInput) return fail(tooLarge(`at ${arrival.link}`));
+  const pieces: Buffer[] = [];
+  let size = 0;
+  let known = false;
+  for await (const chunk of chunks(arrival, deadline)) {
+    pieces.push(chunk);
+    size += chunk.length;
+    if (size > largestInput) return fail(tooLarge(`at ${arrival.link}`));
+    if (known || size < headLength) continue;
+    known = inputType(Buffer.concat(pieces)) !== undefined;
+    if (!known && size >= wordsLength) break;
+  }
+  const bytes = Buffer.concat(pieces, size);
+  if (size === 0) {
+    return fail({
+      code: 'download.truncated',
+      class: 'retry',
+      message: `${arrival.link} gave an empty file.`,
+    });
+  }
+  if (inputType(bytes) === undefined) {
+    return fail(notAnImage(bytes.subarray(0, wordsLength), arrival.link, mask));
+  }
+  return bytes;
+}
+
+/** The bytes of a data URI (RFC 2397), in Base64 or percent-encoded. @throws SaveError */
+export function readDataUri(uri: string): Buffer {
+  const comma = uri.indexOf(',');
+  if (comma < 0 || comma > 1024) return fail(notImage('The data URI'));
+  const data = uri.slice(comma + 1);
+  // A byte takes at least one character, four bytes of Base64 three.
+  if (data.length > largestInput * 3) return fail(tooLarge('of the data URI'));
+  const bytes = /;\s*base64\s*$/i.test(uri.slice(0, comma)) ? decoded(data) : percentDecoded(data);
+  if (bytes.length > largestInput) return fail(tooLarge('of the data URI'));
+  return bytes;
+}
+
+function decoded(data: string): Buffer {
+  const pieces: Buffer[] = [];
+  const decoder = fromBase64(data.includes('%') ? percentDecoded(data).toString('latin1') : data);
+  for (;;) {
+    const { value, done } = decoder.next();
+    if (done !== true) pieces.push(value);
+    else return value ? Buffer.concat(pieces) : fail(notImage('The data URI'));
+  }
+}
+
+/** Not `decodeURIComponent`: the bytes of an image are no UTF-8. */
+const percentDecoded = (data: string): Buffer =>
+  Buffer.from(
+    data.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );

@@ -1,0 +1,86 @@
+import { inputType } from './content.ts';
+import { type DownloadClock, startDeadline, systemClock } from './deadline.ts';
+import { fail, SaveError } from './failure.ts';
+import { notImage } from './input-failure.ts';
+import { readArtifact, readPipelineFile } from './input-file.ts';
+import { readDataUri, readLink } from './input-link.ts';
+import type { InputAnswer, InputReader, InputSource } from './inputs.ts';
+import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
+import { aborted, type Route } from './request.ts';
+
+export interface InputReaderOptions extends LinkOptions {
+  /** The run directory. */
+  readonly directory: string;
+  /** Absolute folder of the pipeline: its files are named relative to it. */
+  readonly folder: string;
+  /** Folder that they must lie in, links resolved (`--files-root`). */
+  readonly filesRoot: string;
+  /** Default: the machine's. */
+  readonly clock?: DownloadClock;
+}
+
+/**
+ * Reads the images that text calls show, wherever they lie. What they are, their content says; they are passed on as
+ * they are, whatever a model makes of the format. Addresses follow the rule of image links (DESIGN.md section 10, promise 5).
+ */
+export function createInputReader(options: InputReaderOptions): InputReader & { close(): Promise<void> } {
+  const route = openRoute(options);
+  const clock = options.clock ?? systemClock;
+
+  const read = async (source: InputSource, signal: AbortSignal): Promise<Buffer> => {
+    switch (source.kind) {
+      case 'file':
+        return await readPipelineFile(source, options);
+      case 'artifact':
+        return await readArtifact(source.file, options.directory);
+      case 'url':
+        return /^data:/i.test(source.url)
+          ? readDataUri(source.url)
+          : await download(source.url, route, clock, options, signal);
+    }
+  };
+
+  return {
+    load: async (source, signal): Promise<InputAnswer> => {
+      if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
+      try {
+        const bytes = await read(source, signal);
+        const mimeType = inputType(bytes) ?? fail(notImage(nameOf(source)));
+        return { ok: true, value: { mimeType, data: bytes.toString('base64') } };
+      } catch (failure) {
+        if (!(failure instanceof SaveError)) throw failure;
+        return {
+          ok: false,
+          error: { ...failure.failure, message: route.mask(failure.failure.message) },
+        };
+      }
+    },
+    close: () => route.close(),
+  };
+}
+
+async function download(
+  url: string,
+  route: Route,
+  clock: DownloadClock,
+  { timeouts = defaultTimeouts }: LinkOptions,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const deadline = startDeadline(clock, timeouts, signal);
+  try {
+    return await readLink(url, route, deadline, clock.now());
+  } finally {
+    deadline.end();
+  }
+}
+
+function nameOf(source: InputSource): string {
+  switch (source.kind) {
+    case 'file':
+      return source.path;
+    case 'artifact':
+      return source.file;
+    case 'url':
+      return 'The data URI';
+  }
+}

@@ -1,0 +1,191 @@
+import type { Artifact } from '../plan/job.ts';
+import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
+import { fromBase64 } from './base64.ts';
+import type { DownloadLimits } from './bring-in.ts';
+import { imageExtensions, imageFormat } from './content.ts';
+import { fail } from './failure.ts';
+import type { ImageFormat } from './formats/format.ts';
+import { answerPath, checkName, imagePath, textPath } from './names.ts';
+import { aborted } from './request.ts';
+import type { AnswerPiece, KeepRequest } from './writer.ts';
+
+type ImagePiece = Extract<AnswerPiece, { kind: 'image' }>;
+type TextPiece = Extract<AnswerPiece, { kind: 'text' }>;
+
+const textExtensions = ['txt', 'json'] as const;
+
+interface Folders {
+  readonly images: ArtifactFolder;
+  readonly text: ArtifactFolder;
+}
+
+/** A file that is whole and durable, and has yet to be given its name. */
+interface Ready {
+  readonly artifact: Artifact;
+  readonly file: IncomingFile;
+}
+
+/**
+ * Writes what a text call came to. No file has its name before all of them are whole; the answer, which names the
+ * others, comes last. @throws SaveError
+ */
+export async function keepAnswer(
+  { key, pieces, answer }: KeepRequest,
+  folders: Folders,
+  limits: DownloadLimits,
+  signal: AbortSignal,
+): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile: string }> {
+  checkName(key, 1);
+  const opened: IncomingFile[] = [];
+  const receive = async (folder: ArtifactFolder, stem: string): Promise<IncomingFile> => {
+    if (signal.aborted) fail(aborted(signal.reason));
+    const file = await folder.receive(stem);
+    opened.push(file);
+    return file;
+  };
+  try {
+    const ready: Ready[] = [];
+    for (const [index, piece] of pieces.entries()) {
+      const output = index + 1;
+      const file = await receive(folders[piece.kind === 'image' ? 'images' : 'text'], `${key}-${output}`);
+      const artifact =
+        piece.kind === 'image'
+          ? await writeImage(piece, file, { key, output }, limits)
+          : await writeText(piece, file, { key, output }, limits);
+      await file.seal();
+      ready.push({ artifact, file });
+    }
+    const artifacts = ready.map(({ artifact }) => artifact);
+    const whole = await receive(folders.text, `${key}.answer`);
+    await whole.write(Buffer.from(limits.mask(namingImages(answer, pieces, artifacts))));
+    for (const { artifact, file } of ready) await file.finish(artifact.file);
+    const answerFile = answerPath(key);
+    await whole.finish(answerFile);
+    await removeOthers(key, artifacts, folders);
+    return { artifacts, answerFile };
+  } finally {
+    for (const file of opened) await file.discard();
+  }
+}
+
+/** The text to the letter, but for secrets that the service repeated. */
+async function writeText(
+  { text, mime, candidate }: TextPiece,
+  file: IncomingFile,
+  { key, output }: { readonly key: string; readonly output: number },
+  { mask }: DownloadLimits,
+): Promise<Artifact> {
+  await file.write(Buffer.from(mask(text)));
+  const extension = mime === 'application/json' ? 'json' : 'txt';
+  return {
+    output,
+    file: `${textPath(key, output)}.${extension}`,
+    bytes: file.size,
+    sha256: file.sha256,
+    mime,
+    candidate,
+  };
+}
+
+/** What it is, its content says: the type that the service names beside it is often wrong. */
+async function writeImage(
+  { data, mimeType, candidate }: ImagePiece,
+  file: IncomingFile,
+  { key, output }: { readonly key: string; readonly output: number },
+  limits: DownloadLimits,
+): Promise<Artifact> {
+  const format = await writeBase64(data, file, limits);
+  const size = await format?.measure(file);
+  if (format === undefined || size === undefined) {
+    return fail({
+      code: 'download.not-image',
+      class: 'permanent',
+      message: `Image ${output} of the answer, called ${shownType(mimeType)}, is ${
+        format === undefined ? 'no image' : `a damaged ${format.mime} file`
+      } (${file.size} bytes).`,
+    });
+  }
+  if (size.width * size.height > limits.maxPixels) {
+    return fail({
+      code: 'download.too-large',
+      class: 'permanent',
+      message: `Image ${output} of the answer claims ${size.width} × ${size.height} pixels.`,
+    });
+  }
+  return {
+    output,
+    file: `${imagePath(key, output)}.${format.extension}`,
+    bytes: file.size,
+    sha256: file.sha256,
+    mime: format.mime,
+    ...size,
+    candidate,
+  };
+}
+
+/** Writes while it decodes; undefined where the text is not Base64, or its beginning is not that of an image. */
+async function writeBase64(
+  data: string,
+  file: IncomingFile,
+  { maxBytes }: DownloadLimits,
+): Promise<ImageFormat | undefined> {
+  // Three bytes in four characters.
+  if ((data.length / 4) * 3 > maxBytes + 64) {
+    return fail({
+      code: 'download.too-large',
+      class: 'permanent',
+      message: `An image of the answer is larger than ${maxBytes} bytes, the most that is taken.`,
+    });
+  }
+  const pieces = fromBase64(data);
+  let format: ImageFormat | undefined;
+  for (;;) {
+    const { value, done } = pieces.next();
+    if (done === true) return value ? format : undefined;
+    if (file.size === 0) {
+      format = imageFormat(value);
+      if (format === undefined) return undefined;
+    }
+    await file.write(value);
+  }
+}
+
+const shownType = (mimeType: string): string =>
+  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'by no name';
+
+/** In place of image data stands the name of the file that holds it. */
+function namingImages(
+  answer: string,
+  pieces: readonly AnswerPiece[],
+  artifacts: readonly Artifact[],
+): string {
+  return pieces.reduce((text, piece, index) => {
+    const { file } = artifacts[index] as Artifact;
+    if (piece.kind !== 'image') return text;
+    // Chat gives images as data URIs.
+    return text
+      .replaceAll(`data:${piece.mimeType};base64,${piece.data}`, file)
+      .replaceAll(JSON.stringify(piece.data), JSON.stringify(file));
+  }, answer);
+}
+
+/** Removes what an earlier try left: the same output in another form, and outputs that there are no more. */
+async function removeOthers(
+  key: string,
+  artifacts: readonly Artifact[],
+  { images, text }: Folders,
+): Promise<void> {
+  const kept = new Set(artifacts.map(({ file }) => file));
+  const isOld = (name: string): boolean => !kept.has(name);
+  const removeOutput = async (output: number): Promise<boolean> => {
+    const inText = await text.remove(namesWith(textPath(key, output), textExtensions).filter(isOld));
+    const inImages = await images.remove(namesWith(imagePath(key, output), imageExtensions).filter(isOld));
+    return inText || inImages;
+  };
+  for (const { output } of artifacts) await removeOutput(output);
+  // Files are named in the order of their outputs: behind the first that is missing there are none.
+  for (let output = artifacts.length + 1; await removeOutput(output); output += 1);
+}
+
+const namesWith = (path: string, extensions: readonly string[]): readonly string[] =>
+  extensions.map((extension) => `${path}.${extension}`);

@@ -1,0 +1,50 @@
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import { addressRule } from './address.ts';
+import type { DownloadTimeouts } from './deadline.ts';
+import type { Route } from './request.ts';
+
+/** How links of one run are followed. */
+export interface LinkOptions {
+  /** The service's base address: links may lead to its host name, whatever that resolves to. */
+  readonly baseUrl: string;
+  /**
+   * A proxy of the environment, which then resolves the names: links are judged by name before the request. The
+   * caller closes it. Default: direct connections, judged by the address that is connected to.
+   */
+  readonly dispatcher?: Dispatcher;
+  /** Default: 60 s for the next byte, 10 min for a whole download. */
+  readonly timeouts?: DownloadTimeouts;
+  /** Connections to one host. Default 16. */
+  readonly connections?: number;
+  /** Default: the system's `dns.lookup`. */
+  readonly lookup?: LookupFunction;
+  /** Takes secrets out of a text: servers repeat what they like. Default: there are none. */
+  readonly mask?: (text: string) => string;
+}
+
+export const defaultTimeouts: DownloadTimeouts = { idleMs: 60_000, totalMs: 600_000 };
+
+const defaultConnections = 16;
+
+/** The route of links, to be closed when no more are followed. */
+export function openRoute(options: LinkOptions): Route & { close(): Promise<void> } {
+  const { baseUrl, lookup, mask = (text) => text } = options;
+  const rule = addressRule(baseUrl, lookup);
+  if (options.dispatcher !== undefined) {
+    return { rule, dispatcher: options.dispatcher, proxied: true, mask, close: () => Promise.resolve() };
+  }
+  const dispatcher = directAgent(rule.lookup, options);
+  return { rule, dispatcher, proxied: false, mask, close: () => dispatcher.destroy() };
+}
+
+function directAgent(lookup: LookupFunction, options: LinkOptions): Agent {
+  return new Agent({
+    connect: { lookup, timeout: (options.timeouts ?? defaultTimeouts).idleMs },
+    connections: options.connections ?? defaultConnections,
+    pipelining: 1,
+    maxHeaderSize: 16_384,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}

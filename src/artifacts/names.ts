@@ -1,0 +1,18 @@
+/**
+ * Where the files of a job lie (DESIGN.md section 7): never prompt text, never a cell's number, so that a file keeps
+ * its name when the matrix is edited. Relative to the run directory, without extension.
+ */
+export const imagePath = (key: string, output: number): string =>
+  `images/${key.slice(0, 2)}/${key}-${output}`;
+
+export const textPath = (key: string, output: number): string => `text/${key.slice(0, 2)}/${key}-${output}`;
+
+/** The service's whole answer. */
+export const answerPath = (key: string): string => `text/${key.slice(0, 2)}/${key}.answer.json`;
+
+/** Keys are hashes; one that could lead out of the folder is not one of ours. */
+export function checkName(key: string, output: number): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(key) || !Number.isSafeInteger(output) || output < 1) {
+    throw new Error(`Internal error: ${JSON.stringify(key)}, output ${output}, cannot be a file name.`);
+  }
+}

@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fromBase64 } from '../../src/artifacts/base64.ts';
+import type { AnswerPiece, KeepAnswer } from '../../src/artifacts/writer.ts';
+import { gallery } from './gallery.ts';
+import { filesIn, freshFolder, startWriter } from './places.ts';
+
+const always = new AbortController().signal;
+const image = async (name = 'png', width = 40, height = 30): Promise<Buffer> => {
+  const make = gallery[name];
+  if (make === undefined) throw new Error(`There is no ${name}.`);
+  return make(width, height);
+};
+const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+const text = (words: string, candidate = 1): AnswerPiece => ({
+  kind: 'text',
+  candidate,
+  text: words,
+  mime: 'text/plain',
+});
+const picture = (bytes: Buffer, mimeType = 'image/png', candidate = 1): AnswerPiece => ({
+  kind: 'image',
+  candidate,
+  data: bytes.toString('base64'),
+  mimeType,
+});
+
+const errorOf = (answer: KeepAnswer) => {
+  if (answer.ok) throw new Error('It was kept.');
+  return answer.error;
+};
+
+describe('keeping an answer', () => {
+  it('writes each text to the letter, each image as it is, and the whole answer beside them', async () => {
+    const directory = freshFolder();
+    const bytes = await image('jpeg');
+    const words = 'Ein “Füchslein”\r\n\u0000 🦊\n';
+    const json = '{ "best":  3 }';
+    const answer = await startWriter(directory).keep(
+      {
+        key: 'k1f00',
+        // The service calls it a PNG; it is a JPEG.
+        pieces: [
+          text(words),
+          picture(bytes),
+          { kind: 'text', candidate: 2, text: json, mime: 'application/json' },
+        ],
+        answer: JSON.stringify({
+          candidates: [{ inlineData: { mimeType: 'image/png', data: bytes.toString('base64') } }],
+        }),
+      },
+      always,
+    );
+    expect(answer).toEqual({
+      ok: true,
+      value: {
+        answerFile: 'text/k1/k1f00.answer.json',
+        artifacts: [
+          {
+            output: 1,
+            file: 'text/k1/k1f00-1.txt',
+            bytes: Buffer.byteLength(words),
+            sha256: sha256(words),
+            mime: 'text/plain',
+            candidate: 1,
+          },
+          {
+            output: 2,
+            file: 'images/k1/k1f00-2.jpg',
+            bytes: bytes.length,
+            sha256: sha256(bytes),
+            mime: 'image/jpeg',
+            width: 40,
+            height: 30,
+            candidate: 1,
+          },
+          {
+            output: 3,
+            file: 'text/k1/k1f00-3.json',
+            bytes: json.length,
+            sha256: sha256(json),
+            mime: 'application/json',
+            candidate: 2,
+          },
+        ],
+      },
+    });
+    expect(readFileSync(join(directory, 'text/k1/k1f00-1.txt'), 'utf8')).toBe(words);
+    expect(readFileSync(join(directory, 'text/k1/k1f00-3.json'), 'utf8')).toBe(json);
+    expect(readFileSync(join(directory, 'images/k1/k1f00-2.jpg')).equals(bytes)).toBe(true);
+    expect(JSON.parse(readFileSync(join(directory, 'text/k1/k1f00.answer.json'), 'utf8'))).toEqual({
+      candidates: [{ inlineData: { mimeType: 'image/png', data: 'images/k1/k1f00-2.jpg' } }],
+    });
+  });
+
+  it('replaces what an earlier try left: other extensions, other folders, outputs that there are no more', async () => {
+    const directory = freshFolder();
+    const bytes = await image();
+    const writer = startWriter(directory);
+    mkdirSync(join(directory, 'text/ab'), { recursive: true });
+    writeFileSync(join(directory, 'text/ab/abc-1.txt'), 'another job');
+    const first = [text('{}'), picture(bytes), text('two', 2), text('three', 3), picture(bytes)];
+    await writer.keep({ key: 'ab', pieces: first, answer: '1' }, always);
+    expect(filesIn(directory)).toHaveLength(7);
+    const second: AnswerPiece[] = [
+      { kind: 'text', candidate: 1, text: '{}', mime: 'application/json' },
+      text('now a text', 2),
+    ];
+    await writer.keep({ key: 'ab', pieces: second, answer: '2' }, always);
+    await writer.close();
+    expect(filesIn(directory)).toEqual([
+      'text/ab/ab-1.json',
+      'text/ab/ab-2.txt',
+      'text/ab/ab.answer.json',
+      'text/ab/abc-1.txt',
+    ]);
+    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('2');
+  });
+
+  it('is the same when it is done twice', async () => {
+    const directory = freshFolder();
+    const writer = startWriter(directory);
+    const request = { key: 'ab', pieces: [text('one'), picture(await image())], answer: '{}' };
+    const once = await writer.keep(request, always);
+    expect(await writer.keep(request, always)).toEqual(once);
+    expect(filesIn(directory).filter((name) => !name.includes('incoming'))).toHaveLength(3);
+  });
+
+  it.each<readonly [string, Buffer]>([
+    ['a web page', Buffer.from('<!doctype html><script>alert(1)</script>'.repeat(10))],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'.repeat(10))],
+    ['a program', Buffer.concat([Buffer.from('7f454c46', 'hex'), Buffer.alloc(500)])],
+    ['nothing', Buffer.alloc(0)],
+  ])('refuses %s under the name of an image, and leaves no file at all', async (_name, bytes) => {
+    const directory = freshFolder();
+    const writer = startWriter(directory);
+    const answer = await writer.keep(
+      { key: 'ab', pieces: [text('fine'), picture(bytes)], answer: '{}' },
+      always,
+    );
+    expect(errorOf(answer)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
+    await writer.close();
+    expect(filesIn(directory)).toEqual([]);
+  });
+
+  it('refuses an image whose end is missing', async () => {
+    const bytes = await image('png', 200, 150);
+    const answer = await startWriter(freshFolder()).keep(
+      { key: 'ab', pieces: [picture(bytes.subarray(0, -20))], answer: '{}' },
+      always,
+    );
+    expect(errorOf(answer)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
+    expect(errorOf(answer).message).toContain('damaged image/png');
+  });
+
+  it('refuses what is too large, by bytes or by the pixels that it claims', async () => {
+    const bytes = await image('png', 200, 150);
+    const request = { key: 'ab', pieces: [picture(bytes)], answer: '{}' };
+    for (const options of [{ maxBytes: 1000 }, { maxPixels: 20_000 }]) {
+      const answer = await startWriter(freshFolder(), options).keep(request, always);
+      expect(errorOf(answer)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
+    }
+  });
+
+  it('does not begin when it has been stopped', async () => {
+    const directory = freshFolder();
+    const answer = await startWriter(directory).keep(
+      { key: 'ab', pieces: [text('one')], answer: '{}' },
+      AbortSignal.abort(),
+    );
+    expect(errorOf(answer).code).toBe('download.aborted');
+    expect(filesIn(directory)).toEqual([]);
+  });
+
+  it.each(['../ab', 'a/b', '', '.ab'])('takes no key that could lead elsewhere: %j', async (key) => {
+    await expect(startWriter(freshFolder()).keep({ key, pieces: [], answer: '' }, always)).rejects.toThrow(
+      /^Internal error:/,
+    );
+  });
+
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
+    'stops the run when the folder may not be written',
+    async () => {
+      const directory = freshFolder();
+      mkdirSync(join(directory, 'text'));
+      chmodSync(join(directory, 'text'), 0o500);
+      const answer = await startWriter(directory).keep(
+        { key: 'ab', pieces: [text('x')], answer: '' },
+        always,
+      );
+      chmodSync(join(directory, 'text'), 0o700);
+      expect(errorOf(answer)).toMatchObject({ code: 'disk.readonly', class: 'stop' });
+    },
+  );
+
+  it('stops the run when a file stands where the folder should be', async () => {
+    const directory = freshFolder();
+    writeFileSync(join(directory, 'text'), 'in the way');
+    const answer = await startWriter(directory).keep({ key: 'ab', pieces: [text('x')], answer: '' }, always);
+    expect(errorOf(answer)).toMatchObject({ code: 'disk.io', class: 'stop' });
+  });
+
+  it('writes no secret, even when the model says it', async () => {
+    const directory = freshFolder();
+    const writer = startWriter(directory, { mask: (said) => said.replaceAll('sk-secret', '***') });
+    await writer.keep({ key: 'ab', pieces: [text('it is sk-secret')], answer: '"sk-secret"' }, always);
+    expect(readFileSync(join(directory, 'text/ab/ab-1.txt'), 'utf8')).toBe('it is ***');
+    expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('"***"');
+  });
+});
+
+const decode = (written: string): Buffer | undefined => {
+  const pieces: Buffer[] = [];
+  const decoder = fromBase64(written);
+  for (;;) {
+    const { value, done } = decoder.next();
+    if (done !== true) pieces.push(value);
+    else return value ? Buffer.concat(pieces) : undefined;
+  }
+};
+
+describe('Base64', () => {
+  it('is read in both alphabets, with and without padding, broken into lines or not', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.constantFrom<'base64' | 'base64url'>('base64', 'base64url'),
+        fc.integer({ min: 1, max: 77 }),
+        fc.constantFrom('', '\n', '\r\n'),
+        (bytes, alphabet, width, lineEnd) => {
+          const written = Buffer.from(bytes).toString(alphabet);
+          const lines = written.replaceAll(new RegExp(`.{${width}}`, 'g'), `$&${lineEnd}`);
+          expect(decode(lines)).toEqual(Buffer.from(bytes));
+        },
+      ),
+      { seed: 11 },
+    );
+  });
+
+  it('is read across the bounds of its steps', () => {
+    const bytes = Buffer.alloc(200_003, 7);
+    expect(decode(bytes.toString('base64').replaceAll(/.{61}/g, '$&\n'))?.equals(bytes)).toBe(true);
+  });
+
+  it.each(['A', 'AAAAA', 'AA=A', 'AAAA===', '*AAA', 'AA==AA==', 'ÄÄÄÄ'])('is not %j', (written) => {
+    expect(decode(written)).toBeUndefined();
+  });
+});
