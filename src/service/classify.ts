@@ -17,9 +17,19 @@ export interface RequestFacts {
   readonly clean: Clean;
   /** Where the key came from; never the key. */
   readonly keySource?: string;
-  /** Of a submission: what makes it large. */
+  /** Of a request with a body: what makes it large. */
   readonly largestPart?: () => string | undefined;
+  /** What this endpoint's refusals mean, where that is more than the rules for all of them say. */
+  readonly judge?: (reply: Reply, words: ErrorWords) => Verdict | undefined;
   readonly now: () => number;
+}
+
+/** What a refusal means. */
+export interface Verdict {
+  readonly code: string;
+  readonly class: FailureClass;
+  /** Sentences: what to do. */
+  readonly advice?: string;
 }
 
 /** A failure before any status: nothing left this machine, or nothing came back. */
@@ -90,7 +100,7 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
 /** A refusal of the service: by its status and its words. */
 export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = wordsOf(reply, facts);
-  const verdict = judge(reply, words, facts);
+  const verdict = facts.judge?.(reply, words) ?? judge(reply, words, facts);
   const retryAfterMs =
     readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ?? words.retryDelayMs;
   const said = words.message === '' ? '' : `: ${words.message}`;
@@ -109,16 +119,10 @@ export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
   };
 }
 
-interface Verdict {
-  readonly code: string;
-  readonly class: FailureClass;
-  readonly advice?: string;
-}
-
 const ambiguous = (facts: RequestFacts): Verdict => ({
   code: 'service.ambiguous',
   class: lostClass(facts),
-  advice: 'The gateway lost its connection to the service behind it: the task may exist.',
+  advice: `The gateway lost its connection to the service behind it${facts.safe ? '' : ': the task may exist'}.`,
 });
 
 const throttled: Verdict = { code: 'service.throttled', class: 'throttle' };
@@ -252,5 +256,5 @@ function addressAdvice(facts: RequestFacts): string {
   const withoutVersion = /^(.*)\/v1(?:beta)?$/.exec(baseUrl)?.[1];
   return withoutVersion === undefined
     ? `Check the base address (${baseUrl}) and service.names: the one or the other is wrong.`
-    : `The base address (${baseUrl}) ends in a version, which the image paths do not have: try ${withoutVersion}.`;
+    : `The base address (${baseUrl}) ends in a version, which belongs to the paths: try ${withoutVersion}.`;
 }

@@ -17,33 +17,51 @@ export interface ByteStream {
 }
 
 /**
- * Reads a whole body, at most `maxBytes` of it (counted after decompression), and no faster than `hold` lets it. Rejects
- * with {@link BodyTooLarge}, with the reason for which the wait was given up, or with what broke the stream; the connection
- * is given up then.
+ * Hands on a body chunk by chunk, at most `maxBytes` of it (counted after decompression). The next chunk is asked for when
+ * `keep` has done with the last one. Rejects with {@link BodyTooLarge}, with what `keep` threw, or with what broke the
+ * stream; the connection is given up then. `keep` may end the reading early by answering `enough`.
+ */
+export async function readChunks(
+  stream: ByteStream | null,
+  maxBytes: number,
+  keep: (chunk: Uint8Array) => Promise<unknown> | undefined | 'enough',
+): Promise<void> {
+  if (stream === null) return;
+  const reader = stream.getReader();
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const chunk = value as Uint8Array;
+    length += chunk.byteLength;
+    let isEnough: boolean;
+    try {
+      if (length > maxBytes) throw new BodyTooLarge(maxBytes);
+      const kept = keep(chunk);
+      isEnough = kept === 'enough';
+      await kept;
+    } catch (error) {
+      // The stream may end in an error of its own; this one is what went wrong.
+      await reader.cancel(error).catch(() => undefined);
+      throw error;
+    }
+    if (isEnough) return reader.cancel().catch(() => undefined);
+  }
+}
+
+/**
+ * Reads a whole body, at most `maxBytes` of it, and no faster than `hold` lets it. Rejects as {@link readChunks} does, and
+ * with the reason for which the wait was given up.
  */
 export async function readBody(
   stream: ByteStream | null,
   maxBytes: number,
   hold: Pick<BodyHold, 'take'>,
 ): Promise<Uint8Array> {
-  if (stream === null) return new Uint8Array(0);
-  const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const chunk = value as Uint8Array;
-    length += chunk.byteLength;
-    try {
-      if (length > maxBytes) throw new BodyTooLarge(maxBytes);
-      await hold.take(chunk.byteLength);
-    } catch (error) {
-      // The stream may end in an error of its own; this one is what went wrong.
-      await reader.cancel(error).catch(() => undefined);
-      throw error;
-    }
+  await readChunks(stream, maxBytes, (chunk) => {
     chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
+    return hold.take(chunk.byteLength);
+  });
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }

@@ -29,19 +29,51 @@ export interface HttpRequest {
   readonly body?: string;
   /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
   readonly timeoutMs: number;
+  /** Bounds of what the service may keep silent, where there are any. */
+  readonly silence?: Silence;
 }
 
-export type Exchange =
-  | { readonly ok: true; readonly value: Reply }
+/** Milliseconds; waiting for room does not count. */
+export interface Silence {
+  /** From the beginning until the first byte of the body. */
+  readonly firstByteMs?: number;
+  /** Between two pieces of the body. */
+  readonly idleMs: number;
+}
+
+export type Exchange<T> =
+  | { readonly ok: true; readonly value: T }
   /** No status came. `sent`: the request may have left this machine. */
   | { readonly ok: false; readonly loss: Loss; readonly sent: boolean };
 
+/** What is needed of undici's and of Node's Response. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: (ByteStream & { cancel(): Promise<void> }) | null;
+}
+
+/** What a body is read with. */
+export interface Receiving {
+  readonly maxBytes: number;
+  /** Waiting for room is no time of the exchange. */
+  readonly hold: Pick<BodyHold, 'take'>;
+  /** A piece of the body is here. `idleMs`: another bound of the silence that follows. */
+  readonly heard: (idleMs?: number) => void;
+  /** Why reading broke off: what ended the exchange, else what the error says. */
+  readonly lossOf: (error: unknown) => Loss;
+}
+
+/** Reads an answer of which the status is known. Never rejects for what the network does. */
+export type Receive<T> = (response: HttpResponse, receiving: Receiving) => Promise<T>;
+
 /** One request, one answer: redirects are not followed, nothing is repeated. Never rejects for what the network does. */
-export async function exchange(
+export async function exchange<T>(
   request: HttpRequest,
   transport: Transport,
   signal: AbortSignal,
-): Promise<Exchange> {
+  receive: Receive<T>,
+): Promise<Exchange<T>> {
   if (signal.aborted) return { ok: false, loss: aborted(signal), sent: false };
   const giveUp = new AbortController();
   let ended: Loss | undefined;
@@ -51,19 +83,38 @@ export async function exchange(
   };
   const onAbort = (): void => end(aborted(signal));
   signal.addEventListener('abort', onAbort, { once: true });
-  const timeOut = new TimeOut(
-    request.timeoutMs,
-    transport.timer ?? systemTimer,
-    transport.elapsed ?? (() => performance.now()),
-    () => {
-      const what = `no answer came within ${request.timeoutMs / 1000} s`;
-      end({ code: 'connection.timeout', what, cause: new Error(what) });
-    },
-  );
+  const timer = transport.timer ?? systemTimer;
+  const elapsed = transport.elapsed ?? (() => performance.now());
+  const outOfTime = (what: string) => (): void =>
+    end({ code: 'connection.timeout', what, cause: new Error(what) });
+  const timeOuts = [
+    new TimeOut(
+      request.timeoutMs,
+      timer,
+      elapsed,
+      outOfTime(`no answer came within ${request.timeoutMs / 1000} s`),
+    ),
+  ];
+  const { silence } = request;
+  let quiet: TimeOut | undefined;
+  const hush = (ms: number, what: string): void => {
+    quiet = new TimeOut(ms, timer, elapsed, outOfTime(`${what} for ${ms / 1000} s`));
+    timeOuts[1] = quiet;
+  };
+  if (silence?.firstByteMs !== undefined) hush(silence.firstByteMs, 'the answer did not begin');
+  let isBegun = false;
+  const heard = (idleMs = silence?.idleMs): void => {
+    if (idleMs === undefined) return;
+    if (isBegun) return quiet?.restart(idleMs);
+    isBegun = true;
+    quiet?.end();
+    hush(idleMs, 'the answer had begun, and then nothing came');
+  };
   const hold = transport.bodies.open(giveUp.signal);
   const take = (bytes: number): Promise<void> | undefined => {
     const wait = hold.take(bytes);
-    return wait === undefined ? undefined : timeOut.except(wait);
+    if (wait === undefined) return undefined;
+    return timeOuts.reduce((waiting, timeOut) => timeOut.except(waiting), wait);
   };
 
   const tells = transport.fetch === undefined && transport.dispatcher !== undefined;
@@ -72,11 +123,13 @@ export async function exchange(
     const response = await send(request, transport, giveUp.signal, () => {
       sent = 'yes';
     });
-    const body = await receive(response, transport.maxBodyBytes, { take }, () => ended);
-    return {
-      ok: true,
-      value: { status: response.status, header: (name) => response.headers.get(name), body },
-    };
+    const value = await receive(response, {
+      maxBytes: transport.maxBodyBytes,
+      hold: { take },
+      heard,
+      lossOf: (error) => ended ?? readConnectionError(error, 'yes').loss,
+    });
+    return { ok: true, value };
   } catch (error) {
     const reading = readConnectionError(error, sent);
     // With an unknown transport only an abort before the start is certain to have come in time.
@@ -86,7 +139,7 @@ export async function exchange(
       sent: ended === undefined ? reading.sent : sent !== 'no',
     };
   } finally {
-    timeOut.end();
+    for (const timeOut of timeOuts) timeOut.end();
     hold.release();
     signal.removeEventListener('abort', onAbort);
   }
@@ -98,19 +151,12 @@ const aborted = (signal: AbortSignal): Loss => ({
   cause: signal.reason,
 });
 
-/** What is needed of undici's and of Node's Response. */
-interface Response {
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  readonly body: (ByteStream & { cancel(): Promise<void> }) | null;
-}
-
 async function send(
   request: HttpRequest,
   transport: Transport,
   signal: AbortSignal,
   onSent: () => void,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { url, method, headers, body } = request;
   const init = { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) } as const;
   if (transport.fetch !== undefined) return transport.fetch(url, init);
@@ -137,25 +183,28 @@ function noteStart(onSent: () => void): Dispatcher.DispatcherComposeInterceptor 
       onSent();
       start?.(controller, context);
     };
-    return dispatch(options, noting);
+    // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
+    return dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, noting);
   };
 }
 
-/** Reads the body; where it breaks, the status still counts. */
-async function receive(
-  response: Response,
-  maxBytes: number,
-  hold: Pick<BodyHold, 'take'>,
-  ended: () => Loss | undefined,
-): Promise<ReplyBody> {
+/** The answer with its whole body; where that breaks, the status still counts. */
+export const receiveWhole: Receive<Reply> = async (response, receiving) => ({
+  status: response.status,
+  header: (name) => response.headers.get(name),
+  body: await receiveBody(response, receiving),
+});
+
+async function receiveBody(response: HttpResponse, receiving: Receiving): Promise<ReplyBody> {
   if (response.status >= 300 && response.status < 400) {
     // Its body says nothing; unread it would hold the connection.
     await response.body?.cancel().catch(() => undefined);
     return { kind: 'empty' };
   }
   try {
-    return readReplyBody(await readBody(response.body, maxBytes, hold), response.headers.get('content-type'));
+    const bytes = await readBody(response.body, receiving.maxBytes, receiving.hold);
+    return readReplyBody(bytes, response.headers.get('content-type'));
   } catch (error) {
-    return { kind: 'unread', loss: ended() ?? readConnectionError(error, 'yes').loss };
+    return { kind: 'unread', loss: receiving.lossOf(error) };
   }
 }

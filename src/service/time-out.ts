@@ -7,7 +7,7 @@ export const systemTimer: Timer = (ms, expire) => {
   return () => clearTimeout(timer);
 };
 
-/** Bound of one exchange, which stands still while the exchange waits for us and not for the service. */
+/** Bound of one wait for the service, which stands still while the service waits for us. */
 export class TimeOut {
   readonly #timer: Timer;
   readonly #elapsed: () => number;
@@ -34,6 +34,13 @@ export class TimeOut {
     } finally {
       this.#start();
     }
+  }
+
+  /** Begins anew, with another bound. */
+  restart(ms: number): void {
+    this.#stop();
+    this.#leftMs = ms;
+    this.#start();
   }
 
   end(): void {

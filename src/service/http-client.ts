@@ -1,0 +1,156 @@
+import { setMaxListeners } from 'node:events';
+
+import { Agent, type Dispatcher } from 'undici';
+
+import type { Answer } from './answer.ts';
+import { BodyPool } from './body-pool.ts';
+import { connectionFailure, type RequestFacts } from './classify.ts';
+import { makeClean } from './display.ts';
+import { readApiKey, readBaseUrl } from './endpoint.ts';
+import type { Names } from './names.ts';
+import { exchange, type Receive, type Silence, type Transport } from './request.ts';
+import { maskOf } from './secrets.ts';
+import type { Timer } from './time-out.ts';
+
+/** What the image half and the text half of the service are made with alike. */
+export interface ServiceOptions {
+  /** As `readBaseUrl` gives it; a path and trailing slashes are fine. */
+  readonly baseUrl: string;
+  /** As `readApiKey` gives it. */
+  readonly apiKey: string;
+  /** Where the key came from, for the message about a refused one: `PROMPTPRESS_API_KEY`. Never the key. */
+  readonly keySource?: string;
+  /** What besides the key may neither be shown nor kept, wherever the service repeats it. */
+  readonly secrets?: readonly string[];
+  readonly names: Names;
+  /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
+  readonly dispatcher?: Dispatcher;
+  /** Instead of undici's. What it cannot prove unsent counts as sent. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Bound of one request that is no text call, from connecting to the last byte, in ms. */
+  readonly requestMs: number;
+  /** For `User-Agent: promptpress/<version>`. */
+  readonly version?: string;
+  /** Wall time in Unix ms, for a Retry-After date without a Date header. Default Date.now. */
+  readonly now?: () => number;
+  /** Default setTimeout; a test's own needs no waiting. */
+  readonly timer?: Timer;
+  /** Milliseconds since whenever, never going back. Default performance.now. */
+  readonly elapsed?: () => number;
+  /** Bound of an answer after decompression. Default 8 MiB, of text answers 64 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Bound of all answers that are being read, shared with whoever else reads answers. Default: 128 MiB for this service. */
+  readonly bodies?: BodyPool;
+}
+
+/** One request as the halves of the service make it. */
+export interface ServiceRequest {
+  readonly method: 'GET' | 'POST';
+  /** Begins with `/`; every part of it is escaped. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string;
+  /** Where the key goes. Default: `Authorization`. */
+  readonly auth?: Auth;
+  readonly accept?: string;
+  readonly timeoutMs: number;
+  readonly silence?: Silence;
+  /** What failures are told with; see there. */
+  readonly facts: Pick<RequestFacts, 'safe' | 'largestPart' | 'judge'>;
+}
+
+/** The key as `Authorization: Bearer`, or in the header that the native text endpoint takes too (service.md 5). */
+export type Auth = 'bearer' | 'header';
+
+/** Sends what the halves of the service ask for, with the key, and tells failures without it. */
+export class HttpClient {
+  readonly names: Names;
+  readonly requestMs: number;
+  /** What is the same for every request. */
+  readonly shared: Omit<RequestFacts, 'safe' | 'label'>;
+  readonly #baseUrl: string;
+  readonly #apiKey: string;
+  readonly #userAgent: string;
+  readonly #transport: Transport;
+  readonly #ownDispatcher: Dispatcher | undefined;
+
+  /** Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused. */
+  constructor(options: ServiceOptions, maxBodyBytes: number) {
+    const baseUrl = readBaseUrl(options.baseUrl);
+    if (!baseUrl.ok) throw new Error(`Internal error: ${baseUrl.error.message}`);
+    const apiKey = readApiKey(options.apiKey);
+    if (!apiKey.ok) throw new Error(`Internal error: ${apiKey.error.message}`);
+    this.names = options.names;
+    this.requestMs = options.requestMs;
+    this.#baseUrl = baseUrl.value;
+    this.#apiKey = apiKey.value;
+    this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
+    const isOwn = options.dispatcher === undefined && options.fetch === undefined;
+    this.#ownDispatcher = isOwn ? new Agent() : undefined;
+    const dispatcher = options.dispatcher ?? this.#ownDispatcher;
+    this.#transport = {
+      ...(dispatcher && { dispatcher }),
+      ...(options.fetch && { fetch: options.fetch }),
+      ...(options.timer && { timer: options.timer }),
+      ...(options.elapsed && { elapsed: options.elapsed }),
+      maxBodyBytes: options.maxBodyBytes ?? maxBodyBytes,
+      bodies: options.bodies ?? new BodyPool(),
+    };
+    const mask = maskOf([apiKey.value, ...(options.secrets ?? [])]);
+    this.shared = {
+      baseUrl: baseUrl.value,
+      mask,
+      clean: makeClean(mask),
+      now: options.now ?? Date.now,
+      ...(options.keySource !== undefined && { keySource: options.keySource }),
+    };
+  }
+
+  /** One request: `receive` takes the answer from the network, `read` judges it. */
+  async request<R, T>(
+    request: ServiceRequest,
+    signal: AbortSignal,
+    receive: Receive<R>,
+    read: (received: R, facts: RequestFacts) => Answer<T>,
+  ): Promise<Answer<T>> {
+    const { method, path, body, timeoutMs, silence } = request;
+    const facts: RequestFacts = {
+      ...this.shared,
+      ...request.facts,
+      label: this.shared.mask(`${method} ${path}`),
+    };
+    // One signal serves every request of a run. Each listener goes with its request: many of them are no leak.
+    setMaxListeners(0, signal);
+    const result = await exchange(
+      {
+        method,
+        url: `${this.#baseUrl}${path}`,
+        headers: this.#headers(request),
+        timeoutMs,
+        ...(silence && { silence }),
+        ...(body !== undefined && { body }),
+      },
+      this.#transport,
+      signal,
+      receive,
+    );
+    return result.ok
+      ? read(result.value, facts)
+      : { ok: false, error: connectionFailure(result.loss, result.sent, facts) };
+  }
+
+  async close(): Promise<void> {
+    await this.#ownDispatcher?.close();
+  }
+
+  #headers({ auth, accept }: ServiceRequest): Readonly<Record<string, string>> {
+    return {
+      ...(auth === 'header'
+        ? { [this.names.keyHeader]: this.#apiKey }
+        : { authorization: `Bearer ${this.#apiKey}` }),
+      'content-type': 'application/json',
+      accept: accept ?? 'application/json',
+      'user-agent': this.#userAgent,
+    };
+  }
+}
