@@ -36,6 +36,11 @@ class PatternCheck {
     this.#source = source;
   }
 
+  /** What a match can take, as the power of the subject's length and a factor. */
+  get work(): { readonly power: number; readonly factor: number } {
+    return { power: this.#repeats + 1, factor: 2 ** this.#choices };
+  }
+
   run(): Fault | undefined {
     /** Whether what was just read is one character or class, and may be repeated. */
     let single = false;
@@ -169,3 +174,14 @@ export function patternMistake(source: string): Mistake | undefined {
 
 /** The regular expression of a pattern that {@link patternMistake} accepts. */
 export const compilePattern = (source: string): RegExp => new RegExp(source, 'u');
+
+/**
+ * The most steps that a match against a subject of this length can take, for a pattern that {@link patternMistake}
+ * accepts.
+ */
+export function patternWork(source: string): (length: number) => number {
+  const check = new PatternCheck(source);
+  check.run();
+  const { power, factor } = check.work;
+  return (length) => factor * (length + 1) ** power;
+}

@@ -1,0 +1,48 @@
+import { hasTags } from './liquid.ts';
+import { isMapping, type Value } from './value.ts';
+
+/** What a text request says about the form of its answer. */
+export interface AnswerFormat {
+  /** The answer is asked for as JSON; undefined where a template decides it. */
+  readonly json: boolean | undefined;
+  /** The schema that it must keep to, as declared. */
+  readonly schema?: Value;
+  /** The keys that lead to the schema from the request's fields. */
+  readonly path?: readonly string[];
+}
+
+/** Where a schema may be declared; the first that is there holds. */
+const schemaPaths: Readonly<Record<'generate' | 'chat', readonly (readonly string[])[]>> = {
+  generate: [
+    ['responseSchema'],
+    ['generationConfig', 'responseJsonSchema'],
+    ['generationConfig', 'responseSchema'],
+  ],
+  chat: [['response_format', 'json_schema', 'schema']],
+};
+
+const at = (value: Value | undefined, path: readonly string[]): Value | undefined =>
+  path.reduce<Value | undefined>(
+    (part, name) => (isMapping(part) && Object.hasOwn(part, name) ? part[name] : undefined),
+    value,
+  );
+
+/** The form of the answer that a request's fields (by their pipeline names, rendered or as written) ask for. */
+export function answerFormat(
+  kind: 'generate' | 'chat',
+  fields: Readonly<Record<string, Value>>,
+): AnswerFormat {
+  for (const path of schemaPaths[kind]) {
+    const schema = at(fields, path);
+    // What is a text here is still a template, and will be the schema.
+    if (typeof schema === 'string') return { json: true };
+    if (isMapping(schema)) return { json: true, schema, path };
+  }
+  const word =
+    kind === 'generate'
+      ? at(fields, ['generationConfig', 'responseMimeType'])
+      : at(fields, ['response_format', 'type']);
+  if (typeof word !== 'string') return { json: false };
+  if (hasTags(word)) return { json: undefined };
+  return { json: kind === 'generate' ? /^application\/json\b/i.test(word) : word.startsWith('json') };
+}

@@ -1,0 +1,101 @@
+/** What stands under a keyword of a schema, and which value a schema under it applies to. */
+export type Keyword =
+  /** A schema (or several) for the value itself. */
+  | 'same-value'
+  | 'same-value-list'
+  | 'same-value-map'
+  /** A schema (or several) for its members or items. */
+  | 'member'
+  | 'member-list'
+  | 'member-map'
+  | 'pattern-map'
+  | 'definitions'
+  | 'ref'
+  | 'type'
+  | 'nullable'
+  | 'pattern'
+  | 'number'
+  | 'count'
+  | 'flag'
+  | 'names'
+  | 'names-map'
+  | 'values'
+  | 'value';
+
+/** Keywords that assert something about an answer: JSON Schema 2020-12, and the native subset of OpenAPI. */
+export const keywordShapes: Readonly<Record<string, Keyword>> = {
+  $ref: 'ref',
+  $defs: 'definitions',
+  definitions: 'definitions',
+  type: 'type',
+  nullable: 'nullable',
+  enum: 'values',
+  const: 'value',
+  allOf: 'same-value-list',
+  anyOf: 'same-value-list',
+  oneOf: 'same-value-list',
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: 'same-value',
+  not: 'same-value',
+  if: 'same-value',
+  else: 'same-value',
+  dependentSchemas: 'same-value-map',
+  properties: 'member-map',
+  patternProperties: 'pattern-map',
+  additionalProperties: 'member',
+  unevaluatedProperties: 'member',
+  propertyNames: 'member',
+  required: 'names',
+  dependentRequired: 'names-map',
+  minProperties: 'count',
+  maxProperties: 'count',
+  items: 'member',
+  prefixItems: 'member-list',
+  unevaluatedItems: 'member',
+  contains: 'member',
+  minContains: 'count',
+  maxContains: 'count',
+  minItems: 'count',
+  maxItems: 'count',
+  uniqueItems: 'flag',
+  minLength: 'count',
+  maxLength: 'count',
+  pattern: 'pattern',
+  minimum: 'number',
+  maximum: 'number',
+  exclusiveMinimum: 'number',
+  exclusiveMaximum: 'number',
+  multipleOf: 'number',
+};
+
+/** Keywords that assert nothing, or what is not checked. */
+export const silentKeywords: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  'title',
+  'description',
+  'default',
+  'example',
+  'examples',
+  'format',
+  'propertyOrdering',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'discriminator',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+]);
+
+export const typeWords: readonly string[] = [
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'array',
+  'object',
+  'null',
+];
