@@ -1,7 +1,11 @@
 import { formatBranch } from '../pipeline/selector.ts';
 import type { Value } from '../pipeline/value.ts';
 import { renderValue } from '../pipeline/value.ts';
+import type { TokenUsage } from '../plan/job.ts';
+import type { Slot } from '../plan/slot.ts';
+import { ownPrompt } from './prompt.ts';
 import type { ManifestRow } from './row.ts';
+import { textFields, tokenColumns } from './text-columns.ts';
 
 /** The columns of `manifest.csv` in order (DESIGN.md section 7); `var.<name>` of each matrix variable follow. */
 export const manifestColumns = [
@@ -63,7 +67,6 @@ export function rowFields(row: ManifestRow, variables: readonly string[]): reado
 
 type Field = string | number | undefined;
 
-/** Columns that no image job fills stay out of this map, and empty. */
 function namedFields({
   cell,
   slot,
@@ -72,6 +75,7 @@ function namedFields({
   parentTaskId,
 }: ManifestRow): Partial<Record<ManifestColumn, Field>> {
   const { record } = slot;
+  const { text, model, finishReason, blockReason } = textFields(slot, artifact);
   return {
     file_name: artifact?.file,
     cell: cell.number,
@@ -80,7 +84,9 @@ function namedFields({
     output: artifact?.output,
     status: slot.status,
     kind: slot.kind,
-    prompt: slot.prompt,
+    prompt: promptOf(slot),
+    text,
+    model,
     image_url: record?.result?.imageUrl,
     task_id: record?.taskId,
     parent_task_id: parentTaskId,
@@ -93,6 +99,9 @@ function namedFields({
     bytes: artifact?.bytes,
     mime: artifact?.mime,
     sha256: artifact?.sha256,
+    finish_reason: finishReason,
+    block_reason: blockReason,
+    ...(firstOfJob ? tokenFields(record?.usage) : {}),
     cost: firstOfJob ? amount(record?.cost) : undefined,
     attempts: record?.attempts,
     submitted_at: time(record?.submittedAt),
@@ -100,10 +109,17 @@ function namedFields({
     error_code: slot.error?.code,
     error_message: slot.error?.message,
     // A blocked slot shows why it is blocked, but made no request of its own.
-    request_id: record?.error?.requestId,
+    request_id: record?.error?.requestId ?? record?.text?.requestId,
     job: slot.job?.key,
   };
 }
+
+/** A slot's own prompt; of a click that of what it continues. */
+const promptOf = ({ job, prompt }: Slot): string | undefined =>
+  (job === undefined ? undefined : ownPrompt(job.request)) ?? prompt;
+
+const tokenFields = (usage: TokenUsage | undefined): Partial<Record<ManifestColumn, Field>> =>
+  Object.fromEntries(Object.entries(tokenColumns).map(([column, name]) => [column, usage?.[name]]));
 
 const text = (field: Field): string => (field === undefined ? '' : String(field));
 

@@ -8,13 +8,14 @@ import { isNarrowed, type ManifestCell, narrowedCells } from './cells.ts';
 import { KeySet } from './key-set.ts';
 import { Roots } from './roots.ts';
 import type { ManifestRow } from './row.ts';
+import { hasAccount } from './text-columns.ts';
 
 /**
  * The rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
  *
  * Every slot that the selection chose has a row for each of its artifacts, or one without any; other slots are there
  * when they have a result. One cell is in memory at a time; beside it the manifest remembers 8 to 32 bytes for
- * each job that has a cost, to show it once.
+ * each job that has a cost or tokens, to show them once.
  *
  * The selection has been checked against the plan (its steps and axes exist).
  */
@@ -23,7 +24,7 @@ export async function* manifestRows(
   selection: Selection,
   reader: StateReader,
 ): AsyncGenerator<ManifestRow> {
-  const priced = new KeySet();
+  const accounted = new KeySet();
   const narrowed = isNarrowed(selection);
   const roots = narrowed ? new Roots(reader) : undefined;
   const cells = roots === undefined ? everyCell(plan) : narrowedCells(plan, selection, roots);
@@ -35,7 +36,7 @@ export async function* manifestRows(
     for (const slot of plan.resolve(cell, lookup)) {
       if (slot.record !== undefined && slot.record.parent === undefined) roots?.place(slot.record.key);
       const chosen = cellIsChosen && steps.value.includes(slot);
-      if (chosen || hasResult(slot)) yield* slotRows(cell, slot, chosen, lookup, priced);
+      if (chosen || hasResult(slot)) yield* slotRows(cell, slot, chosen, lookup, accounted);
     }
   }
 }
@@ -45,13 +46,13 @@ function* slotRows(
   slot: Slot,
   chosen: boolean,
   lookup: (key: string) => JobRecord | undefined,
-  priced: KeySet,
+  accounted: KeySet,
 ): Generator<ManifestRow> {
   const { record } = slot;
   const parent = slot.job?.parent ?? record?.parent;
   const parentTaskId = parent === undefined ? undefined : lookup(parent)?.taskId;
   const shared = { cell, slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) };
-  const firstOfJob = record?.cost !== undefined && priced.add(record.key);
+  const firstOfJob = record !== undefined && hasAccount(record) && accounted.add(record.key);
 
   const [artifact, ...more] = record?.artifacts ?? [];
   yield { ...shared, firstOfSlot: true, firstOfJob, ...(artifact === undefined ? {} : { artifact }) };

@@ -1,5 +1,7 @@
+import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { ManifestRow } from './row.ts';
+import { addUsage } from './text-columns.ts';
 
 /** Slots that share a status and an error code, with one of their messages. */
 export interface Reason {
@@ -23,6 +25,8 @@ export interface ManifestTally {
   readonly reasons: readonly Reason[];
   /** Sum of the cost column; absent when no price is known. */
   readonly cost?: number;
+  /** Sums of the token columns; absent when no tokens were counted. */
+  readonly tokens?: TokenUsage;
 }
 
 /** Codes are a closed set; a service's own codes could be many. */
@@ -34,6 +38,7 @@ export class Tally {
   #otherSlots = 0;
   #files = 0;
   #cost: number | undefined;
+  #tokens: TokenUsage | undefined;
   readonly #slots: Record<SlotStatus, number> = {
     pending: 0,
     submitting: 0,
@@ -51,7 +56,7 @@ export class Tally {
   add({ slot, chosen, artifact, firstOfSlot, firstOfJob }: ManifestRow): void {
     this.#rows += 1;
     if (artifact !== undefined) this.#files += 1;
-    if (firstOfJob && slot.record?.cost !== undefined) this.#cost = (this.#cost ?? 0) + slot.record.cost;
+    if (firstOfJob) this.#account(slot.record);
     if (!firstOfSlot) return;
     if (!chosen) {
       this.#otherSlots += 1;
@@ -71,7 +76,13 @@ export class Tally {
       files: this.#files,
       reasons: [...this.#reasons.values()].sort((a, b) => b.count - a.count),
       ...(this.#cost === undefined ? {} : { cost: Number(this.#cost.toFixed(9)) }),
+      ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
     };
+  }
+
+  #account(record: JobRecord | undefined): void {
+    if (record?.cost !== undefined) this.#cost = (this.#cost ?? 0) + record.cost;
+    if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
   }
 
   #count(status: SlotStatus, code: string, message: string): void {

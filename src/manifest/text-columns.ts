@@ -1,0 +1,66 @@
+import {
+  type Artifact,
+  isTextRequest,
+  type JobRecord,
+  type TextCandidate,
+  type TokenUsage,
+} from '../plan/job.ts';
+import type { Slot } from '../plan/slot.ts';
+
+/** What the text columns of one row show. */
+export interface TextFields {
+  readonly text?: string;
+  readonly model?: string;
+  readonly finishReason?: string;
+  readonly blockReason?: string;
+}
+
+/**
+ * The text columns of one row. A text stands on the row of its own file; where no file was kept, on the slot's only row:
+ * that of an answer which could not be used too, so that what was paid can be looked at.
+ */
+export function textFields({ job, record }: Slot, artifact: Artifact | undefined): TextFields {
+  const request = record?.request ?? job?.request;
+  if (request === undefined || !isTextRequest(request)) return {};
+  const result = record?.text;
+  const { model: asked } = request.fields;
+  // Before the first answer the model that is asked is known, not the one that answers.
+  const model = result?.model ?? (typeof asked === 'string' ? asked : undefined);
+  const candidate = result?.candidates[(artifact?.candidate ?? 1) - 1];
+  const shown = { ...(model === undefined ? {} : { model }), ...reasons(candidate, result?.blockReason) };
+  if (candidate === undefined || (artifact !== undefined && !isText(artifact))) return shown;
+  return candidate.text === '' ? shown : { ...shown, text: candidate.text };
+}
+
+const reasons = (
+  candidate: TextCandidate | undefined,
+  blockReason: string | undefined,
+): Pick<TextFields, 'finishReason' | 'blockReason'> => ({
+  ...(candidate?.finishReason === undefined ? {} : { finishReason: candidate.finishReason }),
+  ...(blockReason === undefined ? {} : { blockReason }),
+});
+
+const isText = ({ mime }: Artifact): boolean => !mime.startsWith('image/');
+
+/** Something was counted: the job's first row shows it. */
+export const hasAccount = ({ cost, usage }: JobRecord): boolean => cost !== undefined || usage !== undefined;
+
+/** Token counts in the manifest's order; a property name each, so that sums and columns cannot disagree. */
+export const tokenColumns = {
+  prompt_tokens: 'prompt',
+  cached_tokens: 'cached',
+  candidates_tokens: 'candidates',
+  thoughts_tokens: 'thoughts',
+  tool_tokens: 'tool',
+  total_tokens: 'total',
+} as const satisfies Record<string, keyof TokenUsage>;
+
+/** What was counted, more added to it; what neither knows stays unknown. */
+export function addUsage(sum: TokenUsage | undefined, more: TokenUsage): TokenUsage {
+  const added: { -readonly [K in keyof TokenUsage]: TokenUsage[K] } = { ...sum };
+  for (const name of Object.values(tokenColumns)) {
+    const value = more[name];
+    if (value !== undefined) added[name] = (added[name] ?? 0) + value;
+  }
+  return added;
+}
