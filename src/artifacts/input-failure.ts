@@ -1,14 +1,60 @@
+import { constants } from 'node:fs';
+import { isAbsolute, relative, sep } from 'node:path';
 import { largestInput } from './inputs.ts';
 import type { SaveFailure } from './writer.ts';
 
-export const tooLarge = (name: string): SaveFailure => ({
-  code: 'input.too-large',
+/** Opening what is no plain file (a pipe, a device) must not wait. */
+export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+export function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+const permanent = (code: string, message: string, cause?: unknown): SaveFailure => ({
+  code,
   class: 'permanent',
-  message: `The image ${name} is larger than ${largestInput} bytes, the most that a request can show. Make it smaller.`,
+  message,
+  ...(cause === undefined ? {} : { cause }),
 });
 
-export const notImage = (name: string): SaveFailure => ({
-  code: 'input.not-image',
-  class: 'permanent',
-  message: `${name} is no image of a kind that is known (PNG, JPEG, WebP, GIF, AVIF, HEIC).`,
-});
+export const tooLarge = (name: string): SaveFailure =>
+  permanent(
+    'input.too-large',
+    `The image ${name} is larger than ${largestInput} bytes, the most that a request can show. Make it smaller.`,
+  );
+
+export const notImage = (name: string): SaveFailure =>
+  permanent(
+    'input.not-image',
+    `${name} is no image of a kind that is known (PNG, JPEG, WebP, GIF, AVIF, HEIC).`,
+  );
+
+export const leadsOut = (name: string, filesRoot: string): SaveFailure =>
+  permanent(
+    'input.outside',
+    `${name} leads out of ${filesRoot}, the folder that a pipeline's files must lie in (--files-root).`,
+  );
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there',
+  ELOOP: 'is a link that leads to itself',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  EISDIR: 'is a folder',
+  ENAMETOOLONG: 'has a name that no file can have',
+  ERR_INVALID_ARG_VALUE: 'has a name that no file can have',
+};
+
+/** @param cause of the file system; absent: something else than a file lies there */
+export function missingFile(name: string, cause?: unknown): SaveFailure {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const why =
+    cause === undefined ? 'is no file' : (reasons[code] ?? `cannot be read (${(cause as Error).message})`);
+  return permanent('input.missing', `The image ${name.slice(0, 200)} ${why}.`, cause);
+}
+
+/** A failure of the file system that says something about one file, and nothing about the disk. */
+export const isAboutFile = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && String(cause.code) in reasons;

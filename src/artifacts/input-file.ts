@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { fail, onDisk } from './failure.ts';
-import { tooLarge } from './input-failure.ts';
+import { isAboutFile, isWithin, leadsOut, missingFile, readFlags, tooLarge } from './input-failure.ts';
 import { largestInput } from './inputs.ts';
 
 /**
@@ -18,11 +17,7 @@ export async function readPipelineFile(
 ): Promise<Buffer> {
   const real = await found(isAbsolute(path) ? path : join(folder, path), path);
   if (!isWithin(filesRoot, real)) {
-    return fail({
-      code: 'input.missing',
-      class: 'permanent',
-      message: `${path} leads out of ${filesRoot}, the folder that a pipeline's files must lie in (--files-root).`,
-    });
+    return fail(leadsOut(path, filesRoot));
   }
   const bytes = await readWhole(real, path);
   if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
@@ -55,7 +50,7 @@ async function found(path: string, name: string): Promise<string> {
 async function readWhole(path: string, name: string): Promise<Buffer> {
   let handle: FileHandle;
   try {
-    handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    handle = await open(path, readFlags);
   } catch (cause) {
     return unreadable(cause, name);
   }
@@ -63,7 +58,7 @@ async function readWhole(path: string, name: string): Promise<Buffer> {
     return await onDisk(async () => {
       const { size, isFile } = await handle.stat().then((is) => ({ size: is.size, isFile: is.isFile() }));
       if (!isFile) {
-        return fail({ code: 'input.missing', class: 'permanent', message: `${name} is no file.` });
+        return fail(missingFile(name));
       }
       if (size > largestInput) return fail(tooLarge(name));
       return await readUpTo(handle, size);
@@ -85,24 +80,7 @@ async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
   return buffer.subarray(0, at);
 }
 
-const missing: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there any more',
-  ENOTDIR: 'is not there any more',
-  ELOOP: 'is a link that leads to itself',
-  EACCES: 'may not be read',
-  EPERM: 'may not be read',
-  EISDIR: 'is a folder',
-  ENAMETOOLONG: 'has a name that no file can have',
-  ERR_INVALID_ARG_VALUE: 'has a name that no file can have',
-};
-
 function unreadable(cause: unknown, name: string): Promise<never> {
-  const why = missing[String((cause as NodeJS.ErrnoException).code)];
-  if (why === undefined) return onDisk(() => Promise.reject(cause as Error));
-  return fail({ code: 'input.missing', class: 'permanent', message: `The image ${name} ${why}.`, cause });
-}
-
-function isWithin(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  if (!isAboutFile(cause)) return onDisk(() => Promise.reject(cause as Error));
+  return fail(missingFile(name, cause));
 }

@@ -11,7 +11,8 @@ export type InputSource =
   | { readonly kind: 'url'; readonly url: string };
 
 /**
- * Besides the download codes: `input.missing` (no such file), `input.changed` (a file that is not what the job was planned
+ * Besides the download codes: `input.missing` (no such file), `input.outside` (it leads out of the folder that
+ * a pipeline's files must lie in), `input.changed` (a file that is not what the job was planned
  * with), `input.not-image`, `input.too-large`. All but a failed download are permanent.
  */
 export type InputAnswer =

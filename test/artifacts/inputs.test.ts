@@ -94,7 +94,7 @@ describe('a file of the pipeline', () => {
     symlinkSync(elsewhere, join(folder, 'way-out'));
     for (const path of ['way-out/secret.png', join(elsewhere, 'secret.png')]) {
       const error = errorOf(await reader.load(file(path, bytes), always));
-      expect(error).toMatchObject({ code: 'input.missing', class: 'permanent' });
+      expect(error).toMatchObject({ code: 'input.outside', class: 'permanent' });
       expect(error.message).toContain('--files-root');
     }
   });
