@@ -23,8 +23,8 @@ export interface UnknownStep {
 
 /**
  * The named steps, with what they need: the branches that they start from (`from: grid/U1` needs the grid and its U1,
- * not U2 to U4, which would be paid for nothing), all that they gather, and the steps that templates of all these read. No names choose
- * everything.
+ * not U2 to U4, which would be paid for nothing), all that they gather, and the steps that templates of all these read, whose images
+ * they show or that they continue. No names choose everything.
  */
 export function chosenSteps(
   plan: { readonly skeleton: Skeleton },
@@ -55,7 +55,8 @@ export function chosenSteps(
     needed.add(place);
     if (place.above !== undefined) open.push(place.above);
     if (place.gathers !== undefined) open.push(...place.gathers.places);
-    for (const name of place.waits) open.push(...stepNamed(steps, name).operations);
+    for (const name of [...place.waits, ...place.request.names])
+      open.push(...stepNamed(steps, name).operations);
   }
   const indexes = new Set([...needed].map(({ index }) => index));
   const chosen = new Set(places.filter((place) => needed.has(place)).map(({ step }) => step.name));

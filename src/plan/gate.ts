@@ -12,7 +12,7 @@ export type Gate =
   | { readonly kind: 'skipped' | 'blocked'; readonly cause: string };
 
 export const doneGate: Gate = { kind: 'done' };
-const openGate: Gate = { kind: 'open' };
+export const openGate: Gate = { kind: 'open' };
 
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>

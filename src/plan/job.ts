@@ -64,12 +64,12 @@ export interface JobSpec {
   readonly key: string;
   readonly kind: StepKind;
   readonly request: JobRequest;
-  /** Key of the job whose button is pressed. */
+  /** Key of the job whose button is pressed; of a text job, of the job that it starts from. */
   readonly parent?: string;
   /**
    * Of a step that gathers, in place of a parent: the keys of what it gathers, one for each slot that was not skipped,
    * in the manifest's order. Never empty; slots that share a job name it once each, so that the third image is the
-   * third branch.
+   * third branch. A text job that gathers a single one names it as its parent: that is the very job that continues it.
    */
   readonly inputs?: readonly string[];
   /** Where the files lie that its request names by content: SHA-256 → path relative to the pipeline. No part of the key. */
@@ -86,9 +86,17 @@ export interface TextCall {
   readonly accept: readonly string[];
 }
 
-/** Keys of the jobs that a job continues or gathers, in order; empty for a root. */
+/** Keys of the jobs that a job starts from or gathers, in order; empty for a root. */
 export const inputsOf = ({ parent, inputs }: Pick<JobSpec, 'parent' | 'inputs'>): readonly string[] =>
   inputs ?? (parent === undefined ? [] : [parent]);
+
+/** Keys of all jobs that must be done before a job may start, its inputs first; some may stand there more than once. */
+export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): readonly string[] {
+  const { request } = job;
+  if (!isTextRequest(request)) return inputsOf(job);
+  const shown = (request.images ?? []).flatMap((image) => ('job' in image ? [image.job] : []));
+  return [...inputsOf(job), ...shown, ...(request.continues === undefined ? [] : [request.continues])];
+}
 
 /** DESIGN.md section 4. `skipped` and `blocked` are states of slots, never of jobs. */
 export type JobStatus =
@@ -236,9 +244,11 @@ export interface JobRecord {
   readonly invalid?: number;
 }
 
+export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
+  kind === 'generate' || kind === 'chat';
+
 /** True for a job whose answer is text: it has no task, takes no room for one, and is never in doubt. */
-export const isTextRequest = (request: JobRequest): request is TextRequest =>
-  request.kind === 'generate' || request.kind === 'chat';
+export const isTextRequest = (request: JobRequest): request is TextRequest => isTextKind(request.kind);
 
 /** One submission of a job, or what the user decided about one whose answer never came, as history. */
 export interface Attempt {

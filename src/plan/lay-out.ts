@@ -3,7 +3,9 @@ import { selectPlaces } from './address.ts';
 import { placeText } from './key.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import type { Place, PlaceDraft, Skeleton, StepPlaces } from './place.ts';
-import { isWild, pressRequest, type RequestTemplate, stepRequest } from './request.ts';
+import type { RequestTemplate } from './request.ts';
+import { stepRequest } from './request-step.ts';
+import { isWild, pressRequest } from './request-task.ts';
 
 /** Slots of one cell beyond this are a mistake in a path: at nine buttons a level it is the fourth. */
 export const slotsPerCellLimit = 10_000;
@@ -37,12 +39,15 @@ export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
     gathered += gathers?.places.size ?? 0;
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
     const request = stepRequest(step);
+    const named = request.names.flatMap((name) => stepNamed(laid, name).operations);
     const path = step.path.map((segment) =>
       segment.selectors.map((selector) => ({ selector, request: pressRequest(segment, selector) })),
     );
     const operations = start.map((above) =>
-      makePlace(step, step.kind, { above, gathers }, 0, step.selector, request, path),
+      makePlace(step, step.kind, { above, gathers, named }, 0, step.selector, request, path),
     );
+    for (const place of [...start, ...(gathers?.places ?? [])]) if (request.shows.parent) keepFiles(place);
+    for (const name of request.shows.steps) stepNamed(laid, name).operations.forEach(keepFiles);
     laid.set(step.name, {
       step,
       operations,
@@ -65,6 +70,14 @@ export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
   };
 }
 
+/** One slot that wants the files of a job is enough, whatever the job's own step says about `keep`. */
+function keepFiles(place: Place | undefined): void {
+  if (place === undefined) return;
+  (place as PlaceDraft).keep = true;
+  // The wildcard's slots stand in the manifest for its branches that addresses name, and are what is brought in.
+  if (place.copyOf !== undefined) (place.copyOf as PlaceDraft).keep = true;
+}
+
 function placesPerOperation(step: Step): number {
   let level = 1;
   let all = 1;
@@ -74,10 +87,18 @@ function placesPerOperation(step: Step): number {
 
 const withBelow = (place: Place): readonly Place[] => [place, ...place.below.flatMap(withBelow)];
 
+/** What a place needs to be done before it. */
+interface PlaceStart {
+  readonly above: Place | undefined;
+  readonly gathers?: Place['gathers'];
+  /** Places of the steps that its request names. */
+  readonly named?: readonly Place[];
+}
+
 function makePlace(
   step: Step,
   kind: StepKind,
-  { above, gathers }: { readonly above: Place | undefined; readonly gathers?: Place['gathers'] },
+  { above, gathers, named = [] }: PlaceStart,
   level: number,
   selector: Selector | undefined,
   request: RequestTemplate,
@@ -90,6 +111,7 @@ function makePlace(
   const wild = selector !== undefined && isWild(selector);
   const starts = above === undefined ? [...(gathers?.places ?? [])] : [above];
   const startMaySkip = starts.some(({ maySkip }) => maySkip);
+  const namedMaySkip = named.some(({ maySkip }) => maySkip);
   const place: PlaceDraft = {
     index: 0,
     step,
@@ -103,14 +125,20 @@ function makePlace(
     names: new Map(),
     branch,
     text: placeText(step.name, branch),
-    depth: starts.reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
+    depth: [...starts, ...named].reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
     request,
     ...(when === undefined ? {} : { when }),
     whenWaits,
     waits,
-    maySkip: startMaySkip || (selector?.optional ?? false) || waits.length > 0,
+    keep: step.keep,
+    sure: waits.length === 0 && !startMaySkip && !namedMaySkip,
+    maySkip: startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0,
     late:
-      wild || waits.length > 0 || starts.some(({ late }) => late) || (gathers !== undefined && startMaySkip),
+      wild ||
+      waits.length > 0 ||
+      [...starts, ...named].some(({ late }) => late) ||
+      (gathers !== undefined && startMaySkip) ||
+      namedMaySkip,
     below: [],
   };
   const [next, ...rest] = path;

@@ -48,12 +48,19 @@ export interface Place {
   readonly whenWaits: boolean;
   /** Steps whose results its condition or its request reads. */
   readonly waits: readonly string[];
+  /** Some slot wants its files: its own step, unless that says `keep: false`, or one that shows its images. */
+  readonly keep: boolean;
+  /** Nothing that it starts from, reads, shows or continues may turn out to be skipped during the run. */
+  readonly sure: boolean;
   /**
    * Whether it runs may turn out only during the run (an optional button, a condition on a result), or of a step that
    * gathers: which of its inputs do.
    */
   readonly maySkip: boolean;
-  /** What it asks for turns out only during the run: of a result that is read, a wildcard, or inputs that may be skipped. */
+  /**
+   * What it asks for turns out only during the run: of a result that is read, a wildcard, or jobs that it gathers, shows or
+   * continues and that may be skipped.
+   */
   readonly late: boolean;
   /** The next segment of its path. */
   readonly below: readonly Place[];

@@ -4,6 +4,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { err, ok, type Result } from '../pipeline/result.ts';
 import { SourceText } from '../pipeline/source.ts';
 import type { Cell } from './cell.ts';
+import type { ImageFiles } from './image-files.ts';
 import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './lay-out.ts';
 import { type Matrix, prepareMatrix } from './matrix.ts';
 import type { Skeleton } from './place.ts';
@@ -29,6 +30,8 @@ export interface Plan {
 export interface PlanSurroundings {
   readonly files: FilePort;
   readonly serviceId: string;
+  /** The files that requests show to a model. Without it a slot that shows one fails with `input.missing`. */
+  readonly images?: ImageFiles;
   /** Aborts the reading of tables. */
   readonly signal?: AbortSignal;
 }
@@ -39,17 +42,18 @@ export interface PlanSurroundings {
  */
 export async function preparePlan(
   pipeline: Pipeline,
-  { files, serviceId, signal }: PlanSurroundings,
+  { files, serviceId, images, signal }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
   const skeleton = layOut(pipeline.steps);
   const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton)] : [];
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
   if ('tooMany' in skeleton) return err(tooLarge);
-  const resolvable = { serviceId, skeleton };
+  const resolvable = { serviceId, skeleton, ...(images === undefined ? {} : { images }) };
   return ok({
     pipeline,
-    ...resolvable,
+    serviceId,
+    skeleton,
     matrix: matrix.value,
     slotsPerCell: skeleton.places.length,
     hasWildcards: skeleton.places.some(({ wild }) => wild),

@@ -1,8 +1,10 @@
 import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
 import { doneGate, type Gate, gateOf } from './gate.ts';
-import { inputsOf, type Press } from './job.ts';
+import { type ImageFiles, noImageFiles } from './image-files.ts';
+import { inputsOf, isTextRequest, type JobSpec, type Press } from './job.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
+import { readNamed } from './named.ts';
 import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
 import { readSteps } from './scope.ts';
@@ -15,6 +17,8 @@ import { missingButton, wildcardChoice } from './wildcard.ts';
 export interface Resolvable {
   readonly serviceId: string;
   readonly skeleton: Skeleton;
+  /** The files that requests show; without it none is there. */
+  readonly images?: ImageFiles;
 }
 
 /** A slot with what those below it ask of it. */
@@ -136,7 +140,7 @@ class CellResolution {
       branch,
       place: place.index,
       depth: place.depth,
-      keep: place.step.keep,
+      keep: place.keep,
       id: slotIdIn(this.#identity, asWritten ? place.text : placeText(place.step.name, branch)),
       status,
       ready: ready ?? false,
@@ -174,14 +178,41 @@ class CellResolution {
   }
 
   /** The job, once all that its key is made of is known. */
-  #request(place: Place, { keys }: Start, scope: TemplateScope, found: Press | undefined): Reading {
-    const { request, text } = place.request.render(scope, found);
-    const { prompt } = request.fields;
-    const reading: Reading = { gate: doneGate, ...(typeof prompt === 'string' ? { prompt } : {}) };
-    if (keys === undefined) return reading;
+  #request(place: Place, start: Start, scope: TemplateScope, found: Press | undefined): Reading {
+    const { gate, keyOf, failure: shortage } = readNamed(place, start, this.#resolved);
+    const { keys } = start;
+    const { prompt, known, failure } = place.request.render(scope, {
+      ...(found === undefined ? {} : { found }),
+      ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
+      keyOf,
+      images: this.#plan.images ?? noImageFiles,
+    });
+    const reading: Reading = {
+      gate,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(shortage === undefined ? {} : { shortage }),
+    };
+    if (keys === undefined || known === undefined) return reading;
+    const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
-    return { ...reading, job: { key, kind: place.kind, request, ...keys } };
+    const { call } = place.request;
+    const job: JobSpec = {
+      key,
+      kind: place.kind,
+      request,
+      ...(isTextRequest(request) ? oneParent(keys) : keys),
+      ...(files === undefined ? {} : { files }),
+      ...(call === undefined ? {} : { call }),
+    };
+    return { ...reading, job };
   }
+}
+
+/** A text job that gathers one job has the key of one that continues it: both are the same in all they say. */
+function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {
+  const [parent, ...more] = inputsOf(keys);
+  return parent === undefined || more.length > 0 ? keys : { parent };
 }
 
 /** A template that fails for one cell is that slot's failure; anything else thrown is a bug and goes on up. */

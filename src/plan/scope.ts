@@ -1,6 +1,8 @@
 import { TemplateError } from '../pipeline/template.ts';
 import type { Value } from '../pipeline/value.ts';
+import { parseAnswer } from './answer-json.ts';
 import type { Gate } from './gate.ts';
+import { isTextKind } from './job.ts';
 import type { Resolved } from './resolve.ts';
 
 /** What templates may read of a step, by its name. */
@@ -26,12 +28,17 @@ export function readSteps(
   for (const name of names) {
     const job = nearest(name, above, resolved.get(name) ?? []);
     if (job.gate.kind !== 'done') return job.gate;
-    values[name] = imageValues(job);
+    values[name] = isTextKind(job.place.kind) ? textValues(name, job) : taskValues(job);
   }
   return { kind: 'known', values };
 }
 
-function nearest(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
+/**
+ * The job of a step that a slot below `above` sees.
+ *
+ * @throws TemplateError `template.several`
+ */
+export function nearest(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
   const operations = all.filter(({ place }) => place.level === 0);
   for (let ancestor = above; ancestor !== undefined; ancestor = ancestor.above) {
     const common = ancestor;
@@ -53,13 +60,13 @@ function only(name: string, jobs: readonly Resolved[]): Resolved {
   throw new TemplateError(
     'template.several',
     job === undefined
-      ? `Step "${name}" has no job in this cell, and exactly one is needed to read its result.`
-      : `Step "${name}" has ${jobs.length} jobs here, and a template reads the result of exactly one. Use \`gather\`.`,
+      ? `Step "${name}" has no job in this cell, and exactly one is needed to use its result.`
+      : `Step "${name}" has ${jobs.length} jobs here, and the result of exactly one can be used. Use \`gather\`.`,
   );
 }
 
-/** What an image job offers to templates; what the service did not say is not there. */
-function imageValues({ slot }: Resolved): Readonly<Record<string, Value>> {
+/** What a job with a task offers to templates; what the service did not say is not there. */
+function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
   const { record, prompt } = slot;
   const button = record?.pressed;
   const imageUrl = record?.result?.imageUrl;
@@ -68,5 +75,23 @@ function imageValues({ slot }: Resolved): Readonly<Record<string, Value>> {
     ...(button === undefined ? {} : { button: button.label === '' ? button.emoji : button.label }),
     ...(record?.taskId === undefined ? {} : { task_id: record.taskId }),
     ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
+  };
+}
+
+/** What a text job offers: of its first candidate, and what all its answers cost. */
+function textValues(name: string, { slot }: Resolved): Readonly<Record<string, Value>> {
+  const { text, usage } = slot.record ?? {};
+  const [first] = text?.candidates ?? [];
+  return {
+    ...(first === undefined ? {} : { text: first.text, parts: first.parts }),
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    // Read only by templates that ask for it, and only then a mistake.
+    get json(): Value {
+      if (first?.isJson === true) return parseAnswer(first.text);
+      throw new TemplateError(
+        'template.no-json',
+        `The answer of step "${name}" is no JSON. Give it a \`responseSchema\`.`,
+      );
+    },
   };
 }

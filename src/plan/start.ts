@@ -5,16 +5,18 @@ import type { Resolved } from './resolve.ts';
 /** What a slot starts from: nothing, the slot above it, or all that its step gathers. */
 export interface Start {
   readonly above?: Resolved;
+  /** The slot above it, or all that its step gathers and that was not skipped. */
+  readonly jobs: readonly Resolved[];
   readonly gate: Gate;
   /** The keys it starts from, as they stand in its job; absent while they are not known, or where there never is one. */
   readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
 }
 
-export const rootStart: Start = { gate: doneGate, keys: {} };
+export const rootStart: Start = { jobs: [], gate: doneGate, keys: {} };
 
 export function startBelow(above: Resolved): Start {
   const parent = above.slot.job?.key;
-  return { above, gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
+  return { above, jobs: [above], gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
 }
 
 /**
@@ -26,7 +28,7 @@ export function gatheredStart(slots: readonly Resolved[]): Start {
   const taken = slots.filter(({ gate }) => gate.kind !== 'skipped');
   const inputs = taken.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
   const isKnown = inputs.length > 0 && inputs.length === taken.length;
-  return { gate: gatheredGate(slots), ...(isKnown ? { keys: { inputs } } : {}) };
+  return { jobs: taken, gate: gatheredGate(slots), ...(isKnown ? { keys: { inputs } } : {}) };
 }
 
 /**
@@ -49,7 +51,7 @@ function gatheredGate(slots: readonly Resolved[]): Gate {
  * True when a slot that is not skipped will not be. Having a job, it and what is above it wait for no condition any
  * more; only an optional button may still not be there.
  */
-function isCertain(slot: Resolved): boolean {
+export function isCertain(slot: Resolved): boolean {
   for (let at: Resolved | undefined = slot; at?.gate.kind === 'open'; at = at.above)
     if (at.slot.job === undefined || at.place.selector?.optional === true) return false;
   return true;

@@ -1,6 +1,6 @@
 import type { ChosenSteps } from './choose.ts';
 import { slotName } from './gate.ts';
-import { inputsOf, type JobRecord, type JobSpec, type JobStatus } from './job.ts';
+import { type JobRecord, type JobSpec, type JobStatus, needsOf } from './job.ts';
 import type { Plan } from './plan.ts';
 import { pressNames, priceOf } from './price.ts';
 import type { PromptExample } from './report.ts';
@@ -148,7 +148,7 @@ function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
   if (!slots.some(({ status }) => status === 'in-doubt')) return () => false;
   /** Keys of jobs that are in doubt, and of all that hang on them. */
   const keys = new Set<string>();
-  const hangs = (job: JobSpec): boolean => inputsOf(job).some((key) => keys.has(key));
+  const hangs = (job: JobSpec): boolean => needsOf(job).some((key) => keys.has(key));
   // What a job hangs on is less deep than the job itself.
   for (const { job, status } of slots.toSorted((one, other) => one.depth - other.depth))
     if (job !== undefined && (status === 'in-doubt' || hangs(job))) keys.add(job.key);

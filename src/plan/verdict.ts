@@ -9,9 +9,11 @@ export interface Reading {
   readonly prompt?: string;
   /** Why it can never have a job. */
   readonly failure?: JobError;
+  /** Why its job cannot begin although all it waits for is done: there is nothing to show. */
+  readonly shortage?: JobError;
   /** Its condition does not hold. */
   readonly off?: true;
-  /** What its templates wait for. */
+  /** Of what its templates read, and what it shows and continues. */
   readonly gate: Gate;
 }
 
@@ -33,9 +35,8 @@ export function judge(place: Place, gate: Gate, reading: Reading, record: JobRec
   if (gate.kind === 'skipped') return stopped(gate);
   if (reading.off === true && !place.whenWaits) return off;
   // With nothing above that may turn out skipped, a mistake in a template is told before money is spent above it.
-  // What starts from no slot presses nothing: beside its templates, only what it gathers may have it skipped.
-  const isSure = place.waits.length === 0 && !(place.above ?? place).maySkip;
-  if (reading.failure !== undefined && isSure) return failed(place, reading.failure);
+  if (reading.failure !== undefined && place.sure)
+    return reading.gate.kind === 'skipped' ? stopped(reading.gate) : failed(place, reading.failure);
   // What was done or sent stands, also when the job above it is tried again.
   if (record !== undefined && record.status !== 'pending') return fromRecord(place, record);
   if (gate.kind === 'blocked') return stopped(gate);
@@ -43,7 +44,8 @@ export function judge(place: Place, gate: Gate, reading: Reading, record: JobRec
   if (reading.gate.kind === 'open') return { status: 'pending' };
   if (reading.gate.kind !== 'done') return stopped(reading.gate);
   if (reading.off === true) return off;
-  if (reading.failure !== undefined) return failed(place, reading.failure);
+  const failure = reading.failure ?? reading.shortage;
+  if (failure !== undefined) return failed(place, failure);
   return { status: 'pending', ready: true };
 }
 
@@ -51,10 +53,7 @@ function fromRecord(place: Place, record: JobRecord): Verdict {
   const { status, error } = record;
   if (status === 'failed' && error !== undefined) return failed(place, error);
   const wantsFile =
-    status === 'done' &&
-    place.step.keep &&
-    record.artifacts.length === 0 &&
-    record.result?.imageUrl !== undefined;
+    status === 'done' && place.keep && record.artifacts.length === 0 && record.result?.imageUrl !== undefined;
   if (wantsFile) return { status: 'saving', unsaved: true };
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }

@@ -53,6 +53,18 @@ export class SimulatedState {
     });
   }
 
+  /** A text job's answer, of one candidate. */
+  answer(slot: Slot, text: string, isJson = false, changes: Partial<JobRecord> = {}): void {
+    this.put(slot, 'done', {
+      text: { candidates: [{ text, isJson, finishReason: 'STOP', parts: [{ text }] }] },
+      usage: { prompt: 10, candidates: 5, total: 15 },
+      artifacts: slot.keep
+        ? [{ output: 1, file: 'text/x.txt', bytes: 1, sha256: 'x', mime: 'text/plain', candidate: 1 }]
+        : [],
+      ...changes,
+    });
+  }
+
   fail(slot: Slot, code = 'task.failed'): void {
     this.put(slot, 'failed', { error: { code, message: `it failed: ${code}` } });
   }

@@ -4,6 +4,7 @@ import type { Pipeline } from '../../src/pipeline/pipeline.ts';
 import { Reports } from '../../src/pipeline/reports.ts';
 import { SourceText } from '../../src/pipeline/source.ts';
 import type { Cell } from '../../src/plan/cell.ts';
+import type { ImageFiles } from '../../src/plan/image-files.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';
 
 /** For pipelines that name no file. */
@@ -24,13 +25,27 @@ function wholeText(text: string): string {
 }
 
 /** A pipeline of YAML text (its `name` may be left out), checked as the command checks it. */
-export const pipelineOf = (text: string): Promise<Pipeline> => pipelineIn(text, Reports);
+export const pipelineOf = (text: string, images?: ImageFiles): Promise<Pipeline> =>
+  pipelineIn(text, Reports, images === undefined ? noFiles : imageFiles(images));
+
+/** The images of a test, as far as the checks of a pipeline ask for files. */
+const imageFiles = (images: ImageFiles): FilePort => ({
+  ...noFiles,
+  root: '/',
+  facts: (file) => {
+    const facts = images.facts(file.replace(/^\/nowhere\//, ''));
+    return Promise.resolve(
+      'error' in facts ? undefined : { kind: 'file', realPath: file, bytes: facts.bytes },
+    );
+  },
+});
 
 /**
  * The same for a pipeline that the command refuses with `step.unbuilt`, and with nothing else: what can be planned
  * although it cannot be run.
  */
-export const unbuiltPipelineOf = (text: string): Promise<Pipeline> => pipelineIn(text, UnbuiltReports);
+export const unbuiltPipelineOf = (text: string): Promise<Pipeline> =>
+  pipelineIn(text, UnbuiltReports, noFiles);
 
 class UnbuiltReports extends Reports {
   override error(...[code, ...more]: Parameters<Reports['error']>): void {
@@ -38,10 +53,10 @@ class UnbuiltReports extends Reports {
   }
 }
 
-async function pipelineIn(text: string, kind: typeof Reports): Promise<Pipeline> {
+async function pipelineIn(text: string, kind: typeof Reports, files: FilePort): Promise<Pipeline> {
   const source = { file: 'test.yaml', folder: '/nowhere', text: wholeText(text) };
   const reports = new kind(new SourceText(source.file, source.text));
-  const pipeline = await readPipeline(source, noFiles, reports);
+  const pipeline = await readPipeline(source, files, reports);
   if (pipeline !== undefined) return pipeline;
   const list = reports
     .diagnostics()
@@ -51,15 +66,19 @@ async function pipelineIn(text: string, kind: typeof Reports): Promise<Pipeline>
 
 const testService = 'https://service.test';
 
-export const planOf = async (text: string, serviceId = testService): Promise<Plan> =>
-  planIn(await pipelineOf(text), serviceId);
+export const planOf = async (text: string, serviceId = testService, images?: ImageFiles): Promise<Plan> =>
+  planIn(await pipelineOf(text, images), serviceId, images);
 
 /** The plan of an {@link unbuiltPipelineOf}. */
 export const unbuiltPlanOf = async (text: string): Promise<Plan> =>
   planIn(await unbuiltPipelineOf(text), testService);
 
-async function planIn(pipeline: Pipeline, serviceId: string): Promise<Plan> {
-  const plan = await preparePlan(pipeline, { files: noFiles, serviceId });
+async function planIn(pipeline: Pipeline, serviceId: string, images?: ImageFiles): Promise<Plan> {
+  const plan = await preparePlan(pipeline, {
+    files: noFiles,
+    serviceId,
+    ...(images === undefined ? {} : { images }),
+  });
   if (!plan.ok) throw new Error(plan.error.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return plan.value;
 }

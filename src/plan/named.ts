@@ -1,0 +1,61 @@
+import { doneGate, type Gate, openGate, slotName } from './gate.ts';
+import type { JobError, JobRecord } from './job.ts';
+import type { Place } from './place.ts';
+import type { Resolved } from './resolve.ts';
+import { nearest } from './scope.ts';
+import { isCertain, type Start } from './start.ts';
+
+/** The jobs that a request names beside what its templates read, and what they mean for its slot. */
+export interface NamedJobs {
+  /** Key of a step's job here; undefined while it is not known. */
+  readonly keyOf: (step: string) => string | undefined;
+  /** Of all of them together. Images that are shown must lie in the run directory. */
+  readonly gate: Gate;
+  /** All are done, and one whose images are to be shown has none. */
+  readonly failure?: JobError;
+}
+
+const nothingNamed: NamedJobs = { keyOf: () => undefined, gate: doneGate };
+
+/**
+ * Finds them as a slot at this place sees them: on its branch or at the nearest common ancestor. The first one that is
+ * not done decides.
+ *
+ * @throws TemplateError `template.several` where a step has several jobs there
+ */
+export function readNamed(
+  { request: { names, shows } }: Place,
+  start: Start,
+  resolved: ReadonlyMap<string, readonly Resolved[]>,
+): NamedJobs {
+  if (names.length === 0 && !shows.parent) return nothingNamed;
+  const jobs = new Map(
+    names.map((name) => [name, nearest(name, start.above, resolved.get(name) ?? [])] as const),
+  );
+  const shown = [...(shows.parent ? start.jobs : []), ...shows.steps.flatMap((name) => jobs.get(name) ?? [])];
+  const keyOf = (name: string): string | undefined => {
+    const job = jobs.get(name);
+    return job !== undefined && isCertain(job) ? job.slot.job?.key : undefined;
+  };
+  for (const { gate } of jobs.values()) if (gate.kind !== 'done') return { keyOf, gate };
+  if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
+    return { keyOf, gate: openGate };
+  const empty = shown.find(({ slot }) => !hasImages(slot.record));
+  return { keyOf, gate: doneGate, ...(empty === undefined ? {} : { failure: noImage(empty) }) };
+}
+
+const hasImages = (record: JobRecord | undefined): boolean =>
+  record?.artifacts.some(({ mime }) => mime.startsWith('image/')) ?? false;
+
+function noImage({ slot }: Resolved): JobError {
+  const { key = '', text } = slot.record ?? {};
+  const madeSome = text?.candidates.some(({ parts }) =>
+    parts.some((part) => typeof part === 'object' && part !== null && 'inlineData' in part),
+  );
+  return {
+    code: 'input.missing',
+    message: madeSome
+      ? `The images of ${slotName(slot)} were not kept when it was made. Run with --redo ${key} to make it again.`
+      : `${slotName(slot)} made no image to show.`,
+  };
+}

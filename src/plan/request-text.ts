@@ -1,0 +1,132 @@
+import type { Step } from '../pipeline/pipeline.ts';
+import type { TemplateScope, TemplateTree } from '../pipeline/template.ts';
+import { isTemplate, treeSteps, treeVariables } from '../pipeline/tree.ts';
+import { isMapping, type Value } from '../pipeline/value.ts';
+import type { TextCall, TextRequest } from './job.ts';
+import { requestText } from './key.ts';
+import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
+import { ImageList } from './request-images.ts';
+import { type Fields, renderFields, renderPlain, renderText } from './request-render.ts';
+
+/**
+ * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
+ */
+const textLimit = 262_144;
+
+/** Fields that are text whatever their template yields, with what messages call them. */
+const texts: Readonly<Record<string, string>> = {
+  prompt: 'the prompt',
+  system: 'the system instruction',
+  model: 'the model',
+};
+
+/** What a text step's operation asks for. */
+export function textRequest({ request, extra, gather }: Step, kind: TextRequest['kind']): RequestTemplate {
+  const { images, continue: continued, stream, accept, ...fields } = request;
+  return new CompiledText(
+    kind,
+    fields,
+    extra,
+    ImageList.of(images, gather !== undefined),
+    sourceOf(continued),
+    { stream: stream === true, accept: listOf(accept).flatMap((reason) => sourceOf(reason) ?? []) },
+  );
+}
+
+class CompiledText implements RequestTemplate {
+  readonly kind: TextRequest['kind'];
+  readonly steps: readonly string[];
+  readonly names: readonly string[];
+  readonly shows: RequestTemplate['shows'];
+  readonly hasPrompt: boolean;
+  readonly call: TextCall;
+  readonly #fields: Fields;
+  readonly #extra: Fields | undefined;
+  readonly #images: ImageList;
+  readonly #continued: string | undefined;
+  /** Its fields are the same in every cell. */
+  readonly #constant: boolean;
+  #known: Pick<TextRequest, 'fields' | 'extra'> | undefined;
+
+  constructor(
+    kind: TextRequest['kind'],
+    fields: Fields,
+    extra: Fields | undefined,
+    images: ImageList,
+    continued: string | undefined,
+    call: TextCall,
+  ) {
+    this.kind = kind;
+    this.#fields = fields;
+    // An empty mapping merges nothing: it must not make another key.
+    this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
+    this.#images = images;
+    this.#continued = continued;
+    this.call = call;
+    this.shows = { parent: images.showsParent, steps: images.steps };
+    this.names = [...new Set([...images.steps, ...(continued === undefined ? [] : [continued])])];
+    const trees = [fields, this.#extra ?? {}];
+    this.steps = [
+      ...new Set([...trees, ...images.templates].flatMap((tree) => treeSteps(tree)).map(({ step }) => step)),
+    ];
+    this.hasPrompt = ['prompt', 'contents', 'messages'].some((name) => fields[name] !== undefined);
+    this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
+  }
+
+  render(scope: TemplateScope, context: RequestContext): RenderedRequest {
+    const { fields, extra } = this.#declared(scope);
+    const own = promptOf(fields);
+    const prompt = own === undefined ? {} : { prompt: own };
+    const shown = this.#images.render(scope, context);
+    if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
+    const continues = this.#continued === undefined ? undefined : context.keyOf(this.#continued);
+    if (shown.kind === 'waiting' || (this.#continued !== undefined && continues === undefined)) return prompt;
+    const request: TextRequest = {
+      kind: this.kind,
+      fields,
+      // An empty list shows nothing: it must not make another key.
+      ...(shown.images.length === 0 ? {} : { images: shown.images }),
+      ...(continues === undefined ? {} : { continues }),
+      ...(extra === undefined ? {} : { extra }),
+    };
+    const files = Object.keys(shown.files).length === 0 ? {} : { files: shown.files };
+    return { ...prompt, known: { request, text: requestText(request), ...files } };
+  }
+
+  #declared(scope: TemplateScope): Pick<TextRequest, 'fields' | 'extra'> {
+    if (this.#known !== undefined) return this.#known;
+    const declared = {
+      fields: renderFields(this.#fields, scope, renderField),
+      ...(this.#extra === undefined ? {} : { extra: renderFields(this.#extra, scope, renderPlain) }),
+    };
+    if (this.#constant) this.#known = declared;
+    return declared;
+  }
+}
+
+function renderField(tree: TemplateTree, scope: TemplateScope, name: string): Value {
+  const what = texts[name];
+  return what === undefined ? renderPlain(tree, scope) : renderText(tree, scope, what, textLimit);
+}
+
+/** The text of a template that no cell changes. */
+const sourceOf = (tree: TemplateTree | undefined): string | undefined =>
+  isTemplate(tree) ? tree.source : undefined;
+
+const listOf = (tree: TemplateTree | undefined): readonly TemplateTree[] => (Array.isArray(tree) ? tree : []);
+
+/**
+ * What is asked now: the prompt, or of a conversation in native form the texts of its last turn.
+ */
+function promptOf({ prompt, contents, messages }: TextRequest['fields']): string | undefined {
+  if (typeof prompt === 'string') return prompt;
+  const turns = contents ?? messages;
+  const last: unknown = Array.isArray(turns) ? turns.at(-1) : undefined;
+  if (!isMapping(last)) return undefined;
+  const said = last.parts ?? last.content;
+  if (typeof said === 'string') return said;
+  const found = (Array.isArray(said) ? said : []).flatMap((part: Value) =>
+    isMapping(part) && typeof part.text === 'string' ? [part.text] : [],
+  );
+  return found.length === 0 ? undefined : found.join('\n');
+}
