@@ -102,7 +102,7 @@ class Conversion {
   }
 
   #keyword(word: string, value: unknown, path: Path, owner: string | undefined): [string, unknown][] {
-    const shape = Object.hasOwn(keywordShapes, word) ? keywordShapes[word] : undefined;
+    const shape = keywordShapes.get(word);
     if (shape === undefined) {
       this.#checkWord(word, path);
       return [];
@@ -260,7 +260,7 @@ class Conversion {
 
   #checkWord(word: string, path: Path): void {
     if (silentKeywords.has(word) || word.startsWith('x-')) return;
-    const near = nearest(word, [...Object.keys(keywordShapes), ...silentKeywords]);
+    const near = nearest(word, [...keywordShapes.keys(), ...silentKeywords]);
     if (near === undefined) return;
     const message = `"${word}" is no keyword of a schema, and asks for nothing.`;
     this.#mistakes.push({ severity: 'warning', path, message, hint: `Did you mean "${near}"?` });
@@ -321,8 +321,7 @@ function nullable(schema: { [name: string]: unknown }): unknown {
 function isRegularExpression(source: string): boolean {
   for (const flags of ['u', '']) {
     try {
-      new RegExp(source, flags);
-      return true;
+      return new RegExp(source, flags).flags === flags;
     } catch {
       // It may be one in the other way of reading.
     }

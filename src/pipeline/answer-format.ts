@@ -7,16 +7,14 @@ export interface AnswerFormat {
   readonly json: boolean | undefined;
   /** The schema that it must keep to, as declared. */
   readonly schema?: Value;
-  /** The keys that lead to the schema from the request's fields. */
-  readonly path?: readonly string[];
 }
 
 /** Where a schema may be declared; the first that is there holds. */
-const schemaPaths: Readonly<Record<'generate' | 'chat', readonly (readonly string[])[]>> = {
+export const schemaPaths: Readonly<Record<'generate' | 'chat', readonly (readonly string[])[]>> = {
   generate: [
     ['responseSchema'],
-    ['generationConfig', 'responseJsonSchema'],
     ['generationConfig', 'responseSchema'],
+    ['generationConfig', 'responseJsonSchema'],
   ],
   chat: [['response_format', 'json_schema', 'schema']],
 };
@@ -36,7 +34,7 @@ export function answerFormat(
     const schema = at(fields, path);
     // What is a text here is still a template, and will be the schema.
     if (typeof schema === 'string') return { json: true };
-    if (isMapping(schema)) return { json: true, schema, path };
+    if (isMapping(schema)) return { json: true, schema };
   }
   const word =
     kind === 'generate'

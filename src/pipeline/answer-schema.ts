@@ -105,7 +105,7 @@ function compileChecker(declared: unknown): AnswerChecker {
     inlineRefs: false,
     addUsedSchema: false,
     logger: false,
-    code: { regExp: boundedPattern as never },
+    code: { regExp: boundedPattern },
   });
   ajv.addKeyword({ keyword: meter, schema: false, errors: false, validate: countStep });
   // Ajv's own compares each item with each other.

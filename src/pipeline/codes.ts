@@ -70,6 +70,26 @@ export const diagnosticCodes = {
   'step.several': 'Several jobs of a step could be meant.',
   'step.field': 'A step does not offer what is asked of it.',
 
+  'step.gather-text': 'What is gathered makes no images.',
+  'step.continue': 'A step continues what has no turns, or says its own turns.',
+  'step.no-json': 'The JSON of a step is asked for whose answer is no JSON.',
+  'step.json-member': 'A member of an answer is asked for that its schema does not have.',
+  'step.no-text': 'An object or a list of a result would be rendered as text.',
+  'step.rounds': 'Rounds are given to a step without functions.',
+
+  'image.address': 'The address of an image is not one.',
+  'image.data': 'A data URI is not well formed, or holds no image.',
+  'image.type': 'A file is no image by its name.',
+  'image.too-large': 'An image is too large.',
+
+  'schema.answer': 'The schema of an answer is not one, or asks for what cannot be checked.',
+  'schema.twice': 'A schema of the answer is given twice.',
+
+  'thinking.both': 'More than one thinking parameter is given.',
+  'thinking.generation': 'A model does not take its thinking this way.',
+  'thinking.range': 'A model does not take this level or this budget.',
+  'thinking.unknown-model': 'It is not known how a model takes its thinking.',
+
   'template.unknown-variable': 'A template names a variable that the matrix does not have.',
   'template.unknown-member': 'A template names a member that no value of the variable has.',
 

@@ -20,14 +20,22 @@ export class FileCheck {
 
   /** The absolute path of a file that may be read; undefined when it may not, which is then reported. */
   async check(declared: string, where: Span | Position): Promise<string | undefined> {
+    return (await this.look(declared, where))?.file;
+  }
+
+  /** {@link check}, with the size of the file. */
+  async look(
+    declared: string,
+    where: Span | Position,
+  ): Promise<{ readonly file: string; readonly bytes: number } | undefined> {
     const file = path.resolve(this.#folder, declared);
     let verdict = this.#known.get(file);
     if (verdict === undefined) {
       verdict = this.#look(file, declared);
       this.#known.set(file, verdict);
     }
-    const { wrong } = await verdict;
-    if (wrong === undefined) return file;
+    const { wrong, bytes = 0 } = await verdict;
+    if (wrong === undefined) return { file, bytes };
     this.#reports.error(wrong.code, where, wrong.message, wrong.hint);
     return undefined;
   }
@@ -49,13 +57,15 @@ export class FileCheck {
       const hint = `That folder is ${this.#files.root}; --files-root names another. Links are followed before this is decided.`;
       return { wrong: { code: 'file.outside', message, hint } };
     }
-    if (facts.kind === 'file') return {};
+    if (facts.kind === 'file') return { bytes: facts.bytes };
     const what = facts.kind === 'folder' ? 'a folder' : 'neither a file nor a folder';
     return { wrong: { code: 'file.not-file', message: `"${declared}" is ${what}.`, hint: 'Name a file.' } };
   }
 }
 
 interface Verdict {
+  /** Of a file that may be read. */
+  readonly bytes?: number;
   readonly wrong?: {
     readonly code: 'file.missing' | 'file.outside' | 'file.not-file';
     readonly message: string;

@@ -30,6 +30,9 @@ export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
   chat: textFields,
 };
 
+/** What `steps.<name>.usage` counts, in tokens (service.md 2.8). */
+export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'] as const;
+
 /** Fields of {@link stepFields} that are more than one text: templates may go on into them. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);
 

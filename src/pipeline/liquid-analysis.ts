@@ -1,6 +1,7 @@
 import {
   type Expression,
   type Template as LiquidNode,
+  Output,
   type Token,
   TypeGuards,
   toValueSync,
@@ -22,6 +23,8 @@ export interface NameUse {
   readonly path: readonly string[];
   readonly offset: number;
   readonly length: number;
+  /** It is written out as it is: `{{ x }}`, with no filter. */
+  readonly output: boolean;
 }
 
 /** What can be said of a template before it is rendered. */
@@ -57,12 +60,18 @@ class Walk {
   readonly #assigned = new Set<string>();
   /** Names of the loops around. */
   readonly #loops: string[] = [];
+  /** The one name of an output that is nothing else. */
+  #output: Token | undefined;
 
   nodes(nodes: readonly LiquidNode[]): void {
     for (const node of nodes) this.node(node);
   }
 
   node(node: LiquidNode): void {
+    if (node instanceof Output) {
+      const { filters, initial } = node.value;
+      this.#output = filters.length === 0 && initial.postfix.length === 1 ? initial.postfix[0] : undefined;
+    }
     for (const argument of (node.arguments?.() ?? []) as Iterable<Value | Token | undefined>) {
       // A word without a value, as in `{% for x in list reversed %}`.
       if (argument === undefined) continue;
@@ -246,7 +255,13 @@ class Walk {
       );
       return;
     }
-    this.uses.push({ root: name, path, offset: access.begin, length: access.size() });
+    this.uses.push({
+      root: name,
+      path,
+      offset: access.begin,
+      length: access.size(),
+      output: access === this.#output,
+    });
   }
 }
 

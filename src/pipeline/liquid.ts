@@ -111,14 +111,16 @@ interface Uses {
   readonly roots: readonly string[];
 }
 
-function place(uses: readonly NameUse[], locate: Locate): Uses {
+/** @param sole the template is one output and nothing else */
+function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
   const variables: VariableUse[] = [];
   const steps: StepUse[] = [];
-  for (const { root, path, offset, length } of uses) {
+  for (const { root, path, offset, length, output } of uses) {
     const position = locate(offset, length);
     const [step, ...rest] = path;
-    if (root === 'steps' && step !== undefined) steps.push({ step, path: rest, position });
-    else variables.push({ path: [root, ...path], position });
+    if (root === 'steps' && step !== undefined) {
+      steps.push({ step, path: rest, position, ...(output ? { output: sole ? 'alone' : 'within' } : {}) });
+    } else variables.push({ path: [root, ...path], position });
   }
   return { variables, steps, roots: [...new Set(uses.map(({ root }) => root))] };
 }
@@ -144,8 +146,8 @@ export function compileTemplate(source: string, locate: Locate): Result<Template
   const nodes = parsed.value;
   const { uses, mistakes } = analyseNodes(nodes);
   if (mistakes.length > 0) return err(mistakes);
-  const { variables, steps, roots } = place(uses, locate);
   const [sole, ...others] = nodes;
+  const { variables, steps, roots } = place(uses, locate, sole instanceof Output && others.length === 0);
   const render: Template['render'] =
     plainRenderer(nodes) ?? ((scope) => renderText(nodes, openContext(scope, roots)));
   const evaluate: Template['evaluate'] =

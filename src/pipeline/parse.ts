@@ -9,7 +9,7 @@ import { Reports } from './reports.ts';
 import type { PipelineFile } from './schema.generated.ts';
 import { checkSchema } from './schema-check.ts';
 import { settingsOf } from './settings.ts';
-import { checkSettings } from './settings-check.ts';
+import { checkSettings, declaredModels } from './settings-check.ts';
 import { SourceText } from './source.ts';
 import { finishSteps, readSteps } from './steps.ts';
 import { readYaml } from './yaml.ts';
@@ -55,7 +55,7 @@ export async function readPipeline(
   checkSettings(root, reports);
   const fileCheck = new FileCheck(files, source.folder, reports);
   const matrix = await readMatrix(root, files, fileCheck, reports);
-  const steps = await readSteps(stepNodes, matrix, fileCheck, reports);
+  const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, reports);
   warnOfUnusedAxes(matrix, steps.steps, reports);
   if (reports.failed) return undefined;
   const file = toJson(root) as PipelineFile;

@@ -2118,7 +2118,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             },
             "images": {
               "$ref": "#/$defs/images",
-              "description": "What the model is shown, after the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others."
+              "description": "What the model is shown, before the text of the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others."
             },
             "system": {
               "title": "System",
@@ -2566,7 +2566,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             },
             "images": {
               "$ref": "#/$defs/images",
-              "description": "What the model is shown, after the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others."
+              "description": "What the model is shown, before the text of the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others."
             },
             "stream": {
               "title": "Stream",

@@ -1,4 +1,5 @@
 import { entriesOf, isText, member, type SourceNode } from './node.ts';
+import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import { scalarLocator } from './scalar-text.ts';
 import { variableOnly } from './secrets.ts';
@@ -20,6 +21,20 @@ export function checkSettings(root: SourceNode, reports: Reports): void {
   }
   checkOrder(root, 'poll', 'min', 'max', defaults.poll, reports);
   checkOrder(root, 'retry', 'base', 'cap', defaults.retry, reports);
+}
+
+const thinkingWords = ['level', 'budget', 'none'] as const satisfies readonly Thinking[];
+
+const isThinking = (word: string): word is Thinking => (thinkingWords as readonly string[]).includes(word);
+
+/** How text models take thinking, as far as `models` says it rightly. */
+export function declaredModels(root: SourceNode): Readonly<Record<string, Thinking>> {
+  return Object.fromEntries(
+    entriesOf(member(root, 'models')).flatMap(({ key, value }) => {
+      const thinking = member(value, 'thinking');
+      return isText(thinking) && isThinking(thinking.value) ? [[key, thinking.value] as const] : [];
+    }),
+  );
 }
 
 /** Windows opens a device under these, whatever their ending, and drops a dot at the end. */

@@ -26,6 +26,7 @@ import { compileTree, treeSteps, treeVariables } from './tree.ts';
 export interface ImageUse {
   readonly text: string;
   readonly position: Position;
+  readonly mask: boolean;
 }
 
 /** A step that is waited for by its bare name: `steps.grid` among images, `continue: grid`. */
@@ -68,7 +69,12 @@ export function readStep(step: StepNode, reports: Reports): StepDraft {
 /** Fields that name images, by kind; a step's mask is one as well. */
 const imageFields = new Set(['image', 'images', 'endImage', 'mask']);
 
+/** Fields that are text, whatever their template gives. */
+const textFields = new Set(['prompt', 'system']);
+
 const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
+
+const stepName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 class StepReader {
   readonly #step: StepNode;
@@ -145,29 +151,33 @@ class StepReader {
       return Object.fromEntries(modal.map(({ key, value }) => [key, this.#field(key, value)]));
     }
     const operation = member(node, kind);
-    if (isText(operation)) return { prompt: this.#tree(operation) };
+    if (isText(operation)) return { prompt: this.#tree(operation, true) };
     const entries = entriesOf(operation);
     return Object.fromEntries(entries.map(({ key, value }) => [key, this.#field(key, value)]));
   }
 
   #field(key: string, node: SourceNode): TemplateTree {
-    if (imageFields.has(key)) this.#useImages(node);
-    if (key === 'continue' && isText(node)) {
+    if (imageFields.has(key)) this.#useImages(node, key === 'mask');
+    // What is no name is the schema's mistake.
+    if (key === 'continue' && isText(node) && stepName.test(node.value)) {
       this.#names.push({ step: node.value, position: this.#position(node), image: false });
     }
-    return this.#tree(node);
+    return this.#tree(node, textFields.has(key));
   }
 
   #members(node: SourceMapping): Readonly<Record<string, TemplateTree>> {
     return Object.fromEntries(entriesOf(node).map(({ key, value }) => [key, this.#tree(value)]));
   }
 
-  #tree(node: SourceNode): TemplateTree {
+  /** @param asText it becomes text even where it is one output and nothing else */
+  #tree(node: SourceNode, asText = false): TemplateTree {
     const { source } = this.#reports;
     const compiled = compileTree(toValue(node), (leaf) => scalarLocator(source, leafOf(node, leaf)));
     if (compiled.ok) {
       this.#variables.push(...treeVariables(compiled.value));
-      this.#steps.push(...treeSteps(compiled.value));
+      for (const use of treeSteps(compiled.value)) {
+        this.#steps.push(asText && use.output !== undefined ? { ...use, output: 'within' } : use);
+      }
       return compiled.value;
     }
     for (const mistake of compiled.error) {
@@ -225,12 +235,12 @@ class StepReader {
     this.#steps.push(...steps);
   }
 
-  #useImages(node: SourceNode): void {
-    if (node.kind === 'list') for (const item of node.items) this.#useImages(item);
+  #useImages(node: SourceNode, mask: boolean): void {
+    if (node.kind === 'list') for (const item of node.items) this.#useImages(item, mask);
     if (!isText(node) || hasTags(node.value)) return;
     const position = this.#position(node);
     const step = stepReference.exec(node.value)?.[1];
-    if (step === undefined) this.#images.push({ text: node.value, position });
+    if (step === undefined) this.#images.push({ text: node.value, position, mask });
     else this.#names.push({ step, position, image: true });
   }
 

@@ -3,7 +3,9 @@ import type { MatrixDraft, Variable } from './matrix.ts';
 import { listing, nearest, suggestion } from './near.ts';
 import type { Reports } from './reports.ts';
 import { couldMeanSeveral } from './step-branch.ts';
+import { checkMakesImages } from './step-images.ts';
 import type { StepDraft } from './step-read.ts';
+import { checkResult } from './step-results.ts';
 import type { StepUse, VariableUse } from './template.ts';
 import { isMapping, type Value } from './value.ts';
 
@@ -76,15 +78,13 @@ export function checkStepUses(
   for (const { step: name, position, image } of step.names) {
     const target = steps.get(name);
     if (target === undefined) continue;
-    if (image && (target.kind === 'describe' || target.kind === 'chat')) {
-      const message = `Step "${name}" is a ${target.kind} and makes no image.`;
-      reports.error('step.field', position, message, 'Name a step that makes images.');
-    }
+    if (image) checkMakesImages(target, position, reports);
     reportSeveral(step, target, position, steps, reports);
   }
 }
 
-function checkField({ path, position }: StepUse, target: StepDraft, reports: Reports): void {
+function checkField(use: StepUse, target: StepDraft, reports: Reports): void {
+  const { path, position } = use;
   if (target.kind === undefined) return;
   const fields = stepFields[target.kind];
   const [field, ...rest] = path;
@@ -99,6 +99,8 @@ function checkField({ path, position }: StepUse, target: StepDraft, reports: Rep
   } else if (rest.length > 0 && !structuredFields.has(field) && !liquidMembers.has(rest[0] as string)) {
     const message = `"steps.${target.name}.${field}" is text, so it has no "${rest[0]}".`;
     reports.error('step.field', position, message, `Write steps.${target.name}.${field}.`);
+  } else {
+    checkResult(use, target, reports);
   }
 }
 

@@ -1,12 +1,14 @@
 import type { FileCheck } from './file-check.ts';
 import type { MatrixDraft } from './matrix.ts';
 import { isText } from './node.ts';
-import type { Step } from './pipeline.ts';
+import type { Step, Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { StepNode } from './schema-check.ts';
 import { checkAddress } from './step-branch.ts';
+import { checkImages, imagesOf } from './step-images.ts';
 import { orderOf, type StepOrder } from './step-order.ts';
 import { readStep, type StepDraft } from './step-read.ts';
+import { checkTextStep } from './step-text.ts';
 import { refuseUnbuilt } from './step-unbuilt.ts';
 import { checkStepUses, checkVariables } from './step-uses.ts';
 
@@ -16,10 +18,15 @@ export interface StepsDraft {
   readonly order: StepOrder;
 }
 
-/** Reads all steps and reports what is wrong with them and between them, beyond the schema. */
+/**
+ * Reads all steps and reports what is wrong with them and between them, beyond the schema.
+ *
+ * @param models how text models take thinking, as far as the file says
+ */
 export async function readSteps(
   nodes: readonly StepNode[],
   matrix: MatrixDraft,
+  models: Readonly<Record<string, Thinking>>,
   fileCheck: FileCheck,
   reports: Reports,
 ): Promise<StepsDraft> {
@@ -32,7 +39,8 @@ export async function readSteps(
     checkStart(step, byName, reports);
     // Behind a cycle there is no way from the cell to the job.
     if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
-    await checkImages(step, fileCheck, reports);
+    checkTextStep(step, byName, models, reports);
+    await checkImages(step, byName, fileCheck, reports);
   }
   return { steps, order };
 }
@@ -62,24 +70,16 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     reports.error('step.no-buttons', from.position, message, 'Continue a step that makes images.');
     return;
   }
+  const gathered = gather === undefined ? undefined : steps.get(gather.step);
+  if (gather !== undefined && gathered?.kind !== undefined && imagesOf(gathered) === 'none') {
+    const message = `Step "${gather.step}" makes no images, and images are what is gathered.`;
+    const hint = `A template reads a text: {{ steps.${gather.step}.text }}.`;
+    reports.error('step.gather-text', gather.position, message, hint);
+    return;
+  }
   for (const address of [from, gather]) {
     const target = address === undefined ? undefined : steps.get(address.step);
     if (address !== undefined && target !== undefined) checkAddress(address, target, reports);
-  }
-}
-
-const isAddress = (text: string): boolean => /^(https?:\/\/|data:)/i.test(text);
-
-async function checkImages(step: StepDraft, fileCheck: FileCheck, reports: Reports): Promise<void> {
-  for (const { text, position } of step.images) {
-    if (text === 'parent') {
-      const { from, gather } = step;
-      if (from !== undefined || gather !== undefined || step.node.entries.has('from')) continue;
-      const message = `Step "${step.name}" continues no other step, so it has no parent.`;
-      reports.error('step.no-parent', position, message, 'Say from, or name the image.');
-    } else if (text !== '' && !isAddress(text)) {
-      await fileCheck.check(text, position);
-    }
   }
 }
 

@@ -20,6 +20,8 @@ export interface StepUse {
   readonly step: string;
   readonly path: readonly string[];
   readonly position: Position;
+  /** It is written out as it is, without a filter: as all of the template, or as a part of it, which is text. */
+  readonly output?: 'alone' | 'within';
 }
 
 /** Why a template could not be rendered for one cell; static mistakes are diagnostics instead. */

@@ -17,6 +17,19 @@ const from = (text: string): string => `${head}  next: { click: U2, from: ${text
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
+/** A generate step `b` with these fields besides model and prompt. */
+const generate = (fields: string): string =>
+  `${head}  b: { from: grid, generate: { model: m, prompt: p, ${fields} } }\n`;
+/** The same, as the only field, of a model of this name. */
+const thinking = (model: string, fields: string): string =>
+  `${head}  b: { generate: { model: ${model}, prompt: p, ${fields} } }\n`;
+const image = (text: string): string => generate(`images: [${text}]`);
+/** A prompt that reads the generate step `b`. */
+const reads = (fields: string, text: string): string =>
+  `${generate(fields)}  c: { imagine: "${text}", from: grid }\n`;
+const json =
+  'responseSchema: { type: object, properties: { best: { type: integer }, all: { type: array } } }';
+
 type Case = readonly [text: string, files?: Files, others?: readonly string[]];
 
 /** Each one makes exactly the diagnostic it stands under, at its mark. */
@@ -85,6 +98,11 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\ntimeouts: { task: ⟦20 minutes }\n${one}`],
     [`name: ⟦../t\n${one}`],
     [`name: t\nservice: { names: ⟦natural }\n${one}`],
+    [`name: t\nservice: { auth: ⟦basic }\n${one}`],
+    [generate('thinking: ⟦lots')],
+    [generate('continue: ⟦"{{ repeat }}"')],
+    [generate('accept: [⟦"{{ repeat }}"]')],
+    [generate('responseSchema: { type: string, format: x }, accept: [MAX_TOKENS, ⟦4th]')],
   ],
   'schema.range': [
     [`name: t\nlimits: { tasks: ⟦0 }\n${one}`],
@@ -98,6 +116,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'schema.name': [
     ['name: t\nsteps: { ⟦a b: { imagine: a fox } }\n'],
     [`name: t\nmatrix: { ⟦1st: [1] }\n${one}`],
+    [generate('functions: { get.it: { answer: 1 }, ⟦get it: { answer: 1 } }')],
   ],
 
   'service.literal-key': [
@@ -184,7 +203,104 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { click: U1, ⟦gather: grid/* }\n`],
     [`${head}  b: { click: U1, from: grid, ⟦gather: 3 }\n`],
   ],
-  'step.no-parent': [[`${head}  b: { imagine: { prompt: p, images: [⟦parent] } }\n`, {}, ['step.unbuilt']]],
+  'step.no-parent': [
+    [`${head}  b: { imagine: { prompt: p, images: [⟦parent] } }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { gather: grid/*, generate: { model: m, prompt: p, images: [⟦parent] } }\n`],
+    [`${head}  b: { chat: { model: m, prompt: p, images: [⟦parent] } }\n`],
+  ],
+  'step.gather-text': [
+    [`${generate('stream: true')}  c: { gather: ⟦b, generate: { model: m, prompt: q } }\n`],
+    [
+      `${head}  b: { from: grid/*, chat: { model: m, prompt: p } }\n  c: { gather: ⟦b, blend: {} }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+  ],
+  'step.continue': [
+    [generate('continue: ⟦grid')],
+    [
+      `${generate('stream: true')}  c: { from: grid, generate: { model: m, contents: [{ parts: [] }], ⟦continue: b } }\n`,
+    ],
+  ],
+  'step.no-json': [
+    [reads('stream: true', '{{ ⟦steps.b.json.best }}')],
+    [reads('generationConfig: { responseMimeType: text/plain }', '{{ ⟦steps.b.json }}')],
+    [`${head}  b: { chat: { model: m, prompt: p } }\n  c: { imagine: "{{ ⟦steps.b.json.x }}" }\n`],
+  ],
+  'step.json-member': [
+    [reads(json, '{{ steps.b.json.best }} {{ ⟦steps.b.json.bets }}')],
+    [reads(json, '{{ ⟦steps.b.json.best.x }}')],
+    [reads(json, '{{ steps.b.json.all[0] }} {{ ⟦steps.b.json.all.x }}')],
+    [
+      reads(
+        'generationConfig: { responseSchema: { type: OBJECT, properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: [object, "null"], properties: { b: {} } } } } }',
+        '{{ steps.b.json.a.b }} {{ ⟦steps.b.json.a.c }}',
+      ),
+    ],
+  ],
+  'step.no-text': [
+    [reads(json, 'x {{ ⟦steps.b.json }}')],
+    [reads(json, '{{ ⟦steps.b.json.all }}')],
+    [reads(json, '{{ steps.b.json | json }} {{ ⟦steps.b.usage }}')],
+    [reads('', '{{ steps.b.parts.size }} {{ ⟦steps.b.parts }}')],
+  ],
+  'step.rounds': [[generate('⟦rounds: 3')]],
+
+  'image.address': [[image('⟦"https://"').replace('⟦"', '"⟦')], [image('steps.grid, ⟦http://a b')]],
+  'image.data': [
+    [image('"⟦data:image/png;base64,"')],
+    [image('"⟦data:text/plain;base64,AAAA"')],
+    [image('"⟦data:image/svg+xml;base64,AAAA"')],
+    [image('"⟦data:image/png;base64,AA#A"')],
+    [image('"data:image/png;base64,AAAA", "⟦data:image/png,AAAA"')],
+  ],
+  'image.type': [
+    [image('⟦notes.txt'), { 'notes.txt': '' }],
+    [image('A.JPG, ⟦fox'), { 'A.JPG': '', fox: '' }],
+  ],
+  'image.too-large': [[image('⟦fox.png'), { 'fox.png': new Uint8Array(20 * 1024 * 1024 + 1) }]],
+
+  'schema.answer': [
+    [generate('responseSchema: { type: ⟦objekt }')],
+    [generate('responseSchema: { type: OBJECT, properties: { a: { type: STRING, ⟦enum: [] } } }')],
+    [generate('responseSchema: { $ref: ⟦"#/$defs/a" }')],
+    [generate('generationConfig: { responseSchema: { anyOf: [{ type: string }, ⟦7] } }')],
+    [generate('responseSchema: { type: string, pattern: ⟦"(" }')],
+    [generate('responseSchema: { type: string, pattern: ⟦"^(a+)+$" }')],
+    [generate('responseSchema: { ⟦propertis: {} }')],
+    [generate('responseSchema: { properties: { best: {} }, required: [⟦bets] }')],
+    [
+      `${head}  b: { chat: { model: m, prompt: p, response_format: { type: json_schema, json_schema: { schema: { ⟦items: [] } } } } }\n`,
+    ],
+  ],
+  'schema.twice': [[generate('responseSchema: {}, generationConfig: { responseSchema: ⟦{} }')]],
+
+  'thinking.both': [
+    [thinking('m', 'generationConfig: { thinkingConfig: { thinkingLevel: LOW, thinkingBudget: ⟦5 } }')],
+    [
+      thinking(
+        'm',
+        'thinking: 5, generationConfig: { thinkingConfig: { thinkingBudget: ⟦5, includeThoughts: true } }',
+      ),
+    ],
+  ],
+  'thinking.generation': [
+    [thinking('gemini-2.5-flash', 'thinking: ⟦low')],
+    [thinking('gemini-3-pro-preview', 'thinking: ⟦1024')],
+    [thinking('gemini-2.5-pro', 'generationConfig: { thinkingConfig: { thinkingLevel: ⟦HIGH } }')],
+    [`models: { m: { thinking: none } }\n${thinking('m', 'thinking: ⟦0')}`],
+    [`models: { m: { thinking: level } }\n${thinking('m', 'thinking: ⟦0')}`],
+  ],
+  'thinking.range': [
+    [thinking('gemini-2.5-flash-lite', 'thinking: ⟦511')],
+    [thinking('gemini-2.5-pro', 'thinking: ⟦0')],
+    [thinking('gemini-2.5-flash-preview-09-2025', 'thinking: ⟦24577')],
+    [thinking('gemini-3-pro', 'thinking: ⟦medium')],
+  ],
+  'thinking.unknown-model': [
+    [thinking('text-pro', 'thinking: ⟦low')],
+    [thinking('gemini-2.5-flash-image', 'thinking: ⟦512')],
+  ],
   'step.cycle': [
     [
       'name: t\nsteps:\n  a: { click: U1, from: ⟦b }\n  b: { click: U1, from: c }\n  c: { click: U1, from: a }\n',
@@ -215,6 +331,12 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { imagine: "{{ ⟦steps.grid.text }}" }\n`],
     [`${head}  b: { imagine: "{{ ⟦steps.grid }}" }\n`],
     [`${head}  b: { imagine: "{{ ⟦steps.grid.prompt.x }}" }\n`],
+    [reads('', '{{ steps.b.usage.total }} {{ ⟦steps.b.usage.totl }}')],
+    [reads('', '{{ ⟦steps.b.usage.total.x }}')],
+    [reads('', '{{ steps.b.parts[0].text }} {{ ⟦steps.b.parts.text }}')],
+    [reads('', '{{ ⟦steps.b.image_url }}')],
+    [`${generate('')}  c: { from: b, chat: { model: m, prompt: p, images: [⟦parent] } }\n`],
+    [`${generate('')}  c: { from: grid, chat: { model: m, prompt: p, images: [⟦steps.b] } }\n`],
   ],
 
   'template.unknown-variable': [[template('{{ ⟦b }}')], [path('"U{{ ⟦b }}"')]],

@@ -24,7 +24,8 @@ export function filesOf(files: Files = {}): FilePort {
       if (content === undefined) return undefined;
       const isLink = Array.isArray(content);
       const realPath = isLink ? path.resolve(folder, String(content[0])) : file;
-      return { kind: content === null ? 'folder' : 'file', realPath, bytes: 1 };
+      const bytes = typeof content === 'string' || content instanceof Uint8Array ? content.length : 1;
+      return { kind: content === null ? 'folder' : 'file', realPath, bytes };
     },
   };
 }

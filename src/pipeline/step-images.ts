@@ -1,0 +1,110 @@
+import type { Position } from './diagnostic.ts';
+import type { FileCheck } from './file-check.ts';
+import { hasTags } from './liquid.ts';
+import { isText, member, type SourceNode } from './node.ts';
+import type { Reports } from './reports.ts';
+import type { ImageUse, StepDraft } from './step-read.ts';
+
+/** Does a step make images: `some`, `none`, or does a template decide it. */
+export function imagesOf({ kind, node }: Pick<StepDraft, 'kind' | 'node'>): 'some' | 'none' | 'unknown' {
+  if (kind === undefined) return 'unknown';
+  if (kind === 'describe' || kind === 'chat') return 'none';
+  if (kind !== 'generate') return 'some';
+  const modalities = member(member(member(node, 'generate'), 'generationConfig'), 'responseModalities');
+  const words: readonly SourceNode[] =
+    modalities === undefined ? [] : modalities.kind === 'list' ? modalities.items : [modalities];
+  if (words.some((word) => isText(word) && word.value.toUpperCase() === 'IMAGE')) return 'some';
+  return words.some((word) => isText(word) && hasTags(word.value)) ? 'unknown' : 'none';
+}
+
+/** Reports a step among images that makes none. */
+export function checkMakesImages(target: StepDraft, position: Position, reports: Reports): void {
+  if (imagesOf(target) !== 'none') return;
+  const message = `Step "${target.name}" is a ${target.kind} and makes no image.`;
+  const hint =
+    target.kind === 'generate'
+      ? 'Name a step that makes images, or ask it for them: generationConfig: { responseModalities: [TEXT, IMAGE] }.'
+      : 'Name a step that makes images.';
+  reports.error('step.field', position, message, hint);
+}
+
+/** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (protocol.md 5.4). */
+const mostBytes = 20 * 1024 * 1024;
+
+const endings = ['png', 'jpg', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'heif'];
+
+const endingsHint = `Images end in ${endings.map((ending) => `.${ending}`).join(', ')}.`;
+
+/** Reports images that are not there, are no images, or are too large, and a parent where there is none. */
+export async function checkImages(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<void> {
+  for (const image of step.images) {
+    const { text, position } = image;
+    if (text === '') continue;
+    if (text === 'parent') checkParent(step, steps, position, reports);
+    else if (/^https?:\/\//i.test(text)) checkAddress(text, position, reports);
+    else if (/^data:/i.test(text)) checkData(image, reports);
+    else await checkFile(image, fileCheck, reports);
+  }
+}
+
+function checkParent(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  position: Position,
+  reports: Reports,
+): void {
+  const { from, node, name } = step;
+  if (node.entries.has('gather') && !node.entries.has('from')) {
+    const message = `Step "${name}" gathers, so it has no single parent.`;
+    const hint = 'Leave it out: what a step gathers is shown, all of it and in order.';
+    reports.error('step.no-parent', position, message, hint);
+  } else if (!node.entries.has('from')) {
+    const message = `Step "${name}" continues no other step, so it has no parent.`;
+    reports.error('step.no-parent', position, message, 'Say from, or name the image.');
+  }
+  const parent = from === undefined ? undefined : steps.get(from.step);
+  if (parent !== undefined) checkMakesImages(parent, position, reports);
+}
+
+function checkAddress(text: string, position: Position, reports: Reports): void {
+  if (URL.canParse(text)) return;
+  reports.error(
+    'image.address',
+    position,
+    'This is no http(s) address.',
+    'For example https://a.example/fox.png',
+  );
+}
+
+const dataUri = /^data:image\/([a-z0-9.+-]{1,40})(?:;[a-z0-9.+=-]{1,40}){0,4};base64,/i;
+
+function checkData({ text, position, mask }: ImageUse, reports: Reports): void {
+  const hint = 'For example data:image/png;base64,iVBORw0KGgo…';
+  const head = dataUri.exec(text);
+  const data = head === null ? '' : text.slice(head[0].length);
+  if (head === null || data === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
+    reports.error('image.data', position, 'This is no data URI of an image in base64.', hint);
+  } else if (!mask && !endings.includes((head[1] as string).toLowerCase())) {
+    reports.error('image.data', position, `image/${head[1]} is no kind of image that is taken.`, hint);
+  }
+}
+
+async function checkFile(
+  { text, position, mask }: ImageUse,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<void> {
+  const found = await fileCheck.look(text, position);
+  if (found === undefined || mask) return;
+  if (!endings.includes(/\.([A-Za-z0-9]+)$/.exec(text)?.[1]?.toLowerCase() ?? '')) {
+    reports.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);
+  } else if (found.bytes > mostBytes) {
+    const message = `"${text}" has ${found.bytes} bytes; at most ${mostBytes} (20 MiB) are sent.`;
+    reports.error('image.too-large', position, message, 'Make it smaller; models scale images down anyway.');
+  }
+}
