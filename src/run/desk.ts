@@ -1,8 +1,9 @@
+import { isTextRequest } from '../plan/job.ts';
 import { Alarms } from './alarms.ts';
 import { holdsRoom, type Job } from './job.ts';
 import { Line } from './line.ts';
 import type { RunSettings } from './ports.ts';
-import { Traffic } from './traffic.ts';
+import { slowRequests, Traffic } from './traffic.ts';
 
 /** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
 export class Desk {
@@ -14,10 +15,12 @@ export class Desk {
   readonly traffic: Traffic;
   #rooming = 0;
   #saving = 0;
+  #texts = 0;
 
-  constructor(settings: RunSettings, random: () => number) {
+  /** @param tokens about how many tokens a text call will take */
+  constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
     this.#limits = settings.limits;
-    this.traffic = new Traffic(settings, this.#jobs, random);
+    this.traffic = new Traffic(settings, this.#jobs, random, tokens);
   }
 
   get size(): number {
@@ -50,9 +53,13 @@ export class Desk {
     return this.#rooming < this.#limits.tasks && this.#hasRoomForImages;
   }
 
-  /** True while there is room for the first task of one more cell. */
+  /** True while there is room for the first task, or the first text call, of one more cell. */
   get hasRoomForCell(): boolean {
-    return this.#rooming + this.rooms.size < this.#limits.tasks && this.#hasRoomForImages;
+    return (
+      this.#rooming + this.rooms.size < this.#limits.tasks &&
+      this.#hasRoomForImages &&
+      this.#texts < slowRequests(this.#limits.requests)
+    );
   }
 
   /** When images come in more slowly than tasks end, no new task is begun beyond this. */
@@ -99,5 +106,6 @@ export class Desk {
     if (job === undefined) return;
     if (holdsRoom(job)) this.#rooming += by;
     if (job.record.status === 'saving') this.#saving += by;
+    if (isTextRequest(job.record.request)) this.#texts += by;
   }
 }

@@ -1,4 +1,4 @@
-import type { JobError, JobStatus } from '../plan/job.ts';
+import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 import type { MemoryReading } from './memory.ts';
 
 /** The kinds of request that have a rate of their own. */
@@ -34,6 +34,8 @@ export type RunEvent =
       readonly taskId?: string;
       readonly error?: JobError;
       readonly cost?: number;
+      /** Of a text job: tokens of all its answers so far. */
+      readonly usage?: TokenUsage;
     }
   | {
       readonly type: 'request:end';

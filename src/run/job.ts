@@ -1,15 +1,17 @@
 import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/value.ts';
-import type {
-  Artifact,
-  Attempt,
-  Button,
-  JobError,
-  JobRecord,
-  JobStatus,
-  TextResult,
-  TokenUsage,
+import {
+  type Artifact,
+  type Attempt,
+  type Button,
+  isTextRequest,
+  type JobError,
+  type JobRecord,
+  type JobStatus,
+  type TextRequest,
+  type TextResult,
+  type TokenUsage,
 } from '../plan/job.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 
@@ -36,7 +38,7 @@ export type Want =
 export interface Job {
   readonly record: JobRecord;
   readonly want: Want;
-  /** Operations from the root of its chain. */
+  /** Operations from the root of its chain; a finished round of function calls counts as one. */
   readonly depth: number;
   /** Task whose button is pressed. */
   readonly parentTaskId?: string;
@@ -71,8 +73,10 @@ export type AskAnswer =
   | { readonly kind: 'answered'; readonly asked: Asked }
   /** The service gave no usable answer. */
   | { readonly kind: 'refused'; readonly error: ServiceFailure }
-  /** An image that it shows could not be read, or its answer not be written. */
-  | { readonly kind: 'files'; readonly error: SaveFailure };
+  /** An image that it shows could not be read: nothing was asked. */
+  | { readonly kind: 'unread'; readonly error: SaveFailure }
+  /** It was answered, and what can be used of the answer could not be written. */
+  | { readonly kind: 'unwritten'; readonly error: SaveFailure; readonly usage?: TokenUsage };
 
 /** An answer of the service, judged. */
 export interface Asked {
@@ -104,6 +108,8 @@ export interface JobContext {
   readonly retryInDoubt: boolean;
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
+  /** What one answer of a text call cost, where known. */
+  readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
   /** Milliseconds until the next look at its task. */
   readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
 }
@@ -115,11 +121,11 @@ export interface JobStep {
   readonly attempt?: Attempt;
 }
 
-/** A job before its first submission. */
+/** A job before its first submission. What asks for text takes no room for a task. */
 export function newJob(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   return {
     record,
-    want: { kind: 'room' },
+    want: { kind: isTextRequest(record.request) ? 'ask' : 'room' },
     depth,
     misses: 0,
     ...(parentTaskId === undefined ? {} : { parentTaskId }),
@@ -130,6 +136,7 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
 export function holdsRoom(job: Job): boolean {
   return (
     job.want.kind !== 'room' &&
+    !isTextRequest(job.record.request) &&
     (job.record.status === 'pending' || job.record.status === 'submitting' || job.record.status === 'running')
   );
 }

@@ -1,3 +1,4 @@
+import { askAnswered, askNow } from './ask.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
 import { imageSaved, linkRead } from './save.ts';
 import { firstWant, parentRead, submitAnswered, submitNow } from './submit.ts';
@@ -22,7 +23,7 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'saved':
       return imageSaved(job, event.answer, context);
     case 'asked':
-      throw new Error('Internal error: text jobs cannot be run yet.');
+      return askAnswered(job, event.answer, context);
   }
 }
 
@@ -39,6 +40,7 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'save':
       return { job: { ...job, want: { kind: 'answer' } }, send: want };
     case 'ask':
+      return askNow(job, context);
     case 'wait':
     case 'answer':
     case 'nothing':

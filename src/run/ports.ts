@@ -62,6 +62,8 @@ export interface RunControl {
 export interface RunReport {
   readonly end: RunEnd;
   readonly submits: number;
+  /** Tokens of the answers that text calls were given. */
+  readonly tokens: number;
   readonly startedAt: number;
   readonly finishedAt: number;
   /** The first thing a listener threw; the run itself was not touched by it. */

@@ -1,39 +1,57 @@
-import type { JobRecord } from '../plan/job.ts';
+import { isTextRequest, type JobRecord, type TokenUsage } from '../plan/job.ts';
 import type { RunEnd } from './event.ts';
 import type { RunSettings } from './ports.ts';
+import type { Tariff } from './tariff.ts';
+import { tokensOf } from './usage.ts';
+
+/** What is held back for a request until its answer says what it came to. */
+interface Reserve {
+  readonly cost: number;
+  readonly tokens: number;
+}
 
 /**
- * What may still be spent: `budget` over the directory's life, `--max-submits` over this invocation. A price is
- * reserved while its submission is under way, so that many at once cannot overspend together.
+ * What may still be spent: `budget` over the directory's life, `--max-submits` over this invocation. Price and tokens are
+ * reserved while a request is under way, so that many at once cannot overspend together.
  */
 export class Purse {
   readonly #settings: RunSettings;
-  readonly #price: (record: JobRecord) => number | undefined;
+  readonly #tariff: Pick<Tariff, 'price' | 'tokens'>;
   #submits: number;
   #cost: number;
-  #here = 0;
-  #reserved = 0;
+  #tokens: number;
+  #submitsHere = 0;
+  #tokensHere = 0;
+  /** By job, of the requests under way. */
+  readonly #reserves = new Map<string, Reserve>();
+  #reserved: Reserve = { cost: 0, tokens: 0 };
 
   constructor(
     settings: RunSettings,
-    price: (record: JobRecord) => number | undefined,
-    spent: { readonly attempts: number; readonly cost: number },
+    tariff: Pick<Tariff, 'price' | 'tokens'>,
+    spent: { readonly attempts: number; readonly cost: number; readonly tokens: number },
   ) {
     this.#settings = settings;
-    this.#price = price;
+    this.#tariff = tariff;
     this.#submits = spent.attempts;
     this.#cost = spent.cost;
+    this.#tokens = spent.tokens;
   }
 
-  /** Submissions of this invocation. */
+  /** Submissions and text calls of this invocation. */
   get submits(): number {
-    return this.#here;
+    return this.#submitsHere;
+  }
+
+  /** Tokens of the answers that came in this invocation. */
+  get tokens(): number {
+    return this.#tokensHere;
   }
 
   /** Why this job may not be submitted, if it may not. An unknown price does not count against `budget.cost`. */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | undefined {
     const { budget, maxSubmits } = this.#settings;
-    if (maxSubmits !== undefined && this.#here >= maxSubmits)
+    if (maxSubmits !== undefined && this.#submitsHere >= maxSubmits)
       return {
         kind: 'budget',
         code: 'budget.max-submits',
@@ -45,16 +63,22 @@ export class Purse {
         code: 'budget.submits',
         message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
       };
-    const price = this.#price(record);
-    if (
-      budget.cost !== undefined &&
-      price !== undefined &&
-      this.#cost + this.#reserved + price > budget.cost + 1e-9
-    )
+    const { cost, tokens } = this.#reserveOf(record);
+    if (budget.cost !== undefined && cost > 0 && this.#cost + this.#reserved.cost + cost > budget.cost + 1e-9)
       return {
         kind: 'budget',
         code: 'budget.cost',
-        message: `The next submission (${price}) would exceed the budget of ${budget.cost} (budget.cost); ${round(this.#cost)} is spent.`,
+        message: `The next submission (${round(cost)}) would exceed the budget of ${budget.cost} (budget.cost); ${round(this.#cost)} is spent.`,
+      };
+    if (
+      budget.tokens !== undefined &&
+      tokens > 0 &&
+      this.#tokens + this.#reserved.tokens + tokens > budget.tokens
+    )
+      return {
+        kind: 'budget',
+        code: 'budget.tokens',
+        message: `The next text call (about ${tokens} tokens) would exceed the budget of ${budget.tokens} tokens (budget.tokens); ${this.#tokens} are spent.`,
       };
     return undefined;
   }
@@ -63,13 +87,42 @@ export class Purse {
   note(before: JobRecord, after: JobRecord): void {
     const attempts = after.attempts - before.attempts;
     this.#submits += attempts;
-    this.#here += attempts;
+    this.#submitsHere += attempts;
     this.#cost += (after.cost ?? 0) - (before.cost ?? 0);
-    const price = this.#price(after) ?? 0;
-    if (before.status !== 'submitting' && after.status === 'submitting') this.#reserved += price;
-    if (before.status === 'submitting' && after.status !== 'submitting')
-      this.#reserved = Math.max(0, this.#reserved - price);
+    const tokens = spentTokens(after.usage) - spentTokens(before.usage);
+    this.#tokens += tokens;
+    this.#tokensHere += tokens;
+    if (before.status !== 'submitting' && after.status === 'submitting')
+      this.#reserve(after.key, this.#reserveOf(after));
+    if (before.status === 'submitting' && after.status !== 'submitting') this.#release(after.key);
+  }
+
+  #reserveOf(record: JobRecord): Reserve {
+    return {
+      cost: this.#tariff.price(record) ?? 0,
+      tokens: isTextRequest(record.request) ? this.#tariff.tokens(record) : 0,
+    };
+  }
+
+  #reserve(key: string, reserve: Reserve): void {
+    this.#reserves.set(key, reserve);
+    this.#reserved = {
+      cost: this.#reserved.cost + reserve.cost,
+      tokens: this.#reserved.tokens + reserve.tokens,
+    };
+  }
+
+  #release(key: string): void {
+    const { cost, tokens } = this.#reserves.get(key) ?? { cost: 0, tokens: 0 };
+    this.#reserves.delete(key);
+    // Nothing is reserved where nothing is under way, whatever adding and taking away left of it.
+    this.#reserved =
+      this.#reserves.size === 0
+        ? { cost: 0, tokens: 0 }
+        : { cost: this.#reserved.cost - cost, tokens: this.#reserved.tokens - tokens };
   }
 }
+
+const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : tokensOf(usage));
 
 const round = (amount: number): number => Math.round(amount * 1e6) / 1e6;

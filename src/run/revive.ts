@@ -1,5 +1,5 @@
 import { formatBranch } from '../pipeline/selector.ts';
-import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
+import { inputsOf, isSettled, isTextRequest, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import type { Slot } from '../plan/slot.ts';
 import { become, type Job, newJob } from './job.ts';
 import type { RunSettings } from './ports.ts';
@@ -24,6 +24,22 @@ export function jobForSlot(
 export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
   want.kind === 'room' && !lastLook && record.parent !== undefined && parentTaskId === undefined;
 
+/** Keys of the jobs whose results a text call shows or continues. */
+export function shownBy({
+  request,
+  parent,
+  inputs,
+}: Pick<JobRecord, 'request' | 'parent' | 'inputs'>): readonly string[] {
+  if (!isTextRequest(request)) return [];
+  const images = (request.images ?? []).flatMap((image) => ('job' in image ? [image.job] : []));
+  const { continues } = request;
+  return [
+    ...inputsOf({ ...(parent === undefined ? {} : { parent }), ...(inputs === undefined ? {} : { inputs }) }),
+    ...images,
+    ...(continues === undefined ? [] : [continues]),
+  ];
+}
+
 function takenUp(
   slot: Slot,
   parentTaskId: string | undefined,
@@ -42,6 +58,8 @@ function takenUp(
       request: spec.request,
       ...(spec.parent === undefined ? {} : { parent: spec.parent }),
       ...(spec.inputs === undefined ? {} : { inputs: spec.inputs }),
+      ...(spec.files === undefined ? {} : { files: spec.files }),
+      ...(spec.call === undefined ? {} : { call: spec.call }),
       origin: originOf(slot),
       keep: slot.keep,
       attempts: 0,
@@ -51,7 +69,13 @@ function takenUp(
     };
     return newJob(fresh, slot.depth, parentTaskId);
   }
-  const kept: JobRecord = { ...record, keep: record.keep || slot.keep };
+  // How a call is made, and where its files lie, the pipeline says afresh: neither is part of the key.
+  const kept: JobRecord = {
+    ...record,
+    keep: record.keep || slot.keep,
+    ...(spec.files === undefined ? {} : { files: spec.files }),
+    ...(spec.call === undefined ? {} : { call: spec.call }),
+  };
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
   const before = !settledInThisRun(record, startedAt, now);
@@ -141,6 +165,9 @@ function anew(record: JobRecord): JobRecord {
     result: undefined,
     error: undefined,
     artifacts: [],
+    text: undefined,
+    turns: undefined,
+    invalid: undefined,
   });
 }
 

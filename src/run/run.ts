@@ -1,15 +1,19 @@
 import pLimit from 'p-limit';
+import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
+import type { ServiceFailure } from '../service/answer.ts';
 import { StateError, type Turn } from '../state/store.ts';
+import { type AskPorts, ask } from './ask-errand.ts';
 import type { RunEnd, RunEvent, RunListener } from './event.ts';
 import { everyMinute } from './memory.ts';
+import { Outgoing } from './outgoing.ts';
 import type { RunControl, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Errand, type RunInput, routeOf } from './turn.ts';
 
-type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' }>;
+type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' | 'asked' }>;
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
 const batchSize = 64;
@@ -41,7 +45,7 @@ export async function runPlan(
 ): Promise<RunReport> {
   const { store, clock } = ports;
   const startedAt = clock.now();
-  const { attempts, cost } = store.totals();
+  const { attempts, cost, tokens } = store.totals();
   const scheduler = new Scheduler({
     settings,
     startedAt,
@@ -49,7 +53,7 @@ export async function runPlan(
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     lookup: (key) => store.get(key),
     price: (record) => plan.price(record),
-    spent: { attempts, cost },
+    spent: { attempts, cost, tokens },
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
   });
   const engine = new Engine(plan, selection, settings, ports, scheduler, listener);
@@ -58,6 +62,7 @@ export async function runPlan(
   return {
     end,
     submits: scheduler.submits,
+    tokens: scheduler.tokens,
     startedAt,
     finishedAt: clock.now(),
     ...(listenerError === undefined ? {} : { listenerError }),
@@ -74,6 +79,7 @@ class Engine {
   readonly #leaving = new AbortController();
   /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
   readonly #limit: ReturnType<typeof pLimit>;
+  readonly #asking: AskPorts | undefined;
   readonly #underWay = new Set<Promise<void>>();
   listenerError: unknown;
   #turnIsDue = false;
@@ -94,6 +100,9 @@ class Engine {
     this.#scheduler = scheduler;
     this.#listener = listener;
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
+    const { text, inputs, artifacts, store } = ports;
+    if (text !== undefined && inputs !== undefined)
+      this.#asking = { text, inputs, artifacts, lookup: (key) => store.get(key), outgoing: new Outgoing() };
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
   }
 
@@ -154,7 +163,9 @@ class Engine {
     await this.#stopWork();
     const { records, attempts, errands } = this.#scheduler.takeTurn();
     const unsent = new Set(
-      errands.filter(({ send }) => send.kind === 'submit').map(({ job }) => job.record.key),
+      errands
+        .filter(({ send }) => send.kind === 'submit' || send.kind === 'ask')
+        .map(({ job }) => job.record.key),
     );
     return this.#commit({ records: records.filter(({ key }) => !unsent.has(key)), attempts }) ?? end;
   }
@@ -222,15 +233,15 @@ class Engine {
         const { clock } = this.#ports;
         const sentAt = clock.now();
         const input = await this.#request(errand);
-        const { ok } = input.answer;
-        if (!ok && isBrokenOff(input.answer.error)) return;
+        const failure = failureIn(input);
+        if (failure !== undefined && isBrokenOff(failure)) return;
         this.#emit({
           type: 'request:end',
           route: routeOf[errand.send.kind],
           key: errand.job.record.key,
           ms: clock.now() - sentAt,
           outcome: outcomeOf(input),
-          ...(ok ? {} : { message: input.answer.error.message }),
+          ...(failure === undefined ? {} : { message: failure.message }),
         });
         this.#take(input);
       }),
@@ -253,7 +264,9 @@ class Engine {
           answer: await artifacts.save({ url: send.url, key, output: 1 }, signal),
         };
       case 'ask':
-        throw new Error('Internal error: text jobs cannot be run yet.');
+        if (this.#asking === undefined)
+          throw new Error('Internal error: this run was given no text service.');
+        return { type: 'asked', key, answer: await ask(job.record, this.#asking, signal) };
     }
   }
 
@@ -305,14 +318,26 @@ const isBrokenOff = (failure: { readonly code: string; readonly class: string })
   (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
   failure.class !== 'unsent';
 
+type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
+
+/** Why a request gave no usable answer, if it did not. */
+function failureIn(input: AnswerInput): Failure | undefined {
+  if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
+  return input.answer.kind === 'answered' ? undefined : input.answer.error;
+}
+
 function outcomeOf(input: AnswerInput): string {
-  if (!input.answer.ok) return input.answer.error.code;
   switch (input.type) {
     case 'submitted':
-      return input.answer.value.kind;
+      return input.answer.ok ? input.answer.value.kind : input.answer.error.code;
     case 'fetched':
-      return input.answer.value.status;
+      return input.answer.ok ? input.answer.value.status : input.answer.error.code;
     case 'saved':
       return 'saved';
+    case 'asked': {
+      if (input.answer.kind !== 'answered') return input.answer.error.code;
+      const { verdict } = input.answer.asked;
+      return 'error' in verdict ? verdict.error.code : verdict.kind;
+    }
   }
 }

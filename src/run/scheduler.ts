@@ -1,32 +1,29 @@
-import type { Cell } from '../plan/cell.ts';
-import type { JobRecord } from '../plan/job.ts';
-import type { RecordLookup, Slot } from '../plan/slot.ts';
+import { isTextRequest, type JobRecord } from '../plan/job.ts';
+import type { RecordLookup } from '../plan/slot.ts';
+import { unheard, usageOf } from './ask.ts';
 import { Desk } from './desk.ts';
 import type { Route, RunEnd } from './event.ts';
-import { Frontier, type OpenCell } from './frontier.ts';
-import type { Job, JobContext, JobEvent } from './job.ts';
+import { TokenForecast } from './forecast.ts';
+import { Grants } from './grants.ts';
+import { Intake, type IntakeOptions } from './intake.ts';
+import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
 import { step } from './machine.ts';
 import { PollPace, paceOf } from './pace.ts';
-import type { RunSettings } from './ports.ts';
 import { Purse } from './purse.ts';
-import { adopt, interrupted, jobForSlot, mayRetry, retryOf, waitsForParent } from './revive.ts';
-import { type Reading, readFetch, readSave, readSubmit } from './signals.ts';
-import { routeOrder } from './traffic.ts';
+import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
+import { type Reading, readAsk, readFetch, readSave, readSubmit } from './signals.ts';
+import { type Tariff, tariffOf } from './tariff.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
+import { tokensOf } from './usage.ts';
 import { quietMs, whatIsWaitedFor } from './waiting.ts';
 
-export interface SchedulerOptions {
-  readonly settings: RunSettings;
-  readonly startedAt: number;
+export interface SchedulerOptions extends IntakeOptions {
   readonly random: () => number;
-  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
   /** What is durable. */
   readonly lookup: RecordLookup;
-  /** `--only`: names of the steps that may run; absent: all. */
-  readonly steps?: ReadonlySet<string>;
   readonly price: (record: JobRecord) => number | undefined;
   /** Over the directory's life until now. */
-  readonly spent: { readonly attempts: number; readonly cost: number };
+  readonly spent: { readonly attempts: number; readonly cost: number; readonly tokens: number };
 }
 
 /**
@@ -37,13 +34,14 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #desk: Desk;
-  readonly #frontier = new Frontier();
+  readonly #intake: Intake;
+  readonly #grants: Grants;
   readonly #pace: PollPace;
+  readonly #forecast: TokenForecast;
+  readonly #tariff: Tariff;
   readonly #purse: Purse;
   readonly #outbox = new Outbox();
   readonly #lookup: RecordLookup;
-  #incoming: Cell[] = [];
-  #noMoreCells = false;
   /** When a job changed last, and when it is time to say what is waited for. */
   #changedAt: number;
   #speakAt: number;
@@ -58,10 +56,14 @@ export class Scheduler {
     this.#now = options.startedAt;
     this.#changedAt = options.startedAt;
     this.#speakAt = options.startedAt + quietMs;
-    this.#desk = new Desk(options.settings, options.random);
+    this.#forecast = new TokenForecast();
+    this.#tariff = tariffOf(options.settings.prices, options.price, this.#forecast);
+    this.#desk = new Desk(options.settings, options.random, ({ record }) => this.#tariff.tokens(record));
     this.#pace = new PollPace(options.settings.poll);
-    this.#purse = new Purse(options.settings, options.price, options.spent);
+    this.#purse = new Purse(options.settings, this.#tariff, options.spent);
+    this.#grants = new Grants(this.#desk, this.#purse);
     this.#lookup = (key) => this.#desk.get(key)?.record ?? this.#outbox.record(key) ?? options.lookup(key);
+    this.#intake = new Intake(options, this.#desk, this.#host());
   }
 
   /** Takes in what happened at `now` (Unix ms) and decides what follows. */
@@ -69,7 +71,7 @@ export class Scheduler {
     this.#now = now;
     this.#take(input);
     this.#ring();
-    this.#openCells();
+    this.#intake.open();
     this.#grant();
   }
 
@@ -80,13 +82,7 @@ export class Scheduler {
 
   /** True when it could open more cells than it has been given. */
   get wantsCells(): boolean {
-    return (
-      this.#end === undefined && !this.#noMoreCells && this.#incoming.length === 0 && this.#hasRoomForCell
-    );
-  }
-
-  get #hasRoomForCell(): boolean {
-    return this.#desk.hasRoomForCell && this.#frontier.hasRoom;
+    return this.#end === undefined && this.#intake.wantsCells;
   }
 
   /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
@@ -108,12 +104,17 @@ export class Scheduler {
     if (this.#halted) return this.#desk.traffic.underWay === 0 ? this.#end : undefined;
     if (this.#desk.size > 0) return undefined;
     if (this.#end !== undefined) return this.#end;
-    return this.#noMoreCells && this.#incoming.length === 0 ? { kind: 'complete' } : undefined;
+    return this.#intake.isDone ? { kind: 'complete' } : undefined;
   }
 
-  /** Submissions of this invocation. */
+  /** Submissions and text calls of this invocation. */
   get submits(): number {
     return this.#purse.submits;
+  }
+
+  /** Tokens of the answers that came in this invocation. */
+  get tokens(): number {
+    return this.#purse.tokens;
   }
 
   /** Tasks in flight on the service, or about to be. */
@@ -128,7 +129,7 @@ export class Scheduler {
 
   /** Jobs and cells held in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
-    return { jobs: this.#desk.size, cells: this.#frontier.size };
+    return { jobs: this.#desk.size, cells: this.#intake.size };
   }
 
   #take(input: RunInput): void {
@@ -137,9 +138,7 @@ export class Scheduler {
         for (const record of input.records) this.#adopt(record);
         return;
       case 'cells':
-        this.#incoming.push(...input.cells);
-        this.#noMoreCells = input.last;
-        return;
+        return this.#intake.give(input.cells, input.last);
       case 'submitted':
         return this.#answered(
           input.key,
@@ -161,6 +160,14 @@ export class Scheduler {
           { type: 'saved', answer: input.answer },
           readSave(input.answer),
         );
+      case 'asked':
+        this.#count(input.key, input.answer);
+        return this.#answered(
+          input.key,
+          'text',
+          { type: 'asked', answer: input.answer },
+          readAsk(input.answer),
+        );
       case 'tick':
         return;
       case 'drain':
@@ -168,18 +175,46 @@ export class Scheduler {
     }
   }
 
+  /** What takes up the jobs of the cells that are opened. */
+  #host(): ConstructorParameters<typeof Intake>[2] {
+    const scheduler = this;
+    return {
+      get now() {
+        return scheduler.#now;
+      },
+      get isEnding() {
+        return scheduler.#end !== undefined;
+      },
+      lookup: this.#lookup,
+      put: (before, job) => this.#put(before, job),
+      emit: (event) => this.#outbox.emit(event),
+    };
+  }
+
   #adopt(record: JobRecord): void {
     if (record.status !== 'submitting')
-      return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#taskOf(record.parent)));
-    const doubtful = interrupted(record, this.#options.startedAt);
-    this.#outbox.write(doubtful);
-    this.#outbox.tell(record, doubtful);
+      return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#intake.taskOf(record.parent)));
+    const left = isTextRequest(record.request)
+      ? unheard(record)
+      : interrupted(record, this.#options.startedAt);
+    this.#outbox.write(left);
+    this.#outbox.tell(record, left);
+  }
+
+  /** Takes note of the tokens of an answer, also of one that nobody waits for any more. */
+  #count(key: string, answer: AskAnswer): void {
+    const usage = usageOf(answer);
+    const record = this.#desk.get(key)?.record;
+    const took = usage === undefined ? (mayHaveWorked(answer) ? undefined : 0) : tokensOf(usage);
+    this.#desk.traffic.tokens.settle(key, took, this.#now);
+    if (answer.kind === 'answered' && usage !== undefined && record !== undefined)
+      this.#forecast.learn(record, usage);
   }
 
   #answered(key: string, route: Route, event: JobEvent, reading: Reading): void {
     this.#desk.traffic.answered(route);
     if ('end' in reading) this.#halt(reading.end);
-    else {
+    else if ('signal' in reading) {
       const { route: traffic } = this.#desk.traffic.lanes[route];
       const paused = traffic.pausedUntil;
       const rate = traffic.perMinute;
@@ -220,75 +255,12 @@ export class Scheduler {
     }
   }
 
-  #openCells(): void {
-    while (this.#end === undefined && this.#incoming.length > 0 && this.#hasRoomForCell) {
-      const cell = this.#incoming.shift() as Cell;
-      this.#outbox.emit({ type: 'cell:open', cell: cell.number });
-      this.#visit(this.#frontier.open(cell));
-    }
-  }
-
-  /** Looks at a cell afresh: takes up the jobs that can be worked on now, and closes it when there is none. */
-  #visit(open: OpenCell): void {
-    const { resolve, steps, settings, startedAt } = this.#options;
-    const waiting = new Set<string>();
-    for (const slot of resolve(open.cell, this.#lookup)) {
-      const key = slot.job?.key;
-      if (key === undefined || (steps !== undefined && !steps.has(slot.step))) continue;
-      const live = this.#desk.get(key);
-      if (live !== undefined) {
-        if (slot.keep && !live.record.keep)
-          this.#put(live, { ...live, record: { ...live.record, keep: true } });
-        waiting.add(key);
-        continue;
-      }
-      if (this.#end !== undefined) continue;
-      const job = jobForSlot(slot, this.#taskOf(slot.job?.parent), settings, startedAt, this.#now);
-      if (job === undefined) continue;
-      this.#put(undefined, job);
-      waiting.add(key);
-    }
-    if (waiting.size === 0) this.#close(open);
-    else this.#frontier.waitFor(open, waiting);
-  }
-
-  #close(open: OpenCell): void {
-    this.#frontier.close(open);
-    this.#outbox.emit({ type: 'cell:close', cell: open.cell.number });
-  }
-
-  /** The finished task of a job: what its buttons are pressed on. */
-  #taskOf(key: string | undefined): string | undefined {
-    const record = key === undefined ? undefined : this.#lookup(key);
-    return record?.status === 'done' ? record.taskId : undefined;
-  }
-
   #grant(): void {
-    if (this.#halted) return;
-    while (this.#end === undefined && this.#desk.hasRoom) {
-      const job = this.#desk.rooms.front();
-      if (job === undefined) break;
-      this.#desk.rooms.leave();
-      this.#advance(job, { type: 'granted' });
-    }
-    for (const name of routeOrder) this.#grantRoute(name);
-  }
-
-  #grantRoute(name: Route): void {
-    const { route, line } = this.#desk.traffic.lanes[name];
-    while (!this.#halted && this.#desk.traffic.hasRoom(name) && route.nextAt() <= this.#now) {
-      const job = line.front();
-      if (job === undefined) return;
-      if (name === 'submit') {
-        const refusal = this.#purse.refusal(job.record);
-        if (refusal !== undefined) {
-          // What is under way may come back unspent.
-          if (this.#desk.traffic.isUnderWay(name)) return this.#desk.traffic.hold(name);
-          return this.#drain(refusal);
-        }
-      }
-      line.leave();
-      this.#advance(job, { type: 'granted' });
+    while (!this.#halted) {
+      const grant = this.#grants.next(this.#now, this.#end === undefined);
+      if (grant === undefined) return;
+      if ('end' in grant) this.#drain(grant.end);
+      else this.#advance(grant.job, { type: 'granted' });
     }
   }
 
@@ -302,6 +274,7 @@ export class Scheduler {
       speed: settings.speed,
       retryInDoubt: settings.inDoubt === 'retry',
       price,
+      answerPrice: this.#tariff.answerPrice,
       pollInMs: (record, elapsedMs) => this.#pace.nextMs(paceOf(record), elapsedMs),
     };
   }
@@ -312,6 +285,8 @@ export class Scheduler {
     this.#learn(job.record, next.record);
     this.#put(job, next);
     if (send === undefined) return;
+    if (send.kind === 'ask')
+      this.#desk.traffic.tokens.take(job.record.key, this.#tariff.tokens(job.record), this.#now);
     this.#desk.traffic.sent(routeOf[send.kind], this.#now);
     this.#outbox.send({ job: next, send });
   }
@@ -357,28 +332,16 @@ export class Scheduler {
     const { settings } = this.#options;
     this.#desk.drop(record.key);
     if (lastLook && record.status === 'failed' && mayRetry(record, settings) && this.#end === undefined) {
-      const again = retryOf(record, depth, this.#taskOf(record.parent));
+      const again = retryOf(record, depth, this.#intake.taskOf(record.parent));
       if (!waitsForParent(again)) return this.#put(undefined, again);
     }
-    if (settings.failFast && !lastLook && this.#isFailure(record))
+    if (settings.failFast && !lastLook && this.#intake.isFailure(record))
       this.#drain({
         kind: 'fail-fast',
         code: record.error?.code ?? 'task.failed',
         message: `${record.origin.step} in cell ${record.origin.cell} failed (--fail-fast): ${record.error?.message ?? ''}`,
       });
-    for (const open of this.#frontier.release(record.key)) this.#visit(open);
-  }
-
-  /** False for a button that is not there where every slot that asks for it calls it optional. */
-  #isFailure({ key, status, error }: JobRecord): boolean {
-    if (status !== 'failed' || error?.code !== 'button.missing') return status === 'failed';
-    return this.#frontier
-      .awaiting(key)
-      .some(({ cell }) =>
-        this.#options
-          .resolve(cell, this.#lookup)
-          .some((slot) => slot.job?.key === key && slot.status === 'failed'),
-      );
+    this.#intake.release(record.key);
   }
 
   /**
@@ -386,25 +349,25 @@ export class Scheduler {
    * presses is not what it pressed.
    */
   #isOutOfPlace({ record, parentTaskId }: Job): boolean {
-    return this.#frontier.awaiting(record.key).length === 0 || this.#taskOf(record.parent) !== parentTaskId;
+    return !this.#intake.isAwaited(record.key) || this.#intake.taskOf(record.parent) !== parentTaskId;
   }
 
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
   #putBack(job: Job): void {
     this.#desk.drop(job.record.key);
-    for (const open of this.#frontier.release(job.record.key)) this.#visit(open);
+    this.#intake.release(job.record.key);
   }
 
   /** Leaves a job that has not been submitted to a later run. */
   #giveUp(job: Job): void {
     this.#desk.drop(job.record.key);
-    for (const open of this.#frontier.release(job.record.key)) if (open.waiting.size === 0) this.#close(open);
+    this.#intake.giveUp(job.record.key);
   }
 
   #drain(end: RunEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    this.#incoming = [];
+    this.#intake.forget();
     for (const job of this.#desk.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
     this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.inFlight });
   }
@@ -419,3 +382,8 @@ export class Scheduler {
 
 /** Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. */
 const mayBeLeft = ({ record, want }: Job): boolean => record.status === 'pending' || want.kind === 'room';
+
+/** True unless it is certain that the service did nothing for a call without a usable answer. */
+const mayHaveWorked = (answer: AskAnswer): boolean =>
+  answer.kind !== 'unread' &&
+  !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');

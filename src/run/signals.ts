@@ -1,10 +1,14 @@
 import type { SaveAnswer } from '../artifacts/writer.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import type { RunEnd } from './event.ts';
+import type { AskAnswer } from './job.ts';
 import type { RouteSignal } from './route.ts';
 
 /** What an answer means beyond its job: for the route it came by, and for the run as a whole. */
-export type Reading = { readonly signal: RouteSignal } | { readonly end: RunEnd };
+export type Reading =
+  | { readonly signal: RouteSignal }
+  | { readonly end: RunEnd }
+  | { readonly nothing: true };
 
 const served: Reading = { signal: { kind: 'served' } };
 
@@ -45,6 +49,22 @@ export function readSave(answer: SaveAnswer): Reading {
     case 'fresh-link':
     case 'permanent':
       return served;
+  }
+}
+
+/** An answer that cannot be used is still one that the route gave. What could not be read here says nothing about it. */
+export function readAsk(answer: AskAnswer): Reading {
+  switch (answer.kind) {
+    case 'answered':
+      return served;
+    case 'refused':
+      return readFailure(answer.error);
+    case 'unread':
+    case 'unwritten': {
+      const { error } = answer;
+      if (error.class === 'stop') return { end: { kind: 'disk', code: error.code, message: error.message } };
+      return answer.kind === 'unwritten' ? served : { nothing: true };
+    }
   }
 }
 

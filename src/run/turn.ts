@@ -3,7 +3,7 @@ import type { Cell } from '../plan/cell.ts';
 import type { Attempt, JobRecord } from '../plan/job.ts';
 import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
 import type { Route, RunEnd, RunEvent } from './event.ts';
-import type { FetchReason, Job, Send } from './job.ts';
+import type { AskAnswer, FetchReason, Job, Send } from './job.ts';
 
 /** What happens to a run. */
 export type RunInput =
@@ -19,6 +19,7 @@ export type RunInput =
       readonly answer: Answer<Task>;
     }
   | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
+  | { readonly type: 'asked'; readonly key: string; readonly answer: AskAnswer }
   /** Time has passed. */
   | { readonly type: 'tick' }
   /** Open nothing new, settle what is in flight, then end so. */
@@ -76,7 +77,7 @@ export class Outbox {
 
   /** Says that a job is in another status now. */
   tell(before: JobRecord | undefined, record: JobRecord): void {
-    const { key, status, origin, taskId, error, cost } = record;
+    const { key, status, origin, taskId, error, cost, usage } = record;
     this.emit({
       type: 'job:status',
       key,
@@ -88,6 +89,7 @@ export class Outbox {
       ...(taskId === undefined ? {} : { taskId }),
       ...(error === undefined ? {} : { error }),
       ...(cost === undefined ? {} : { cost }),
+      ...(usage === undefined ? {} : { usage }),
     });
   }
 

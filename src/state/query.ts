@@ -1,7 +1,7 @@
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
 import { guarded, stateFault } from './fault.ts';
 import type { Database, Statement } from './sqlite.ts';
-import type { StateReader, StoreTotals } from './store.ts';
+import type { InputFile, StateReader, StoreTotals } from './store.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
@@ -25,6 +25,7 @@ const noTotals: StoreTotals = {
   jobs: Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>,
   attempts: 0,
   cost: 0,
+  tokens: 0,
   codes: {},
 };
 
@@ -34,6 +35,7 @@ interface TotalRow {
   readonly jobs: number;
   readonly attempts: number;
   readonly cost: number;
+  readonly tokens: number;
 }
 
 type DocumentRow = { readonly key: string; readonly doc: string };
@@ -77,6 +79,9 @@ export function stateQueries(database: Database): StateReader {
     ),
     totals: database.prepare<TotalRow>('SELECT * FROM totals WHERE jobs > 0'),
     attempts: database.prepare<{ doc: string }>('SELECT doc FROM attempts WHERE key = ? ORDER BY id'),
+    input: database.prepare<InputFile>(
+      'SELECT path, sha256, bytes, mtime AS mtimeMs FROM inputs WHERE path = ?',
+    ),
     fact: database.prepare<{ value: string }>('SELECT value FROM facts WHERE name = ?'),
   }));
   const byStatus = new Map<JobStatus, Statement<DocumentRow>>();
@@ -127,6 +132,7 @@ export function stateQueries(database: Database): StateReader {
     },
     totals: () => ask(() => sum(statements.totals.all())),
     attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
+    inputFile: (path) => ask(() => statements.input.get(path)),
     fact: (name) => ask(() => statements.fact.get(name)?.value),
     close: () => ask(() => database.close()),
   };
@@ -137,15 +143,17 @@ function sum(rows: readonly TotalRow[]): StoreTotals {
   const codes: Record<string, number> = {};
   let attempts = 0;
   let cost = 0;
+  let tokens = 0;
   for (const row of rows) {
     jobs[row.status] += row.jobs;
     attempts += row.attempts;
     cost += row.cost;
+    tokens += row.tokens;
     if (row.code !== '' && (row.status === 'failed' || row.status === 'in-doubt')) {
       codes[row.code] = (codes[row.code] ?? 0) + row.jobs;
     }
   }
-  return { jobs, attempts, cost: tidy(cost), codes };
+  return { jobs, attempts, cost: tidy(cost), tokens, codes };
 }
 
 /** Adding and taking away leaves a rounding error beyond the 15th digit, which no budget needs to see. */

@@ -72,5 +72,47 @@ const create: Migration = (database) => {
   `);
 };
 
+/**
+ * Version 2: what text jobs bring. `tokens` is what their answers are known to have taken; jobs of version 1 took none.
+ * `inputs` are the files that the pipeline names.
+ */
+const addText: Migration = (database) => {
+  database.exec(`
+    ALTER TABLE jobs ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE totals ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+
+    DROP TRIGGER jobs_added;
+    DROP TRIGGER jobs_removed;
+    DROP TRIGGER jobs_replaced;
+    CREATE TRIGGER jobs_added AFTER INSERT ON jobs BEGIN
+      INSERT INTO totals VALUES (NEW.status, NEW.code, 1, NEW.attempts, NEW.cost, NEW.tokens)
+        ON CONFLICT DO UPDATE
+        SET jobs = jobs + 1, attempts = attempts + excluded.attempts, cost = cost + excluded.cost,
+          tokens = tokens + excluded.tokens;
+    END;
+    CREATE TRIGGER jobs_removed AFTER DELETE ON jobs BEGIN
+      UPDATE totals SET jobs = jobs - 1, attempts = attempts - OLD.attempts, cost = cost - OLD.cost,
+          tokens = tokens - OLD.tokens
+        WHERE status = OLD.status AND code = OLD.code;
+    END;
+    CREATE TRIGGER jobs_replaced AFTER UPDATE ON jobs BEGIN
+      UPDATE totals SET jobs = jobs - 1, attempts = attempts - OLD.attempts, cost = cost - OLD.cost,
+          tokens = tokens - OLD.tokens
+        WHERE status = OLD.status AND code = OLD.code;
+      INSERT INTO totals VALUES (NEW.status, NEW.code, 1, NEW.attempts, NEW.cost, NEW.tokens)
+        ON CONFLICT DO UPDATE
+        SET jobs = jobs + 1, attempts = attempts + excluded.attempts, cost = cost + excluded.cost,
+          tokens = tokens + excluded.tokens;
+    END;
+
+    CREATE TABLE inputs (
+      path   TEXT PRIMARY KEY,
+      sha256 TEXT NOT NULL,
+      bytes  INTEGER NOT NULL,
+      mtime  REAL NOT NULL
+    ) WITHOUT ROWID, STRICT;
+  `);
+};
+
 /** The migration at index i leads to version i + 1. Entries are never changed, only added. */
-export const migrations: readonly Migration[] = [create];
+export const migrations: readonly Migration[] = [create, addText];

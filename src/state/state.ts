@@ -184,13 +184,18 @@ function stateStore(database: Database): StateStore {
   const queries = stateQueries(database);
   // Replacing keeps the row's id, and with it the order in which jobs came.
   const put = database.prepare(
-    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, doc)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
-       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, doc = excluded.doc`,
+       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
+       doc = excluded.doc`,
   );
   const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
   const state = database.prepare(
     'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  const remember = database.prepare(
+    'INSERT OR REPLACE INTO inputs (path, sha256, bytes, mtime) VALUES (?, ?, ?, ?)',
   );
   return {
     ...queries,
@@ -207,6 +212,7 @@ function stateStore(database: Database): StateStore {
               record.origin.slot,
               record.attempts,
               record.cost ?? 0,
+              record.usage?.total ?? 0,
               JSON.stringify(record),
             );
           }
@@ -216,6 +222,9 @@ function stateStore(database: Database): StateStore {
     },
     setFact: (name, value) => {
       guarded(file, () => state.run(name, value));
+    },
+    rememberInputFile: ({ path, sha256, bytes, mtimeMs }) => {
+      guarded(file, () => remember.run(path, sha256, bytes, mtimeMs));
     },
     close: () => {
       foldLog(database);

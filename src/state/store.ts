@@ -7,6 +7,8 @@ export interface StoreTotals {
   readonly attempts: number;
   /** Sum of the known costs, for `budget.cost`. */
   readonly cost: number;
+  /** Sum of the tokens that answers are known to have taken, for `budget.tokens`. */
+  readonly tokens: number;
   /** Failed and in-doubt jobs by error code. */
   readonly codes: Readonly<Record<string, number>>;
 }
@@ -31,9 +33,21 @@ export interface StateReader {
   rootKeys(): Iterable<string>;
   totals(): StoreTotals;
   attempts(key: string): readonly Attempt[];
+  /** What a run saw of a file of the pipeline that it was given; by the path that the pipeline gives. */
+  inputFile(path: string): InputFile | undefined;
   /** Facts of the directory: the pipeline's text, its file, the last run's settings. */
   fact(name: string): string | undefined;
   close(): void;
+}
+
+/** A file that the pipeline names, as a run saw it: what it was is part of job keys, and a manifest needs it again. */
+export interface InputFile {
+  /** As the pipeline gives it. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** When it was changed last, Unix ms: one that is as it was is not read again. */
+  readonly mtimeMs: number;
 }
 
 /** What one turn of the event loop made durable, as one transaction. */
@@ -49,6 +63,8 @@ export interface StateStore extends StateReader {
   /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.io` */
   commit(turn: Turn): void;
   setFact(name: string, value: string): void;
+  /** Replaces what was known of the file at this path. */
+  rememberInputFile(file: InputFile): void;
 }
 
 /** The disk or the file failed: the run stops (exit 74) and can be continued. */

@@ -3,6 +3,7 @@ import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import type { RunEnd, RunEvent } from '../../src/run/event.ts';
+import type { AskAnswer } from '../../src/run/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { Scheduler } from '../../src/run/scheduler.ts';
 import type { Errand, RunInput, RunTurn } from '../../src/run/turn.ts';
@@ -20,6 +21,7 @@ export interface DrivenService {
   submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Answer<SubmitAnswer>>;
   fetch(taskId: string, now: number): Heard<Answer<Task>>;
   save(key: string): Heard<SaveAnswer>;
+  ask(record: JobRecord, now: number): Heard<AskAnswer>;
 }
 
 /** Where a process can die within a turn. */
@@ -62,6 +64,7 @@ export interface Driven {
   readonly end: RunEnd | undefined;
   readonly events: readonly RunEvent[];
   readonly submits: number;
+  readonly tokens: number;
   readonly endedAt: number;
   readonly turns: number;
 }
@@ -81,7 +84,7 @@ const turnLimit = 200_000;
  */
 export function drive(options: DriveOptions): Driven {
   const { store, service } = options;
-  const { attempts, cost } = store.totals();
+  const { attempts, cost, tokens } = store.totals();
   const scheduler = new Scheduler({
     settings: options.settings,
     startedAt: options.startAt,
@@ -89,7 +92,7 @@ export function drive(options: DriveOptions): Driven {
     resolve: options.resolve,
     lookup: (key) => store.get(key),
     price: options.price ?? (() => undefined),
-    spent: { attempts, cost },
+    spent: { attempts, cost, tokens },
     ...(options.steps === undefined ? {} : { steps: options.steps }),
   });
   const cells = options.cells[Symbol.iterator]();
@@ -103,6 +106,7 @@ export function drive(options: DriveOptions): Driven {
     end,
     events,
     submits: scheduler.submits,
+    tokens: scheduler.tokens,
     endedAt: now,
     turns,
   });
@@ -128,6 +132,10 @@ export function drive(options: DriveOptions): Driven {
       case 'save': {
         const heard = service.save(key);
         return hear(heard, { type: 'saved', key, answer: heard.answer });
+      }
+      case 'ask': {
+        const heard = service.ask(job.record, now);
+        return hear(heard, { type: 'asked', key, answer: heard.answer });
       }
     }
   };

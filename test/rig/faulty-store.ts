@@ -10,7 +10,7 @@ export class Crash extends Error {
 
 /** What goes wrong at one write. */
 export interface Fault {
-  /** Counts from 1 over `commit` and `setFact`. */
+  /** Counts from 1 over `commit`, `setFact` and `rememberInputFile`. */
   readonly at: number;
   /**
    * A StateError code: the write fails and changes nothing. `crash-before`: the process dies and the write is lost.
@@ -74,6 +74,7 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
     rootKeys: () => alive().rootKeys(),
     totals: () => alive().totals(),
     attempts: (key) => alive().attempts(key),
+    inputFile: (path) => alive().inputFile(path),
     fact: (name) => alive().fact(name),
     commit: (turn) => {
       write((inner) => {
@@ -83,6 +84,11 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
     },
     setFact: (name, value) => {
       write((inner) => inner.setFact(name, value));
+    },
+    rememberInputFile: (file) => {
+      write((inner) => {
+        inner.rememberInputFile(file);
+      });
     },
     // A dead process closes nothing; the test closes the store beneath before it opens it again.
     close: () => {

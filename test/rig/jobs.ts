@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
 import type { Job, JobContext } from '../../src/run/job.ts';
 
 export const epoch = 1_700_000_000_000;
@@ -32,10 +32,22 @@ export function clickRecord(changes: Partial<JobRecord> = {}): JobRecord {
   });
 }
 
+/** A record of a generate, to be changed by a test. */
+export function textRecord(changes: Partial<JobRecord> = {}): JobRecord {
+  return imagineRecord({
+    key: 'cc33',
+    kind: 'generate',
+    request: { kind: 'generate', fields: { model: 'text-pro', prompt: 'Say hello.' } },
+    origin: { cell: 1, step: 'caption', branch: '', slot: 's3' },
+    call: { stream: false, accept: [] },
+    ...changes,
+  });
+}
+
 export function job(record: JobRecord, changes: Partial<Job> = {}): Job {
   return {
     record,
-    want: { kind: 'room' },
+    want: { kind: isTextRequest(record.request) ? 'ask' : 'room' },
     depth: record.kind === 'click' ? 1 : 0,
     misses: 0,
     ...(record.kind === 'click' ? { parentTaskId: 'T1' } : {}),
@@ -61,6 +73,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     speed: 'fast',
     retryInDoubt: false,
     price: () => undefined,
+    answerPrice: () => undefined,
     pollInMs: () => 5000,
     ...changes,
   };

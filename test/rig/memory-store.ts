@@ -1,5 +1,5 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
-import type { StateStore, StoreTotals } from '../../src/state/store.ts';
+import type { InputFile, StateStore, StoreTotals } from '../../src/state/store.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
   found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
@@ -12,6 +12,7 @@ export function memoryStore(): StateStore {
   const jobs = new Map<string, string>();
   const history: { key: string; doc: string }[] = [];
   const facts = new Map<string, string>();
+  const inputs = new Map<string, InputFile>();
   let open = true;
 
   const check = (): void => {
@@ -71,6 +72,14 @@ export function memoryStore(): StateStore {
       check();
       facts.set(name, value);
     },
+    inputFile: (path) => {
+      check();
+      return inputs.get(path);
+    },
+    rememberInputFile: (file) => {
+      check();
+      inputs.set(file.path, { ...file });
+    },
     close: () => {
       open = false;
     },
@@ -92,14 +101,16 @@ export function recount(records: readonly JobRecord[]): StoreTotals {
   const codes: Record<string, number> = {};
   let attempts = 0;
   let cost = 0;
+  let tokens = 0;
   for (const record of records) {
     jobs[record.status] += 1;
     attempts += record.attempts;
     cost += record.cost ?? 0;
+    tokens += record.usage?.total ?? 0;
     const code = record.error?.code ?? '';
     if (code !== '' && (record.status === 'failed' || record.status === 'in-doubt')) {
       codes[code] = (codes[code] ?? 0) + 1;
     }
   }
-  return { jobs, attempts, cost: Number(cost.toPrecision(12)), codes };
+  return { jobs, attempts, cost: Number(cost.toPrecision(12)), tokens, codes };
 }

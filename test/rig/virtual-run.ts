@@ -41,6 +41,7 @@ export function runVirtually({
       }),
       fetch: (id, now) => ({ answer: service.fetch(id, now), afterMs: latency('poll') }),
       save: (key) => ({ answer: service.save(key), afterMs: latency('download') }),
+      ask: (record, now) => ({ answer: service.ask(record, now), afterMs: latency('text') }),
     },
     dies: (turn, place) => turn === dieAfterTurns && place === 'after-commit',
     onTurn: (held) => {

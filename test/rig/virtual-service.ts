@@ -1,7 +1,10 @@
 import type { SaveAnswer } from '../../src/artifacts/writer.ts';
 import { renderValue } from '../../src/pipeline/value.ts';
-import type { Button, JobRecord } from '../../src/plan/job.ts';
+import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
+import type { AskAnswer } from '../../src/run/job.ts';
+import { judgeReply } from '../../src/run/judge.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import type { ReplyCandidate, TextReply } from '../../src/service/text.ts';
 import { gridButtons, upscaledButtons } from './fake-task.ts';
 
 /** A submission as the virtual service sees it. */
@@ -12,6 +15,14 @@ export interface VirtualSubmit {
   readonly prompt: string;
   /** Label of the pressed button; empty for an imagine. */
   readonly pressed: string;
+  readonly at: number;
+}
+
+/** A text call as the virtual service sees it. */
+export interface VirtualCall {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly record: JobRecord;
   readonly at: number;
 }
 
@@ -37,6 +48,8 @@ export interface VirtualScript {
   /** Instead of the usual answer. */
   readonly onSubmit?: (submit: VirtualSubmit) => VirtualFault | SubmitAnswer | undefined;
   readonly onFetch?: (taskId: string, fetches: number, at: number) => ServiceFailure | undefined;
+  /** Instead of a greeting. */
+  readonly onAsk?: (call: VirtualCall) => TextReply | ServiceFailure | undefined;
   readonly onSave?: (key: string, saves: number) => SaveAnswer | undefined;
 }
 
@@ -49,12 +62,56 @@ export function failure(
   return { code, class: kind, message: `${code} (made up)`, ...more };
 }
 
+/** An answer of one candidate, to be changed by a test. */
+export function textReply(
+  candidate: Partial<ReplyCandidate> = {},
+  reply: Partial<TextReply> = {},
+): TextReply {
+  const { text = '', images = [], functionCalls = [] } = candidate;
+  const parts = [
+    ...(text === '' ? [] : [{ text }]),
+    ...images.map((image) => ({ inlineData: image })),
+    ...functionCalls.map((functionCall) => ({ functionCall })),
+  ];
+  return {
+    candidates: [{ parts, text, images, functionCalls, finishReason: 'STOP', ...candidate }],
+    usage: { prompt: 10, candidates: 5, total: 15 },
+    whole: {},
+    ...reply,
+  };
+}
+
+/** What the errand makes of an answer, with files of which only the names are true. */
+export function askedOf(record: JobRecord, reply: TextReply): AskAnswer {
+  const { verdict, text, pieces } = judgeReply(record, reply);
+  const { key } = record;
+  const artifacts = pieces.map((piece, index): Artifact => {
+    const output = index + 1;
+    const place = (folder: string, extension: string): string =>
+      `${folder}/${key.slice(0, 2)}/${key}-${output}.${extension}`;
+    const { candidate } = piece;
+    return piece.kind === 'text'
+      ? { output, file: place('text', 'txt'), bytes: 1, sha256: key, mime: piece.mime, candidate }
+      : { output, file: place('images', 'png'), bytes: 1, sha256: key, mime: 'image/png', candidate };
+  });
+  return {
+    kind: 'answered',
+    asked: {
+      verdict,
+      text,
+      artifacts: record.keep ? artifacts : [],
+      ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+    },
+  };
+}
+
 /**
  * A model of the service in virtual time: no socket, no promise. It counts every task it made, by what was asked.
  */
 export class VirtualService {
   readonly tasks = new Map<string, VirtualTask>();
   readonly submits: VirtualSubmit[] = [];
+  readonly calls: VirtualCall[] = [];
   readonly fetchTimes: number[] = [];
   /** Tasks made, by prompt and pressed buttons. */
   readonly made = new Map<string, number>();
@@ -149,6 +206,14 @@ export class VirtualService {
         },
       }
     );
+  }
+
+  /** A text call and all that its errand does with the answer. */
+  ask(record: JobRecord, at: number): AskAnswer {
+    const call: VirtualCall = { number: this.calls.length + 1, record, at };
+    this.calls.push(call);
+    const answer = this.#script.onAsk?.(call) ?? textReply({ text: `Hello ${call.number}.` });
+    return 'class' in answer ? { kind: 'refused', error: answer } : askedOf(record, answer);
   }
 
   #make(submit: VirtualSubmit): VirtualTask {

@@ -1,5 +1,6 @@
 import type { SaveAnswer } from '../../src/artifacts/writer.ts';
 import type { Button, JobRecord } from '../../src/plan/job.ts';
+import type { AskAnswer } from '../../src/run/job.ts';
 import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
 import { connectionFailure, type RequestFacts } from '../../src/service/classify.ts';
 import { type Loss, type Reply, readReplyBody } from '../../src/service/reply.ts';
@@ -7,6 +8,7 @@ import { readSubmit } from '../../src/service/submit.ts';
 import { readTask } from '../../src/service/task.ts';
 import type { DrivenService, Heard } from '../rig/drive.ts';
 import { gridButtons, upscaledButtons } from '../rig/fake-task.ts';
+import { askedOf, textReply } from '../rig/virtual-service.ts';
 import { Chance } from './chance.ts';
 import {
   type FetchFault,
@@ -183,6 +185,13 @@ export class Gateway implements DrivenService {
           height: 8,
         },
       },
+    };
+  }
+
+  ask(record: JobRecord): Heard<AskAnswer> {
+    return {
+      answer: askedOf(record, textReply({ text: 'Hello.' })),
+      afterMs: this.#latency(++this.#requests),
     };
   }
 

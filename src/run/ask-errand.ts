@@ -1,0 +1,178 @@
+import type { InputReader } from '../artifacts/inputs.ts';
+import type { ArtifactWriter, SaveFailure } from '../artifacts/writer.ts';
+import type { Value } from '../pipeline/value.ts';
+import type { JobRecord, TextRequest } from '../plan/job.ts';
+import type { RecordLookup } from '../plan/slot.ts';
+import type {
+  EarlierTurn,
+  InlineImage,
+  JsonObject,
+  TextCallRequest,
+  TextReply,
+  TextService,
+} from '../service/text.ts';
+import {
+  type ConversationTurn,
+  conversationOf,
+  MissingInput,
+  type Said,
+  type Shown,
+} from './conversation.ts';
+import type { AskAnswer, ReplyVerdict } from './job.ts';
+import { judgeReply } from './judge.ts';
+import type { Outgoing } from './outgoing.ts';
+
+/** What a text call is carried out with. */
+export interface AskPorts {
+  readonly text: TextService;
+  readonly inputs: InputReader;
+  readonly artifacts: Pick<ArtifactWriter, 'keep'>;
+  readonly lookup: RecordLookup;
+  readonly outgoing: Outgoing;
+}
+
+/** An image that could not be read. */
+class Unread extends Error {
+  readonly failure: SaveFailure;
+
+  constructor(failure: SaveFailure) {
+    super(failure.message, { cause: failure.cause });
+    this.failure = failure;
+  }
+}
+
+/**
+ * One text call from its record to what it came to: its images are read, it is made, its answer is judged, and what can be
+ * used of that is written.
+ *
+ * @param signal aborts everything up to the answer; an answer that is there is paid, and is written
+ */
+export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<AskAnswer> {
+  const read = await withRequest(record, ports, signal, (request) => ports.text.ask(request, signal));
+  if ('unread' in read) return { kind: 'unread', error: read.unread };
+  const { answer } = read;
+  if (!answer.ok) return { kind: 'refused', error: answer.error };
+  return await keep(record, answer.value, ports);
+}
+
+/** Holds the images of a call only while it is under way. */
+async function withRequest<T>(
+  record: JobRecord,
+  { inputs, lookup, outgoing }: AskPorts,
+  signal: AbortSignal,
+  call: (request: TextCallRequest) => Promise<T>,
+): Promise<{ readonly answer: T } | { readonly unread: SaveFailure }> {
+  let held = 0;
+  try {
+    const turns = conversationOf(record, lookup);
+    const bytes = turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0);
+    if (bytes > 0) {
+      await outgoing.take(bytes, signal);
+      held = bytes;
+    }
+    const request = await requestOf(record, turns, inputs, signal);
+    return { answer: await call(request) };
+  } catch (error) {
+    if (error instanceof Unread) return { unread: error.failure };
+    if (error instanceof MissingInput)
+      return { unread: { code: 'input.missing', class: 'permanent', message: error.message } };
+    if (signal.aborted && error === signal.reason) return { unread: aborted };
+    throw error;
+  } finally {
+    if (held > 0) outgoing.give(held);
+  }
+}
+
+/** It never left, so it is not in doubt: the next run finds it as it was sent. */
+const aborted: SaveFailure = {
+  code: 'download.aborted',
+  class: 'retry',
+  message: 'The run was left before the images of this call were read.',
+};
+
+const imagesIn = ({ images, after }: ConversationTurn): readonly Shown[] => [
+  ...images,
+  ...after.flatMap(({ parts }) => parts.flatMap(({ image }) => image ?? [])),
+];
+
+async function requestOf(
+  record: JobRecord,
+  turns: readonly ConversationTurn[],
+  inputs: InputReader,
+  signal: AbortSignal,
+): Promise<TextCallRequest> {
+  const load = async ({ source }: Shown): Promise<InlineImage> => {
+    const answer = await inputs.load(source, signal);
+    if (!answer.ok) throw new Unread(answer.error);
+    return answer.value;
+  };
+  const read: (EarlierTurn & { readonly request: TextRequest })[] = [];
+  // One image at a time: a call that shows fifty does not open fifty files, or connections, at once.
+  for (const { request, images: shown, after: said } of turns) {
+    const images: InlineImage[] = [];
+    for (const image of shown) images.push(await load(image));
+    const after: JsonObject[] = [];
+    for (const content of said) after.push(await contentOf(content, load));
+    read.push({ request, fields: request.fields, images, after });
+  }
+  const own = read.pop();
+  if (own === undefined) throw new Error('Internal error: a conversation without a turn.');
+  const { kind, fields, extra } = own.request;
+  return {
+    kind,
+    fields,
+    images: own.images,
+    earlier: read.map(({ fields: said, images, after }) => ({ fields: said, images, after })),
+    turns: own.after,
+    ...(extra === undefined ? {} : { extra }),
+    stream: record.call?.stream ?? false,
+  };
+}
+
+/** A content as it is sent again, its images' data in their places. */
+async function contentOf(
+  { role, parts }: Said,
+  load: (image: Shown) => Promise<InlineImage>,
+): Promise<JsonObject> {
+  const whole: Value[] = [];
+  for (const { part, image } of parts)
+    whole.push(
+      image === undefined ? part : { ...(part as JsonObject), inlineData: { ...(await load(image)) } },
+    );
+  return { role, parts: whole };
+}
+
+/** Judges an answer, and writes what of it is to be kept. */
+async function keep(record: JobRecord, reply: TextReply, { artifacts }: AskPorts): Promise<AskAnswer> {
+  const { verdict, text, pieces } = judgeReply(record, reply);
+  const usage = reply.usage === undefined ? {} : { usage: reply.usage };
+  const asked = { verdict, text, artifacts: [], ...usage };
+  if (!record.keep || verdict.kind === 'calls') return { kind: 'answered', asked };
+  // A paid answer is written also when the run is left: it is a few small files.
+  const kept = await artifacts.keep(
+    { key: record.key, pieces, answer: wholeAnswer(reply, verdict) },
+    new AbortController().signal,
+  );
+  if (!kept.ok) return { kind: 'unwritten', error: kept.error, ...usage };
+  const { answerFile } = kept.value;
+  return {
+    kind: 'answered',
+    asked: { ...asked, text: { ...text, answerFile }, artifacts: kept.value.artifacts },
+  };
+}
+
+/** The whole answer as JSON. In one that cannot be used, no file holds its images: they are left out. */
+const wholeAnswer = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
+  JSON.stringify(
+    whole,
+    kind === 'done'
+      ? undefined
+      : (name: string, value: unknown) =>
+          name === 'data' && typeof value === 'string' && value.length > longestData
+            ? `(${value.length} characters of Base64)`
+            : value,
+    2,
+  );
+
+/** Longer texts under the name `data` are files. */
+const longestData = 1024;

@@ -1,0 +1,206 @@
+import type { SaveFailure } from '../artifacts/writer.ts';
+import { type Attempt, isTextRequest, type JobError, type JobRecord, type TokenUsage } from '../plan/job.ts';
+import type { ServiceFailure } from '../service/answer.ts';
+import { backoffMs } from './backoff.ts';
+import {
+  type AskAnswer,
+  type Asked,
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  rest,
+  settle,
+} from './job.ts';
+import { jobError } from './submit.ts';
+import { sumUsage } from './usage.ts';
+
+/**
+ * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
+ * counts as an attempt from then on; but a text call whose answer is lost is made again (DESIGN.md section 4).
+ */
+export function askNow(job: Job, { now }: JobContext): JobStep {
+  const record = become(job.record, 'submitting', {
+    attempts: job.record.attempts + 1,
+    submittedAt: now,
+    error: undefined,
+    finishedAt: undefined,
+  });
+  return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
+}
+
+/** A text call whose answer an earlier run did not hear: to be asked again, its attempt counted. */
+export const unheard = (record: JobRecord): JobRecord =>
+  become(record, 'pending', { submittedAt: undefined });
+
+/** The text call came to something, or to nothing. */
+export function askAnswered(job: Job, answer: AskAnswer, context: JobContext): JobStep {
+  const paid = account(job, answer, context);
+  const step = judged(paid, answer, context);
+  return { ...step, attempt: attemptOf(job, answer, context) };
+}
+
+function judged(job: Job, answer: AskAnswer, context: JobContext): JobStep {
+  switch (answer.kind) {
+    case 'answered':
+      return answered(job, answer.asked, context);
+    case 'refused':
+      return refused(job, answer.error, context);
+    case 'unread':
+      return unread(job, answer.error, context);
+    case 'unwritten':
+      return unwritten(job, answer.error, context);
+  }
+}
+
+/** Adds the tokens of an answer, usable or not, and what they cost. */
+function account(job: Job, answer: AskAnswer, context: JobContext): Job {
+  const { record } = job;
+  const usage = usageOf(answer);
+  const wasAnswered = answer.kind === 'answered' || answer.kind === 'unwritten';
+  if (usage === undefined && !wasAnswered) return job;
+  if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
+  const price = context.answerPrice(record.request, usage);
+  return {
+    ...job,
+    record: become(record, record.status, {
+      usage: sumUsage(record.usage, usage),
+      cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
+    }),
+  };
+}
+
+/** The tokens that an answer says it took. */
+export function usageOf(answer: AskAnswer): TokenUsage | undefined {
+  switch (answer.kind) {
+    case 'answered':
+      return answer.asked.usage;
+    case 'refused':
+      return answer.error.usage;
+    case 'unwritten':
+      return answer.usage;
+    case 'unread':
+      return undefined;
+  }
+}
+
+function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
+  switch (verdict.kind) {
+    case 'done': {
+      const done = become(record, 'done', { text, artifacts, tries: 0, finishedAt: now, error: undefined });
+      return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
+    }
+    case 'calls': {
+      // The round is paid and answered: what it came to is kept, and finished before another conversation begins.
+      const turns = [...(record.turns ?? []), ...verdict.turns];
+      const next = become(record, 'pending', { turns, tries: 0, submittedAt: undefined });
+      return { job: { ...job, record: next, misses: 0, depth: job.depth + 1, want: { kind: 'ask' } } };
+    }
+    case 'invalid': {
+      const invalid = (record.invalid ?? 0) + 1;
+      const seen: Job = { ...job, record: become(record, record.status, { text, invalid, tries: 0 }) };
+      if (invalid > context.retry.invalid)
+        return settle(seen, 'failed', after(verdict.error, invalid, 'answers'), now);
+      return askAgain(seen, verdict.error, backoffMs(invalid, context.retry, context.random), now);
+    }
+    case 'failed':
+      return settle(
+        { ...job, record: become(record, record.status, { text, tries: 0 }) },
+        'failed',
+        verdict.error,
+        now,
+      );
+  }
+}
+
+function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  switch (failure.class) {
+    case 'throttle':
+    case 'unsent':
+    case 'stop':
+      // It was not taken on: the job is as if it had not been asked, and the route's pause or the run's end holds it.
+      return later(job, context);
+    case 'permanent':
+      return settle(job, 'failed', jobError(failure), context.now);
+    case 'lost':
+    case 'retry':
+      return again(job, jobError(failure), failure.retryAfterMs, context);
+  }
+}
+
+/** Nothing was asked: no attempt. Only what may pass is tried again. */
+function unread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  if (failure.class === 'stop') return later(job, context);
+  const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
+  const idle: Job = { ...job, record };
+  if (failure.class === 'permanent') return settle(idle, 'failed', fileError(failure), context.now);
+  return again(idle, fileError(failure), failure.retryAfterMs, context);
+}
+
+/** The answer is paid and lost. The run stops for a full disk; the next one asks again. */
+function unwritten(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  if (failure.class === 'permanent') return settle(job, 'failed', fileError(failure), context.now);
+  if (failure.class === 'stop') return askAgain(job, undefined, 0, context.now);
+  return again(job, fileError(failure), failure.retryAfterMs, context);
+}
+
+/** A try that failed in a way that may pass. */
+function again(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
+  const tries = job.record.tries + 1;
+  if (tries >= context.retry.attempts) {
+    const fresh = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
+    return settle(fresh, 'failed', after(error, tries, 'tries'), context.now);
+  }
+  const tried: Job = { ...job, record: become(job.record, job.record.status, { tries }) };
+  return askAgain(
+    tried,
+    error,
+    Math.max(atLeastMs ?? 0, backoffMs(tries, context.retry, context.random)),
+    context.now,
+  );
+}
+
+function later(job: Job, { now }: JobContext): JobStep {
+  const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
+  return askAgain({ ...job, record }, undefined, 0, now);
+}
+
+function askAgain(job: Job, error: JobError | undefined, inMs: number, now: number): JobStep {
+  const record = become(job.record, 'pending', { error, submittedAt: undefined });
+  return rest({ ...job, record }, inMs, { kind: 'ask' }, now);
+}
+
+const after = (error: JobError, count: number, what: 'tries' | 'answers'): JobError =>
+  count === 1 ? error : { ...error, message: `${error.message} (after ${count} ${what})` };
+
+const fileError = ({ code, message, status }: SaveFailure): JobError => ({
+  code,
+  message,
+  ...(status === undefined ? {} : { httpStatus: status }),
+});
+
+function attemptOf({ record }: Job, answer: AskAnswer, { now }: JobContext): Attempt {
+  const [outcome, error] = outcomeOf(answer);
+  return {
+    key: record.key,
+    at: record.submittedAt ?? now,
+    outcome,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function outcomeOf(answer: AskAnswer): readonly [outcome: string, error?: JobError] {
+  switch (answer.kind) {
+    case 'answered': {
+      const { verdict } = answer.asked;
+      return 'error' in verdict ? [verdict.kind, verdict.error] : [verdict.kind];
+    }
+    case 'refused':
+      return [answer.error.class, jobError(answer.error)];
+    case 'unread':
+    case 'unwritten':
+      return [answer.kind, fileError(answer.error)];
+  }
+}

@@ -1,0 +1,67 @@
+import { canonicalJson } from '../pipeline/value.ts';
+import { isTextRequest, type JobRecord, type TokenUsage } from '../plan/job.ts';
+import { tokensOf } from './usage.ts';
+
+/** About how many tokens one call of a text job takes, by what it asks for. */
+export interface TokenEstimate {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** Weight of the newest answer; the mean follows a change of the prompts within a few answers. */
+const weight = 0.2;
+/** However far off, an estimate is corrected by no more than this factor. */
+const widest = 50;
+/** Models that are learnt of; a model's name may be a template, so that there is no end of them. */
+const mostModels = 256;
+
+/**
+ * What a text call will take, before it is made: an estimate from its request, corrected by how far the estimates of the
+ * same model's calls were off until now.
+ */
+export class TokenForecast {
+  readonly #estimate: (record: JobRecord) => TokenEstimate;
+  /** True tokens to estimated ones, a moving mean by model. */
+  readonly #ratios = new Map<string, number>();
+
+  constructor(estimate: (record: JobRecord) => TokenEstimate = roughEstimate) {
+    this.#estimate = estimate;
+  }
+
+  /** The tokens of its next call, as a usage that has a price. */
+  usageOf(record: JobRecord): TokenUsage & { readonly total: number } {
+    const { input, output } = this.#estimate(record);
+    const ratio = this.#ratios.get(modelOf(record)) ?? 1;
+    const [prompt, candidates] = [Math.ceil(input * ratio), Math.ceil(output * ratio)];
+    return { prompt, candidates, total: prompt + candidates };
+  }
+
+  /** Notes what a call took that was made of this record. */
+  learn(record: JobRecord, usage: TokenUsage): void {
+    const { input, output } = this.#estimate(record);
+    const seen = Math.min(widest, Math.max(1 / widest, tokensOf(usage) / Math.max(1, input + output)));
+    const model = modelOf(record);
+    const known = this.#ratios.get(model);
+    if (known === undefined && this.#ratios.size >= mostModels) return;
+    this.#ratios.set(model, known === undefined ? seen : known + weight * (seen - known));
+  }
+}
+
+const modelOf = ({ request }: JobRecord): string => {
+  const { model } = request.fields;
+  return typeof model === 'string' ? model : '';
+};
+
+/** Four characters of text are about one token; an image is shown as a few hundred. */
+const charactersPerToken = 4;
+const tokensPerImage = 300;
+const usualOutput = 500;
+
+export function roughEstimate({ request, turns }: JobRecord): TokenEstimate {
+  const images = isTextRequest(request) ? (request.images ?? []).length : 0;
+  const characters = canonicalJson(request.fields).length + canonicalJson(turns ?? []).length;
+  return {
+    input: Math.ceil(characters / charactersPerToken) + images * tokensPerImage,
+    output: usualOutput,
+  };
+}

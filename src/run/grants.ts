@@ -1,0 +1,57 @@
+import type { Desk } from './desk.ts';
+import type { Route, RunEnd } from './event.ts';
+import type { Job } from './job.ts';
+import type { Purse } from './purse.ts';
+import { routeOrder } from './traffic.ts';
+
+/** Whose turn it is, or why the run must end because what it would cost may not be spent. */
+export type Grant = { readonly job: Job } | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
+
+/** Finds whose turn it is: room for tasks first, then the routes, each within its limits and what may still be spent. */
+export class Grants {
+  readonly #desk: Desk;
+  readonly #purse: Purse;
+
+  constructor(desk: Desk, purse: Purse) {
+    this.#desk = desk;
+    this.#purse = purse;
+  }
+
+  /**
+   * Takes the next job out of its line. Undefined: nobody's turn has come.
+   *
+   * @param mayBegin true while new tasks may be begun
+   */
+  next(now: number, mayBegin: boolean): Grant | undefined {
+    const { rooms } = this.#desk;
+    const first = mayBegin && this.#desk.hasRoom ? rooms.front() : undefined;
+    if (first !== undefined) {
+      rooms.leave();
+      return { job: first };
+    }
+    for (const name of routeOrder) {
+      const grant = this.#onRoute(name, now);
+      if (grant !== undefined) return grant;
+    }
+    return undefined;
+  }
+
+  #onRoute(name: Route, now: number): Grant | undefined {
+    const { traffic } = this.#desk;
+    if (!traffic.hasRoom(name)) return undefined;
+    const { line } = traffic.lanes[name];
+    const job = line.front();
+    if (job === undefined || traffic.nextAtOf(name, job) > now) return undefined;
+    if (name === 'submit' || name === 'text') {
+      const refusal = this.#purse.refusal(job.record);
+      if (refusal !== undefined) {
+        if (!traffic.isSpending) return { end: refusal };
+        // What is under way may come back unspent.
+        traffic.hold(name);
+        return undefined;
+      }
+    }
+    line.leave();
+    return { job };
+  }
+}

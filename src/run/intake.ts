@@ -1,0 +1,153 @@
+import type { Cell } from '../plan/cell.ts';
+import type { JobRecord, JobSpec } from '../plan/job.ts';
+import type { RecordLookup, Slot } from '../plan/slot.ts';
+import type { Desk } from './desk.ts';
+import type { RunEvent } from './event.ts';
+import { Frontier, type OpenCell } from './frontier.ts';
+import type { Job } from './job.ts';
+import type { RunSettings } from './ports.ts';
+import { jobForSlot, shownBy } from './revive.ts';
+
+export interface IntakeOptions {
+  readonly settings: RunSettings;
+  readonly startedAt: number;
+  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  /** `--only`: names of the steps that may run; absent: all. */
+  readonly steps?: ReadonlySet<string>;
+}
+
+/** What takes up the jobs that an intake finds. */
+export interface IntakeHost {
+  /** Unix ms. */
+  readonly now: number;
+  /** Nothing new is begun. */
+  readonly isEnding: boolean;
+  /** What is durable, and what is decided and not yet durable. */
+  readonly lookup: RecordLookup;
+  put(before: Job | undefined, job: Job): void;
+  emit(event: RunEvent): void;
+}
+
+/** Takes cells in, finds the jobs in them that can be worked on, and closes them when there is none left. */
+export class Intake {
+  readonly #options: IntakeOptions;
+  readonly #desk: Desk;
+  readonly #host: IntakeHost;
+  readonly #frontier = new Frontier();
+  #incoming: Cell[] = [];
+  #noMoreCells = false;
+
+  constructor(options: IntakeOptions, desk: Desk, host: IntakeHost) {
+    this.#options = options;
+    this.#desk = desk;
+    this.#host = host;
+  }
+
+  /** Open cells. */
+  get size(): number {
+    return this.#frontier.size;
+  }
+
+  /** True when it could open more cells than it has been given. */
+  get wantsCells(): boolean {
+    return !this.#noMoreCells && this.#incoming.length === 0 && this.#hasRoom;
+  }
+
+  /** True when every cell of the plan has been opened. */
+  get isDone(): boolean {
+    return this.#noMoreCells && this.#incoming.length === 0;
+  }
+
+  get #hasRoom(): boolean {
+    return this.#desk.hasRoomForCell && this.#frontier.hasRoom;
+  }
+
+  /** Cells of the plan, in order; `last` when there are no more. */
+  give(cells: readonly Cell[], last: boolean): void {
+    this.#incoming.push(...cells);
+    this.#noMoreCells = last;
+  }
+
+  /** Opens no more of the cells that it was given. */
+  forget(): void {
+    this.#incoming = [];
+  }
+
+  /** Opens cells while there is room for their first request. */
+  open(): void {
+    while (!this.#host.isEnding && this.#incoming.length > 0 && this.#hasRoom) {
+      const cell = this.#incoming.shift() as Cell;
+      this.#host.emit({ type: 'cell:open', cell: cell.number });
+      this.#visit(this.#frontier.open(cell));
+    }
+  }
+
+  /** A job is settled, or is left to the cells that ask for it: they are looked at again. */
+  release(key: string): void {
+    for (const open of this.#frontier.release(key)) this.#visit(open);
+  }
+
+  /** A job is left to a later run. */
+  giveUp(key: string): void {
+    for (const open of this.#frontier.release(key)) if (open.waiting.size === 0) this.#close(open);
+  }
+
+  /** True while an open cell waits for this job. */
+  isAwaited(key: string): boolean {
+    return this.#frontier.awaiting(key).length > 0;
+  }
+
+  /** False for a button that is not there where every slot that asks for it calls it optional. */
+  isFailure({ key, status, error }: JobRecord): boolean {
+    if (status !== 'failed' || error?.code !== 'button.missing') return status === 'failed';
+    return this.#frontier
+      .awaiting(key)
+      .some(({ cell }) =>
+        this.#options
+          .resolve(cell, this.#host.lookup)
+          .some((slot) => slot.job?.key === key && slot.status === 'failed'),
+      );
+  }
+
+  /** The finished task of a job: what its buttons are pressed on. */
+  taskOf(key: string | undefined): string | undefined {
+    const record = key === undefined ? undefined : this.#host.lookup(key);
+    return record?.status === 'done' ? record.taskId : undefined;
+  }
+
+  /** Looks at a cell afresh: takes up the jobs that can be worked on now, and closes it when there is none. */
+  #visit(open: OpenCell): void {
+    const { resolve, steps, settings, startedAt } = this.#options;
+    const { lookup, now } = this.#host;
+    const waiting = new Set<string>();
+    for (const slot of resolve(open.cell, lookup)) {
+      const key = slot.job?.key;
+      if (key === undefined || (steps !== undefined && !steps.has(slot.step))) continue;
+      const live = this.#desk.get(key);
+      if (live !== undefined) {
+        if (slot.keep && !live.record.keep)
+          this.#host.put(live, { ...live, record: { ...live.record, keep: true } });
+        waiting.add(key);
+        continue;
+      }
+      if (this.#host.isEnding || !this.#isShown(slot.job)) continue;
+      const job = jobForSlot(slot, this.taskOf(slot.job?.parent), settings, startedAt, now);
+      if (job === undefined) continue;
+      this.#host.put(undefined, job);
+      waiting.add(key);
+    }
+    if (waiting.size === 0) this.#close(open);
+    else this.#frontier.waitFor(open, waiting);
+  }
+
+  /** True when all that a text call shows or continues is there; what is made anew is waited for, as a click does. */
+  #isShown(job: JobSpec | undefined): boolean {
+    if (job === undefined) return true;
+    return shownBy(job).every((key) => this.#host.lookup(key)?.status === 'done');
+  }
+
+  #close(open: OpenCell): void {
+    this.#frontier.close(open);
+    this.#host.emit({ type: 'cell:close', cell: open.cell.number });
+  }
+}

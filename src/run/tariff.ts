@@ -1,0 +1,36 @@
+import type { Price } from '../pipeline/pipeline.ts';
+import { isTextRequest, type JobRecord, type TextRequest, type TokenUsage } from '../plan/job.ts';
+import type { TokenForecast } from './forecast.ts';
+
+/** What requests cost and take: before they are made about, after their answer exactly. */
+export interface Tariff {
+  /** What its next submission, or text call, will about cost, where known. */
+  readonly price: (record: JobRecord) => number | undefined;
+  /** How many tokens its next text call will about take. */
+  readonly tokens: (record: JobRecord) => number;
+  /** What an answer to a text call cost, where known. */
+  readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
+}
+
+/** @param submissionPrice what one submission of an image job costs */
+export function tariffOf(
+  prices: Readonly<Record<string, Price>>,
+  submissionPrice: (record: JobRecord) => number | undefined,
+  forecast: TokenForecast,
+): Tariff {
+  const answerPrice: Tariff['answerPrice'] = ({ kind, fields }, usage) => {
+    const price = prices[String(fields['model'])] ?? prices[kind];
+    if (price === undefined || typeof price === 'number') return price;
+    if (usage === undefined) return undefined;
+    const { prompt = 0, tool = 0, candidates = 0, thoughts = 0 } = usage;
+    return ((prompt + tool) * price.input + (candidates + thoughts) * price.output) / 1e6;
+  };
+  return {
+    price: (record) =>
+      isTextRequest(record.request)
+        ? answerPrice(record.request, forecast.usageOf(record))
+        : submissionPrice(record),
+    tokens: (record) => forecast.usageOf(record).total,
+    answerPrice,
+  };
+}

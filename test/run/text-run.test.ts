@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { RunSettings } from '../../src/run/ports.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { epoch } from '../rig/jobs.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { cellsUpTo, greeting, type PlannedText, resolveTexts } from '../rig/text-plan.ts';
+import {
+  runVirtually,
+  seededRandom,
+  type VirtualRun,
+  type VirtualRunOptions,
+  virtualSettings,
+} from '../rig/virtual-run.ts';
+import { failure, textReply, type VirtualScript, VirtualService } from '../rig/virtual-service.ts';
+
+/** Text jobs, what is durable, and the service: run after run against the same three. */
+function world(cells: number, planned: readonly PlannedText[], script: VirtualScript = {}) {
+  const store: StateStore = memoryStore();
+  const service = new VirtualService(script);
+  let startAt = epoch;
+  const run = (settings: Partial<RunSettings> = {}, options: Partial<VirtualRunOptions> = {}): VirtualRun => {
+    const result = runVirtually({
+      cells: cellsUpTo(cells),
+      resolve: resolveTexts(planned),
+      settings: virtualSettings(settings),
+      store,
+      service,
+      random: seededRandom(1),
+      startAt,
+      ...options,
+    });
+    startAt = result.endedAt + 60_000;
+    return result;
+  };
+  return { store, service, run };
+}
+
+const hello: PlannedText = { step: 'hello', request: greeting };
+
+describe('text jobs in virtual time', () => {
+  it('are asked once each, and nothing of them is asked again', () => {
+    const { run, service, store } = world(50, [hello]);
+    const first = run();
+    expect([first.end, first.submits, first.tokens]).toEqual([{ kind: 'complete' }, 50, 750]);
+    expect(store.totals()).toMatchObject({ attempts: 50, tokens: 750 });
+    expect([run().end, service.calls.length]).toEqual([{ kind: 'complete' }, 50]);
+  });
+
+  it('leave a quarter of the requests free, and open no more cells than they can ask for', () => {
+    const { run } = world(500, [hello]);
+    const { most } = run({ limits: { tasks: 12, requests: 16 } });
+    expect([most.requests, most.rooms]).toEqual([12, 0]);
+    expect(most.cells).toBeLessThanOrEqual(12);
+  });
+
+  it('go deep before new cells are opened', () => {
+    const { run, service } = world(20, [hello, { step: 'then', request: greeting, after: ['hello'] }]);
+    const { most } = run({ limits: { tasks: 1, requests: 4 } });
+    expect(most.cells).toBeLessThanOrEqual(3);
+    expect(
+      service.calls.slice(0, 8).filter(({ record }) => record.key.startsWith('then')).length,
+    ).toBeGreaterThan(2);
+  });
+
+  it('are asked again after a crash, each attempt counted, and never in doubt', () => {
+    const { run, service, store } = world(1, [hello]);
+    run({}, { dieAfterTurns: 1 });
+    expect(store.get('hello1')?.status).toBe('submitting');
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(service.calls.length).toBe(1);
+    expect(store.get('hello1')).toMatchObject({ status: 'done', attempts: 2 });
+  });
+
+  it('of a crashed run that no cell asks for any more are left pending', () => {
+    const { run, service, store } = world(1, [hello]);
+    run({}, { dieAfterTurns: 1 });
+    expect(run({}, { cells: [] }).end).toEqual({ kind: 'complete' });
+    expect([store.get('hello1')?.status, service.calls.length]).toEqual(['pending', 0]);
+  });
+
+  it('429 pauses all of them for what the service says, and uses up no attempt', () => {
+    const { run, service, store } = world(6, [hello], {
+      onAsk: ({ number }) =>
+        number === 1
+          ? failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 22_000 })
+          : undefined,
+    });
+    run({ limits: { tasks: 1, requests: 1 } });
+    const [first, second] = service.calls.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(22_000);
+    expect(store.totals().attempts).toBe(6);
+  });
+
+  it('twenty equal refusals in a row stop the run', () => {
+    const { run } = world(60, [hello], {
+      onAsk: () =>
+        failure('service.rejected', 'permanent', {
+          status: 400,
+          serviceMessage: 'thinking_level is not supported',
+        }),
+    });
+    expect(run().end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+  });
+
+  it('count towards --max-submits and budget.submits', () => {
+    const { run, service } = world(10, [hello]);
+    expect(run({ maxSubmits: 3 }).end).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });
+    expect(run({ budget: { submits: 5 } }).end).toMatchObject({ kind: 'budget', code: 'budget.submits' });
+    expect(service.calls.length).toBe(5);
+  });
+
+  it('--retry-failed asks failed ones again, all or those of one code; --redo any', () => {
+    let blocked = true;
+    const { run, service, store } = world(3, [hello], {
+      onAsk: ({ record }) =>
+        blocked && record.key === 'hello2'
+          ? textReply({}, { candidates: [], blockReason: 'SAFETY' })
+          : undefined,
+    });
+    run();
+    expect(store.get('hello2')).toMatchObject({ status: 'failed', error: { code: 'text.blocked' } });
+    blocked = false;
+    run({ retryFailed: { code: 'text.schema' } });
+    expect(store.get('hello2')?.status).toBe('failed');
+    run({ retryFailed: { code: 'text.blocked' } });
+    expect(store.get('hello2')).toMatchObject({ status: 'done', attempts: 2, usage: { total: 30 } });
+    run({ redo: ['hello1'] });
+    expect(store.get('hello1')).toMatchObject({ status: 'done', attempts: 2, usage: { total: 30 } });
+    expect(service.calls.length).toBe(5);
+  });
+});
