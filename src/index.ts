@@ -7,9 +7,9 @@
  *     const plan = pipeline && (await preparePlan(pipeline, { files, serviceId: 'sandbox' }));
  *     if (plan?.ok) for await (const cell of plan.value.matrix.cells()) console.log(cell.vars);
  *
- * A run takes ports: a state (`openState`, under `acquireLock`), a service (`createImageService`), a writer of
- * artifacts (`createArtifactWriter`) and a clock (`wallClock`); `planForRun` shows it a plan. `writeManifest` joins
- * plan and state. `startSandbox` is the local service.
+ * A run takes ports: a state (`openState`, under `acquireLock`), a service (`createImageService`, `createTextService`), a
+ * writer of artifacts (`createArtifactWriter`) and a clock (`wallClock`); `planForRun` shows it a plan. `writeManifest`
+ * joins plan and state. `startSandbox` is the local service.
  *
  * @module
  */
@@ -70,6 +70,8 @@ export type { Answer, ImageService, ServiceFailure, SubmitAnswer, Task } from '.
 export { createImageService, type ImageServiceOptions } from './service/client.ts';
 export { createDispatcher } from './service/dispatcher.ts';
 export { type Names, resolveNames } from './service/names.ts';
+export type { Model, TextCallRequest, TextReply, TextService } from './service/text.ts';
+export { createTextService, type TextServiceOptions } from './service/text-client.ts';
 export { bindDirectory } from './state/binding.ts';
 export { acquireLock, type Lock, type LockOwner } from './state/lock.ts';
 export { openState, openStateForReading } from './state/state.ts';

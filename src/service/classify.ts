@@ -20,7 +20,7 @@ export interface RequestFacts {
   /** Of a request with a body: what makes it large. */
   readonly largestPart?: () => string | undefined;
   /** What this endpoint's refusals mean, where that is more than the rules for all of them say. */
-  readonly judge?: (reply: Reply, words: ErrorWords) => Verdict | undefined;
+  readonly judge?: (reply: Reply, words: ErrorWords, facts: RequestFacts) => Verdict | undefined;
   readonly now: () => number;
 }
 
@@ -100,7 +100,7 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
 /** A refusal of the service: by its status and its words. */
 export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = wordsOf(reply, facts);
-  const verdict = facts.judge?.(reply, words) ?? judge(reply, words, facts);
+  const verdict = facts.judge?.(reply, words, facts) ?? judge(reply, words, facts);
   const retryAfterMs =
     readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ?? words.retryDelayMs;
   const said = words.message === '' ? '' : `: ${words.message}`;
@@ -128,6 +128,13 @@ const ambiguous = (facts: RequestFacts): Verdict => ({
 const throttled: Verdict = { code: 'service.throttled', class: 'throttle' };
 const unavailable: Verdict = { code: 'service.unavailable', class: 'retry' };
 
+/** The verdict on a key that is not taken: no request can succeed. */
+export const keyRefused = (facts: RequestFacts): Verdict => ({
+  code: 'service.unauthorized',
+  class: 'stop',
+  advice: `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`,
+});
+
 /** service.md 7.2; protocol.md 2.1 and 5.4. */
 function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
   const { status, body } = reply;
@@ -140,11 +147,7 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
     case 400:
       return { code: 'service.rejected', class: 'permanent' };
     case 401:
-      return {
-        code: 'service.unauthorized',
-        class: 'stop',
-        advice: `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`,
-      };
+      return keyRefused(facts);
     case 403:
       return {
         code: 'service.forbidden',

@@ -11,9 +11,19 @@ const bareLongInteger = /[:[,]\s*-?\d{16}/;
  * keys the last one counts, as in JSON.parse. Throws a SyntaxError for what is not JSON or nests too deeply.
  */
 export function parseJson(text: string): unknown {
-  refuseDepth(text);
+  valuesIn(text);
   if (!bareLongInteger.test(text)) return JSON.parse(text);
   return parse(text, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+/**
+ * Parses JSON as JSON.parse does: what comes of it can be written as JSON again. Throws a SyntaxError for what is not JSON,
+ * nests too deeply, or has more than about `maxValues` values: a few bytes of text each, they take many times that when
+ * they are parsed.
+ */
+export function parseBounded(text: string, maxValues = 2_000_000): unknown {
+  if (valuesIn(text) > maxValues) throw new SyntaxError(`JSON of more than ${maxValues} values`);
+  return JSON.parse(text);
 }
 
 function readNumber(source: string): number | bigint {
@@ -23,8 +33,10 @@ function readNumber(source: string): number | bigint {
   return isLongInteger && !Number.isSafeInteger(number) ? BigInt(source) : number;
 }
 
-function refuseDepth(text: string): void {
+/** At least as many as it has values, if it is JSON. Throws a SyntaxError where it nests too deeply. */
+export function valuesIn(text: string): number {
   let depth = 0;
+  let values = 1;
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
       case 0x22: // "
@@ -35,6 +47,10 @@ function refuseDepth(text: string): void {
       case 0x5b: // [
       case 0x7b: // {
         if (++depth > maxDepth) throw new SyntaxError(`JSON nested more than ${maxDepth} levels deep`);
+        values++;
+        break;
+      case 0x2c: // ,
+        values++;
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -43,6 +59,7 @@ function refuseDepth(text: string): void {
       default:
     }
   }
+  return values;
 }
 
 /** The members of a JSON object, or undefined where the value is something else. */

@@ -42,13 +42,19 @@ export function readReplyBody(bytes: Uint8Array, contentType: string | null): Re
   const type = contentType?.toLowerCase() ?? '';
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     return type.includes('html') ? { kind: 'html', title: '' } : { kind: 'broken', cause };
   }
+  return readReplyText(text, parseJson, type);
+}
+
+/** Tells what the text of a body is. `type`: its Content-Type in lower case, where that is known. */
+export function readReplyText(body: string, parse: (text: string) => unknown, type = ''): ReplyBody {
+  const text = body.trim();
   if (text === '') return { kind: 'empty' };
   try {
-    return { kind: 'json', value: parseJson(text) };
+    return { kind: 'json', value: parse(text) };
   } catch (cause) {
     if (text.startsWith('<') || type.includes('html')) return { kind: 'html', title: titleOf(text) };
     if (/^[[{"]/.test(text) || type.includes('json')) return { kind: 'broken', cause };

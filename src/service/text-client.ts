@@ -1,0 +1,182 @@
+import type { Answer } from './answer.ts';
+import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
+import { readChunks } from './read-body.ts';
+import { type HttpResponse, type Receive, type Receiving, receiveWhole } from './request.ts';
+import { largestPart } from './request-size.ts';
+import { requestParts } from './text/body-fields.ts';
+import { chatBody } from './text/chat-body.ts';
+import { generateBody } from './text/generate-body.ts';
+import { readModels } from './text/models.ts';
+import { type Received, readAnswer } from './text/read-answer.ts';
+import { StreamReader } from './text/stream-reader.ts';
+import { judgeText } from './text/verdict.ts';
+import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from './text.ts';
+
+export interface TextServiceOptions extends ServiceOptions {
+  /** Bound of one text call, from connecting to the last byte, in ms. */
+  readonly textMs: number;
+  /** Of an answer that comes as a stream: until its first byte, in ms. */
+  readonly firstByteMs: number;
+  /** Of a text answer that has begun: the longest silence, in ms. */
+  readonly idleMs: number;
+  /** Where the native endpoint finds the key (service.md 5); chat and models take `bearer` only. Default `bearer`. */
+  readonly auth?: Auth;
+  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (protocol.md 5.4). */
+  readonly maxRequestBytes?: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** After `[DONE]` only the end of the connection is to come; some servers leave it open. */
+const lingerMs = 1_000;
+
+/**
+ * The text half of the service over HTTP (service.md 4.2, 4.3). It never repeats a request: the run is the one owner of
+ * retries. A call that was given up ends as `connection.aborted`, of class `unsent` where it never left, else `retry`.
+ *
+ * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused.
+ */
+export function createTextService(options: TextServiceOptions): TextService {
+  return new HttpTextService(options);
+}
+
+class HttpTextService implements TextService {
+  readonly #http: HttpClient;
+  readonly #options: TextServiceOptions;
+  readonly #maxRequestBytes: number;
+
+  constructor(options: TextServiceOptions) {
+    this.#http = new HttpClient(options, 64 * MiB);
+    this.#options = options;
+    this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
+  }
+
+  async ask(request: TextCallRequest, signal: AbortSignal): Promise<Answer<TextReply>> {
+    const { kind, fields, extra, stream } = request;
+    const { model } = fields;
+    if (typeof model !== 'string' || !isUsableModel(model))
+      return refusedHere('service.bad-id', this.#badId(model));
+    const largest = (): string | undefined => largestPart(requestParts(request));
+    const body = this.#bodyOf(request);
+    if (body === undefined) {
+      const most = `${this.#maxRequestBytes} bytes`;
+      const message = `The request is larger than ${most}, which is the most that the service is sent: ${largest()}. Shorten it, or send fewer or smaller images.`;
+      return refusedHere('request.too-large', message);
+    }
+    const asked = { model: this.#http.shared.clean(model), fields, ...(extra && { extra }) };
+    const { textMs, firstByteMs, idleMs, auth } = this.#options;
+    return this.#http.request(
+      {
+        method: 'POST',
+        path: pathOf(kind, model, stream),
+        body,
+        ...(kind === 'generate' && auth !== undefined && { auth }),
+        ...(stream && { accept: 'text/event-stream, application/json' }),
+        timeoutMs: textMs,
+        silence: { idleMs, ...(stream && { firstByteMs }) },
+        facts: {
+          // A text call leaves nothing behind: it can be made again.
+          safe: true,
+          largestPart: largest,
+          judge: (reply, words, facts) => judgeText(reply, words, asked, facts),
+        },
+      },
+      signal,
+      receiveText(kind),
+      (received, facts) => readAnswer(received, { kind, stream }, facts),
+    );
+  }
+
+  models(signal: AbortSignal): Promise<Answer<readonly Model[]>> {
+    const timeoutMs = this.#http.requestMs;
+    return this.#http.request(
+      { method: 'GET', path: '/v1/models', timeoutMs, facts: { safe: true } },
+      signal,
+      receiveWhole,
+      readModels,
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#http.close();
+  }
+
+  /** Undefined: it is larger than the service takes. */
+  #bodyOf(request: TextCallRequest): string | undefined {
+    const images = [...request.images, ...request.earlier.flatMap((turn) => turn.images)];
+    const imageBytes = images.reduce((sum, { data }) => sum + data.length, 0);
+    // Before it is put together: the text of many large images would be longer than a text can be.
+    if (imageBytes > this.#maxRequestBytes) return undefined;
+    const body: JsonObject =
+      request.kind === 'chat' ? chatBody(request) : generateBody(request, this.#http.names);
+    const text = JSON.stringify(body);
+    return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
+  }
+
+  #badId(model: unknown): string {
+    const shown = typeof model === 'string' ? ` "${this.#http.shared.clean(model)}"` : '';
+    return `The model${shown} cannot be asked: its id is one word of at most 256 characters, as promptpress models lists it.`;
+  }
+}
+
+const refusedHere = (code: string, message: string): Answer<never> => ({
+  ok: false,
+  error: { code, class: 'permanent', message },
+});
+
+/** `.` and `..` would change the path; a lone surrogate cannot be encoded. */
+const isUsableModel = (id: string): boolean =>
+  id.length <= 256 && !/^\.{0,2}$/.test(id) && !/[\s\p{Cc}\p{Surrogate}]/u.test(id);
+
+function pathOf(kind: TextCallRequest['kind'], model: string, stream: boolean): string {
+  if (kind === 'chat') return '/v1/chat/completions';
+  const operator = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return `/v1beta/models/${encodeURIComponent(model)}:${operator}`;
+}
+
+/** A refusal is read whole, an answer as it comes. */
+const receiveText =
+  (kind: TextCallRequest['kind']): Receive<Received> =>
+  async (response, receiving) => {
+    const isAnswer = response.status >= 200 && response.status < 300;
+    if (!isAnswer) return { kind: 'refusal', reply: await receiveWhole(response, receiving) };
+    return receiveAnswer(kind, response, receiving);
+  };
+
+async function receiveAnswer(
+  kind: TextCallRequest['kind'],
+  response: HttpResponse,
+  receiving: Receiving,
+): Promise<Received> {
+  const { status, headers } = response;
+  const reply = { status, header: (name: string) => headers.get(name), body: { kind: 'empty' } } as const;
+  const reader = new StreamReader(kind);
+  const end = await readEnd(reader, response, receiving);
+  const { usage } = reader;
+  return { kind: 'read', reply, end, ...(usage !== undefined && { usage }) };
+}
+
+async function readEnd(
+  reader: StreamReader,
+  response: HttpResponse,
+  { maxBytes, hold, heard, lossOf }: Receiving,
+): Promise<Extract<Received, { kind: 'read' }>['end']> {
+  let held = 0;
+  try {
+    await readChunks(response.body, maxBytes, (chunk) => {
+      reader.push(chunk);
+      if (reader.isOver) return 'enough';
+      if (reader.isDone) heard(lingerMs);
+      else heard();
+      // Counted is what is kept of the bytes, which of a stream is the smaller part.
+      const more = Math.max(0, reader.kept - held);
+      held += more;
+      return more === 0 ? undefined : hold.take(more);
+    });
+  } catch (error) {
+    // Nothing was to come any more, or what had come says more than the end of the connection.
+    if (reader.isDone) return reader.end();
+    return reader.broken() ?? { kind: 'lost', loss: lossOf(error) };
+  }
+  return reader.end();
+}

@@ -1,0 +1,40 @@
+import type { Answer } from '../answer.ts';
+import { classify, type RequestFacts, unusableAnswer } from '../classify.ts';
+import { members } from '../json.ts';
+import type { Reply } from '../reply.ts';
+import type { JsonObject, Model } from '../text.ts';
+import { objectsIn, textMember } from './native-reply.ts';
+
+/** No service has more; the rest is not looked at. */
+const most = 10_000;
+
+/** Reads the answer to GET /v1/models (service.md 4.3, protocol.md 5.5): `{ data: [{ id, … }] }`, or the list alone. */
+export function readModels(reply: Reply, facts: RequestFacts): Answer<readonly Model[]> {
+  const failure = classify(reply, facts);
+  if (failure !== undefined) return { ok: false, error: failure };
+  const value = reply.body.kind === 'json' ? reply.body.value : undefined;
+  const list = Array.isArray(value) ? value : members(value)?.['data'];
+  if (!Array.isArray(list)) {
+    return { ok: false, error: unusableAnswer(reply, 'but its JSON is no list of models', facts) };
+  }
+  const models = new Map<string, Model>();
+  for (const item of objectsIn(list.slice(0, most))) {
+    const model = readModel(item, facts);
+    if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
+  }
+  return { ok: true, value: [...models.values()] };
+}
+
+function readModel(item: JsonObject, facts: RequestFacts): Model | undefined {
+  const { id, created, owned_by: ownedBy, supported_endpoint_types: endpoints } = item;
+  // An id is written into pipelines as it is: one that cannot be shown is none.
+  if (typeof id !== 'string' || id === '' || facts.clean(id) !== id) return undefined;
+  return {
+    id,
+    ...textMember('ownedBy', typeof ownedBy === 'string' ? facts.clean(ownedBy) : ''),
+    ...(Number.isSafeInteger(created) && (created as number) > 0 && { created: created as number }),
+    endpoints: Array.isArray(endpoints)
+      ? endpoints.filter((type) => typeof type === 'string').map(facts.clean)
+      : [],
+  };
+}

@@ -1,0 +1,101 @@
+import { keyRefused, type RequestFacts, type Verdict } from '../classify.ts';
+import type { ErrorWords } from '../error-words.ts';
+import { members } from '../json.ts';
+import type { Reply } from '../reply.ts';
+import type { JsonObject } from '../text.ts';
+import { objectionOf } from './objection.ts';
+
+/** Codes of gateways that say the same again of the same request, whatever the status (protocol.md 5.4). */
+const permanentCodes = new Set([
+  'invalid_request',
+  'sensitive_words_detected',
+  'prompt_blocked',
+  'access_denied',
+  'insufficient_user_quota',
+  'pre_consume_token_quota_failed',
+]);
+
+/** What may be the reason for which a request is not allowed (service.md 7.2), by pipeline name. */
+const advanced = [
+  'thinking',
+  'search',
+  'maps',
+  'code',
+  'functions',
+  'tools',
+  'toolConfig',
+  'safetySettings',
+  'generationConfig',
+  'responseSchema',
+  'cachedContent',
+  'response_format',
+];
+
+/** What the refusals of the text endpoints mean beyond the rules for all endpoints. Undefined: nothing more than those. */
+export function judgeText(
+  reply: Reply,
+  words: ErrorWords,
+  call: { readonly model: string; readonly fields: JsonObject; readonly extra?: JsonObject },
+  facts: RequestFacts,
+): Verdict | undefined {
+  const { status } = reply;
+  const body = reply.body.kind === 'json' ? reply.body.value : undefined;
+  const isPath = status === 404 && /^Invalid URL \(/i.test(words.message);
+  if (words.code === 'model_not_found' || (status === 404 && words.shape === 'envelope' && !isPath)) {
+    if (/cached ?content/i.test(words.message)) {
+      const advice =
+        'Cached content expires: name one that the service still has, or leave "cachedContent" out.';
+      return { code: 'service.not-found', class: 'permanent', advice };
+    }
+    return {
+      code: 'service.not-found',
+      class: 'permanent',
+      advice: `The service has no model "${call.model}" for this key and endpoint: promptpress models lists those it has.`,
+    };
+  }
+  // A time-out behind the gateway, which some gateways tell as a refusal.
+  if (words.code === 'do_request_failed') return { code: 'service.unavailable', class: 'retry' };
+  if (status >= 500 && permanentCodes.has(words.code)) {
+    return { code: 'service.rejected', class: 'permanent', ...objection(body, words, call) };
+  }
+  switch (status) {
+    case 400:
+      // One vendor does not answer a wrong key with 401. Without a verdict of ours the rules for all endpoints count.
+      if (isKeyRefused(body)) return keyRefused(facts);
+      return words.shape === 'envelope' && words.message !== ''
+        ? { code: 'service.rejected', class: 'permanent', ...objection(body, words, call) }
+        : undefined;
+    case 403: {
+      const used = [...advanced.filter((name) => name in call.fields), ...(call.extra ? ['extra'] : [])];
+      const fields = used.length === 0 ? '' : ` without ${listed(used)}`;
+      return {
+        code: 'service.forbidden',
+        class: 'permanent',
+        advice: `The key, a rule of the platform or the model "${call.model}" does not allow this request: try a plain prompt${fields}.`,
+      };
+    }
+    case 499:
+      return { code: 'service.unavailable', class: 'retry' };
+    default:
+      return undefined;
+  }
+}
+
+function objection(
+  body: unknown,
+  words: ErrorWords,
+  call: { readonly model: string; readonly fields: JsonObject },
+): { readonly advice?: string } {
+  const advice = objectionOf(body, words.message, call);
+  return advice === undefined ? {} : { advice };
+}
+
+function isKeyRefused(body: unknown): boolean {
+  const details = members(members(body)?.['error'])?.['details'];
+  return (
+    Array.isArray(details) && details.some((detail) => members(detail)?.['reason'] === 'API_KEY_INVALID')
+  );
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
