@@ -2,8 +2,6 @@ import { formatBranch } from '../pipeline/selector.ts';
 import type { Value } from '../pipeline/value.ts';
 import { renderValue } from '../pipeline/value.ts';
 import type { TokenUsage } from '../plan/job.ts';
-import type { Slot } from '../plan/slot.ts';
-import { ownPrompt } from './prompt.ts';
 import type { ManifestRow } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
 
@@ -84,7 +82,7 @@ function namedFields({
     output: artifact?.output,
     status: slot.status,
     kind: slot.kind,
-    prompt: promptOf(slot),
+    prompt: slot.prompt,
     text,
     model,
     image_url: record?.result?.imageUrl,
@@ -113,10 +111,6 @@ function namedFields({
     job: slot.job?.key,
   };
 }
-
-/** A slot's own prompt; of a click that of what it continues. */
-const promptOf = ({ job, prompt }: Slot): string | undefined =>
-  (job === undefined ? undefined : ownPrompt(job.request)) ?? prompt;
 
 const tokenFields = (usage: TokenUsage | undefined): Partial<Record<ManifestColumn, Field>> =>
   Object.fromEntries(Object.entries(tokenColumns).map(([column, name]) => [column, usage?.[name]]));

@@ -118,7 +118,7 @@ const listOf = (tree: TemplateTree | undefined): readonly TemplateTree[] => (Arr
 /**
  * What is asked now: the prompt, or of a conversation in native form the texts of its last turn.
  */
-function promptOf({ prompt, contents, messages }: TextRequest['fields']): string | undefined {
+export function promptOf({ prompt, contents, messages }: TextRequest['fields']): string | undefined {
   if (typeof prompt === 'string') return prompt;
   const turns = contents ?? messages;
   const last: unknown = Array.isArray(turns) ? turns.at(-1) : undefined;

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { ImageFile, ImageFiles } from '../plan/image-files.ts';
+import type { JobError } from '../plan/job.ts';
+import { headLength, inputType } from './content.ts';
+import { SaveError } from './failure.ts';
+import { isWithin, leadsOut, missingFile, notImage, readFlags, tooLarge } from './input-failure.ts';
+import { largestInput } from './inputs.ts';
+
+/** A file as a run has seen it. */
+export interface SeenFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Unix ms; with the size it tells whether the file is still the same without reading it. */
+  readonly mtimeMs: number;
+}
+
+/** What is kept of files beyond this process: in the state of a run directory. */
+export interface SeenFiles {
+  /** @param path as the pipeline's template rendered it */
+  recall(path: string): SeenFile | undefined;
+  remember(path: string, seen: SeenFile): void;
+}
+
+export interface ImageFilesOptions {
+  /** Absolute folder of the pipeline: its files are named relative to it. */
+  readonly folder: string;
+  /** Folder that they must lie in, links resolved (`--files-root`). */
+  readonly filesRoot: string;
+  /** Default: nothing is kept. */
+  readonly seen?: SeenFiles;
+  /** What was seen counts, whatever lies there now: for a directory that is to be read by itself. */
+  readonly preferSeen?: boolean;
+  /** Files that are known at the same time. Default 20,000: some megabytes. */
+  readonly mostKnown?: number;
+}
+
+/** {@link ImageFiles} that can tell what they were asked for. */
+export interface KnownImageFiles extends ImageFiles {
+  /** The files that are known now, by path: all that were asked for, unless some had to be forgotten. */
+  known(): readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[];
+}
+
+/**
+ * The images of a pipeline, as planning asks for them. A file is looked at once, as long as it is not forgotten for
+ * others: what it is does not change under a run, and where it has, the run that reads it to send it will say so.
+ */
+export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
+  const { seen, preferSeen = false, mostKnown = 20_000 } = options;
+  // Oldest first: a map keeps the order in which its keys came.
+  const known = new Map<string, ImageFile>();
+
+  const look = (path: string): ImageFile => {
+    const last = seen?.recall(path);
+    if (preferSeen && last !== undefined) return { sha256: last.sha256, bytes: last.bytes };
+    try {
+      const found = readFacts(path, options, last);
+      if (found !== last) seen?.remember(path, found);
+      return { sha256: found.sha256, bytes: found.bytes };
+    } catch (failure) {
+      if (!(failure instanceof SaveError)) throw failure;
+      const { code, message } = failure.failure;
+      return { error: { code, message } satisfies JobError };
+    }
+  };
+
+  return {
+    known: () =>
+      [...known]
+        .flatMap(([path, facts]) => ('error' in facts ? [] : [{ path, ...facts }]))
+        .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    facts: (path) => {
+      const before = known.get(path);
+      if (before !== undefined) return before;
+      const facts = look(path);
+      if (known.size >= mostKnown) for (const oldest of known.keys()) if (known.delete(oldest)) break;
+      known.set(path, facts);
+      return facts;
+    },
+  };
+}
+
+/** How much is read at a time. */
+const stride = 1_048_576;
+
+/** @returns `last` itself where the file is still what it was. @throws SaveError */
+function readFacts(
+  path: string,
+  { folder, filesRoot }: ImageFilesOptions,
+  last: SeenFile | undefined,
+): SeenFile {
+  let descriptor: number;
+  try {
+    const real = realpathSync(isAbsolute(path) ? path : join(folder, path));
+    if (!isWithin(filesRoot, real)) throw new SaveError(leadsOut(path, filesRoot));
+    descriptor = openSync(real, readFlags);
+  } catch (cause) {
+    throw cause instanceof SaveError ? cause : new SaveError(missingFile(path, cause));
+  }
+  try {
+    const { size, mtimeMs, isFile } = statOf(descriptor);
+    if (!isFile) throw new SaveError(missingFile(path));
+    if (size > largestInput) throw new SaveError(tooLarge(path));
+    if (last !== undefined && last.bytes === size && last.mtimeMs === mtimeMs) return last;
+    return { ...hashOf(descriptor, path), mtimeMs };
+  } catch (cause) {
+    throw cause instanceof SaveError ? cause : new SaveError(missingFile(path, cause));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function statOf(descriptor: number): {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly isFile: boolean;
+} {
+  const found = fstatSync(descriptor);
+  return { size: found.size, mtimeMs: found.mtimeMs, isFile: found.isFile() };
+}
+
+function hashOf(descriptor: number, path: string): { readonly sha256: string; readonly bytes: number } {
+  const hash = createHash('sha256');
+  const buffer = Buffer.alloc(stride);
+  let bytes = 0;
+  for (;;) {
+    const read = readSync(descriptor, buffer, 0, stride, bytes);
+    if (bytes === 0 && inputType(buffer.subarray(0, Math.min(read, headLength))) === undefined) {
+      throw new SaveError(notImage(path));
+    }
+    if (read === 0) return { sha256: hash.digest('hex'), bytes };
+    hash.update(buffer.subarray(0, read));
+    bytes += read;
+    if (bytes > largestInput) throw new SaveError(tooLarge(path));
+  }
+}

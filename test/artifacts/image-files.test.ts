@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import {
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createImageFiles, type SeenFile, type SeenFiles } from '../../src/artifacts/image-files.ts';
+import { largestInput } from '../../src/artifacts/inputs.ts';
+import { gallery } from './gallery.ts';
+import { freshFolder } from './places.ts';
+
+const png = (width: number): Promise<Buffer> =>
+  gallery['png']?.(width, 8) ?? Promise.reject(new Error('no png'));
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+function place(): { readonly root: string; readonly folder: string } {
+  const root = realpathSync(freshFolder());
+  const folder = join(root, 'pipelines');
+  mkdirSync(folder);
+  return { root, folder };
+}
+
+function memory(): SeenFiles & { readonly files: Map<string, SeenFile>; readonly writes: string[] } {
+  const files = new Map<string, SeenFile>();
+  const writes: string[] = [];
+  return {
+    files,
+    writes,
+    recall: (path) => files.get(path),
+    remember: (path, seen) => {
+      files.set(path, seen);
+      writes.push(path);
+    },
+  };
+}
+
+describe('the images of a pipeline', () => {
+  it('are known by their content, through links and above the pipeline', async () => {
+    const { root, folder } = place();
+    const bytes = await png(20);
+    writeFileSync(join(root, 'a.png'), bytes);
+    symlinkSync('../a.png', join(folder, 'link.png'));
+    const files = createImageFiles({ folder, filesRoot: root });
+    for (const path of ['../a.png', 'link.png', join(root, 'a.png')]) {
+      expect(files.facts(path)).toEqual({ sha256: sha256(bytes), bytes: bytes.length });
+    }
+  });
+
+  it.skipIf(process.platform === 'win32')('that cannot be shown say why', () => {
+    const { root, folder } = place();
+    const outside = realpathSync(freshFolder());
+    writeFileSync(join(outside, 'a.png'), 'x');
+    symlinkSync(outside, join(folder, 'out'));
+    writeFileSync(join(folder, 'words.png'), 'words');
+    writeFileSync(join(folder, 'empty.png'), '');
+    writeFileSync(join(folder, 'large.png'), '');
+    truncateSync(join(folder, 'large.png'), largestInput + 1);
+    const files = createImageFiles({ folder, filesRoot: root });
+    const codes = ['gone.png', 'out/a.png', '.', 'words.png', 'empty.png', 'large.png', 'a\0b'].map(
+      (path) => {
+        const facts = files.facts(path);
+        return 'error' in facts ? facts.error.code : 'known';
+      },
+    );
+    expect(codes).toEqual([
+      'input.missing',
+      'input.outside',
+      'input.missing',
+      'input.not-image',
+      'input.not-image',
+      'input.too-large',
+      'input.missing',
+    ]);
+  });
+
+  it('do not change under a run', async () => {
+    const { root, folder } = place();
+    writeFileSync(join(folder, 'a.png'), await png(20));
+    const files = createImageFiles({ folder, filesRoot: root });
+    const before = files.facts('a.png');
+    writeFileSync(join(folder, 'a.png'), await png(30));
+    expect(files.facts('a.png')).toBe(before);
+    expect(createImageFiles({ folder, filesRoot: root }).facts('a.png')).not.toEqual(before);
+  });
+
+  it('are forgotten, oldest first, when there are too many', async () => {
+    const { root, folder } = place();
+    for (const name of ['a.png', 'b.png', 'c.png']) writeFileSync(join(folder, name), await png(20));
+    const files = createImageFiles({ folder, filesRoot: root, mostKnown: 2 });
+    const [a, b] = [files.facts('a.png'), files.facts('b.png')];
+    files.facts('c.png');
+    expect(files.facts('b.png')).toBe(b);
+    expect(files.facts('a.png')).not.toBe(a);
+  });
+
+  it('are not read again while size and time are those that a run has seen', async () => {
+    const { root, folder } = place();
+    const seen = memory();
+    const [first, second] = [await png(20), await png(20)];
+    const file = join(folder, 'a.png');
+    writeFileSync(file, first);
+    utimesSync(file, 1000, 1000);
+    createImageFiles({ folder, filesRoot: root, seen }).facts('a.png');
+    expect(seen.writes).toEqual(['a.png']);
+    // The same again: nothing is written.
+    createImageFiles({ folder, filesRoot: root, seen }).facts('a.png');
+    expect(seen.writes).toEqual(['a.png']);
+    // What is on record is believed, which shows that nothing was read.
+    seen.files.set('a.png', { sha256: 'remembered', bytes: first.length, mtimeMs: 1_000_000 });
+    expect(createImageFiles({ folder, filesRoot: root, seen }).facts('a.png')).toMatchObject({
+      sha256: 'remembered',
+    });
+    writeFileSync(file, second);
+    utimesSync(file, 2000, 2000);
+    expect(createImageFiles({ folder, filesRoot: root, seen }).facts('a.png')).toMatchObject({
+      sha256: sha256(second),
+    });
+    expect(seen.writes).toEqual(['a.png', 'a.png']);
+  });
+
+  it('are what the last run has seen, where a directory is read by itself', async () => {
+    const { root, folder } = place();
+    const seen = memory();
+    const bytes = await png(20);
+    writeFileSync(join(folder, 'a.png'), bytes);
+    createImageFiles({ folder, filesRoot: root, seen }).facts('a.png');
+    rmSync(join(folder, 'a.png'));
+    const alone = createImageFiles({ folder, filesRoot: root, seen, preferSeen: true });
+    expect(alone.facts('a.png')).toEqual({ sha256: sha256(bytes), bytes: bytes.length });
+    expect(alone.facts('b.png')).toMatchObject({ error: { code: 'input.missing' } });
+  });
+});
