@@ -1,5 +1,7 @@
 import { html, json, type Reply, refused } from './fake-reply.ts';
+import type { FakeSays } from './fake-saying.ts';
 import { buttonsAfter, type FakeButton, type FakeTask, type TaskScript, wantsModal } from './fake-task.ts';
+import { FakeTextGateway, type FakeTextOptions, locateText, type TextAddress } from './fake-text.ts';
 import type { FakeRequest } from './faults.ts';
 import { makePng } from './png.ts';
 
@@ -25,6 +27,10 @@ export interface FakeGatewayOptions {
   readonly bareIds?: boolean;
   /** More tasks than this in flight are refused with code 23. Default no limit. */
   readonly capacity?: number;
+  /** What the models say. Default: what follows from the request. */
+  readonly text?: FakeTextOptions;
+  /** Keep what was asked for; off for the big runs. Default true. */
+  readonly log?: boolean;
 }
 
 /** A submission that made a task. */
@@ -52,6 +58,7 @@ export interface Address {
   readonly speed: FakeTask['speed'];
   /** Of a fetch or an image. */
   readonly id: string;
+  readonly text?: TextAddress;
 }
 
 const words = {
@@ -69,6 +76,7 @@ const increment = (map: Map<string, number>, key: string): void => {
 export class FakeGateway {
   readonly apiKey: string;
   readonly basePath: string;
+  readonly texts: FakeTextGateway;
   readonly tasks = new Map<string, FakeTask>();
   readonly all: FakeSubmit[] = [];
   readonly byPrompt = new Map<string, number>();
@@ -86,6 +94,7 @@ export class FakeGateway {
     this.#options = options;
     this.apiKey = options.apiKey ?? 'test-key';
     this.basePath = options.basePath ?? '';
+    this.texts = new FakeTextGateway(options.text ?? {}, options.log !== false);
   }
 
   get #words(): (typeof words)[keyof typeof words] {
@@ -99,6 +108,8 @@ export class FakeGateway {
       return { ...unknown, route: 'image', id: path.slice(8).split(/[.?]/, 1)[0] ?? '' };
     if (path.startsWith('/site/')) return { ...unknown, route: 'site' };
     if (!path.startsWith(`${this.basePath}/`)) return unknown;
+    const text = locateText(path.slice(this.basePath.length));
+    if (text !== undefined) return { ...unknown, route: text.endpoint, text };
     const parts = path.slice(this.basePath.length + 1).split('/');
     let speed: Address['speed'] = 'relax';
     if (parts[0] === `${word}-fast` || parts[0] === `${word}-turbo`) {
@@ -113,18 +124,35 @@ export class FakeGateway {
     return unknown;
   }
 
-  /** The proper answer; carries the request out. */
-  answer(request: FakeRequest, address: Address): Reply {
+  /** The proper answer; carries the request out. `instead`: what a model is to say. */
+  answer(request: FakeRequest, address: Address, instead?: FakeSays): Reply {
     const { route, headers, method, body } = request;
     if (route === 'site') return html('<!doctype html><title>Welcome</title>', 200);
     // service.md 7.3: an unknown path leads to the public web site.
     if (route === 'unknown')
       return html('<title>301</title>', 301, { location: `${this.origin}/site${request.path}` });
     if (route === 'image') return this.#image(request.path, address.id);
-    if (headers.authorization !== `Bearer ${this.apiKey}`) return this.#refuse(401, 'invalid token');
+    if (!this.#isKnown(route, headers)) return this.#refuse(401, 'invalid token');
+    if (route === 'models') return this.#ask(request, address);
     if (route === 'fetch') return this.#fetch(address.id);
     if (method !== 'POST' || body === undefined) return this.#refuse(400, 'invalid request');
+    if (address.text !== undefined) return this.#ask(request, address, instead);
     return route === 'imagine' ? this.#imagine(body, address.speed) : this.#action(body, address.speed);
+  }
+
+  /** service.md 5: the native endpoint takes a header of its own as well; chat takes Bearer only. */
+  #isKnown(route: FakeRequest['route'], headers: FakeRequest['headers']): boolean {
+    const isNative = route === 'generate' || route === 'stream';
+    return (
+      headers.authorization === `Bearer ${this.apiKey}` ||
+      (isNative && headers['x-vendor-api-key'] === this.apiKey)
+    );
+  }
+
+  #ask(request: FakeRequest, { text }: Address, instead?: FakeSays): Reply {
+    if (text === undefined) throw new Error(`${request.path} is no text call`);
+    const reply = this.texts.answer(request, text, instead);
+    return typeof reply === 'string' ? this.#refuse(400, reply) : reply;
   }
 
   finish(id?: string): void {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
+import type { FakeTokens } from './fake-saying.ts';
 import type { FaultAction } from './faults.ts';
 
 /** An answer of the fake service that is ready to be sent. */
@@ -7,6 +8,10 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Of a stream: the body, as it is to be written. */
+  readonly chunks?: readonly Buffer[];
+  /** Once so many bytes have left, the client can know this count of tokens. */
+  readonly tells?: readonly { readonly bytes: number; readonly tokens: FakeTokens }[];
 }
 
 export const json = (value: unknown, status = 200): Reply => ({
@@ -30,8 +35,14 @@ export const refused = (code: number, description: string): Reply =>
   json({ code, description, result: null, properties: {} });
 
 export function send(response: ServerResponse, reply: Reply): void {
-  response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
-  response.end(reply.body);
+  if (reply.chunks === undefined) {
+    response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+    response.end(reply.body);
+    return;
+  }
+  response.writeHead(reply.status, reply.headers);
+  for (const chunk of reply.chunks) response.write(chunk);
+  response.end();
 }
 
 /** The answer that a fault gives instead of the proper one. */
@@ -53,7 +64,8 @@ export function spoil(
   action: Extract<FaultAction, { truncate: number } | { drip: number } | { endless: true }>,
 ): void {
   if ('endless' in action) return pour(response, reply);
-  response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+  const length = reply.chunks === undefined ? { 'content-length': reply.body.length } : {};
+  response.writeHead(reply.status, { ...reply.headers, ...length });
   if ('truncate' in action) {
     response.write(reply.body.subarray(0, action.truncate), () => response.socket?.destroy());
     return;

@@ -1,10 +1,10 @@
 /**
- * A scripted gateway on 127.0.0.1: imagine, action, fetch and the images, small and quick, for every test that needs
- * a service. Deterministic: ids are counted, tasks advance by being polled, nothing looks at a clock. It shares
+ * A scripted gateway on 127.0.0.1: imagine, action, fetch and the images, generate, chat and models, small and quick,
+ * for every test that needs a service. Deterministic: ids are counted, tasks advance by being polled, nothing looks at a clock. It shares
  * no code with src/, so that it cannot share its mistakes.
  *
  * As a process of its own it prints its address: `npx tsx test/rig/fake-service.ts --port 0 --key test-key --polls 1`;
- * `GET /fake/state` then tells its counters.
+ * `GET /fake/state` then tells its counters and the tokens of its answers, which it prints as well when it is interrupted.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,8 +12,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { type Address, FakeGateway, type FakeGatewayOptions, type FakeSubmits } from './fake-gateway.ts';
-import { faultReply, json, send, spoil } from './fake-reply.ts';
+import { faultReply, json, type Reply, send, spoil } from './fake-reply.ts';
 import type { FakeTask } from './fake-task.ts';
+import type { FakeTexts } from './fake-text.ts';
 import {
   type FakeRequest,
   type FakeRoute,
@@ -26,15 +27,15 @@ import {
   Tally,
 } from './faults.ts';
 
+export type { FakeAsk } from './fake-ask.ts';
 export type { FakeSubmit, FakeSubmits } from './fake-gateway.ts';
+export type { FakeSaying, FakeSays } from './fake-saying.ts';
 export type { FakeButton, FakeTask, TaskScript } from './fake-task.ts';
 export type { FakeRequest, FakeRoute, Fault, FaultAction, FaultSchedule, FaultScript } from './faults.ts';
 
 export interface FakeServiceOptions extends FakeGatewayOptions {
   /** Default 0: any free one. */
   readonly port?: number;
-  /** Keep `requests`; off for the big runs. Default true. */
-  readonly log?: boolean;
 }
 
 export interface FakeService {
@@ -49,6 +50,7 @@ export interface FakeService {
   /** All requests in order of arrival (unless `log: false`). */
   readonly requests: readonly FakeRequest[];
   readonly submits: FakeSubmits;
+  readonly texts: FakeTexts;
   /** By task id. */
   readonly tasks: ReadonlyMap<string, FakeTask>;
   /**
@@ -95,12 +97,20 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
     }
     // In the same turn as what follows: who waits for the count, or for the fault, finds the request carried out.
     tallies[request.route].add();
-    if (hit === undefined) return send(response, gateway.answer(request, address));
+    const sendWhole = (reply: Reply): void => {
+      gateway.texts.sent(reply, reply.body.length);
+      send(response, reply);
+    };
+    if (hit === undefined) return sendWhole(gateway.answer(request, address));
     const { fault, action } = hit;
     if ('hang' in action) {
       const ready = action.hang === 'after' ? gateway.answer(request, address) : undefined;
       await fault.hold();
-      send(response, ready ?? gateway.answer(request, address));
+      sendWhole(ready ?? gateway.answer(request, address));
+    } else if ('says' in action) {
+      const { says } = action;
+      const instead = typeof says === 'function' ? says : () => says;
+      sendWhole(gateway.answer(request, address, instead));
     } else if ('reset' in action) {
       if (action.reset === 'after') gateway.answer(request, address);
       response.socket?.resetAndDestroy();
@@ -111,7 +121,9 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
       const { code, description = '', result = null, properties = {} } = action;
       send(response, json({ code, description, result, properties }));
     } else {
-      spoil(response, gateway.answer(request, address), action);
+      const reply = gateway.answer(request, address);
+      gateway.texts.sent(reply, 'truncate' in action ? action.truncate : reply.body.length);
+      spoil(response, reply, action);
     }
   };
 
@@ -119,7 +131,9 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
     const path = incoming.url ?? '/';
     if (path === '/fake/state') {
       const counts = Object.fromEntries(fakeRoutes.map((route) => [route, tallies[route].count]));
-      return send(response, json({ counts, byPath: Object.fromEntries(gateway.byPath) }));
+      const { tokens, byName } = gateway.texts;
+      const byPath = Object.fromEntries(gateway.byPath);
+      return send(response, json({ counts, byPath, byName: Object.fromEntries(byName), tokens }));
     }
     const address = gateway.locate(path);
     const { route } = address;
@@ -162,6 +176,7 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
     reached: (route, n) => tallies[route].reached(n),
     requests,
     submits: gateway,
+    texts: gateway.texts,
     tasks: gateway.tasks,
     get peak() {
       return { requests: peakRequests, tasks: gateway.peak };
@@ -219,4 +234,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     log: false,
   });
   console.log(service.url);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      const counts = Object.fromEntries(fakeRoutes.map((route) => [route, service.count(route)]));
+      console.log(JSON.stringify({ counts, tokens: service.texts.tokens }));
+      void service.close();
+    });
 }

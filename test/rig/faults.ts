@@ -1,7 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** `site`: the web site that redirects lead to; `unknown`: any path the gateway does not have. */
-export const fakeRoutes = ['imagine', 'action', 'fetch', 'image', 'site', 'unknown'] as const;
+import type { FakeSaying, FakeSays } from './fake-saying.ts';
+
+/** `chat`: streams too; `site`: the web site that redirects lead to; `unknown`: any path the gateway does not have. */
+export const fakeRoutes = [
+  'imagine',
+  'action',
+  'fetch',
+  'image',
+  'generate',
+  'stream',
+  'chat',
+  'models',
+  'site',
+  'unknown',
+] as const;
 
 export type FakeRoute = (typeof fakeRoutes)[number];
 
@@ -36,6 +49,8 @@ export type FaultAction =
       readonly result?: unknown;
       readonly properties?: unknown;
     }
+  /** Of a text call: the model says this instead. */
+  | { readonly says: FakeSaying | FakeSays }
   /** The connection is reset. */
   | { readonly reset: 'before' | 'after' }
   /** No answer until `release()`; then the proper one. */
