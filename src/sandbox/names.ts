@@ -15,6 +15,11 @@ export interface SandboxNames {
   readonly botTypes: readonly [string, string];
   /** `error.type` of the error envelope (service.md 7.1). */
   readonly errorType: string;
+  /** Keys of the `tools` entries for search and maps grounding; either spelling of them is understood. */
+  readonly searchTool: string;
+  readonly mapsTool: string;
+  /** The header besides `Authorization` that the native text endpoint takes a key in (service.md 5). */
+  readonly keyHeader: string;
 }
 
 /** The words of service.md. */
@@ -25,6 +30,9 @@ export const neutralNames: SandboxNames = {
   customId: 'IMG',
   botTypes: ['IMG_JOURNEY', 'NIJI_JOURNEY'],
   errorType: 'svc_api_error',
+  searchTool: 'vendor_search',
+  mapsTool: 'vendorMaps',
+  keyHeader: 'x-vendor-api-key',
 };
 
 /** The words that gateways of the midjourney-proxy family use. */
@@ -35,6 +43,9 @@ export const midjourneyProxyNames: SandboxNames = {
   customId: 'MJ',
   botTypes: ['MID_JOURNEY', 'NIJI_JOURNEY'],
   errorType: 'new_api_error',
+  searchTool: 'google_search',
+  mapsTool: 'googleMaps',
+  keyHeader: 'x-goog-api-key',
 };
 
 /** The presets by the name that `service.names` and `--names` use. */

@@ -9,6 +9,7 @@ import { completeSettings, type SandboxSettings } from './settings.ts';
 import { MemoryBook, type TaskBook } from './tasks/book.ts';
 import { TaskDesk } from './tasks/desk.ts';
 import { DiskBook } from './tasks/disk-book.ts';
+import { TextDesk } from './text/desk.ts';
 
 /** How a sandbox is started. */
 export interface SandboxOptions {
@@ -40,7 +41,7 @@ export interface Sandbox {
 }
 
 /**
- * Starts the image workflow of service.md on 127.0.0.1 (and nowhere else), with the web host that its redirects
+ * Starts the image workflow and the text endpoints of service.md on 127.0.0.1 (and nowhere else), with the web host that its redirects
  * lead to on a second port.
  * @throws RangeError for a setting out of range, Error when the port is taken or the state folder cannot be held
  */
@@ -67,6 +68,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     now,
     book,
     desk: new TaskDesk(book, settings, names, now),
+    texts: new TextDesk({ settings, names, studio }),
     studio,
     ledger,
     ids: new RequestIds(seed),

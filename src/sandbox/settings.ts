@@ -1,9 +1,10 @@
 import type { Fault } from './faults/fault.ts';
 import type { OperationClass, Speed } from './tasks/task.ts';
+import type { TextMarks } from './text/marks.ts';
 
 /** How the sandbox behaves. All times are milliseconds. */
-export interface SandboxSettings {
-  /** Factor on all task durations: 0.1 is ten times quicker, 0 finishes every task at once. */
+export interface SandboxSettings extends TextMarks {
+  /** Factor on all task durations and text latencies: 0.1 is ten times quicker, 0 finishes everything at once. */
   readonly pace: number;
   /** How long a task works, by what it does and the speed of its path prefix (service.md 4.1.5), before `pace` and `spread`. */
   readonly durations: Readonly<Record<OperationClass, Readonly<Record<Speed, number>>>>;
@@ -40,6 +41,15 @@ export interface SandboxSettings {
   readonly brokenMark: string;
   /** A prompt with this mark is accepted and its task never finishes. */
   readonly stuckMark: string;
+  /** Time before the first token of a text, before `pace`. */
+  readonly textLatency: number;
+  /** Time for each token that is written, thoughts included, before `pace`. */
+  readonly tokenLatency: number;
+  /**
+   * Model ids that are not listed are answered too, as what their words say (`…-2.5-…` is of the earlier generation), so
+   * that a pipeline for a real gateway can be rehearsed.
+   */
+  readonly anyModel: boolean;
   /** Side in pixels of a square grid and of an upscaled image; other shapes have the same area. */
   readonly pixels: number;
   /** Images drawn at the same time. */
@@ -80,6 +90,18 @@ export const defaultSettings: SandboxSettings = {
   moderatedMark: '[moderated]',
   brokenMark: '[broken]',
   stuckMark: '[stuck]',
+  textLatency: 200,
+  tokenLatency: 1,
+  anyModel: false,
+  blockedMark: '[blocked]',
+  unsafeMark: '[unsafe]',
+  recitedMark: '[recited]',
+  emptyMark: '[empty]',
+  notJsonMark: '[not-json]',
+  badCallMark: '[bad-call]',
+  refusedMark: '[refused]',
+  cutMark: '[cut]',
+  streamErrorMark: '[stream-error]',
   pixels: 1024,
   drawers: 2,
   imageCache: 64 * 1024 * 1024,
@@ -106,6 +128,8 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
   check('refresh', 0);
   check('linkLife', 0);
   check('buttonLife', 0);
+  check('textLatency', 0);
+  check('tokenLatency', 0);
   check('pixels', 64, 4096);
   check('drawers', 1, 64);
   check('imageCache', 0);

@@ -54,7 +54,10 @@ describe('a fault is read from text', () => {
 
   test.each([
     ['429', 'expected route:fault'],
-    ['upload:429', 'expected the route imagine, action, submit, fetch, image, any'],
+    [
+      'upload:429',
+      'expected the route imagine, action, submit, fetch, image, generate, chat, text, models, any',
+    ],
     ['submit:418', 'expected one of the statuses'],
     ['submit:429=soon', 'Retry-After: expected seconds'],
     ['submit:429:sometimes', 'after the last colon, got sometimes'],

@@ -26,9 +26,11 @@ export class Studio {
     this.#limit = pLimit(settings.drawers);
   }
 
-  /** The PNG of a drawing. */
-  picture(drawing: Drawing): Promise<Buffer> {
-    return this.#once(JSON.stringify(drawing), () => drawPicture(drawing, this.#settings.pixels));
+  /** The PNG of a drawing; `scale` is a factor on its side, up to 4096 pixels. */
+  picture(drawing: Drawing, scale = 1): Promise<Buffer> {
+    const pixels = Math.min(this.#settings.pixels * scale, Math.max(4096, this.#settings.pixels));
+    const key = `${scale === 1 ? '' : `${scale} `}${JSON.stringify(drawing)}`;
+    return this.#once(key, () => drawPicture(drawing, pixels));
   }
 
   /** What can be seen of it while its task works: smaller, and the more blurred the less is done (protocol.md 1.2). */

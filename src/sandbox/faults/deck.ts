@@ -30,7 +30,13 @@ export class FaultDeck {
 function meets(fault: Fault, route: string): boolean {
   const submission = route === 'imagine' || route === 'action';
   if (isSubmitOnly(fault.effect) && !submission) return false;
-  return fault.route === 'any' || fault.route === route || (fault.route === 'submit' && submission);
+  const text = route === 'generate' || route === 'chat';
+  return (
+    fault.route === 'any' ||
+    fault.route === route ||
+    (fault.route === 'submit' && submission) ||
+    (fault.route === 'text' && text)
+  );
 }
 
 function strikes({ when }: Fault, number: number, draw: string): boolean {

@@ -1,5 +1,15 @@
-/** Which requests a fault meets: `submit` is imagine and action, `any` every route of the service. */
-export type FaultRoute = 'imagine' | 'action' | 'submit' | 'fetch' | 'image' | 'any';
+/** Which requests a fault meets: `submit` is imagine and action, `text` generate and chat, `any` every route of the service. */
+export type FaultRoute =
+  | 'imagine'
+  | 'action'
+  | 'submit'
+  | 'fetch'
+  | 'image'
+  | 'generate'
+  | 'chat'
+  | 'text'
+  | 'models'
+  | 'any';
 
 /** What goes wrong. `after` means after the request was carried out: the client cannot know that it was. */
 export type FaultEffect =
@@ -16,7 +26,7 @@ export type FaultEffect =
   | { readonly kind: 'drip'; readonly ms: number }
   /** Cuts the connection instead of an answer. */
   | { readonly kind: 'reset'; readonly after: boolean }
-  /** Promises the whole body and cuts the connection in its middle. */
+  /** Promises the whole body and cuts the connection in its middle; a stream is cut there too. */
   | { readonly kind: 'truncate' }
   /** A web page with status 200 (protocol.md 6.3, no. 8). */
   | { readonly kind: 'html' }

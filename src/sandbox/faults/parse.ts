@@ -5,7 +5,20 @@ export type ParsedFault =
   | { readonly ok: true; readonly value: Fault }
   | { readonly ok: false; readonly error: string };
 
-const routes: readonly FaultRoute[] = ['imagine', 'action', 'submit', 'fetch', 'image', 'any'];
+const routes: readonly FaultRoute[] = [
+  'imagine',
+  'action',
+  'submit',
+  'fetch',
+  'image',
+  'generate',
+  'chat',
+  'text',
+  'models',
+  'any',
+];
+
+const submissions: readonly FaultRoute[] = ['imagine', 'action', 'submit', 'any'];
 
 const statuses = new Set([400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
@@ -45,7 +58,7 @@ export function parseFault(text: string): ParsedFault {
   }
   const effect = readEffect(rest);
   if (typeof effect === 'string') return fail(effect);
-  if (isSubmitOnly(effect) && (route === 'fetch' || route === 'image')) {
+  if (isSubmitOnly(effect) && !submissions.includes(route)) {
     return fail(`${effect.kind} is a fault of submissions: use imagine, action, submit or any`);
   }
   return { ok: true, value: { route, effect, when, text } };

@@ -1,3 +1,5 @@
+import { sumOf, totalOf, type Usage } from '../text/tokens.ts';
+
 /** One request, as the log keeps it. No header and no body is kept. */
 export interface LoggedRequest {
   /** Counts from 1. */
@@ -14,6 +16,8 @@ export interface LoggedRequest {
   readonly status: number;
   /** The task that it made or asked for. */
   readonly taskId?: string;
+  /** The model that answered in text, or was asked to. */
+  readonly model?: string;
   /** The faults that struck it, as they were written. */
   readonly faults?: readonly string[];
 }
@@ -26,7 +30,24 @@ export interface SandboxCounters {
   readonly tasks: { readonly made: number; readonly byAction: Readonly<Record<string, number>> };
   /** Requests that made more than one task: what a client must answer for. Tasks beyond the first, and the requests. */
   readonly repeated: { readonly tasks: number; readonly requests: readonly RepeatedRequest[] };
+  /** Text answers, in all and by model: what a run's own sums must come to. */
+  readonly text: TextCount & {
+    readonly byModel: Readonly<Record<string, TextCount>>;
+    /** Answers that were made and never told, or not to their end: there `tokens` is what was not told. */
+    readonly untold: TextCount;
+  };
 }
+
+/** Text answers and the tokens that the client was told of. */
+export interface TextCount {
+  readonly answers: number;
+  readonly tokens: TokenCount;
+}
+
+/** `total` = prompt + candidates + thoughts + tool; `prompt` includes `cached`. */
+export type TokenCount = Readonly<
+  Record<'prompt' | 'cached' | 'candidates' | 'thoughts' | 'tool' | 'total', number>
+>;
 
 /** Equal submissions that each made a task. */
 export interface RepeatedRequest {
@@ -34,6 +55,27 @@ export interface RepeatedRequest {
   readonly description: string;
   readonly tasks: number;
 }
+
+const noTokens: TokenCount = { prompt: 0, cached: 0, candidates: 0, thoughts: 0, tool: 0, total: 0 };
+
+const countOf = (usage: Usage): TokenCount => ({
+  prompt: sumOf(usage.prompt),
+  cached: sumOf(usage.cached),
+  candidates: sumOf(usage.candidates),
+  thoughts: usage.thoughts,
+  tool: sumOf(usage.tool),
+  total: totalOf(usage),
+});
+
+function combine(one: TokenCount, other: TokenCount, sign: 1 | -1): TokenCount {
+  const kinds = Object.keys(noTokens) as (keyof TokenCount)[];
+  return Object.fromEntries(kinds.map((kind) => [kind, one[kind] + sign * other[kind]])) as TokenCount;
+}
+
+const grown = (count: TextCount | undefined, tokens: TokenCount): TextCount => ({
+  answers: (count?.answers ?? 0) + 1,
+  tokens: combine(count?.tokens ?? noTokens, tokens, 1),
+});
 
 /** Different submissions that are told apart; beyond it the oldest are forgotten. */
 const submissionLimit = 100_000;
@@ -45,6 +87,9 @@ export class Ledger {
   readonly #log: LoggedRequest[] = [];
   readonly #byAction = new Map<string, number>();
   readonly #submissions = new Map<string, { readonly description: string; tasks: number }>();
+  readonly #byModel = new Map<string, TextCount>();
+  #text: TextCount = { answers: 0, tokens: noTokens };
+  #untold: TextCount = { answers: 0, tokens: noTokens };
   #made = 0;
   #number = 0;
 
@@ -78,6 +123,19 @@ export class Ledger {
     }
   }
 
+  /**
+   * Counts an answer of `usage`, of which the client was told `told`: all of it, a part, or undefined where it had none
+   * of the answer.
+   */
+  noteText(model: string, usage: Usage, told: Usage | undefined): void {
+    const heard = told === undefined ? noTokens : countOf(told);
+    if (told !== undefined) {
+      this.#text = grown(this.#text, heard);
+      this.#byModel.set(model, grown(this.#byModel.get(model), heard));
+    }
+    if (told !== usage) this.#untold = grown(this.#untold, combine(countOf(usage), heard, -1));
+  }
+
   counters(): SandboxCounters {
     const repeated = [...this.#submissions.values()].filter(({ tasks }) => tasks > 1);
     return {
@@ -89,6 +147,7 @@ export class Ledger {
         tasks: repeated.reduce((sum, { tasks }) => sum + tasks - 1, 0),
         requests: repeated.slice(0, 100).map((request) => ({ ...request })),
       },
+      text: { ...this.#text, byModel: Object.fromEntries(this.#byModel), untold: this.#untold },
     };
   }
 

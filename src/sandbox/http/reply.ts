@@ -1,14 +1,24 @@
 import { stringify } from 'lossless-json';
 import type { WireErrorEnvelope } from '../../service/wire.ts';
+import type { Usage } from '../text/tokens.ts';
+import type { ReplyPiece } from './text-reply.ts';
 
 /** An answer before it is sent. */
 export interface Reply {
   readonly status: number;
-  readonly type: 'application/json; charset=utf-8' | 'text/html; charset=utf-8' | 'image/png';
+  readonly type:
+    | 'application/json; charset=utf-8'
+    | 'text/html; charset=utf-8'
+    | 'text/event-stream'
+    | 'image/png';
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a stream: what is sent one after another, in place of the body. */
+  readonly pieces?: readonly ReplyPiece[];
   /** The task that the request made, for the log. */
   readonly taskId?: string;
+  /** The text that was answered, for the counters. */
+  readonly text?: { readonly model: string; readonly usage: Usage };
 }
 
 /** JSON; a bigint is written as a bare number. */
@@ -20,11 +30,15 @@ export function jsonReply(status: number, value: unknown, headers: Reply['header
 export function errorReply(
   status: number,
   message: string,
-  about: { readonly requestId: string; readonly errorType: string },
+  about: { readonly requestId: string; readonly errorType: string; readonly code?: string },
   headers: Reply['headers'] = {},
 ): Reply {
   const envelope: WireErrorEnvelope = {
-    error: { code: '', message: `${message} (request id: ${about.requestId})`, type: about.errorType },
+    error: {
+      code: about.code ?? '',
+      message: `${message} (request id: ${about.requestId})`,
+      type: about.errorType,
+    },
   };
   return jsonReply(status, envelope, headers);
 }

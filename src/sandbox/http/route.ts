@@ -7,15 +7,15 @@ export type RouteName =
   | 'action'
   | 'fetch'
   | 'image'
+  | 'generate'
+  | 'chat'
+  | 'models'
   /** Endpoints of service.md 4 that the sandbox does not carry out yet. */
   | 'modal'
   | 'blend'
   | 'describe'
   | 'video'
   | 'edits'
-  | 'generate'
-  | 'chat'
-  | 'models'
   /** The sandbox's own: what it has counted. */
   | 'counters'
   | 'requests'
@@ -28,6 +28,9 @@ export interface Route {
   readonly speed: Speed;
   /** Of a fetch or an image. */
   readonly taskId: string;
+  /** Of the native text endpoint: the model, and whether its answer is streamed (service.md 4.2). */
+  readonly model?: string;
+  readonly stream?: boolean;
 }
 
 const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
@@ -37,6 +40,14 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
   const parts = path.split('/').slice(1);
   const fixed = fixedRoute(method, parts);
   if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
+  if (method === 'POST') {
+    const [, model, operator] =
+      /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent)$/.exec(path) ?? [];
+    if (model !== undefined) {
+      const stream = operator === 'streamGenerateContent';
+      return { name: 'generate', speed: 'relax', taskId: '', model, stream };
+    }
+  }
 
   const speed: Speed =
     parts[0] === names.fastPrefix ? 'fast' : parts[0] === names.turboPrefix ? 'turbo' : 'relax';
@@ -56,9 +67,6 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
 function fixedRoute(method: string, parts: readonly string[]): RouteName | undefined {
   const path = parts.join('/');
   if (method === 'POST' && path === 'v1/chat/completions') return 'chat';
-  if (method === 'POST' && /^v1beta\/models\/[^/]+:(generateContent|streamGenerateContent)$/.test(path)) {
-    return 'generate';
-  }
   if (method !== 'GET') return undefined;
   switch (path) {
     case 'v1/models':

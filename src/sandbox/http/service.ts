@@ -5,6 +5,7 @@ import type { Studio } from '../draw/studio.ts';
 import { FaultDeck } from '../faults/deck.ts';
 import type { FaultEffect } from '../faults/fault.ts';
 import type { SandboxNames } from '../names.ts';
+import { digestOf } from '../seeded.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { TaskBook } from '../tasks/book.ts';
 import type { TaskDesk } from '../tasks/desk.ts';
@@ -12,6 +13,10 @@ import { recordOf } from '../tasks/record.ts';
 import { refusalTexts, refused, type Submission } from '../tasks/submission.ts';
 import type { TaskOutcome } from '../tasks/task.ts';
 import { momentOf } from '../tasks/timeline.ts';
+import type { Members } from '../text/ask.ts';
+import type { TextDesk } from '../text/desk.ts';
+import { modelList } from '../text/models.ts';
+import type { Usage } from '../text/tokens.ts';
 import { readBody } from './body.ts';
 import { deliver } from './deliver.ts';
 import type { Ledger } from './ledger.ts';
@@ -20,6 +25,7 @@ import { errorReply, jsonReply, pageReply, type Reply, redirectReply } from './r
 import type { RequestIds } from './request-id.ts';
 import { isSandboxOwn, needsKey, type Route, routeOf } from './route.ts';
 import { statusTexts } from './status-text.ts';
+import { streamReply } from './text-reply.ts';
 import { Throttle } from './throttle.ts';
 
 /** What the service is made of. */
@@ -31,6 +37,7 @@ export interface ServiceParts {
   readonly now: () => number;
   readonly book: TaskBook;
   readonly desk: TaskDesk;
+  readonly texts: TextDesk;
   readonly studio: Studio;
   readonly ledger: Ledger;
   readonly ids: RequestIds;
@@ -57,13 +64,11 @@ export class Service {
   readonly #parts: ServiceParts;
   readonly #faults: FaultDeck;
   readonly #throttle: Throttle;
-  readonly #authorization: Buffer;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     this.#faults = new FaultDeck(parts.settings.faults, parts.seed);
     this.#throttle = new Throttle(parts.settings.submitsPerMinute, parts.now());
-    this.#authorization = Buffer.from(`Bearer ${parts.apiKey}`);
   }
 
   /** Carries out one request to its end. Does not throw: a bug of ours is a 500. */
@@ -93,6 +98,7 @@ export class Service {
     }
     if (route === undefined || !isSandboxOwn(route.name)) {
       const taskId = (reply === cut ? undefined : reply.taskId) ?? route?.taskId;
+      const model = (reply === cut ? undefined : reply.text?.model) ?? route?.model;
       ledger.note({
         at,
         requestId,
@@ -101,6 +107,7 @@ export class Service {
         route: route?.name ?? 'unknown',
         status: reply === cut ? 0 : reply.status,
         ...(taskId === undefined || taskId === '' ? {} : { taskId: taskId.slice(0, 40) }),
+        ...(model === undefined ? {} : { model: model.slice(0, 100) }),
         ...(faults.length === 0 ? {} : { faults: faults.map((fault) => fault.text) }),
       });
     }
@@ -109,12 +116,14 @@ export class Service {
       return;
     }
     const manner = effects.find(({ kind }) => kind === 'truncate' || kind === 'drip');
+    let told: Usage | undefined;
     try {
-      await deliver(response, reply, requestId, manner, closing);
+      told = await deliver(response, reply, requestId, manner, closing);
     } catch {
       // The sandbox is closing or the client has gone: there is nobody left to tell.
       response.destroy();
     }
+    if (reply.text !== undefined) ledger.noteText(reply.text.model, reply.text.usage, told);
   }
 
   async #answer(route: Route | undefined, visit: Visit): Promise<Reply | typeof cut> {
@@ -129,13 +138,23 @@ export class Service {
       if (effect.kind === 'html') return pageReply();
       if (effect.kind === 'redirect') return this.#redirect(visit);
     }
-    if (needsKey(route.name) && !this.#hasKey(visit.request)) {
+    if (needsKey(route.name) && !this.#hasKey(visit.request, route)) {
       return this.#error(401, 'invalid token', requestId);
     }
     const reply = await this.#endpoint(route, visit);
+    const unsaid = (): void => {
+      const { text } = reply;
+      if (text !== undefined) this.#parts.ledger.noteText(text.model, text.usage, undefined);
+    };
     for (const effect of effects) {
-      if (effect.kind === 'reset' && effect.after) return cut;
-      if (effect.kind === 'status' && effect.after) return this.#faultStatus(effect, requestId);
+      if (effect.kind === 'reset' && effect.after) {
+        unsaid();
+        return cut;
+      }
+      if (effect.kind === 'status' && effect.after) {
+        unsaid();
+        return this.#faultStatus(effect, requestId);
+      }
       if (effect.kind === 'hidden-timeout') {
         return jsonReply(400, { description: 'do_request_failed ', type: 'upstream_error', code: 5 });
       }
@@ -153,6 +172,11 @@ export class Service {
         return this.#fetch(route.taskId, visit);
       case 'image':
         return this.#image(route.taskId, visit);
+      case 'generate':
+      case 'chat':
+        return this.#text(route, visit);
+      case 'models':
+        return jsonReply(200, modelList());
       case 'counters':
         return jsonReply(200, ledger.counters());
       case 'requests':
@@ -168,20 +192,13 @@ export class Service {
   }
 
   async #submit(route: Route, { request, effects, requestId }: Visit): Promise<Reply> {
-    const { desk, names, settings, now, book, ledger } = this.#parts;
+    const { desk, names, now, book, ledger } = this.#parts;
     const seconds = this.#throttle.take(now());
     if (seconds > 0) {
       return this.#error(429, statusTexts[429] ?? '', requestId, { 'retry-after': String(seconds) });
     }
-    const body = await readBody(request, settings.bodyLimit);
-    if (body.kind === 'too-large') {
-      return this.#error(413, `request body too large: at most ${settings.bodyLimit} bytes`, requestId, {
-        connection: 'close',
-      });
-    }
-    if (body.kind === 'lost') return this.#error(400, 'request body incomplete', requestId);
-    const members = readMembers(body.bytes);
-    if (!members.ok) return this.#error(400, members.error, requestId);
+    const members = await this.#members(request, requestId);
+    if (!members.ok) return members.error;
 
     const outcome = outcomeOf(effects);
     const code = effects.find((effect) => effect.kind === 'code');
@@ -201,6 +218,46 @@ export class Service {
     const task = book.get(taskId);
     if (task !== undefined) ledger.noteTask(task);
     return { ...reply, taskId };
+  }
+
+  /** A request's body as an object, or the answer to one that is none. */
+  async #members(
+    request: IncomingMessage,
+    requestId: string,
+  ): Promise<{ readonly ok: true; readonly value: Members } | { readonly ok: false; readonly error: Reply }> {
+    const { bodyLimit } = this.#parts.settings;
+    const body = await readBody(request, bodyLimit);
+    if (body.kind === 'too-large') {
+      const message = `request body too large: at most ${bodyLimit} bytes`;
+      return { ok: false, error: this.#error(413, message, requestId, { connection: 'close' }) };
+    }
+    if (body.kind === 'lost')
+      return { ok: false, error: this.#error(400, 'request body incomplete', requestId) };
+    const members = readMembers(body.bytes);
+    return members.ok ? members : { ok: false, error: this.#error(400, members.error, requestId) };
+  }
+
+  async #text(route: Route, { request, query, requestId }: Visit): Promise<Reply> {
+    const { texts, settings, now, closing } = this.#parts;
+    const members = await this.#members(request, requestId);
+    if (!members.ok) return members.error;
+    const stamp = { responseId: digestOf(`response ${requestId}`).slice(0, 24), at: now() };
+    const answer =
+      route.name === 'generate'
+        ? await texts.generate(decoded(route.model ?? ''), route.stream === true, members.value, stamp)
+        : await texts.chat(members.value, stamp);
+    if (!answer.ok) {
+      const { status, message, code } = answer.problem;
+      return this.#error(status, message, requestId, {}, code);
+    }
+    const { model, usage, written, whole, events, spoilt } = answer.value;
+    const perToken = settings.tokenLatency * settings.pace;
+    const time = settings.textLatency * settings.pace + (events === undefined ? written * perToken : 0);
+    if (time > 0) await wait(time, undefined, { signal: closing });
+    const text = { model, usage };
+    if (events === undefined) return { ...jsonReply(200, whole), text };
+    const manner = route.name === 'chat' ? 'chat-events' : query.get('alt') === 'sse' ? 'events' : 'array';
+    return { ...streamReply({ events, usage, spoilt }, manner, perToken), text };
   }
 
   #fetch(taskId: string, { request }: Visit): Reply {
@@ -250,9 +307,11 @@ export class Service {
     return redirectReply(`${site}${/^\/[\w\-./:~%]{0,500}$/.test(path) ? path : '/'}`);
   }
 
-  #hasKey(request: IncomingMessage): boolean {
-    const given = Buffer.from(request.headers.authorization ?? '');
-    return given.length === this.#authorization.length && timingSafeEqual(given, this.#authorization);
+  /** Bearer everywhere; on the native text endpoint the vendor's header will do as well (service.md 5). */
+  #hasKey({ headers }: IncomingMessage, { name }: Route): boolean {
+    const { apiKey, names } = this.#parts;
+    if (isSame(headers.authorization, `Bearer ${apiKey}`)) return true;
+    return name === 'generate' && isSame(headers[names.keyHeader.toLowerCase()], apiKey);
   }
 
   #faultStatus(effect: FaultEffect & { readonly kind: 'status' }, requestId: string): Reply {
@@ -261,8 +320,31 @@ export class Service {
     return this.#error(effect.status, statusTexts[effect.status] ?? 'error', requestId, headers);
   }
 
-  #error(status: number, message: string, requestId: string, headers: Reply['headers'] = {}): Reply {
-    return errorReply(status, message, { requestId, errorType: this.#parts.names.errorType }, headers);
+  #error(
+    status: number,
+    message: string,
+    requestId: string,
+    headers: Reply['headers'] = {},
+    code = '',
+  ): Reply {
+    return errorReply(status, message, { requestId, errorType: this.#parts.names.errorType, code }, headers);
+  }
+}
+
+/** Whether a header is exactly this; how long it takes does not tell how much of it is right. */
+function isSame(header: string | readonly string[] | undefined, wanted: string): boolean {
+  if (typeof header !== 'string') return false;
+  const given = Buffer.from(header);
+  const right = Buffer.from(wanted);
+  return given.length === right.length && timingSafeEqual(given, right);
+}
+
+/** A path segment without its escapes; as it is where they are none. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }
 

@@ -1,0 +1,64 @@
+import type { Members } from './ask.ts';
+import type { ModalTokens, Usage } from './tokens.ts';
+import type { Grounding } from './tools/grounding.ts';
+
+/** An answer before either endpoint writes it in its own form. */
+export interface TextAnswer {
+  /** The prompt is not answered at all. */
+  readonly blocked?: 'SAFETY' | 'PROHIBITED_CONTENT';
+  /** In order of their index; empty where the prompt is blocked. */
+  readonly candidates: readonly Candidate[];
+  readonly usage: Usage;
+  /** How a stream of it goes wrong. */
+  readonly mishap?: 'cut' | 'error';
+}
+
+/** Why a candidate ended, in the native endpoint's words (protocol.md 5.2). */
+export type Finish =
+  | 'STOP'
+  | 'MAX_TOKENS'
+  | 'SAFETY'
+  | 'RECITATION'
+  | 'MALFORMED_FUNCTION_CALL'
+  /** Of chat: the model would not (protocol.md 5.5). */
+  | 'REFUSED';
+
+export interface Candidate {
+  /** A summary of its thoughts, where they are shown. */
+  readonly thought?: string;
+  readonly parts: readonly AnswerPart[];
+  readonly finish: Finish;
+  readonly tokens: ModalTokens;
+  readonly thoughts: number;
+  /** Mean over its tokens. */
+  readonly logprob: number;
+  readonly citations: readonly Citation[];
+  readonly grounding?: Grounding;
+}
+
+/** What an answer is made of, in order. */
+export type AnswerPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'call';
+      readonly id: string;
+      readonly name: string;
+      readonly args: Members;
+      /** Of newer models. */
+      readonly signature?: string;
+    }
+  | { readonly kind: 'image'; readonly png: Buffer }
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'output'; readonly output: string };
+
+/** Where a text was taken from; indexes are those of its UTF-8 bytes. */
+export interface Citation {
+  readonly startIndex: number;
+  readonly endIndex: number;
+  readonly uri: string;
+  readonly license: string;
+}
+
+/** The text of a candidate. */
+export const visibleText = ({ parts }: Pick<Candidate, 'parts'>): string =>
+  parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');

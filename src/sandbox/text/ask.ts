@@ -1,0 +1,102 @@
+import type { TextModel, ThinkingLevel } from './models.ts';
+
+/** A JSON object as it came. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A request of either text endpoint, checked: all that the answer is made of. */
+export interface Ask {
+  readonly model: TextModel;
+  /** Content hash of all that determines the answer; whether it is streamed is no part of it. */
+  readonly digest: string;
+  readonly system: string;
+  /** Oldest first; never empty. */
+  readonly turns: readonly Turn[];
+  /** Answers wanted. */
+  readonly count: number;
+  /** 0 to 2: the higher, the more varied the wording. */
+  readonly temperature: number;
+  /** Of each answer, thoughts included; absent: the model's own. */
+  readonly longest?: number;
+  readonly stops: readonly string[];
+  readonly thinking: ThinkingWish;
+  readonly json: JsonWish | undefined;
+  readonly functions: readonly FunctionDeclaration[];
+  readonly calling: CallingMode;
+  /** Names that may be called; empty: all. */
+  readonly callable: readonly string[];
+  readonly search: boolean;
+  readonly maps: { readonly widget: boolean } | undefined;
+  readonly code: boolean;
+  readonly image: ImageWish | undefined;
+  /** Whether text is wanted beside images. */
+  readonly wantsText: boolean;
+  /** No category of harm is blocked. */
+  readonly unguarded: boolean;
+  readonly cachedContent?: string;
+}
+
+export interface Turn {
+  readonly role: 'user' | 'model';
+  readonly parts: readonly Part[];
+}
+
+/** What a turn holds. */
+export type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly bytes: Buffer; readonly where: string }
+  /** Something that is named and not read: an address, a sound, a document. */
+  | { readonly kind: 'file'; readonly name: string; readonly mime: string; readonly bytes: number }
+  | { readonly kind: 'call'; readonly name: string; readonly args: Members; readonly signature?: string }
+  | { readonly kind: 'response'; readonly name: string; readonly response: unknown };
+
+export interface ThinkingWish {
+  readonly level?: ThinkingLevel;
+  /** In tokens; -1 is as much as the model likes. */
+  readonly budget?: number;
+  /** Thoughts are shown. */
+  readonly shown: boolean;
+}
+
+export interface JsonWish {
+  /** JSON Schema; absent: any JSON. */
+  readonly schema?: unknown;
+}
+
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly schema: unknown;
+}
+
+/** AUTO calls where the prompt suggests it, ANY always, NONE never. */
+export type CallingMode = 'AUTO' | 'ANY' | 'NONE';
+
+export interface ImageWish {
+  /** Width over height; absent: as it likes. */
+  readonly aspect?: number;
+  /** Factor on the sandbox's own size: 1K is 1. */
+  readonly scale: 1 | 2 | 4;
+}
+
+/** The parts of the newest turns that put the question: the last user turn with text in it. */
+export function questionOf({ turns }: Pick<Ask, 'turns'>): Turn {
+  for (let index = turns.length - 1; index >= 0; index -= 1) {
+    const turn = turns[index];
+    if (turn?.role === 'user' && turn.parts.some(({ kind }) => kind === 'text')) return turn;
+  }
+  return turns.at(-1) ?? { role: 'user', parts: [] };
+}
+
+/** The text of some parts. */
+export const textOf = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
+
+/** Answers of functions since the question was put. */
+export function responsesOf(ask: Pick<Ask, 'turns'>): readonly (Part & { readonly kind: 'response' })[] {
+  const from = ask.turns.lastIndexOf(questionOf(ask));
+  return ask.turns
+    .slice(from)
+    .flatMap(({ parts }) => parts)
+    .filter((part) => part.kind === 'response');
+}

@@ -1,0 +1,318 @@
+import type { Ask, CallingMode, FunctionDeclaration, JsonWish, Members, Part, Turn } from '../ask.ts';
+import { digestOfValue } from '../digest.ts';
+import type { TextModel, ThinkingLevel } from '../models.ts';
+import { bytesOf } from '../native/proto.ts';
+import { refuse, type Understood } from '../problem.ts';
+
+/** A chat request: what is asked, and how it is told. */
+export interface ChatAsk {
+  readonly ask: Ask;
+  readonly stream: boolean;
+  /** A last event tells the usage (`stream_options.include_usage`). */
+  readonly streamUsage: boolean;
+}
+
+/** Members that say how an answer is told, or by whom it was asked: they determine nothing of it. */
+const beside = new Set(['stream', 'stream_options', 'user', 'store', 'metadata', 'safety_identifier']);
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is wrong with a body, as a sentence that names the field. */
+class ChatProblem extends Error {}
+
+/** Reads the body of the chat endpoint (service.md 4.3, protocol.md 5.5); unknown members are read over, as there. */
+export function readChat(body: Members, model: TextModel): Understood<ChatAsk> {
+  try {
+    return { ok: true, value: chatAsk(body, model) };
+  } catch (failure) {
+    if (failure instanceof ChatProblem) return refuse(failure.message);
+    throw failure;
+  }
+}
+
+function chatAsk(body: Members, model: TextModel): ChatAsk {
+  const messages = body['messages'];
+  if (messages === undefined || messages === null) throw new ChatProblem('messages is required');
+  if (!Array.isArray(messages))
+    throw new ChatProblem("Invalid type for 'messages': expected an array of objects");
+  if (messages.length === 0)
+    throw new ChatProblem("Invalid 'messages': empty array. Expected at least 1 message");
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  const calls = new Map<string, string>();
+  for (const [index, message] of messages.entries()) {
+    readMessage(message, `messages[${index}]`, system, turns, calls);
+  }
+  const maxTokens =
+    number(body, 'max_completion_tokens', 1, Number.MAX_SAFE_INTEGER, true) ??
+    number(body, 'max_tokens', 1, Number.MAX_SAFE_INTEGER, true);
+  const seed = number(body, 'seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, true);
+  number(body, 'top_p', 0, 1);
+  number(body, 'presence_penalty', -2, 2);
+  number(body, 'frequency_penalty', -2, 2);
+  const stream = flag(body['stream'], 'stream');
+  const options = body['stream_options'] ?? {};
+  if (!isMembers(options)) throw new ChatProblem("Invalid type for 'stream_options': expected an object");
+  if (body['stream_options'] !== undefined && body['stream_options'] !== null && !stream) {
+    throw new ChatProblem("The 'stream_options' parameter is only allowed when 'stream' is enabled");
+  }
+  const functions = declarations(body['tools']);
+  const choice = callingOf(body['tool_choice'], functions);
+  const level = effort(body['reasoning_effort'], model);
+  const determining = Object.fromEntries(Object.entries(body).filter(([name]) => !beside.has(name)));
+  return {
+    stream,
+    streamUsage: flag(options['include_usage'], 'stream_options.include_usage'),
+    ask: {
+      model,
+      digest: digestOfValue({ chat: determining, seed }),
+      system: system.join('\n'),
+      turns: turns.length === 0 ? [{ role: 'user', parts: [] }] : turns,
+      count: number(body, 'n', 1, 8, true) ?? 1,
+      temperature: number(body, 'temperature', 0, 2) ?? 1,
+      ...(maxTokens === undefined ? {} : { longest: maxTokens }),
+      stops: stopsOf(body['stop']),
+      thinking: { ...level, shown: false },
+      json: jsonWish(body['response_format'], messages),
+      functions,
+      ...choice,
+      search: false,
+      maps: undefined,
+      code: false,
+      image: undefined,
+      wantsText: true,
+      unguarded: false,
+    },
+  };
+}
+
+const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
+
+function readMessage(
+  message: unknown,
+  where: string,
+  system: string[],
+  turns: Turn[],
+  calls: Map<string, string>,
+): void {
+  if (!isMembers(message)) throw new ChatProblem(`Invalid type for '${where}': expected an object`);
+  const role = message['role'];
+  if (typeof role !== 'string') throw new ChatProblem(`Missing required parameter: '${where}.role'`);
+  if (!roles.includes(role)) {
+    throw new ChatProblem(
+      `Invalid value: '${role.slice(0, 40)}' at '${where}.role'. Supported values are: ${roles.map((one) => `'${one}'`).join(', ')}`,
+    );
+  }
+  if (role === 'system' || role === 'developer') {
+    const parts = contentParts(message['content'], where);
+    system.push(parts.map((part) => (part.kind === 'text' ? part.text : '')).join(''));
+    return;
+  }
+  if (role === 'tool' || role === 'function') {
+    const id = message[role === 'tool' ? 'tool_call_id' : 'name'];
+    if (typeof id !== 'string') throw new ChatProblem(`Missing required parameter: '${where}.tool_call_id'`);
+    const name = role === 'tool' ? calls.get(id) : id;
+    if (name === undefined) {
+      throw new ChatProblem(
+        `Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls': ${id.slice(0, 60)}`,
+      );
+    }
+    const parts = contentParts(message['content'], where);
+    const response = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+    turns.push({ role: 'user', parts: [{ kind: 'response', name, response }] });
+    return;
+  }
+  const toolCalls = role === 'assistant' ? toolCallsOf(message['tool_calls'], where, calls) : [];
+  const empty = message['content'] === undefined || message['content'] === null;
+  if (empty && toolCalls.length === 0 && role === 'user') {
+    throw new ChatProblem(`Missing required parameter: '${where}.content'`);
+  }
+  const parts = empty ? [] : contentParts(message['content'], where);
+  turns.push({ role: role === 'assistant' ? 'model' : 'user', parts: [...parts, ...toolCalls] });
+}
+
+function toolCallsOf(value: unknown, where: string, calls: Map<string, string>): readonly Part[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value))
+    throw new ChatProblem(`Invalid type for '${where}.tool_calls': expected an array`);
+  return value.map((call: unknown, index) => {
+    const at = `${where}.tool_calls[${index}]`;
+    const { id, function: called } = isMembers(call) ? call : {};
+    if (typeof id !== 'string' || !isMembers(called) || typeof called['name'] !== 'string') {
+      throw new ChatProblem(`Invalid '${at}': expected an object with id and function`);
+    }
+    calls.set(id, called['name']);
+    let args: unknown;
+    try {
+      args = JSON.parse(String(called['arguments'] ?? '{}'));
+    } catch {
+      throw new ChatProblem(`Invalid '${at}.function.arguments': expected a JSON object`);
+    }
+    return { kind: 'call', name: called['name'], args: isMembers(args) ? args : {} };
+  });
+}
+
+function contentParts(content: unknown, where: string): readonly Part[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  if (!Array.isArray(content)) {
+    throw new ChatProblem(`Invalid type for '${where}.content': expected a string or an array of objects`);
+  }
+  return content.map((part: unknown, index): Part => {
+    const at = `${where}.content[${index}]`;
+    if (!isMembers(part)) throw new ChatProblem(`Invalid type for '${at}': expected an object`);
+    switch (part['type']) {
+      case 'text':
+      case 'refusal': {
+        const text = part['text'] ?? part['refusal'];
+        if (typeof text !== 'string') throw new ChatProblem(`Missing required parameter: '${at}.text'`);
+        return { kind: 'text', text };
+      }
+      case 'image_url': {
+        const given = part['image_url'];
+        const url = isMembers(given) ? given['url'] : given;
+        if (typeof url !== 'string')
+          throw new ChatProblem(`Missing required parameter: '${at}.image_url.url'`);
+        return imageOf(url, at);
+      }
+      default:
+        throw new ChatProblem(
+          `Invalid value: '${String(part['type']).slice(0, 40)}' at '${at}.type'. Supported values are: 'text', 'image_url'`,
+        );
+    }
+  });
+}
+
+/** A data URI is looked at; an address is named and never called up. */
+function imageOf(url: string, at: string): Part {
+  if (/^https?:\/\//i.test(url)) return { kind: 'file', name: url, mime: 'image/*', bytes: 0 };
+  const data = /^data:image\/[\w.+-]+;base64,/i.exec(url)?.[0];
+  const bytes = data === undefined ? undefined : bytesOf(url.slice(data.length));
+  if (bytes === undefined) {
+    throw new ChatProblem(
+      `Invalid '${at}.image_url.url': expected an http(s) address or a base64 data URI of an image`,
+    );
+  }
+  return { kind: 'image', bytes, where: at };
+}
+
+function number(body: Members, name: string, low: number, high: number, whole = false): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || (whole && !Number.isInteger(value))) {
+    throw new ChatProblem(
+      `Invalid type for '${name}': expected ${whole ? 'an integer' : 'a number'}, got ${JSON.stringify(value)?.slice(0, 60)}`,
+    );
+  }
+  if (value < low)
+    throw new ChatProblem(`Invalid '${name}': below minimum value. Expected a value >= ${low}, got ${value}`);
+  if (value > high)
+    throw new ChatProblem(
+      `Invalid '${name}': above maximum value. Expected a value <= ${high}, got ${value}`,
+    );
+  return value;
+}
+
+function flag(value: unknown, name: string): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'boolean') throw new ChatProblem(`Invalid type for '${name}': expected a boolean`);
+  return value;
+}
+
+function stopsOf(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const stops: unknown[] = Array.isArray(value) ? value : [value];
+  if (!stops.every((stop) => typeof stop === 'string') || stops.length > 4) {
+    throw new ChatProblem("Invalid 'stop': expected a string or an array of at most 4 strings");
+  }
+  return stops as string[];
+}
+
+function declarations(value: unknown): readonly FunctionDeclaration[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new ChatProblem("Invalid type for 'tools': expected an array of objects");
+  return value.map((tool: unknown, index) => {
+    const own = isMembers(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
+    if (!isMembers(own) || typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name'])) {
+      throw new ChatProblem(
+        `Invalid 'tools[${index}]': expected a function with a name of letters, digits, _ and -`,
+      );
+    }
+    const { name, description, parameters } = own;
+    return {
+      name,
+      description: typeof description === 'string' ? description : '',
+      schema: parameters ?? { type: 'object' },
+    };
+  });
+}
+
+function callingOf(
+  value: unknown,
+  functions: readonly FunctionDeclaration[],
+): { readonly calling: CallingMode; readonly callable: readonly string[] } {
+  if (value === undefined || value === null || value === 'auto') return { calling: 'AUTO', callable: [] };
+  if (functions.length === 0)
+    throw new ChatProblem("'tool_choice' is only allowed when 'tools' are specified");
+  if (value === 'none') return { calling: 'NONE', callable: [] };
+  if (value === 'required') return { calling: 'ANY', callable: [] };
+  const own = isMembers(value) ? value['function'] : undefined;
+  const name = isMembers(own) ? own['name'] : undefined;
+  if (typeof name !== 'string' || !functions.some((one) => one.name === name)) {
+    throw new ChatProblem(
+      "Invalid 'tool_choice': expected none, auto, required or one of the functions in 'tools'",
+    );
+  }
+  return { calling: 'ANY', callable: [name] };
+}
+
+const efforts: Readonly<Record<string, ThinkingLevel>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+};
+
+/** The chat word for thinking, as gateways translate it: a level, or a budget for earlier models. */
+function effort(value: unknown, { thinking }: TextModel): { level?: ThinkingLevel; budget?: number } {
+  if (value === undefined || value === null) return {};
+  const level = efforts[String(value)];
+  if (level === undefined) {
+    throw new ChatProblem(
+      `Invalid value: '${String(value).slice(0, 40)}' at 'reasoning_effort'. Supported values are: ${Object.keys(
+        efforts,
+      )
+        .map((one) => `'${one}'`)
+        .join(', ')}`,
+    );
+  }
+  if (thinking.kind !== 'budget') return { level };
+  return {
+    budget: { MINIMAL: thinking.canBeOff ? 0 : thinking.least, LOW: 1024, MEDIUM: 8192, HIGH: 24_576 }[level],
+  };
+}
+
+function jsonWish(format: unknown, messages: readonly unknown[]): JsonWish | undefined {
+  if (format === undefined || format === null) return undefined;
+  const type = isMembers(format) ? format['type'] : undefined;
+  if (type === 'text') return undefined;
+  if (type === 'json_object') {
+    if (!/json/i.test(JSON.stringify(messages))) {
+      throw new ChatProblem(
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'",
+      );
+    }
+    return {};
+  }
+  const own = isMembers(format) && type === 'json_schema' ? format['json_schema'] : undefined;
+  if (!isMembers(own)) {
+    throw new ChatProblem(
+      "Invalid 'response_format': expected text, json_object or json_schema with its schema",
+    );
+  }
+  if (typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name'])) {
+    throw new ChatProblem("Missing required parameter: 'response_format.json_schema.name'");
+  }
+  return own['schema'] === undefined ? {} : { schema: own['schema'] };
+}

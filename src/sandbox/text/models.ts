@@ -1,0 +1,110 @@
+/** How a model lets its thinking be steered (service.md 4.2, protocol.md 5.1). */
+export type Thinking =
+  /** Newer generation: `thinkingLevel`. */
+  | { readonly kind: 'level'; readonly usual: ThinkingLevel }
+  /** Earlier generation: `thinkingBudget` in tokens; -1 is as much as it likes, 0 is none. */
+  | {
+      readonly kind: 'budget';
+      readonly least: number;
+      readonly most: number;
+      readonly canBeOff: boolean;
+      readonly usual: number;
+    }
+  | { readonly kind: 'none' };
+
+export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
+
+/** A model of the text endpoints. */
+export interface TextModel {
+  readonly id: string;
+  /** What answers call it (`modelVersion`). */
+  readonly version: string;
+  readonly thinking: Thinking;
+  /** Newer models sign their function calls and want the signatures back (protocol.md 5.1). */
+  readonly newer: boolean;
+  /** Can answer with images. */
+  readonly images: boolean;
+  /** Endpoints by their names in the models list: `gemini` is the native one, `openai` is chat. */
+  readonly endpoints: readonly ('gemini' | 'openai')[];
+  /** Largest `maxOutputTokens`. */
+  readonly longest: number;
+  /** Unix seconds. */
+  readonly created: number;
+}
+
+const both = ['gemini', 'openai'] as const;
+const level = (usual: ThinkingLevel): Thinking => ({ kind: 'level', usual });
+const newer = { newer: true, images: false, endpoints: both, longest: 65_536, created: 1_763_424_000 };
+const earlier = { newer: false, images: false, endpoints: both, longest: 65_536, created: 1_750_118_400 };
+const chat = {
+  newer: false,
+  images: false,
+  endpoints: ['openai'],
+  longest: 16_384,
+  created: 1_740_000_000,
+  thinking: { kind: 'none' },
+} as const;
+
+/** The sandbox's models: a newer and an earlier generation, image models of both, and models of chat alone. */
+export const textModels: readonly TextModel[] = [
+  { id: 'text-pro', version: 'text-pro-002', thinking: level('HIGH'), ...newer },
+  { id: 'text-flash', version: 'text-flash-002', thinking: level('HIGH'), ...newer },
+  { id: 'text-lite', version: 'text-lite-002', thinking: level('MINIMAL'), ...newer },
+  { id: 'text-image', version: 'text-image-002', thinking: level('LOW'), ...newer, images: true },
+  {
+    id: 'text-pro-1',
+    version: 'text-pro-1-001',
+    thinking: { kind: 'budget', least: 128, most: 32_768, canBeOff: false, usual: -1 },
+    ...earlier,
+  },
+  {
+    id: 'text-flash-1',
+    version: 'text-flash-1-001',
+    thinking: { kind: 'budget', least: 1, most: 24_576, canBeOff: true, usual: -1 },
+    ...earlier,
+  },
+  {
+    id: 'text-lite-1',
+    version: 'text-lite-1-001',
+    thinking: { kind: 'budget', least: 512, most: 24_576, canBeOff: true, usual: 0 },
+    ...earlier,
+  },
+  { id: 'text-image-1', version: 'text-image-1-001', thinking: { kind: 'none' }, ...earlier, images: true },
+  { id: 'chat-large', version: 'chat-large-2026-03-01', ...chat },
+  { id: 'chat-mini', version: 'chat-mini-2026-03-01', ...chat },
+];
+
+/**
+ * The model of an id. With `any`, an id that is not listed is understood from its words, so that a pipeline written for
+ * a real gateway can be rehearsed: a version before 3 in it means the earlier generation.
+ */
+export function findModel(id: string, any: boolean): TextModel | undefined {
+  const listed = textModels.find((model) => model.id === id);
+  if (listed !== undefined || !any) return listed;
+  const images = /image|banana/i.test(id);
+  if (/chat|gpt|claude|^o\d/i.test(id)) return { ...chat, id, version: id, images: false };
+  const old = /(^|[^\d.])[12](\.\d+)?($|[^\d.])/.test(id);
+  if (!old) return { ...newer, id, version: id, thinking: level(images ? 'LOW' : 'HIGH'), images };
+  const pro = /pro/i.test(id);
+  const budget = { kind: 'budget', usual: -1, canBeOff: !pro } as const;
+  return {
+    ...earlier,
+    id,
+    version: id,
+    images,
+    thinking: images ? { kind: 'none' } : { ...budget, least: pro ? 128 : 1, most: pro ? 32_768 : 24_576 },
+  };
+}
+
+/** The answer of GET /v1/models (protocol.md 5.5). */
+export const modelList = () => ({
+  object: 'list',
+  success: true,
+  data: textModels.map(({ id, created, endpoints }) => ({
+    id,
+    object: 'model',
+    created,
+    owned_by: 'sandbox',
+    supported_endpoint_types: endpoints,
+  })),
+});

@@ -1,0 +1,22 @@
+/** A request that is not accepted: what the error envelope says of it (service.md 7.1, protocol.md 5.4). */
+export interface Problem {
+  readonly status: number;
+  readonly message: string;
+  /** `error.code`; default the empty string (service.md 7.1). */
+  readonly code?: string;
+}
+
+/** A request that was understood, or why not. */
+export type Understood<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: Problem };
+
+export const refuse = (
+  message: string,
+  status = 400,
+  code = '',
+): { readonly ok: false; readonly problem: Problem } => ({ ok: false, problem: { status, message, code } });
+
+/** What a gateway says of a model that no channel of it has (protocol.md 5.4). */
+export const unknownModel = (id: string): { readonly ok: false; readonly problem: Problem } =>
+  refuse(`no available channel for model ${id.slice(0, 100)} under group default`, 503, 'model_not_found');

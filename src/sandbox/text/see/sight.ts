@@ -1,0 +1,95 @@
+import sharp from 'sharp';
+
+/** What the sandbox sees in an image. */
+export interface Sight {
+  /** Pixels, as it stands upright. */
+  readonly width: number;
+  readonly height: number;
+  /** The commonest first, at most three. */
+  readonly colours: readonly string[];
+  readonly light: 'dark' | 'dim' | 'bright' | 'pale';
+}
+
+/** Most pixels of an image that is shown. */
+const mostPixels = 64_000_000;
+const side = 32;
+
+const named: readonly (readonly [string, number, number, number])[] = [
+  ['black', 16, 16, 18],
+  ['grey', 128, 128, 128],
+  ['white', 245, 245, 242],
+  ['red', 205, 40, 40],
+  ['dark red', 110, 20, 25],
+  ['orange', 232, 126, 36],
+  ['brown', 112, 72, 42],
+  ['beige', 220, 200, 165],
+  ['yellow', 240, 210, 60],
+  ['olive', 120, 120, 50],
+  ['green', 60, 150, 70],
+  ['dark green', 25, 70, 40],
+  ['teal', 40, 130, 130],
+  ['sky blue', 140, 195, 230],
+  ['blue', 50, 90, 190],
+  ['navy', 22, 32, 70],
+  ['purple', 115, 65, 150],
+  ['lavender', 190, 175, 220],
+  ['pink', 235, 150, 180],
+  ['slate', 75, 88, 105],
+];
+
+/** Looks at an image; undefined where the bytes are none. */
+export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
+  try {
+    const picture = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'error' }).rotate();
+    const { data, info } = await picture
+      .clone()
+      .flatten({ background: '#ffffff' })
+      .toColourspace('srgb')
+      .resize(side, side, { fit: 'fill' })
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const { width, height, autoOrient } = await picture.metadata();
+    return {
+      width: autoOrient?.width ?? width,
+      height: autoOrient?.height ?? height,
+      ...paletteOf(data, info.channels),
+    };
+  } catch {
+    // Whatever the decoder says of it: to the service it is no image, and that is the answer.
+    return undefined;
+  }
+}
+
+function paletteOf(pixels: Buffer, channels: number): Pick<Sight, 'colours' | 'light'> {
+  const counts = new Map<string, number>();
+  let sum = 0;
+  const total = pixels.length / channels;
+  for (let at = 0; at + channels <= pixels.length; at += channels) {
+    const red = pixels[at] ?? 0;
+    const green = pixels[at + (channels > 2 ? 1 : 0)] ?? 0;
+    const blue = pixels[at + (channels > 2 ? 2 : 0)] ?? 0;
+    const name = nearest(red, green, blue);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    sum += 0.3 * red + 0.59 * green + 0.11 * blue;
+  }
+  const colours = [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .filter(([, count], index) => index === 0 || count > total / 12)
+    .slice(0, 3)
+    .map(([name]) => name);
+  const mean = sum / total;
+  return { colours, light: mean < 50 ? 'dark' : mean < 110 ? 'dim' : mean < 190 ? 'bright' : 'pale' };
+}
+
+function nearest(red: number, green: number, blue: number): string {
+  let best = 'grey';
+  let least = Number.POSITIVE_INFINITY;
+  for (const [name, r, g, b] of named) {
+    const distance = 2 * (red - r) ** 2 + 4 * (green - g) ** 2 + 3 * (blue - b) ** 2;
+    if (distance < least) {
+      least = distance;
+      best = name;
+    }
+  }
+  return best;
+}
