@@ -1,5 +1,6 @@
 import type { Selection } from './cell.ts';
 import { chosenSteps } from './choose.ts';
+import { isTextKind } from './job.ts';
 import type { Place } from './place.ts';
 import type { Plan } from './plan.ts';
 import { priceOf, selectorNames } from './price.ts';
@@ -42,7 +43,7 @@ export async function estimatePlan(
   const whole = isSmall ? await surveyCells(plan, selection, newSurvey(), mostSlots) : undefined;
   const survey = whole ?? (await surveyCells(plan, { ...selection, limit: sampled(selection) }, newSurvey()));
   if (survey === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
-  const steps = whole === undefined ? multiplied(plan, places, cells.chosen) : reportsOf(survey);
+  const steps = whole === undefined ? multiplied(plan, places, cells.chosen, survey) : reportsOf(survey);
   const report = {
     pipeline: plan.pipeline.name,
     file: plan.pipeline.source.file,
@@ -54,7 +55,14 @@ export async function estimatePlan(
     steps,
     ...(totals === undefined
       ? {}
-      : { state: { jobs: totals.jobs, attempts: totals.attempts, cost: totals.cost } }),
+      : {
+          state: {
+            jobs: totals.jobs,
+            attempts: totals.attempts,
+            tokens: totals.tokens,
+            cost: totals.cost,
+          },
+        }),
     examples: survey.examples,
   };
   return { ...report, warnings: warningsOf(plan, report, survey) };
@@ -79,8 +87,16 @@ async function surveyCells(
 const reportsOf = (survey: Survey): readonly StepReport[] =>
   [...survey.tallies.values()].map((tally) => tally.report());
 
-/** Every place in every cell asks for a job of its own, as far as its request can be known before the run. */
-function multiplied(plan: Plan, places: readonly Place[], cells: number): readonly StepReport[] {
+/**
+ * Every place in every cell asks for a job of its own, as far as its request can be known before the run. What a text call
+ * takes depends on its prompt: the cells that were looked at stand for all.
+ */
+function multiplied(
+  plan: Plan,
+  places: readonly Place[],
+  cells: number,
+  { charges }: Survey,
+): readonly StepReport[] {
   const tallies = new Map<string, StepTally>();
   for (const place of places) {
     const { step, kind, selector } = place;
@@ -88,9 +104,11 @@ function multiplied(plan: Plan, places: readonly Place[], cells: number): readon
     tallies.set(step.name, tally);
     if (place.open) tally.open = true;
     if (place.late) tally.slot('waiting', cells);
-    else {
+    else if (isTextKind(kind)) {
+      for (const { charge, count } of charges.spread(place.index, cells)) tally.submit('new', charge, count);
+    } else {
       const names = selector === undefined ? [] : selectorNames(selector);
-      tally.submit('new', priceOf(plan.pipeline.prices, kind, names), cells);
+      tally.submit('new', { price: priceOf(plan.pipeline.prices, kind, names) }, cells);
     }
   }
   return [...tallies.values()].map((tally) => tally.report());
@@ -107,7 +125,7 @@ function warningsOf(
   if (!exact)
     warn(
       'plan.at-most',
-      'There are too many slots to look at each: jobs, submissions and cost are upper bounds, and nothing that is done or shared is subtracted.',
+      'There are too many slots to look at each: jobs, submissions, tokens and cost are upper bounds, and nothing that is done or shared is subtracted.',
     );
   const open = steps.filter((step) => step.open).map(({ step }) => step);
   if (open.length > 0)
@@ -124,12 +142,18 @@ function warningsOf(
       'plan.shared',
       `${total.shared} slots ask for exactly what another one asks for: that is made and paid once. Use \`repeat\` or vary a seed to have each made.`,
     );
-  const { submits, cost } = pipeline.budget;
+  const { submits, tokens, cost } = pipeline.budget;
   const attempts = (state?.attempts ?? 0) + total.submits;
   if (submits !== undefined && attempts > submits)
     warn(
       'budget.submits',
       `The budget of ${submits} submissions would be reached; all together ${attempts} are planned.`,
+    );
+  const taken = (state?.tokens ?? 0) + total.tokens.input + total.tokens.output;
+  if (tokens !== undefined && taken > tokens)
+    warn(
+      'budget.tokens',
+      `The budget of ${tokens} tokens would be reached; all together about ${taken} are planned.`,
     );
   const spent = (state?.cost ?? 0) + total.cost;
   if (cost !== undefined && spent > cost)

@@ -1,4 +1,5 @@
 import type { StepKind } from '../pipeline/pipeline.ts';
+import type { TokenEstimate } from './tokens.ts';
 
 /**
  * Jobs by what a run would do about them, and the slots that have no job to count. A job that several slots share is
@@ -32,9 +33,14 @@ export interface PlanCounts {
   readonly blocked: number;
   /** Slots whose request waits for a result: a wildcard, or a template that names a step. */
   readonly waiting: number;
-  /** Slots that fail without a job: a template cannot be rendered for their cell, or a wildcard finds no button. */
+  /**
+   * Slots that fail before anything is asked: a template cannot be rendered for their cell, a wildcard finds no button, an
+   * image that is to be shown is not there.
+   */
   readonly invalid: number;
-  /** Of the submissions with a known price, in the unit of `prices`. */
+  /** About what the text calls among the submissions take; a guess, see `estimateTokens`. */
+  readonly tokens: TokenEstimate;
+  /** Of the submissions with a known price, in the unit of `prices`; where that is by tokens, as much a guess as they are. */
   readonly cost: number;
   /** Submissions without a known price. */
   readonly unpriced: number;
@@ -58,7 +64,7 @@ export interface PromptExample {
 export interface PlanWarning {
   /**
    * `plan.at-most` (too many slots to look at each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) |
-   * `plan.shared` (slots that ask for the same thing) | `budget.submits` | `budget.cost`
+   * `plan.shared` (slots that ask for the same thing) | `budget.submits` | `budget.tokens` | `budget.cost`
    */
   readonly code: string;
   readonly message: string;
@@ -74,8 +80,8 @@ export interface PlanReport {
   /** Of every cell, of all steps. */
   readonly slotsPerCell: number;
   /**
-   * True: every chosen slot was looked at. False: slots are counted by multiplication; `jobs`, `submits` and `cost` are
-   * upper bounds, as nothing shared, skipped or finished is known.
+   * True: every chosen slot was looked at. False: slots are counted by multiplication; `jobs`, `submits`, `tokens` and `cost`
+   * are upper bounds, as nothing shared, skipped or finished is known.
    */
   readonly exact: boolean;
   readonly total: PlanCounts;
@@ -85,6 +91,7 @@ export interface PlanReport {
   readonly state?: {
     readonly jobs: Readonly<Record<string, number>>;
     readonly attempts: number;
+    readonly tokens: number;
     readonly cost: number;
   };
   readonly examples: readonly PromptExample[];

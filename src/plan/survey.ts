@@ -1,8 +1,8 @@
+import { chargeOf, MeanCharges } from './charge.ts';
 import type { ChosenSteps } from './choose.ts';
 import { slotName } from './gate.ts';
 import { type JobRecord, type JobSpec, type JobStatus, needsOf } from './job.ts';
 import type { Plan } from './plan.ts';
-import { pressNames, priceOf } from './price.ts';
 import type { PromptExample } from './report.ts';
 import type { Slot } from './slot.ts';
 import { type Reason, StepTally } from './tally.ts';
@@ -14,6 +14,7 @@ export interface PlanState {
   totals(): {
     readonly jobs: Readonly<Record<JobStatus, number>>;
     readonly attempts: number;
+    readonly tokens: number;
     readonly cost: number;
   };
 }
@@ -40,6 +41,7 @@ export class Survey {
   readonly #seen = new Set<string>();
   readonly #retried = new Set<string>();
   readonly #prompts = new Map<string, PromptExample>();
+  readonly #charges = new MeanCharges();
   #firstInvalid: string | undefined;
   /** Slots looked at. */
   looked = 0;
@@ -65,6 +67,11 @@ export class Survey {
 
   get examples(): readonly PromptExample[] {
     return [...this.#prompts.values()];
+  }
+
+  /** What the text calls that were looked at take on the average. */
+  get charges(): MeanCharges {
+    return this.#charges;
   }
 
   /** One of the slots that fail without a job, for a message. */
@@ -98,14 +105,17 @@ export class Survey {
     const { job, status } = slot;
     if (status === 'skipped' || status === 'blocked') return tally.slot(status);
     if (job === undefined) return this.#countWithoutJob(slot, tally);
+    // It has nothing to show, which is known before it is asked for.
+    if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, tally);
     this.#keepExample(slot);
+    const charge = chargeOf(this.#plan.pipeline.prices, job);
+    this.#charges.add(slot, charge);
     if (this.#seen.has(job.key)) return tally.slot('shared');
     this.#seen.add(job.key);
     switch (status) {
       case 'pending': {
         if (isHeld(slot)) return tally.job('held');
-        const names = job.request.kind === 'click' ? pressNames(job.request.press) : [];
-        return tally.submit(this.#reason(slot), priceOf(this.#plan.pipeline.prices, job.kind, names));
+        return tally.submit(this.#reason(slot), charge);
       }
       case 'submitting':
       case 'running':

@@ -1,8 +1,17 @@
 import type { Step } from '../pipeline/pipeline.ts';
 import type { PlanCounts, StepReport } from './report.ts';
+import type { TokenEstimate } from './tokens.ts';
 
-type Counter = Exclude<keyof PlanCounts, 'why' | 'cost' | 'unpriced'>;
+type Counter = Exclude<keyof PlanCounts, 'why' | 'tokens' | 'cost' | 'unpriced'>;
 export type Reason = keyof PlanCounts['why'];
+
+/** What one submission takes, as far as it is known. */
+export interface Charge {
+  readonly price?: number | undefined;
+  readonly tokens?: TokenEstimate;
+}
+
+const noTokens: TokenEstimate = { input: 0, output: 0 };
 
 /** Adds up what one step's slots are. */
 export class StepTally {
@@ -24,6 +33,8 @@ export class StepTally {
     invalid: 0,
   };
   readonly #why: { [Name in Reason]: number } = { new: 0, changed: 0, retry: 0 };
+  #input = 0;
+  #output = 0;
   #cost = 0;
   #unpriced = 0;
   open = false;
@@ -45,12 +56,14 @@ export class StepTally {
     this.#counts[kind] += 1;
   }
 
-  /** So many jobs to submit, at one price. */
-  submit(reason: Reason, price: number | undefined, count = 1): void {
+  /** So many jobs to submit, each at this price, and a text call of about so many tokens. */
+  submit(reason: Reason, { price, tokens = noTokens }: Charge, count = 1): void {
     this.#counts.slots += count;
     this.#counts.jobs += count;
     this.#counts.submits += count;
     this.#why[reason] += count;
+    this.#input += tokens.input * count;
+    this.#output += tokens.output * count;
     if (price === undefined) this.#unpriced += count;
     else this.#cost += price * count;
   }
@@ -62,6 +75,7 @@ export class StepTally {
       open: this.open,
       ...this.#counts,
       why: { ...this.#why },
+      tokens: { input: Math.round(this.#input), output: Math.round(this.#output) },
       cost: money(this.#cost),
       unpriced: this.#unpriced,
     };
@@ -92,6 +106,10 @@ export function sumOf(reports: readonly StepReport[]): PlanCounts {
     blocked: sum(({ blocked }) => blocked),
     waiting: sum(({ waiting }) => waiting),
     invalid: sum(({ invalid }) => invalid),
+    tokens: {
+      input: sum(({ tokens }) => tokens.input),
+      output: sum(({ tokens }) => tokens.output),
+    },
     cost: money(sum(({ cost }) => cost)),
     unpriced: sum(({ unpriced }) => unpriced),
   };

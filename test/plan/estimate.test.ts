@@ -50,7 +50,12 @@ class Directory extends SimulatedState implements PlanState {
       jobs[record.status] = (jobs[record.status] ?? 0) + 1;
       attempts += record.attempts;
     }
-    return { jobs: jobs as Record<JobStatus, number>, attempts, cost: attempts * 0.5 };
+    return {
+      jobs: jobs as Record<JobStatus, number>,
+      attempts,
+      tokens: attempts * 100,
+      cost: attempts * 0.5,
+    };
   }
 }
 

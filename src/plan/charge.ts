@@ -1,0 +1,56 @@
+import type { Price } from '../pipeline/pipeline.ts';
+import { isTextRequest, type JobSpec } from './job.ts';
+import { answerPrice, pressNames, priceOf } from './price.ts';
+import type { Slot } from './slot.ts';
+import type { Charge } from './tally.ts';
+import { estimateTokens } from './tokens.ts';
+
+/** What submitting a job takes, as far as it is known before. */
+export function chargeOf(
+  prices: Readonly<Record<string, Price>>,
+  { kind, request }: Pick<JobSpec, 'kind' | 'request'>,
+): Charge {
+  if (!isTextRequest(request))
+    return { price: priceOf(prices, kind, request.kind === 'click' ? pressNames(request.press) : []) };
+  const tokens = estimateTokens(request, request.images?.length ?? 0);
+  const usage = { prompt: tokens.input, candidates: tokens.output };
+  return { tokens, price: answerPrice(prices, request, usage) };
+}
+
+interface Sum {
+  count: number;
+  priced: number;
+  cost: number;
+  input: number;
+  output: number;
+}
+
+/** What the text calls of each place take on the average of some cells. */
+export class MeanCharges {
+  /** By place; as many as a cell has slots. */
+  readonly #sums = new Map<number, Sum>();
+
+  add({ place }: Slot, { price, tokens }: Charge): void {
+    if (place === undefined || tokens === undefined) return;
+    const sum = this.#sums.get(place) ?? { count: 0, priced: 0, cost: 0, input: 0, output: 0 };
+    this.#sums.set(place, sum);
+    sum.count += 1;
+    sum.input += tokens.input;
+    sum.output += tokens.output;
+    if (price === undefined) return;
+    sum.priced += 1;
+    sum.cost += price;
+  }
+
+  /** The same average over so many calls of a place, those with a price apart from those without one. */
+  spread(place: number, calls: number): readonly { readonly charge: Charge; readonly count: number }[] {
+    const sum = this.#sums.get(place);
+    if (sum === undefined) return [{ charge: {}, count: calls }];
+    const tokens = { input: sum.input / sum.count, output: sum.output / sum.count };
+    const priced = Math.round((calls * sum.priced) / sum.count);
+    return [
+      { charge: { tokens, price: sum.cost / Math.max(1, sum.priced) }, count: priced },
+      { charge: { tokens }, count: calls - priced },
+    ].filter(({ count }) => count > 0);
+  }
+}
