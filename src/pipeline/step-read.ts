@@ -70,7 +70,7 @@ export function readStep(step: StepNode, reports: Reports): StepDraft {
 const imageFields = new Set(['image', 'images', 'endImage', 'mask']);
 
 /** Fields that are text, whatever their template gives. */
-const textFields = new Set(['prompt', 'system']);
+const textFields = new Set(['prompt', 'system', 'model']);
 
 const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
 

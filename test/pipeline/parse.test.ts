@@ -171,10 +171,10 @@ describe('the whole language', () => {
   it('is refused only for what is not built or not there', async () => {
     const found = await diagnose(wholeLanguage);
     expect(found).toEqual([
-      'file.missing 26:9',
-      'step.unbuilt 40:5',
+      'file.missing 27:9',
       'step.unbuilt 41:5',
-      'file.missing 41:11',
+      'step.unbuilt 42:5',
+      'file.missing 42:11',
     ]);
   });
 
@@ -183,7 +183,8 @@ describe('the whole language', () => {
     const text = wholeLanguage.replace(/^ {2}include:.*\n/m, '');
     const found = await diagnose(text, files);
     expect(found.filter((one) => !one.startsWith('step.unbuilt'))).toEqual([
-      'template.unknown-variable 33:32',
+      'template.unknown-variable 34:32',
+      'template.unknown-variable 93:45',
     ]);
   });
 });
