@@ -19,7 +19,10 @@ export interface EarlierTurn {
   readonly after: readonly JsonObject[];
 }
 
-/** One text call. The client makes the body of it: short forms become native fields, `extra` has the last word. */
+/**
+ * One text call. The client makes the body of it: short forms become native fields, and `extra` is merged into that, member
+ * by member, with the last word. Chat has no `earlier` and no `turns`.
+ */
 export interface TextCallRequest {
   readonly kind: 'generate' | 'chat';
   /** Declared fields by their pipeline names, native and short forms, `model` among them. */
@@ -33,10 +36,14 @@ export interface TextCallRequest {
   readonly stream: boolean;
 }
 
-/** Tokens as the service counted them; what it did not say is absent. `total` = prompt + candidates + thoughts + tool. */
+/**
+ * Tokens as the service counted them; what it did not say is absent. `total` = prompt + candidates + thoughts + tool; where
+ * the service told no total, it is their sum.
+ */
 export interface ReplyUsage {
   readonly prompt?: number;
   readonly cached?: number;
+  /** What is seen of the answer: thoughts are counted beside it. */
   readonly candidates?: number;
   readonly thoughts?: number;
   readonly tool?: number;
@@ -51,9 +58,13 @@ export interface FunctionCall {
 
 /** One candidate (native) or choice (chat), a stream's events merged. */
 export interface ReplyCandidate {
-  /** Parts in order; of a stream, neighbouring deltas of one kind joined. Unknown members pass through. */
+  /**
+   * Parts in order; of a stream, neighbouring deltas of text, and of thoughts, are joined, but for parts that have anything
+   * else, such as a signature. Unknown members pass through. Those of chat are written natively: reasoning is a thought,
+   * a tool call a `functionCall`.
+   */
   readonly parts: readonly JsonObject[];
-  /** Text parts that are not thoughts, joined. */
+  /** Text parts that are not thoughts, joined. Images and calls among the thoughts are no result either. */
   readonly text: string;
   readonly images: readonly InlineImage[];
   readonly functionCalls: readonly FunctionCall[];
@@ -94,8 +105,9 @@ export interface Model {
  * retries. A text call is never `lost`: what gave no usable answer is of class `retry`.
  *
  * Besides the codes of `ServiceFailure`: `stream.truncated` (a stream ended without a finishReason; class `retry`),
- * `request.too-large` (refused here, before anything left; class `permanent`). An error inside a stream that began well
- * has the code and class that its status would have had. A failure may carry the `usage` that was already counted.
+ * `request.too-large` (refused here, before anything left; class `permanent`). `service.bad-id` and `service.not-found` are
+ * said of the model. An error inside a stream that began well has the code and class that its status would have had. A
+ * failure may carry the `usage` that was already counted.
  */
 export interface TextService {
   ask(request: TextCallRequest, signal: AbortSignal): Promise<Answer<TextReply>>;

@@ -13,7 +13,7 @@ import type { Mask } from '../secrets.ts';
 import type { JsonObject, ReplyUsage, TextReply } from '../text.ts';
 import { readChatReply } from './chat-reply.ts';
 import { readTextReply } from './native-reply.ts';
-import type { StreamEnd } from './stream-reader.ts';
+import type { StreamEnd } from './stream-end.ts';
 
 /** What came of a text call that had a status. */
 export type Received =

@@ -6,24 +6,11 @@ import {
 } from 'eventsource-parser';
 
 import { members, parseBounded, valuesIn } from '../json.ts';
-import { type ReplyBody, readReplyText } from '../reply.ts';
+import { readReplyText } from '../reply.ts';
 import type { JsonObject, ReplyUsage } from '../text.ts';
 import { ChatGatherer } from './gather-chat.ts';
 import { type Gatherer, NativeGatherer } from './gather-native.ts';
-
-/** What the bytes of an answer came to. */
-export type StreamEnd =
-  /** `whole`: one object, whether it came as one or as a stream's events. */
-  | { readonly kind: 'answer'; readonly whole: JsonObject }
-  /** An error object, alone or after good events, with `data:` or without it (protocol.md 5.3). */
-  | { readonly kind: 'error'; readonly body: JsonObject }
-  /** The stream ended before the model had told why it ended. */
-  | { readonly kind: 'truncated' }
-  /** An event that cannot be read. `what`: a clause for the message. */
-  | { readonly kind: 'unusable'; readonly what: string; readonly cause?: unknown }
-  | { readonly kind: 'too-large'; readonly what: string }
-  /** No answer in any of its forms: a page, text, cut JSON, nothing. */
-  | { readonly kind: 'other'; readonly body: ReplyBody };
+import { errorIn, noAnswer, readWhole, type StreamEnd, tooLarge } from './stream-end.ts';
 
 /** Bounds of one answer. */
 export interface StreamBounds {
@@ -45,8 +32,6 @@ export const streamBounds: StreamBounds = {
   values: 8_000_000,
   kept: 128 * 1024 * 1024,
 };
-
-const tooLarge = (what: string): StreamEnd => ({ kind: 'too-large', what });
 
 /** Lines that are no fields of an event: at most the size of an error's body. */
 const maxBare = 256 * 1024;
@@ -248,24 +233,13 @@ export class StreamReader {
   #endOfWhole(): StreamEnd {
     const body = readReplyText(this.#text.join(''), parseBounded);
     if (body.kind !== 'json') return { kind: 'other', body };
-    const { value } = body;
-    // Without `alt=sse` a native stream is a list of its events (protocol.md 5.3).
-    const events = Array.isArray(value) ? (value as unknown[]).map(members) : [members(value)];
-    const error = events.map(errorIn).find((found) => found !== undefined);
-    if (error !== undefined) return error;
-    const [only] = events;
-    if (Array.isArray(value)) return this.#endOfList(events);
-    const isAnswer = only !== undefined && isAnswerOf(this.#kind, only);
-    if (!isAnswer) return { kind: 'unusable', what: 'but its JSON is no answer of a model' };
-    if (countOf(only) > this.#bounds.candidates) {
-      return tooLarge(`it has more than ${this.#bounds.candidates} candidates`);
+    if (!Array.isArray(body.value)) {
+      return readWhole(this.#kind, members(body.value), this.#bounds.candidates);
     }
-    return { kind: 'answer', whole: only };
-  }
-
-  #endOfList(events: readonly (JsonObject | undefined)[]): StreamEnd {
-    for (const event of events) {
-      if (event === undefined) return { kind: 'unusable', what: 'but its JSON is no answer of a model' };
+    // Without `alt=sse` a native stream is a list of its events (protocol.md 5.3).
+    for (const item of body.value as unknown[]) {
+      const event = members(item);
+      if (event === undefined) return noAnswer;
       this.#add(event);
       if (this.#end !== undefined) return this.#end;
     }
@@ -280,22 +254,4 @@ export class StreamReader {
       return undefined;
     }
   }
-}
-
-const isAnswerOf = (kind: 'generate' | 'chat', value: JsonObject): boolean =>
-  kind === 'chat'
-    ? Array.isArray(value['choices'])
-    : Array.isArray(value['candidates']) ||
-      members(value['promptFeedback']) !== undefined ||
-      members(value['usageMetadata']) !== undefined;
-
-function countOf(answer: JsonObject): number {
-  const candidates = answer['candidates'] ?? answer['choices'];
-  return Array.isArray(candidates) ? candidates.length : 0;
-}
-
-function errorIn(event: JsonObject | undefined): (StreamEnd & { readonly kind: 'error' }) | undefined {
-  const error = event?.['error'];
-  const isError = typeof error === 'string' ? error !== '' : members(error) !== undefined;
-  return isError && event !== undefined ? { kind: 'error', body: event } : undefined;
 }
