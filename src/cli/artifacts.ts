@@ -1,36 +1,54 @@
 import { createArtifactWriter } from '../artifacts/artifact-writer.ts';
+import { createInputReader } from '../artifacts/input-reader.ts';
+import type { InputReader } from '../artifacts/inputs.ts';
+import type { LinkOptions } from '../artifacts/link-route.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
 import { createDispatcher } from '../service/dispatcher.ts';
 import type { Closing } from './closing.ts';
-import type { Environment } from './io.ts';
+import type { Connecting } from './service-clients.ts';
 
 const proxyVariables = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 /** The longest that one download may take, however steadily it comes; more where a request may take more. */
 const leastTotalMs = 600_000;
 
-/** What brings images into a run directory. A proxy of the environment is used for downloads as for requests. */
-export function openArtifacts(
+/** How links are followed. A proxy of the environment is used for downloads as for requests. */
+export function linkOptions(
   to: {
-    readonly directory: string;
     readonly baseUrl: string;
-    readonly connections: number;
-    readonly connectMs: number;
     /** The longest silence of a server, in ms. */
     readonly requestMs: number;
-    /** Undefined: no proxy, as for a service on this machine. */
-    readonly env: Environment | undefined;
     /** Takes secrets out of what servers say. */
     readonly mask: (text: string) => string;
   },
+  connecting: Connecting,
   closing: Closing,
-): ArtifactWriter {
-  const { directory, baseUrl, connections, connectMs, requestMs, env, mask } = to;
+): LinkOptions {
+  const { baseUrl, requestMs, mask } = to;
+  const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
   if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
-    return createArtifactWriter({ directory, baseUrl, connections, timeouts, mask });
+    return { baseUrl, connections, timeouts, mask };
   }
-  const dispatcher = createDispatcher({ connections, connectMs, env });
+  const dispatcher = createDispatcher(connecting);
   closing.add(() => dispatcher.destroy());
-  return createArtifactWriter({ directory, baseUrl, connections, timeouts, mask, dispatcher });
+  return { baseUrl, connections, timeouts, mask, dispatcher };
+}
+
+/** What brings images and texts into a run directory. */
+export function openArtifacts(directory: string, links: LinkOptions, closing: Closing): ArtifactWriter {
+  const artifacts = createArtifactWriter({ ...links, directory });
+  closing.add(() => artifacts.close());
+  return artifacts;
+}
+
+/** What reads the images that text calls show. */
+export function openInputs(
+  place: { readonly directory: string; readonly folder: string; readonly filesRoot: string },
+  links: LinkOptions,
+  closing: Closing,
+): InputReader {
+  const inputs = createInputReader({ ...links, ...place });
+  closing.add(() => inputs.close());
+  return inputs;
 }

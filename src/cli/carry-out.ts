@@ -4,26 +4,25 @@ import { writeManifest } from '../manifest/write.ts';
 import type { RunListener } from '../run/event.ts';
 import type { RunControl, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
-import { BodyPool } from '../service/body-pool.ts';
 import { createImageService } from '../service/client.ts';
-import { createDispatcher } from '../service/dispatcher.ts';
 import { maskOf } from '../service/secrets.ts';
-import { openArtifacts } from './artifacts.ts';
+import { linkOptions, openArtifacts, openInputs } from './artifacts.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
 import type { Environment } from './io.ts';
 import { memoryOf } from './memory.ts';
+import { asksModels } from './model-check.ts';
+import { checkModelsBeside } from './model-warnings.ts';
 import type { Redactor } from './redact.ts';
 import { runFiles } from './run-files.ts';
+import type { RunLog } from './run-log.ts';
 import { planForRun } from './run-plan.ts';
 import type { RunSession } from './run-session.ts';
 import { followedAt } from './sandbox-links.ts';
 import { sandboxNames } from './sandbox-names.ts';
+import { connectingTo, openTextService, serviceOptions } from './service-clients.ts';
 import type { ServiceSettings } from './service-settings.ts';
-import { version } from './version.ts';
-
-/** Longest time to set up one connection. */
-const longestConnectMs = 10_000;
+import { tracedText } from './traced-text.ts';
 
 /** The address that a run's requests go to: the service's, or that of a sandbox that is started for it. */
 export async function reachService(
@@ -46,7 +45,7 @@ export async function reachService(
 
 /** Runs the plan of a session against the service at an address. */
 export async function carryOut(
-  { plan, selection, state, directory }: RunSession,
+  session: RunSession,
   to: {
     readonly baseUrl: string;
     readonly service: ServiceSettings;
@@ -54,39 +53,29 @@ export async function carryOut(
     readonly env: Environment;
   },
   control: RunControl,
-  listener: RunListener,
+  watch: {
+    readonly listener: RunListener;
+    readonly log: RunLog;
+    /** Tells the user a line. */
+    readonly say: (text: string) => void;
+  },
   closing: Closing,
 ): Promise<RunReport> {
+  const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
-  const { timeouts, limits } = plan.pipeline;
-  // A sandbox is on this machine: it is not reached through a proxy.
-  const env = service.baseUrl === undefined ? undefined : to.env;
-  const connecting = {
-    connections: limits.requests,
-    connectMs: Math.min(longestConnectMs, timeouts.requestMs),
-  };
-  const dispatcher = createDispatcher({ ...connecting, ...(env === undefined ? {} : { env }) });
-  // Not `close`: that waits for answers which a run that leaves at once no longer wants.
-  closing.add(() => dispatcher.destroy());
-  const bodies = new BodyPool();
-  const images = createImageService({
-    baseUrl,
-    apiKey: service.apiKey,
-    ...(service.keySource === undefined ? {} : { keySource: service.keySource }),
-    secrets: service.secrets,
-    names: service.names,
-    dispatcher,
-    requestMs: timeouts.requestMs,
-    bodies,
-    version,
-  });
+  const { timeouts, source } = plan.pipeline;
+  const connecting = connectingTo(service, plan.pipeline, to.env);
+  const mask = maskOf(service.secrets);
+  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
+  const images = createImageService(options);
   closing.add(() => images.close());
-  const { requestMs } = timeouts;
-  const artifacts = openArtifacts(
-    { directory, baseUrl, env, requestMs, mask: maskOf(service.secrets), ...connecting },
-    closing,
-  );
-  closing.add(() => artifacts.close());
+  const asked = openTextService(options, service, timeouts, closing);
+  const { trace } = watch.log;
+  const text = trace === undefined ? asked : tracedText(asked, trace, mask);
+  const links = linkOptions({ baseUrl, requestMs: timeouts.requestMs, mask }, connecting, closing);
+  const artifacts = openArtifacts(directory, links, closing);
+  const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
+  if (asksModels(plan, selection)) checkModelsBeside(session, asked, watch, closing);
   return await runPlan(
     planForRun(plan, selection),
     selection,
@@ -94,13 +83,15 @@ export async function carryOut(
     {
       store: state,
       service: images,
+      text,
+      inputs,
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
       clock: wallClock,
       random: Math.random,
-      memory: () => memoryOf(bodies),
+      memory: () => memoryOf(options.bodies),
     },
     control,
-    listener,
+    watch.listener,
   );
 }
 

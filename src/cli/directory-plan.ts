@@ -7,6 +7,7 @@ import type { Context } from './command.ts';
 import { exitCodes, Reported, usageError } from './failure.ts';
 import { machineFiles } from './files.ts';
 import { keptFiles } from './inputs.ts';
+import { imagesOfDirectory } from './pipeline-images.ts';
 import { printDiagnostics } from './read-pipeline.ts';
 import { type RunFacts, readRunFacts } from './run-facts.ts';
 
@@ -39,7 +40,11 @@ export async function planOfDirectory(
     printDiagnostics(diagnostics, context);
     throw new Reported(exitCodes.usage);
   }
-  const prepared = await preparePlan(pipeline, { files, serviceId: facts.serviceId });
+  const prepared = await preparePlan(pipeline, {
+    files,
+    serviceId: facts.serviceId,
+    images: imagesOfDirectory(source.folder, files.root, state),
+  });
   if (!prepared.ok) {
     printDiagnostics(prepared.error, context);
     throw new Reported(exitCodes.usage);

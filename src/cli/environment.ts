@@ -26,7 +26,7 @@ export const missingVariables = (text: string, env: Environment): readonly strin
 export function fillIn(
   text: string,
   field: string,
-  { env, pipeline }: { readonly env: Environment; readonly pipeline: Pipeline },
+  { env, pipeline }: { readonly env: Environment; readonly pipeline: Pick<Pipeline, 'source'> },
 ): Resolved {
   const values: string[] = [];
   const filled = text.replaceAll(reference, (_, name: string, fallback: string | undefined) => {
@@ -45,7 +45,7 @@ export function fillIn(
 }
 
 /** `pipeline.yaml:4 (service.apiKey)`; a default has no line of its own. */
-function whereAsked({ source }: Pipeline, name: string, field: string): string {
+function whereAsked({ source }: Pick<Pipeline, 'source'>, name: string, field: string): string {
   const at = source.text
     .split('\n')
     .findIndex((line) => !line.trimStart().startsWith('#') && line.includes(`\${${name}`));

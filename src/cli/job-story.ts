@@ -1,10 +1,19 @@
 import { relative } from 'node:path';
-import { inputsOf, type JobError, type JobRecord, type JobRequest, type JobStatus } from '../plan/job.ts';
+import {
+  inputsOf,
+  type JobError,
+  type JobRecord,
+  type JobRequest,
+  type JobStatus,
+  type TokenUsage,
+} from '../plan/job.ts';
+import { promptOf } from '../plan/request-text.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import type { Commands } from './go-on.ts';
 import { adviceFor, type NextStep, nextSteps } from './job-advice.ts';
+import { textStory } from './text-story.ts';
 
 /** Another job, as the story of one names it. Only the key, where the state has no record of it. */
 export interface JobMention {
@@ -69,6 +78,23 @@ export interface JobStory {
   /** Labels (or emoji) of the buttons that its task offers. */
   readonly buttons: readonly string[];
   readonly artifacts: JobRecord['artifacts'];
+  /** Of a text job: what its last answer came to, also where the job failed for it. */
+  readonly answer?: {
+    /** The model version that answered. */
+    readonly model?: string;
+    readonly requestId?: string;
+    readonly responseId?: string;
+    readonly blockReason?: string;
+    readonly candidates: readonly { readonly text: string; readonly finishReason?: string }[];
+    /** The service's whole answer, relative to the run directory. */
+    readonly file?: string;
+  };
+  /** Tokens of all answers that it was ever given. */
+  readonly usage?: TokenUsage;
+  /** Rounds of function calls that were answered, oldest first. */
+  readonly rounds?: readonly { readonly calls: readonly string[] }[];
+  /** Answers that came and could not be used. */
+  readonly unusable?: number;
   /** Commands to copy. */
   readonly next: readonly NextStep[];
 }
@@ -95,7 +121,7 @@ export function readStory(
   const { origin, taskId, error } = record;
   const inputs = inputsOf(record).map((input) => mention(input, state.get(input)));
   const { children, more } = childrenOf(key, state);
-  const prompt = promptOf(record, state);
+  const prompt = nearestPrompt(record, state);
   const advice = error === undefined ? undefined : adviceFor(error.code);
   return {
     directory: relative(io.cwd, directory) || '.',
@@ -122,6 +148,7 @@ export function readStory(
     ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
     buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
     artifacts: record.artifacts,
+    ...textStory(record),
     next: nextSteps({ record, running, inputs }, commands),
   };
 }
@@ -144,11 +171,11 @@ function whyOf(
   return replaces === undefined ? { reason: 'new' } : { reason: 'changed', replaces };
 }
 
-function promptOf(record: JobRecord, state: StateReader): string | undefined {
+function nearestPrompt(record: JobRecord, state: StateReader): string | undefined {
   let at: JobRecord | undefined = record;
   for (let steps = 0; at !== undefined && steps < longestChain; steps += 1) {
-    const { prompt } = at.request.fields;
-    if (typeof prompt === 'string') return prompt;
+    const prompt = promptOf(at.request.fields);
+    if (prompt !== undefined) return prompt;
     at = at.parent === undefined ? undefined : state.get(at.parent);
   }
   return undefined;

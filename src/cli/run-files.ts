@@ -7,6 +7,7 @@ export const runFiles = {
   record: 'run.json',
   log: 'run.log',
   images: 'images',
+  texts: 'text',
   /** Copies of the tables that the last run was planned from. */
   inputs: 'inputs',
   /** The tasks of the local service, with `--sandbox`. */

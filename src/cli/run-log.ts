@@ -9,14 +9,18 @@ export interface RunLog {
   readonly listener: RunListener;
   /** One line beyond the run's own events. */
   info(facts: Readonly<Record<string, unknown>>, message: string): void;
+  warn(facts: Readonly<Record<string, unknown>>, message: string): void;
+  /** Of `trace` alone, the only level that tells what requests and answers hold; undefined at any other. */
+  readonly trace?: (facts: Readonly<Record<string, unknown>>, message: string) => void;
   close(): void;
 }
 
 /**
- * Appends to a run's log: NDJSON, readable by its owner only, secrets masked, never a body of a request or an answer.
+ * Appends to a run's log: NDJSON, readable by its owner only, secrets masked.
  *
- * `info` has what a person would want to know afterwards; each change of each job is `debug`, each request `trace`, so
- * that the log of a million jobs stays small. Lines are written at once: they are few, and the last ones before a
+ * `info` has what a person would want to know afterwards; each change of each job and each text call is `debug`, each other
+ * request `trace`, so that the log of a million jobs stays small. What a text call says and is answered stands in it at
+ * `trace` alone, and cut. Lines are written at once: they are few, and the last ones before a
  * crash are the ones that matter.
  *
  * @param onError told once when the log can no longer be written; the run goes on, its state says enough
@@ -59,6 +63,8 @@ export function openRunLog(
       log[levelOf(event)](facts, type);
     },
     info: (facts, message) => log.info(facts, message),
+    warn: (facts, message) => log.warn(facts, message),
+    ...(level === 'trace' ? { trace: (facts, message) => log.trace(facts, message) } : {}),
     close,
   };
 }
@@ -77,7 +83,7 @@ function levelOf(event: RunEvent): EventLevel {
     case 'job:status':
       return event.to === 'failed' || event.to === 'in-doubt' ? 'warn' : 'debug';
     case 'request:end':
-      return 'trace';
+      return event.route === 'text' ? 'debug' : 'trace';
     case 'route:pause':
     case 'job:retry':
     case 'run:waiting':

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
+import type { KnownImageFiles } from '../artifacts/image-files.ts';
 import type { ManifestTally } from '../manifest/tally.ts';
 import { writeWhole } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';
@@ -11,10 +12,15 @@ import type { InputTable } from './inputs.ts';
 import type { Redactor } from './redact.ts';
 import { version } from './version.ts';
 
+/** Images that are listed one by one; each job of the state names its own. */
+const mostImages = 1000;
+
 /** What is known when a run begins. */
 export interface RunBegin {
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
+  /** The images that the pipeline names, as far as the run has asked for them. */
+  readonly images: KnownImageFiles;
   readonly git?: GitFacts;
   /** Origin of the base address. */
   readonly origin: string;
@@ -51,7 +57,8 @@ export async function writeRunRecord(
 }
 
 function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<Record<string, unknown>> {
-  const { plan, tables, git, settings } = begin;
+  const { plan, tables, images, git, settings } = begin;
+  const shown = images.known();
   const { source, name } = plan.pipeline;
   const { retryFailed, redo, inDoubt, failFast, maxSubmits, maxDurationMs, ...limits } = settings;
   return {
@@ -63,6 +70,14 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
       sha256,
       bytes,
     })),
+    ...(shown.length === 0
+      ? {}
+      : {
+          images: shown
+            .slice(0, mostImages)
+            .map(({ path, sha256, bytes }) => ({ file: path, sha256, bytes })),
+          imageCount: shown.length,
+        }),
     git,
     service: { id: plan.serviceId, origin: begin.origin },
     cells: plan.matrix.cellCount,
@@ -84,6 +99,7 @@ const outcomeFacts = ({ finishedAt, end, exitCode, submits, tally }: RunOutcome)
   rows: tally?.rows,
   files: tally?.files,
   cost: tally?.cost,
+  tokens: tally?.tokens,
 });
 
 const iso = (unixMs: number): string => new Date(unixMs).toISOString();

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { KnownImageFiles } from '../artifacts/image-files.ts';
 import { removeUnfinished } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
@@ -13,6 +14,7 @@ import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
 import { checkFrozen } from './frozen.ts';
 import { forgetOtherInputs, type InputTable, keepInputs, keptFiles } from './inputs.ts';
+import { imagesForRun } from './pipeline-images.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
 import { type RunFacts, settledJobs, writeRunFacts } from './run-facts.ts';
 
@@ -23,6 +25,10 @@ export interface RunSession {
   readonly state: StateStore;
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
+  /** The images that the pipeline names, as far as they have been asked for. */
+  readonly images: KnownImageFiles;
+  /** Folder that all files of the pipeline must lie in, links resolved. */
+  readonly filesRoot: string;
   readonly selection: Selection;
   readonly startedAt: number;
   /** As recorded, without an outcome. */
@@ -67,7 +73,12 @@ export async function openRunSession(
 
   const tables = await keepInputs(pipeline, files, directory);
   if (run.frozen) checkFrozen(state, { text: pipeline.source.text, tables, serviceId });
-  const prepared = await preparePlan(pipeline, { files: keptFiles(tables, directory, files), serviceId });
+  const images = imagesForRun(pipeline, files.root, state);
+  const prepared = await preparePlan(pipeline, {
+    files: keptFiles(tables, directory, files),
+    serviceId,
+    images,
+  });
   if (!prepared.ok) {
     printDiagnostics(prepared.error, context);
     throw new Reported(exitCodes.usage);
@@ -87,5 +98,15 @@ export async function openRunSession(
   };
   writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
-  return { directory, state, plan, tables, selection, startedAt, facts };
+  return {
+    directory,
+    state,
+    plan,
+    tables,
+    images,
+    filesRoot: files.root,
+    selection,
+    startedAt,
+    facts,
+  };
 }

@@ -15,6 +15,9 @@ export interface ServiceFlags {
   readonly speed?: Speed | undefined;
 }
 
+/** What of a pipeline says which service is meant. */
+export type ServicePart = Pick<Pipeline, 'service' | 'source'>;
+
 /** Which service a run talks to, and how. */
 export interface ServiceSettings {
   /** Absent with `--sandbox`: its address is known when it has started. */
@@ -28,6 +31,8 @@ export interface ServiceSettings {
   readonly id: string;
   readonly speed: Speed;
   readonly names: Names;
+  /** Where the native text endpoint finds the key (service.md 5). */
+  readonly auth: 'bearer' | 'header';
 }
 
 const addressVariable = 'PROMPTPRESS_BASE_URL';
@@ -43,13 +48,13 @@ export const sandboxId = 'sandbox';
  * @throws CliError (exit 2) for a missing variable, a wrong address, or no address at all
  */
 export function settleService(
-  pipeline: Pipeline,
+  pipeline: ServicePart,
   flags: ServiceFlags,
   env: Environment,
   redactor: Redactor,
 ): ServiceSettings {
   const { service } = pipeline;
-  const shared = { speed: flags.speed ?? service.speed };
+  const shared = { speed: flags.speed ?? service.speed, auth: service.auth };
   if (flags.sandbox) {
     refuseBoth(flags);
     const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
@@ -75,7 +80,11 @@ export interface ServiceIdentity {
 }
 
 /** The identity for a plan; what is missing is no failure there. @throws CliError for a wrong address */
-export function identifyService(pipeline: Pipeline, flags: ServiceFlags, env: Environment): ServiceIdentity {
+export function identifyService(
+  pipeline: ServicePart,
+  flags: ServiceFlags,
+  env: Environment,
+): ServiceIdentity {
   if (flags.sandbox) {
     refuseBoth(flags);
     return { id: sandboxId };
@@ -98,7 +107,7 @@ function refuseBoth(flags: ServiceFlags): void {
 }
 
 function settleAddress(
-  pipeline: Pipeline,
+  pipeline: ServicePart,
   flags: ServiceFlags,
   env: Environment,
   redactor: Redactor,
@@ -115,7 +124,7 @@ function settleAddress(
   return checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`);
 }
 
-const noAddress = ({ source }: Pipeline): Error =>
+const noAddress = ({ source }: ServicePart): Error =>
   usageError(
     'No service is named: there is no base address.',
     `Set ${addressVariable} (or give --base-url) and ${keyVariable} to run against a service, or rehearse on this machine without a key: promptpress run ${source.file} --sandbox`,
@@ -126,7 +135,7 @@ const isOrigin = (value: string, address: string): boolean =>
 
 /** The key, and which variable held it: what one looks at when it is refused. */
 function settleKey(
-  pipeline: Pipeline,
+  pipeline: ServicePart,
   env: Environment,
   redactor: Redactor,
 ): { readonly apiKey: string; readonly keySource: string } {
@@ -147,7 +156,7 @@ function settleKey(
  * The service's identity is part of every key and kept in the state, where no value of a variable may lie: an identity
  * that has such values is known by what is written and by a hash of what that comes to.
  */
-function settleId(written: string, pipeline: Pipeline, env: Environment, redactor: Redactor): string {
+function settleId(written: string, pipeline: ServicePart, env: Environment, redactor: Redactor): string {
   const { text, values } = fillIn(written, 'service.id', { env, pipeline });
   if (values.length === 0) return text;
   for (const value of values) redactor.add(value);
@@ -157,7 +166,7 @@ function settleId(written: string, pipeline: Pipeline, env: Environment, redacto
 /** Words that stand in every address and in every customId that the service gives: to mask them would spoil the data. */
 const openNames: readonly NameKey[] = ['path', 'fastPrefix', 'turboPrefix', 'customId'];
 
-function settleNames(pipeline: Pipeline, env: Environment, redactor: Redactor): Names {
+function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor): Names {
   const { preset, own } = pipeline.service.names;
   const settled = Object.entries(own).map(([name, text]) => {
     const field = `service.names.${name}`;
@@ -178,7 +187,7 @@ function settleNames(pipeline: Pipeline, env: Environment, redactor: Redactor): 
 function secretly(
   text: string,
   field: string,
-  pipeline: Pipeline,
+  pipeline: ServicePart,
   env: Environment,
   redactor: Redactor,
 ): string {

@@ -7,6 +7,7 @@ import { type Closing, closingAfter } from './closing.ts';
 import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
 import type { FlagValues } from './flags.ts';
+import { imagesForPlan } from './pipeline-images.ts';
 import { planText } from './plan-text.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
 import { readRunFacts } from './run-facts.ts';
@@ -70,7 +71,11 @@ async function openPlan(
   if (state !== undefined) closing.add(() => state.close());
   const { serviceId, note } = settleIdentity(identity, state);
 
-  const prepared = await preparePlan(pipeline, { files, serviceId });
+  const prepared = await preparePlan(pipeline, {
+    files,
+    serviceId,
+    images: imagesForPlan(pipeline, files.root, state),
+  });
   if (!prepared.ok) {
     printDiagnostics(prepared.error, context);
     throw new Reported(exitCodes.usage);

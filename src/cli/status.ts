@@ -35,6 +35,8 @@ export interface RunStatus {
   readonly submits: number;
   /** Sum of the known costs over the directory's life. */
   readonly cost: number;
+  /** Tokens of all answers over the directory's life, as far as the service told them. */
+  readonly tokens: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly { readonly code: string; readonly count: number; readonly message: string }[];
   /** At most 20; with what a killed run left while it was being submitted. */
@@ -53,7 +55,7 @@ const mostListed = 20;
 export function readStatus(directory: string, state: StateReader, io: Pick<Io, 'cwd' | 'now'>): RunStatus {
   const owner = lockOwner(directory);
   const facts = readRunFacts(state);
-  const { jobs, attempts, cost, codes } = state.totals();
+  const { jobs, attempts, cost, tokens, codes } = state.totals();
   const path = state.fact(pipelineFacts.path);
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
@@ -78,6 +80,7 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
     jobs,
     submits: attempts,
     cost,
+    tokens,
     reasons: Object.entries(codes)
       .sort(([, a], [, b]) => b - a)
       .map(([code, number]) => ({ code, count: number, message: oneMessage(code, state) })),
@@ -139,6 +142,7 @@ export function statusText(status: RunStatus, now: number): string {
       .map(([amount, word]) => `${count(amount)} ${word}`)
       .join(', ')}`,
     `  submissions  ${count(status.submits)}${status.cost === 0 ? '' : `, cost ${money(status.cost)}`}`,
+    ...(status.tokens === 0 ? [] : [`  tokens       ${count(status.tokens)}`]),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
       : [`  rate         ${rate(status.perMinute)}`]),

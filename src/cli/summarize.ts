@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import type { ManifestTally } from '../manifest/tally.ts';
 import type { RunEnd } from '../run/event.ts';
+import { asksModels } from './model-check.ts';
 import { runFiles } from './run-files.ts';
 import type { RunSession } from './run-session.ts';
 import type { RunSummary } from './summary.ts';
@@ -30,6 +31,7 @@ export function summarize(
     sandbox: run.sandbox,
     directory: place(),
     images: place(runFiles.images),
+    ...(asksModels(plan, {}) ? { texts: place(runFiles.texts) } : {}),
     log: place(runFiles.log),
     ...(tally === undefined ? {} : { manifest: place(runFiles.manifest) }),
     startedAt: new Date(startedAt).toISOString(),
@@ -43,12 +45,13 @@ export function summarize(
   };
 }
 
-const tallyFacts = ({ slots, otherSlots, rows, files, cost }: ManifestTally) => ({
+const tallyFacts = ({ slots, otherSlots, rows, files, cost, tokens }: ManifestTally) => ({
   slots,
   otherSlots,
   rows,
   files,
   ...(cost === undefined ? {} : { cost }),
+  ...(tokens === undefined ? {} : { tokens }),
 });
 
 function firstInDoubt(state: RunSession['state']): RunSummary['inDoubt'] {

@@ -1,9 +1,11 @@
 import type { Reason } from '../manifest/tally.ts';
+import type { TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
 import { jobCommands } from './go-on.ts';
 import { count, counted, money, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
+import { tokenWords } from './progress/token-words.ts';
 
 /**
  * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
@@ -17,6 +19,8 @@ export interface RunSummary {
   readonly sandbox: boolean;
   readonly directory: string;
   readonly images: string;
+  /** Absent unless a step of the plan asks a text model. */
+  readonly texts?: string;
   readonly log: string;
   /** Absent when the run left before it was written. */
   readonly manifest?: string;
@@ -28,6 +32,8 @@ export interface RunSummary {
   readonly submits: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
+  /** Sums of the manifest's token columns; absent when no tokens were counted. */
+  readonly tokens?: TokenUsage;
   /** Chosen slots by status. */
   readonly slots?: Readonly<Record<SlotStatus, number>>;
   /** Slots that the flags did not choose and that have a result. */
@@ -54,6 +60,7 @@ export function endingText(summary: RunSummary, again: string): string {
     headline(summary),
     '',
     `  images    ${summary.images}`,
+    ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
     `  log       ${summary.log}`,
     ...reasonLines(summary.reasons),
@@ -63,11 +70,14 @@ export function endingText(summary: RunSummary, again: string): string {
   ].join('\n');
 }
 
-function headline({ pipeline, end, slots, submits, cost, startedAt, finishedAt }: RunSummary): string {
+function headline(summary: RunSummary): string {
+  const { pipeline, end, slots, submits, cost, startedAt, finishedAt } = summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
+  const tokens = tokenWords(summary.tokens);
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
     counted(submits, 'submission'),
+    ...(tokens === undefined ? [] : [tokens]),
     ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
   ].join(', ');
   return `${printable(`${pipeline}: ${endWords(end)}`)} after ${took}. ${numbers}.`;

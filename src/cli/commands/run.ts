@@ -18,7 +18,7 @@ import { type ReadPipeline, readPipeline } from '../read-pipeline.ts';
 import { writeRunFacts } from '../run-facts.ts';
 import { runDirectory, runFiles } from '../run-files.ts';
 import { runFlags } from '../run-flags.ts';
-import { openRunLog } from '../run-log.ts';
+import { openRunLog, type RunLog } from '../run-log.ts';
 import { type RunBegin, writeRunRecord } from '../run-record.ts';
 import { openRunSession, type RunSession } from '../run-session.ts';
 import { runSettings } from '../run-settings.ts';
@@ -100,8 +100,8 @@ async function runPipeline(
   const recordFile = join(session.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
-  const report = await watched(session, flags, closing, context, (listener) =>
-    carryOut(session, { baseUrl, service, settings, env: io.env }, interrupts, listener, closing),
+  const report = await watched(session, flags, closing, context, (watch) =>
+    carryOut(session, { baseUrl, service, settings, env: io.env }, interrupts, watch, closing),
   );
   const { tally, exitCode } = await listed(session, report, interrupts, flags, context);
   const finishedAt = io.now();
@@ -124,7 +124,11 @@ async function watched(
   flags: RunFlags,
   closing: Closing,
   { io, redactor }: Context,
-  carry: (listener: RunListener) => Promise<RunReport>,
+  carry: (watch: {
+    readonly listener: RunListener;
+    readonly log: RunLog;
+    readonly say: (text: string) => void;
+  }) => Promise<RunReport>,
 ): Promise<RunReport> {
   const { name } = session.plan.pipeline;
   const progress = showProgress(
@@ -141,10 +145,11 @@ async function watched(
   );
   closing.add(() => log.close());
   try {
-    const report = await carry((event) => {
+    const listener: RunListener = (event) => {
       log.listener(event);
       progress.listener(event);
-    });
+    };
+    const report = await carry({ listener, log, say: (text) => progress.say(text) });
     if (report.listenerError !== undefined) {
       // What runs is more important than who watches; but it is a bug.
       progress.say(faultOf(report.listenerError).text ?? '');

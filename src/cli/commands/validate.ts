@@ -1,23 +1,31 @@
 import { preparePlan } from '../../plan/plan.ts';
 import { command } from '../command.ts';
-import { exitCodes } from '../failure.ts';
+import { exitCodes, usageError } from '../failure.ts';
 import { anyText } from '../flag-values.ts';
-import { valued } from '../flags.ts';
+import { toggle, valued } from '../flags.ts';
+import { OnlineCheck } from '../online-check.ts';
+import { imagesForPlan } from '../pipeline-images.ts';
 import { count, counted } from '../progress/amounts.ts';
 import { checkPipeline, printDiagnostics } from '../read-pipeline.ts';
+import { placeFlags } from '../run-flags.ts';
 
 /** `promptpress validate FILE…` */
 export const validate = command(
   {
     name: 'validate',
-    summary: 'shows every mistake of a pipeline file; no network',
+    summary: 'shows every mistake of a pipeline file; no network unless --online',
     operands: 'FILE…',
-    about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not.`,
+    about: `Reads pipeline files and the tables they name, and shows every mistake in them with its line, all at once. Needs no service, no key and no network. Exit code 0: all are valid; 2: some are not.
+With --online the service is asked for its models (GET /v1/models, once for each address; nothing is submitted and nothing is paid), and a model that a pipeline names and the service does not list is a warning. That needs the address and the key that a run needs.`,
     examples: [
       { command: 'promptpress validate pipeline.yaml', does: 'one pipeline' },
       {
         command: 'promptpress validate pipelines/*.yaml',
         does: 'all of a folder, for a check before commits',
+      },
+      {
+        command: 'promptpress validate pipeline.yaml --online',
+        does: 'and whether the service has its models',
       },
     ],
     flags: {
@@ -26,11 +34,18 @@ export const validate = command(
         'folder that files named by a pipeline must lie in; default: the git work tree the pipeline is in, else its folder',
         anyText,
       ),
+      online: toggle('ask the service for its models, and warn of those that it does not list'),
+      'base-url': placeFlags['base-url'],
+      sandbox: toggle('with --online: ask the local service'),
     },
   },
   { least: 1, most: Number.POSITIVE_INFINITY },
   async (flags, files, context) => {
+    if (!flags.online && (flags.sandbox || flags['base-url'] !== undefined)) {
+      throw usageError('--sandbox and --base-url say which service --online asks; alone they do nothing.');
+    }
     let invalid = 0;
+    const online = flags.online ? new OnlineCheck(flags, context) : undefined;
     for (const file of files) {
       const {
         pipeline: readable,
@@ -39,7 +54,13 @@ export const validate = command(
       } = await checkPipeline(file, flags, context);
       // Its tables are read to the end: a bad row is a mistake like any other.
       const planned =
-        readable === undefined ? undefined : await preparePlan(readable, { files: port, serviceId: 'none' });
+        readable === undefined
+          ? undefined
+          : await preparePlan(readable, {
+              files: port,
+              serviceId: 'none',
+              images: imagesForPlan(readable, port.root, undefined),
+            });
       const pipeline = planned?.ok === true ? readable : undefined;
       const diagnostics = planned?.ok === false ? [...written, ...planned.error] : written;
       printDiagnostics(diagnostics, context);
@@ -50,6 +71,7 @@ export const validate = command(
       } else {
         const but = warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`;
         await context.io.out(`${file}: OK${but}\n`);
+        if (planned?.ok === true) await online?.check(planned.value);
       }
     }
     if (files.length > 1 && invalid > 0) {

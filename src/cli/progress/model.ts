@@ -1,5 +1,6 @@
-import type { JobStatus } from '../../plan/job.ts';
+import type { JobStatus, TokenUsage } from '../../plan/job.ts';
 import type { RunEvent } from '../../run/event.ts';
+import { Spending } from './spending.ts';
 
 /** How far one step is. Counts are jobs. */
 export interface StepProgress {
@@ -22,6 +23,8 @@ export interface Progress {
   readonly tasks: number;
   /** Of this invocation; absent without prices. */
   readonly cost?: number;
+  /** Of this invocation; absent while none were counted. */
+  readonly tokens?: TokenUsage;
   /** Jobs settled in the last minute or since the start, whichever is shorter. */
   readonly perMinute: number;
   /** Why nothing goes on at the moment. */
@@ -51,7 +54,7 @@ export class ProgressModel {
   /** Settled jobs per second of the last minute, by second. */
   readonly #settled = new Map<number, number>();
   #tasks = 0;
-  #cost: number | undefined;
+  readonly #spending = new Spending();
   #pause: { readonly untilMs: number; readonly reason: string } | undefined;
   #waiting: string | undefined;
   #stopping = false;
@@ -67,7 +70,7 @@ export class ProgressModel {
     switch (event.type) {
       case 'job:status':
         this.#move(event.step, event.from, event.to, now);
-        if (event.to === 'done' && event.cost !== undefined) this.#cost = (this.#cost ?? 0) + event.cost;
+        this.#spending.take(event);
         this.#waiting = undefined;
         return;
       case 'route:pause':
@@ -94,12 +97,14 @@ export class ProgressModel {
   /** @param now Unix ms */
   progress(now: number): Progress {
     const notice = this.#notice(now);
+    const { cost, tokens } = this.#spending;
     return {
       name: this.#name,
       startedAt: this.#startedAt,
       steps: [...this.#steps.values()].map((step) => ({ ...step })),
       tasks: this.#tasks,
-      ...(this.#cost === undefined ? {} : { cost: this.#cost }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(tokens === undefined ? {} : { tokens }),
       perMinute: this.#perMinute(now),
       ...(notice === undefined ? {} : { notice }),
       stopping: this.#stopping,

@@ -2,6 +2,7 @@ import type { Formatter } from 'picocolors/types.js';
 import { count, money, rate, span } from './amounts.ts';
 import type { Progress, StepProgress } from './model.ts';
 import { columnsOf, cut, printable } from './printable.ts';
+import { tokenWords } from './token-words.ts';
 
 /** How a view may look. */
 export interface Look {
@@ -58,10 +59,12 @@ export function progressSentence(progress: Progress, now: number): string {
 
 function headline(progress: Progress, now: number): string {
   const left = timeLeft(progress);
+  const tokens = tokenWords(progress.tokens);
   return [
     span(now - progress.startedAt),
     `${count(progress.tasks)} in flight`,
     rate(progress.perMinute),
+    ...(tokens === undefined ? [] : [tokens]),
     ...(progress.cost === undefined ? [] : [`cost ${money(progress.cost)}`]),
     ...(progress.stopping ? ['stopping'] : left === undefined ? [] : [`about ${span(left)} left`]),
   ].join(', ');

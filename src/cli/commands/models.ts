@@ -1,0 +1,132 @@
+import { parsePipeline } from '../../pipeline/parse.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { preparePlan } from '../../plan/plan.ts';
+import { type NamePreset, namePresets } from '../../service/names.ts';
+import type { Model } from '../../service/text.ts';
+import { askModels } from '../ask-models.ts';
+import { closingAfter } from '../closing.ts';
+import { type Context, command } from '../command.ts';
+import { exitCodes, Reported } from '../failure.ts';
+import { failureText } from '../fault.ts';
+import { machineFiles } from '../files.ts';
+import { oneOf } from '../flag-values.ts';
+import { toggle, valued } from '../flags.ts';
+import { type ModelUse, modelsOf, unlistedModels } from '../model-check.ts';
+import { imagesForPlan } from '../pipeline-images.ts';
+import { counted } from '../progress/amounts.ts';
+import { printable } from '../progress/printable.ts';
+import { printDiagnostics, type ReadPipeline, readPipeline } from '../read-pipeline.ts';
+import { placeFlags } from '../run-flags.ts';
+import { settleService } from '../service-settings.ts';
+
+const presets = Object.keys(namePresets) as readonly NamePreset[];
+
+/** `promptpress models [FILE]` */
+export const models = command(
+  {
+    name: 'models',
+    summary: 'the text models that the service lists',
+    operands: '[FILE]',
+    about: `Asks the service for its models (GET /v1/models) and shows the id of each, which is what generate and chat steps name, with what else the service says. Nothing is submitted and nothing is paid. Address and key come from the environment; with FILE from its service block too, and the models that the pipeline asks are compared with the list.`,
+    examples: [
+      { command: 'promptpress models', does: 'of the service that the environment names' },
+      { command: 'promptpress models pipeline.yaml', does: 'and whether it has those that a pipeline asks' },
+      { command: 'promptpress models --sandbox', does: 'of the local service' },
+      { command: 'promptpress models --json', does: 'for a script' },
+    ],
+    flags: {
+      sandbox: toggle('ask the local service'),
+      'base-url': placeFlags['base-url'],
+      names: valued(
+        'NAMES',
+        `the words of the service, without FILE: ${presets.join(' or ')}; default neutral`,
+        oneOf(...presets),
+      ),
+      'files-root': placeFlags['files-root'],
+      json: toggle('print one JSON object (schemas/models.schema.json)'),
+    },
+  },
+  { least: 0, most: 1 },
+  async (flags, [file], context) =>
+    await closingAfter(async (closing) => {
+      const { io, redactor } = context;
+      const read = file === undefined ? undefined : await readPipeline(file, flags, context);
+      const pipeline = read?.pipeline ?? (await nothingButService(flags.names ?? 'neutral', io.cwd));
+      const service = settleService(pipeline, flags, io.env, redactor);
+      const uses = read === undefined ? undefined : await usesOf(read, service.id, context);
+      const interrupts = io.interrupts();
+      closing.add(() => interrupts.stop());
+      const { origin, models } = await askModels(service, pipeline, io.env, interrupts.drain, closing);
+
+      const listed = new Set(models.map(({ id }) => id));
+      const unlisted = uses?.filter(({ model }) => !listed.has(model));
+      const text = flags.json
+        ? `${JSON.stringify({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) })}\n`
+        : tableText(models, origin);
+      await io.out(redactor.apply(text));
+      for (const warning of unlistedModels(uses ?? [], models)) {
+        io.err(redactor.apply(failureText(`warning: ${warning}`)));
+      }
+      return exitCodes.ok;
+    }),
+);
+
+/** A pipeline of which only the service block, and that by its defaults, is looked at. */
+async function nothingButService(names: NamePreset, folder: string): Promise<Pipeline> {
+  const text = `name: models\nservice: { names: ${names} }\nsteps: { none: { imagine: nothing } }\n`;
+  const { pipeline } = await parsePipeline({ file: 'FILE', folder, text }, machineFiles(folder));
+  if (pipeline === undefined) throw new Error('Internal error: the empty pipeline is not valid.');
+  return pipeline;
+}
+
+async function usesOf(
+  { pipeline, files }: ReadPipeline,
+  serviceId: string,
+  context: Context,
+): Promise<readonly ModelUse[]> {
+  const images = imagesForPlan(pipeline, files.root, undefined);
+  const plan = await preparePlan(pipeline, { files, serviceId, images });
+  if (plan.ok) return await modelsOf(plan.value, {});
+  printDiagnostics(plan.error, context);
+  throw new Reported(exitCodes.usage);
+}
+
+const facts = ({ id, ownedBy, created, endpoints }: Model) => ({
+  id,
+  ...(ownedBy === undefined ? {} : { ownedBy }),
+  ...(created === undefined ? {} : { created: day(created) }),
+  endpoints,
+});
+
+/** Unix seconds as ISO 8601; a service may say anything there. */
+function day(seconds: number): string | undefined {
+  const at = new Date(seconds * 1000);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+function tableText(models: readonly Model[], origin: string): string {
+  const rows = models.map(({ id, ownedBy, created, endpoints }) =>
+    [
+      id,
+      ownedBy ?? '',
+      created === undefined ? '' : (day(created)?.slice(0, 10) ?? ''),
+      endpoints.join(', '),
+    ].map(printable),
+  );
+  const all = [['id', 'owner', 'created', 'endpoints'], ...rows];
+  // Columns of which the service says nothing are left out.
+  const used = [0, 1, 2, 3].filter((column) => column === 0 || rows.some((row) => row[column] !== ''));
+  const widths = used.map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return [
+    ...(rows.length === 0
+      ? []
+      : all.map((row) =>
+          used
+            .map((column, index) => (row[column] ?? '').padEnd(widths[index] ?? 0))
+            .join('  ')
+            .trimEnd(),
+        )),
+    `${counted(models.length, 'model')} at ${printable(origin)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,84 @@
+import { nearest } from '../pipeline/near.ts';
+import type { TemplateTree } from '../pipeline/template.ts';
+import { isTemplate } from '../pipeline/tree.ts';
+import type { Selection } from '../plan/cell.ts';
+import { chosenSteps } from '../plan/choose.ts';
+import { isTextRequest } from '../plan/job.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Model } from '../service/text.ts';
+import { printable } from './progress/printable.ts';
+
+/** Cells whose requests are looked at for the models that a template names. */
+const mostCells = 200;
+
+/** More names than these cannot be told in a message. */
+const mostModels = 50;
+
+/** A model that a pipeline asks, and one of the steps that do. */
+export interface ModelUse {
+  readonly model: string;
+  readonly step: string;
+}
+
+/** The models that the chosen text steps ask: those that are written out, and those of the first cells. */
+export async function modelsOf(plan: Plan, selection: Selection): Promise<readonly ModelUse[]> {
+  const chosen = chosenSteps(plan, selection.only);
+  if (!chosen.ok) return [];
+  const steps = plan.pipeline.steps.filter(
+    ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
+  );
+  const uses = new Map<string, ModelUse>();
+  const add = (model: string, step: string): void => {
+    if (uses.size < mostModels && !uses.has(model)) uses.set(model, { model, step });
+  };
+  let rendered = false;
+  for (const { name, request } of steps) {
+    const written = literalOf(request['model']);
+    if (written === undefined) rendered = true;
+    else add(written, name);
+  }
+  if (!rendered) return [...uses.values()];
+  const limit = Math.min(selection.limit ?? mostCells, mostCells);
+  for await (const cell of plan.matrix.cells({ ...selection, limit })) {
+    for (const { job, step } of plan.resolve(cell, () => undefined)) {
+      if (job === undefined || !isTextRequest(job.request)) continue;
+      const { model } = job.request.fields;
+      if (typeof model === 'string' && chosen.value.steps.has(step)) add(model, step);
+    }
+  }
+  return [...uses.values()];
+}
+
+/** True when a chosen step asks a model. */
+export function asksModels(plan: Plan, { only }: Selection): boolean {
+  const chosen = chosenSteps(plan, only);
+  return (
+    chosen.ok &&
+    plan.pipeline.steps.some(
+      ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
+    )
+  );
+}
+
+/** What is to be said of models that are not on the service's list: a list may be incomplete, so it is a warning. */
+export function unlistedModels(uses: readonly ModelUse[], listed: readonly Model[]): readonly string[] {
+  const known = new Set(listed.map(({ id }) => id));
+  // An empty list says nothing about any model.
+  if (known.size === 0) return [];
+  return uses
+    .filter(({ model }) => !known.has(model))
+    .map(({ model, step }) => {
+      const near = nearest(model, known);
+      const hint = near === undefined ? 'promptpress models lists what there is.' : `Did you mean "${near}"?`;
+      return printable(
+        `The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
+      );
+    });
+}
+
+function literalOf(tree: TemplateTree | undefined): string | undefined {
+  if (tree === undefined || !isTemplate(tree)) return undefined;
+  return tree.variables.length === 0 && tree.steps.length === 0 && !/\{[{%]/.test(tree.source)
+    ? tree.source
+    : undefined;
+}

@@ -1,0 +1,68 @@
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import { BodyPool } from '../service/body-pool.ts';
+import { createDispatcher } from '../service/dispatcher.ts';
+import type { ServiceOptions } from '../service/http-client.ts';
+import type { TextService } from '../service/text.ts';
+import { createTextService } from '../service/text-client.ts';
+import type { Closing } from './closing.ts';
+import type { Environment } from './io.ts';
+import type { ServiceSettings } from './service-settings.ts';
+import { version } from './version.ts';
+
+/** Longest time to set up one connection. */
+const longestConnectMs = 10_000;
+
+/** How both halves of the service, and whoever follows its links, connect. */
+export interface Connecting {
+  readonly connections: number;
+  readonly connectMs: number;
+  /** With proxies of the environment; absent: none, as for a service on this machine. */
+  readonly env?: Environment;
+}
+
+/** A sandbox is on this machine: it is not reached through a proxy. */
+export const connectingTo = (
+  service: Pick<ServiceSettings, 'baseUrl'>,
+  { limits, timeouts }: Pick<Pipeline, 'limits' | 'timeouts'>,
+  env: Environment,
+): Connecting => ({
+  connections: limits.requests,
+  connectMs: Math.min(longestConnectMs, timeouts.requestMs),
+  ...(service.baseUrl === undefined ? {} : { env }),
+});
+
+/** What both halves of the service are made with. What is opened is closed by `closing`. */
+export function serviceOptions(
+  baseUrl: string,
+  service: ServiceSettings,
+  requestMs: number,
+  connecting: Connecting,
+  closing: Closing,
+): ServiceOptions & { readonly bodies: BodyPool } {
+  const dispatcher = createDispatcher(connecting);
+  // Not `close`: that waits for answers which a run that leaves at once no longer wants.
+  closing.add(() => dispatcher.destroy());
+  return {
+    baseUrl,
+    apiKey: service.apiKey,
+    ...(service.keySource === undefined ? {} : { keySource: service.keySource }),
+    secrets: service.secrets,
+    names: service.names,
+    dispatcher,
+    requestMs,
+    bodies: new BodyPool(),
+    version,
+  };
+}
+
+/** The text half of the service. */
+export function openTextService(
+  options: ServiceOptions,
+  { auth }: Pick<ServiceSettings, 'auth'>,
+  { textMs, firstByteMs, idleMs }: Pick<Pipeline['timeouts'], 'textMs' | 'firstByteMs' | 'idleMs'>,
+  closing: Closing,
+): TextService {
+  const text = createTextService({ ...options, auth, textMs, firstByteMs, idleMs });
+  closing.add(() => text.close());
+  return text;
+}
