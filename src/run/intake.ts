@@ -1,12 +1,12 @@
 import type { Cell } from '../plan/cell.ts';
-import type { JobRecord, JobSpec } from '../plan/job.ts';
+import { isTextRequest, type JobRecord, type JobSpec, needsOf } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
 import { Frontier, type OpenCell } from './frontier.ts';
 import type { Job } from './job.ts';
 import type { RunSettings } from './ports.ts';
-import { jobForSlot, shownBy } from './revive.ts';
+import { jobForSlot } from './revive.ts';
 
 export interface IntakeOptions {
   readonly settings: RunSettings;
@@ -142,8 +142,8 @@ export class Intake {
 
   /** True when all that a text call shows or continues is there; what is made anew is waited for, as a click does. */
   #isShown(job: JobSpec | undefined): boolean {
-    if (job === undefined) return true;
-    return shownBy(job).every((key) => this.#host.lookup(key)?.status === 'done');
+    if (job === undefined || !isTextRequest(job.request)) return true;
+    return needsOf(job).every((key) => this.#host.lookup(key)?.status === 'done');
   }
 
   #close(open: OpenCell): void {

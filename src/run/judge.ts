@@ -155,20 +155,24 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly 
   });
 }
 
-/** The parts with the output numbers of their images in place of the images' data. */
+/**
+ * The parts with the output numbers of their images in place of the images' data. What is sent inline and is no result (an
+ * image of a thought, a sound) is left out: the whole answer has it.
+ */
 function withoutImages(parts: readonly JsonObject[], first: number): readonly Value[] {
   let output = first;
-  return parts.map((part) => {
-    const { inlineData } = part as { readonly [name: string]: Value };
-    if (part['thought'] === true || !isMapping(inlineData) || !isImage(inlineData))
-      return part as unknown as Value;
+  return (parts as readonly Readonly<Record<string, Value>>[]).flatMap((part) => {
+    const { inlineData } = part;
+    if (!isMapping(inlineData) || typeof inlineData['data'] !== 'string') return [part];
+    if (part['thought'] === true || !isImage(inlineData)) return [];
     const { data: _, ...rest } = inlineData;
-    return { ...(part as Readonly<Record<string, Value>>), inlineData: { ...rest, output: output++ } };
+    return [{ ...part, inlineData: { ...rest, output: output++ } }];
   });
 }
 
+/** As the client finds the images of an answer, so that both count alike. */
 const isImage = ({ mimeType, data }: { readonly [name: string]: Value }): boolean =>
-  typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string';
+  typeof mimeType === 'string' && /^image\//i.test(mimeType) && data !== '';
 
 function resultOf(reply: TextReply, kept: readonly Kept[]): TextResult {
   const { blockReason, model, responseId, requestId } = reply;

@@ -1,5 +1,5 @@
 import { formatBranch } from '../pipeline/selector.ts';
-import { inputsOf, isSettled, isTextRequest, type JobOrigin, type JobRecord } from '../plan/job.ts';
+import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import type { Slot } from '../plan/slot.ts';
 import { become, type Job, newJob } from './job.ts';
 import type { RunSettings } from './ports.ts';
@@ -23,22 +23,6 @@ export function jobForSlot(
 /** A click cannot begin while what it presses is made anew; once that is finished, its cell is looked at again. */
 export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
   want.kind === 'room' && !lastLook && record.parent !== undefined && parentTaskId === undefined;
-
-/** Keys of the jobs whose results a text call shows or continues. */
-export function shownBy({
-  request,
-  parent,
-  inputs,
-}: Pick<JobRecord, 'request' | 'parent' | 'inputs'>): readonly string[] {
-  if (!isTextRequest(request)) return [];
-  const images = (request.images ?? []).flatMap((image) => ('job' in image ? [image.job] : []));
-  const { continues } = request;
-  return [
-    ...inputsOf({ ...(parent === undefined ? {} : { parent }), ...(inputs === undefined ? {} : { inputs }) }),
-    ...images,
-    ...(continues === undefined ? [] : [continues]),
-  ];
-}
 
 function takenUp(
   slot: Slot,

@@ -1,12 +1,11 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { judgeTaskFailure } from '../../src/run/reasons.ts';
 import type { Errand, RunInput } from '../../src/run/turn.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { StateStore, Turn } from '../../src/state/store.ts';
 import type { Gateway } from './gateway.ts';
 import type { Invocation, Scenario } from './scenario.ts';
-
-/** A broken promise. */
-export class Violation extends Error {}
+import { TextAuditor } from './text-auditor.ts';
+import { Violation } from './violation.ts';
 
 /**
  * Watches a simulated history for broken promises (DESIGN.md section 10). It knows what the service was asked and what the
@@ -22,16 +21,19 @@ export class Auditor {
   readonly #submitTimes: number[] = [];
   readonly #doneOnce = new Set<string>();
   #invocation: Invocation | undefined;
+  readonly #texts: TextAuditor;
   #requests = 0;
 
   constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
     this.#scenario = scenario;
     this.#store = store;
     this.#gateway = gateway;
+    this.#texts = new TextAuditor(scenario, store);
   }
 
   /** The user's word: what a start of the command allows beyond the service's advice. */
-  begin(invocation: Invocation, records: Iterable<JobRecord>): void {
+  begin(invocation: Invocation, records: readonly JobRecord[]): void {
+    this.#texts.begin(invocation, records);
     this.#invocation = invocation;
     this.#requests = 0;
     this.#submitTimes.length = 0;
@@ -46,6 +48,7 @@ export class Auditor {
     this.#requests += 1;
     if (this.#requests > this.#scenario.limits.requests)
       throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
+    if (send.kind === 'ask') return this.#texts.sends(job.record, now, this.#gateway.healed);
     if (send.kind !== 'submit') return;
     const { key } = job.record;
     const durable = this.#store.get(key);
@@ -59,7 +62,16 @@ export class Auditor {
     this.#checkBudget();
   }
 
-  hears(input: RunInput): void {
+  /** A turn is durable. */
+  committed(turn: Turn): void {
+    this.#texts.committed(turn);
+  }
+
+  hears(input: RunInput, now: number): void {
+    if (input.type === 'asked') {
+      this.#requests -= 1;
+      return this.#texts.hears(input, now);
+    }
     if (input.type !== 'submitted' && input.type !== 'fetched' && input.type !== 'saved') return;
     this.#requests -= 1;
     if (input.type === 'saved') return;
@@ -93,6 +105,7 @@ export class Auditor {
 
   /** Every attempt is counted: the state never says that less was spent than the service made. */
   checkCounted(): void {
+    this.#texts.checkTokens();
     for (const [key, made] of this.#gateway.made) {
       const attempts = this.#store.get(key)?.attempts ?? 0;
       if (attempts < made)

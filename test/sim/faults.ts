@@ -76,3 +76,50 @@ export const saveFailures: Readonly<Record<SaveFault, SaveFailure>> = {
   permanent: { code: 'download.not-image', class: 'permanent', message: 'It is a page.' },
   disk: { code: 'disk.full', class: 'stop', message: 'No space left.' },
 };
+
+/** What can happen to a text call; `-counted`: the service worked all the same, and nobody hears of it. */
+export const askFaults = [
+  '400',
+  '403',
+  '413',
+  '429',
+  '429-retry-info',
+  '500',
+  '503',
+  '504-counted',
+  '524-counted',
+  'html-502',
+  'refused',
+  'reset',
+  'reset-counted',
+  'timeout-counted',
+  'truncated',
+  'cut-event',
+  'in-stream-503',
+  'in-stream-429',
+  'blocked',
+  'filtered',
+  'max-tokens',
+  'all-thought',
+  'empty',
+  'bad-call',
+  'stranger-call',
+  'endless-calls',
+  'not-json',
+  'schema',
+  'unread-retry',
+  'unread-permanent',
+  'unwritten-retry',
+  'unwritten-permanent',
+  'unwritten-disk',
+] as const;
+export type AskFault = (typeof askFaults)[number];
+
+/** What the readers of inputs and the writer of answers say. */
+export const fileFailures = {
+  'unread-retry': { code: 'download.connection', class: 'retry', message: 'It broke off.' },
+  'unread-permanent': { code: 'input.changed', class: 'permanent', message: 'It is another file.' },
+  'unwritten-retry': { code: 'disk.io', class: 'retry', message: 'It was not written.' },
+  'unwritten-permanent': { code: 'download.not-image', class: 'permanent', message: 'It is no image.' },
+  'unwritten-disk': { code: 'disk.full', class: 'stop', message: 'No space left.' },
+} as const satisfies Readonly<Partial<Record<AskFault, SaveFailure>>>;

@@ -2,15 +2,16 @@ import type { SaveAnswer } from '../../src/artifacts/writer.ts';
 import type { Button, JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
-import { connectionFailure, type RequestFacts } from '../../src/service/classify.ts';
-import { type Loss, type Reply, readReplyBody } from '../../src/service/reply.ts';
+import { connectionFailure } from '../../src/service/classify.ts';
+import type { Loss } from '../../src/service/reply.ts';
 import { readSubmit } from '../../src/service/submit.ts';
 import { readTask } from '../../src/service/task.ts';
 import type { DrivenService, Heard } from '../rig/drive.ts';
 import { gridButtons, upscaledButtons } from '../rig/fake-task.ts';
-import { askedOf, textReply } from '../rig/virtual-service.ts';
 import { Chance } from './chance.ts';
 import {
+  type AskFault,
+  askFaults,
   type FetchFault,
   fetchFaults,
   type SubmitFault,
@@ -18,7 +19,9 @@ import {
   saveFaults,
   submitFaults,
 } from './faults.ts';
+import { facts, replyOf } from './reply.ts';
 import type { Scenario } from './scenario.ts';
+import { carryOutAsk } from './text-gateway.ts';
 
 type End = 'success' | 'transient' | 'permanent' | 'stuck';
 
@@ -32,6 +35,8 @@ interface SimTask {
 
 /** How long a request that is never answered is waited for. */
 export const requestMs = 60_000;
+/** How long a text call that is never answered is waited for. */
+export const textMs = 600_000;
 
 /**
  * The model of a gateway: what it was asked, the tasks it made, and what it says, in bytes that the real client's
@@ -189,10 +194,10 @@ export class Gateway implements DrivenService {
   }
 
   ask(record: JobRecord): Heard<AskAnswer> {
-    return {
-      answer: askedOf(record, textReply({ text: 'Hello.' })),
-      afterMs: this.#latency(++this.#requests),
-    };
+    const n = ++this.#requests;
+    const fault = this.#fault(askFaults, this.#scenario.ask, 'ask', n);
+    const afterMs = fault === 'timeout-counted' ? textMs : this.#chance.whole(200, 40_000, 'thinking', n);
+    return { answer: carryOutAsk(record, this.#chance, n, fault), afterMs };
   }
 
   #look(id: string, now: number, fault: FetchFault | undefined): Answer<Task> {
@@ -303,7 +308,7 @@ export class Gateway implements DrivenService {
     return drawn < transient + permanent + stuck ? 'stuck' : 'success';
   }
 
-  #fault<K extends SubmitFault | FetchFault | keyof typeof saveFailures>(
+  #fault<K extends SubmitFault | FetchFault | AskFault | keyof typeof saveFailures>(
     kinds: readonly K[],
     rates: Readonly<Partial<Record<K, number>>>,
     route: string,
@@ -316,22 +321,4 @@ export class Gateway implements DrivenService {
   #latency(n: number): number {
     return this.#chance.whole(20, 2000, 'latency', n);
   }
-}
-
-const facts = (safe: boolean): RequestFacts => ({
-  safe,
-  label: safe ? 'GET /img/task/x/fetch' : 'POST /img/submit/x',
-  baseUrl: 'https://gateway.example',
-  mask: (text) => text,
-  clean: (words) => words,
-  now: () => 0,
-});
-
-function replyOf(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return {
-    status,
-    header: (name) => headers[name.toLowerCase()] ?? null,
-    body: readReplyBody(Buffer.from(text), text.startsWith('<') ? 'text/html' : 'application/json'),
-  };
 }

@@ -1,6 +1,8 @@
 import type { TurnPlace } from '../rig/drive.ts';
 import { Chance } from './chance.ts';
 import {
+  type AskFault,
+  askFaults,
   type FetchFault,
   fetchFaults,
   type SaveFault,
@@ -8,6 +10,7 @@ import {
   saveFaults,
   submitFaults,
 } from './faults.ts';
+import { type KindName, kindNames } from './kinds.ts';
 
 /** One start of the command, and how it ends early, if it does. */
 export interface Invocation {
@@ -26,19 +29,30 @@ export interface Invocation {
 export interface Scenario {
   readonly seed: number;
   readonly cells: number;
-  readonly path: string;
-  readonly limits: { readonly tasks: number; readonly requests: number; readonly submitPerMinute?: number };
+  /** Of the grid; absent: the pipeline has none. */
+  readonly path?: string;
+  readonly kinds: readonly KindName[];
+  readonly limits: {
+    readonly tasks: number;
+    readonly requests: number;
+    readonly submitPerMinute?: number;
+    readonly textPerMinute?: number;
+    readonly tokensPerMinute?: number;
+  };
   readonly retry: {
     readonly attempts: number;
     readonly resubmits: number;
     readonly ambiguous: 'retry' | 'hold';
+    readonly invalid: number;
   };
   readonly budget?: number;
+  readonly tokenBudget?: number;
   readonly commitMs: number;
   readonly lag: boolean;
   readonly submit: Readonly<Partial<Record<SubmitFault, number>>>;
   readonly fetch: Readonly<Partial<Record<FetchFault, number>>>;
   readonly save: Readonly<Partial<Record<SaveFault, number>>>;
+  readonly ask: Readonly<Partial<Record<AskFault, number>>>;
   /** Shares of tasks that end in a failure that may pass, in one that never does, or not at all. */
   readonly ends: { readonly transient: number; readonly permanent: number; readonly stuck: number };
   readonly invocations: readonly Invocation[];
@@ -69,26 +83,37 @@ export function drawScenario(seed: number): Scenario {
   const share = (what: string): number =>
     chance.happens(0.25, what) ? chance.pick([0.1, 0.4], what, 'share') : 0;
   const count = chance.whole(1, 6, 'invocations');
+  const hasTexts = chance.happens(0.6, 'texts');
   return {
     seed,
     cells: chance.whole(1, 12, 'cells'),
-    path: chance.pick(paths, 'path'),
+    ...(!(hasTexts && chance.happens(0.4, 'no grid')) && { path: chance.pick(paths, 'path') }),
+    kinds: hasTexts ? kindNames.filter((name) => chance.happens(0.35, 'kind', name)) : [],
     limits: {
       tasks: chance.pick([1, 2, 3, 12], 'tasks'),
       requests: chance.pick([1, 2, 4, 16], 'requests'),
       ...(chance.happens(0.3, 'rate') && { submitPerMinute: chance.pick([6, 60], 'rate', 'of') }),
+      ...(chance.happens(0.3, 'text rate') && { textPerMinute: chance.pick([6, 60], 'text rate', 'of') }),
+      ...(chance.happens(0.4, 'tokens') && {
+        tokensPerMinute: chance.pick([2000, 10_000, 100_000], 'tokens', 'of'),
+      }),
     },
     retry: {
       attempts: chance.pick([1, 2, 6], 'attempts'),
       resubmits: chance.pick([0, 1, 2], 'resubmits'),
       ambiguous: chance.pick(['retry', 'hold'] as const, 'ambiguous'),
+      invalid: chance.pick([0, 1, 2], 'invalid'),
     },
     ...(chance.happens(0.2, 'budget') && { budget: chance.whole(1, 30, 'budget', 'of') }),
+    ...(chance.happens(0.2, 'token budget') && {
+      tokenBudget: chance.whole(1000, 100_000, 'token budget', 'of'),
+    }),
     commitMs: chance.pick([0, 1, 500], 'commit'),
     lag: chance.happens(0.3, 'lag'),
     submit: rates(submitFaults, 'submit'),
     fetch: rates(fetchFaults, 'fetch'),
     save: rates(saveFaults, 'save'),
+    ask: rates(askFaults, 'ask'),
     ends: { transient: share('transient'), permanent: share('permanent'), stuck: share('stuck') },
     invocations: Array.from({ length: count }, (_, n) => drawInvocation(chance, n)),
   };
@@ -127,11 +152,18 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     yield { ...scenario, cells: Math.ceil(scenario.cells / 2) };
     yield { ...scenario, cells: scenario.cells - 1 };
   }
-  if (scenario.path !== '') yield { ...scenario, path: '' };
-  if (scenario.path !== '' && scenario.path !== 'U1') yield { ...scenario, path: 'U1' };
+  for (const at of scenario.kinds.keys()) yield { ...scenario, kinds: scenario.kinds.toSpliced(at, 1) };
+  if (scenario.path !== undefined && scenario.kinds.length > 0) {
+    const { path: _, ...rest } = scenario;
+    yield rest;
+  }
+  if (scenario.path !== undefined && scenario.path !== '') {
+    yield { ...scenario, path: '' };
+    if (scenario.path !== 'U1') yield { ...scenario, path: 'U1' };
+  }
   for (const at of scenario.invocations.keys())
     yield { ...scenario, invocations: scenario.invocations.toSpliced(at, 1) };
-  for (const route of ['submit', 'fetch', 'save'] as const)
+  for (const route of ['submit', 'fetch', 'save', 'ask'] as const)
     for (const kind of Object.keys(scenario[route])) {
       const { [kind as never]: _, ...rest } = scenario[route];
       yield { ...scenario, [route]: rest };
@@ -142,10 +174,17 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     const { budget: _, ...rest } = scenario;
     yield rest;
   }
+  if (scenario.tokenBudget !== undefined) {
+    const { tokenBudget: _, ...rest } = scenario;
+    yield rest;
+  }
   if (scenario.lag) yield { ...scenario, lag: false };
   if (scenario.commitMs > 0) yield { ...scenario, commitMs: 0 };
-  if (scenario.limits.submitPerMinute !== undefined)
-    yield { ...scenario, limits: { tasks: scenario.limits.tasks, requests: scenario.limits.requests } };
+  for (const rate of ['submitPerMinute', 'textPerMinute', 'tokensPerMinute'] as const)
+    if (scenario.limits[rate] !== undefined) {
+      const { [rate]: _, ...limits } = scenario.limits;
+      yield { ...scenario, limits };
+    }
   for (const [at, { retryFailed, inDoubt, gapMs }] of scenario.invocations.entries()) {
     const change = (changes: Partial<Invocation>): Scenario => ({
       ...scenario,

@@ -1,18 +1,22 @@
 import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
+import type { Rate } from '../../src/pipeline/pipeline.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { StateStore, Turn } from '../../src/state/store.ts';
 import { type Driven, drive } from '../rig/drive.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { Auditor, Violation } from './auditor.ts';
+import { Auditor } from './auditor.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
+import { pipelineOf } from './kinds.ts';
 import type { Invocation, Scenario } from './scenario.ts';
+import { bestOf } from './text-model.ts';
+import { Violation } from './violation.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
 export type Mutant = 'sends-first';
@@ -35,13 +39,9 @@ const plans = new Map<string, Promise<{ readonly plan: Plan; readonly cells: rea
 function planFor({
   cells,
   path,
+  kinds,
 }: Scenario): Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }> {
-  const text = `name: sim
-matrix: { n: { from: 1, to: ${cells} } }
-steps:
-  grid:
-    imagine: "picture {{ n }}"
-${path === '' ? '' : `    path: ${path}\n`}`;
+  const text = pipelineOf(cells, path, kinds);
   const known = plans.get(text) ?? planOf(text);
   plans.set(text, known);
   return known;
@@ -59,7 +59,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 
   const start = (invocation: Invocation, settings: RunSettings, n: number): Driven => {
     now += invocation.gapMs;
-    auditor.begin(invocation, allRecords(store));
+    auditor.begin(invocation, [...allRecords(store)]);
     const { death, disk, drainAfterMs } = invocation;
     const faulty =
       disk === undefined ? store : faultyStore(store, [{ at: disk.commit, fault: disk.code, lasting: true }]);
@@ -69,7 +69,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       cells,
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       settings,
-      store: faulty,
+      store: watched(faulty, (turn) => auditor.committed(turn)),
       service: gateway,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
@@ -77,7 +77,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       onErrand: (errand, at) => auditor.sends(errand, at),
       onHeard: (input, at) => {
         if (at - now > longestRunMs) throw new Violation('The run does not end.');
-        auditor.hears(input);
+        auditor.hears(input, at);
       },
       onTurn: (held) => auditor.holds(held),
       ...(death && { dies: (turn, place) => turn === death.turn && place === death.place }),
@@ -98,7 +98,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     inDoubt = [...store.withStatus('in-doubt')].length;
     gateway.healed = true;
     const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
-    const { budget: _, ...unlimited } = scenario;
+    const { budget: _, tokenBudget: _tokens, ...unlimited } = scenario;
     for (let n = 0; unfinished(plan, cells, store) > 0; n++) {
       if (n === healingRuns)
         throw new Violation(
@@ -117,16 +117,41 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   }
 }
 
-function settingsOf({ limits, retry, budget }: Scenario, { retryFailed, inDoubt }: Invocation): RunSettings {
-  const { tasks, requests, submitPerMinute } = limits;
+/** A store that says when a turn is durable. */
+const watched = (store: StateStore, committed: (turn: Turn) => void): StateStore => ({
+  ...store,
+  commit: (turn) => {
+    store.commit(turn);
+    committed(turn);
+  },
+});
+
+const perMinute = (count: number | undefined): Rate | undefined =>
+  count === undefined ? undefined : { count, perMs: 60_000 };
+
+function settingsOf(
+  { limits, retry, budget, tokenBudget }: Scenario,
+  { retryFailed, inDoubt }: Invocation,
+): RunSettings {
+  const { tasks, requests, submitPerMinute, textPerMinute, tokensPerMinute } = limits;
+  const rates = {
+    submit: perMinute(submitPerMinute),
+    text: perMinute(textPerMinute),
+    tokens: perMinute(tokensPerMinute),
+  };
   return virtualSettings({
     limits: {
       tasks,
       requests,
-      ...(submitPerMinute !== undefined && { submit: { count: submitPerMinute, perMs: 60_000 } }),
+      ...(Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate !== undefined)) as Readonly<
+        Record<string, Rate>
+      >),
     },
-    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000, invalid: 2 },
-    budget: budget === undefined ? {} : { submits: budget },
+    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000 },
+    budget: {
+      ...(budget === undefined ? {} : { submits: budget }),
+      ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),
+    },
     inDoubt,
     ...(retryFailed && { retryFailed: {} }),
   });
@@ -165,8 +190,9 @@ async function checkManifest(plan: Plan, cells: readonly Cell[], store: StateSto
       .map((slot) => `${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`),
   );
   const listed: string[] = [];
-  for await (const { slot } of manifestRows(plan, {}, store))
-    listed.push(`${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`);
+  // A row for each file, and one at least.
+  for await (const { slot, firstOfSlot } of manifestRows(plan, {}, store))
+    if (firstOfSlot) listed.push(`${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`);
   if (listed.join('\n') !== planned.join('\n'))
     throw new Violation('The manifest does not list what is planned.');
 }
@@ -178,6 +204,10 @@ const ofOneHistory = new Set([
   'parent_task_id',
   'custom_id',
   'attempts',
+  'prompt_tokens',
+  'candidates_tokens',
+  'thoughts_tokens',
+  'total_tokens',
   'submitted_at',
   'finished_at',
   'request_id',
@@ -209,13 +239,14 @@ async function checkResults(
     submit: {},
     fetch: {},
     save: {},
+    ask: {},
     lag: false,
     ends: { transient: 0, permanent: 0, stuck: 0 },
   };
   const calmStore = memoryStore();
   const gateway = new Gateway(calm);
   gateway.healed = true;
-  const { budget: _, ...unlimited } = calm;
+  const { budget: _, tokenBudget: _tokens, ...unlimited } = calm;
   drive({
     cells,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
@@ -225,11 +256,24 @@ async function checkResults(
     random: () => 0.5,
     startAt: epoch,
   });
+  checkPressed(scenario, plan, cells, store);
   const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
   if (expected !== got) {
     const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
     throw new Violation(
       `The manifest differs from that of a calm run, in row ${at + 1}:\n${expected.split('\n')[at]}\n${got.split('\n')[at]}`,
     );
+  }
+}
+
+/** The pressed button is the one that the judge named. */
+function checkPressed({ seed }: Scenario, plan: Plan, cells: readonly Cell[], store: StateStore): void {
+  const chance = new Chance(seed);
+  for (const cell of cells) {
+    const slots = plan.resolve(cell, (key) => store.get(key));
+    const judge = slots.find(({ step }) => step === 'pick')?.record;
+    const pressed = slots.find(({ step }) => step === 'best')?.record?.pressed;
+    if (judge !== undefined && pressed?.label !== `U${bestOf(chance, judge.key)}`)
+      throw new Violation(`The judge of cell ${cell.number} is not obeyed: ${pressed?.label} is pressed.`);
   }
 }

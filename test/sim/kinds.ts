@@ -1,0 +1,97 @@
+/**
+ * What a simulated pipeline can have beside its grid. To add a kind: its steps here, and what the model says to them in
+ * `text-model.ts` where that is not plain text.
+ */
+interface Kind {
+  /** The steps; undefined: they do not go with this path. `path` is that of the grid; undefined: there is no grid. */
+  readonly steps: (path: string | undefined) => string | undefined;
+}
+
+const ofGrid =
+  (steps: string): Kind['steps'] =>
+  (path) =>
+    path === undefined ? undefined : steps;
+
+export const kinds = {
+  caption: {
+    steps: ofGrid(`  caption:
+    from: grid
+    generate: { model: text-pro, prompt: "Caption picture {{ n }}.", images: [parent] }
+`),
+  },
+  judge: {
+    steps: ofGrid(`  pick:
+    from: grid
+    generate:
+      model: text-pro
+      prompt: Which is best?
+      images: [parent]
+      responseSchema: { type: object, properties: { best: { type: integer, minimum: 1, maximum: 4 } }, required: [best] }
+  best:
+    from: grid
+    click: "U{{ steps.pick.json.best }}"
+`),
+  },
+  gather: {
+    steps: (path) =>
+      path?.startsWith('U1..U4') === true
+        ? `  compare:
+    gather: grid/*
+    generate: { model: text-flash, prompt: Compare them., stream: true }
+`
+        : undefined,
+  },
+  chain: {
+    steps: () => `  first:
+    generate: { model: text-pro, prompt: "Tell of {{ n }}.", stream: true }
+  second:
+    generate: { model: text-pro, prompt: Go on., continue: first }
+  third:
+    generate: { model: text-pro, prompt: And on., continue: second, stream: true }
+`,
+  },
+  functions: {
+    steps: () => `  weather:
+    generate:
+      model: text-pro
+      prompt: "How is the weather in {{ n }}?"
+      functions:
+        temperature: { description: It in degrees., answer: { degrees: 21 } }
+        wind: { answer: calm }
+      rounds: 3
+  title:
+    chat: { model: text-flash, prompt: "A title for {{ steps.weather.text }}", stream: true }
+`,
+  },
+  drawing: {
+    steps: () => `  drawing:
+    generate: { model: text-image, prompt: "Draw {{ n }}.", generationConfig: { responseModalities: [TEXT, IMAGE] } }
+  seen:
+    generate: { model: text-pro, prompt: What is it?, images: [steps.drawing], continue: drawing }
+`,
+  },
+  unkept: {
+    steps: () => `  note:
+    keep: false
+    chat: { model: text-flash, prompt: "Note {{ n }}.", response_format: { type: json_object } }
+`,
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type KindName = keyof typeof kinds;
+export const kindNames = Object.keys(kinds) as readonly KindName[];
+
+/** The pipeline of so many cells. */
+export function pipelineOf(cells: number, path: string | undefined, names: readonly KindName[]): string {
+  const grid =
+    path === undefined
+      ? ''
+      : `  grid:
+    imagine: "picture {{ n }}"
+${path === '' ? '' : `    path: ${path}\n`}`;
+  const more = names.map((name) => kinds[name].steps(path) ?? '').join('');
+  return `name: sim
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+${grid}${more}${grid === '' && more === '' ? kinds.chain.steps() : ''}`;
+}

@@ -1,0 +1,26 @@
+import type { RequestFacts } from '../../src/service/classify.ts';
+import { type Reply, readReplyBody } from '../../src/service/reply.ts';
+
+/** What the readers need to know of a request. */
+export const facts = (safe: boolean): RequestFacts => ({
+  safe,
+  label: safe ? 'GET /img/task/x/fetch' : 'POST /img/submit/x',
+  baseUrl: 'https://gateway.example',
+  mask: (text) => text,
+  clean: (words) => words,
+  now: () => 0,
+});
+
+/** An answer as the client's readers get it. */
+export function replyOf(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return {
+    status,
+    header: (name) => headers[name.toLowerCase()] ?? null,
+    body: readReplyBody(Buffer.from(text), text.startsWith('<') ? 'text/html' : 'application/json'),
+  };
+}

@@ -1,0 +1,151 @@
+import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import { usageOf } from '../../src/run/ask.ts';
+import { roundsIn } from '../../src/run/function-calls.ts';
+import type { RunInput } from '../../src/run/turn.ts';
+import { tokensOf } from '../../src/run/usage.ts';
+import type { StateStore, Turn } from '../../src/state/store.ts';
+import type { Invocation, Scenario } from './scenario.ts';
+import { Violation } from './violation.ts';
+
+/** How often each text job may be called: kept from what the run heard alone. */
+interface Licence {
+  calls: number;
+  tries: number;
+  invalid: number;
+  rounds: number;
+}
+
+const roundsAllowed = 3;
+
+/**
+ * Watches the text calls of a simulated history: how often each job is asked, that no token that was told is lost or
+ * counted twice, and that rates and budgets hold.
+ */
+export class TextAuditor {
+  readonly #scenario: Scenario;
+  readonly #store: StateStore;
+  #licences = new Map<string, Licence>();
+  /** Tokens by job: of answers that were heard, and of those whose turn is durable. */
+  #heard = new Map<string, number>();
+  readonly #durable = new Map<string, number>();
+  #sentAt: number[] = [];
+  #answered: { readonly at: number; readonly tokens: number }[] = [];
+
+  constructor(scenario: Scenario, store: StateStore) {
+    this.#scenario = scenario;
+    this.#store = store;
+  }
+
+  begin({ retryFailed }: Invocation, records: Iterable<JobRecord>): void {
+    this.#heard = new Map();
+    this.#sentAt = [];
+    this.#answered = [];
+    this.#licences = new Map();
+    for (const { key, request, status, tries, invalid = 0, turns } of records) {
+      if (!isTextRequest(request)) continue;
+      const anew = status === 'failed' && retryFailed;
+      const open = status === 'pending' || status === 'submitting';
+      this.#licences.set(
+        key,
+        anew
+          ? { calls: 1, tries: 0, invalid: 0, rounds: 0 }
+          : { calls: open ? 1 : 0, tries, invalid, rounds: roundsIn(turns) },
+      );
+    }
+  }
+
+  sends(record: JobRecord, now: number, healed: boolean): void {
+    const { key } = record;
+    const durable = this.#store.get(key);
+    if (durable?.status !== 'submitting' || durable.attempts !== record.attempts)
+      throw new Violation(`${key} is asked while its record says ${durable?.status ?? 'nothing'}`);
+    const licence = this.#licenceOf(key);
+    if (licence.calls < 1) throw new Violation(`${key} is asked more often than it may be`);
+    licence.calls -= 1;
+    this.#checkRates(now);
+    const { budget, tokenBudget } = this.#scenario;
+    const { attempts, tokens } = this.#store.totals();
+    if (!healed && budget !== undefined && attempts > budget)
+      throw new Violation(`${attempts} attempts, budget ${budget}`);
+    if (!healed && tokenBudget !== undefined && tokens >= tokenBudget)
+      throw new Violation(`A text call leaves after ${tokens} tokens, budget ${tokenBudget}`);
+  }
+
+  hears({ key, answer }: Extract<RunInput, { type: 'asked' }>, now: number): void {
+    const usage = usageOf(answer);
+    if (usage !== undefined) {
+      this.#heard.set(key, (this.#heard.get(key) ?? 0) + tokensOf(usage));
+      this.#answered.push({ at: now, tokens: tokensOf(usage) });
+    }
+    const licence = this.#licenceOf(key);
+    const { retry } = this.#scenario;
+    const tryAgain = (): void => {
+      licence.tries += 1;
+      if (licence.tries < retry.attempts) licence.calls += 1;
+    };
+    switch (answer.kind) {
+      case 'answered': {
+        licence.tries = 0;
+        const { verdict } = answer.asked;
+        if (verdict.kind === 'calls') {
+          licence.rounds += 1;
+          if (licence.rounds <= roundsAllowed) licence.calls += 1;
+          else throw new Violation(`${key} goes round more often than it may`);
+        }
+        if (verdict.kind === 'invalid') {
+          licence.invalid += 1;
+          if (licence.invalid <= retry.invalid) licence.calls += 1;
+        }
+        return;
+      }
+      case 'refused':
+        if (answer.error.class === 'retry' || answer.error.class === 'lost') tryAgain();
+        else if (answer.error.class !== 'permanent') licence.calls += 1;
+        return;
+      case 'unread':
+      case 'unwritten':
+        if (answer.error.class === 'stop') licence.calls += 1;
+        else if (answer.error.class !== 'permanent') tryAgain();
+    }
+  }
+
+  /** A turn is durable, and with it all that was heard before. */
+  committed(_: Turn): void {
+    for (const [key, tokens] of this.#heard) this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);
+    this.#heard = new Map();
+  }
+
+  /** The state's own sums are what the service said, to the token. */
+  checkTokens(): void {
+    let sum = 0;
+    for (const [key, tokens] of this.#durable) {
+      sum += tokens;
+      const told = this.#store.get(key)?.usage?.total ?? 0;
+      if (told !== tokens) throw new Violation(`${key} has ${told} tokens, and its answers told ${tokens}`);
+    }
+    const { tokens } = this.#store.totals();
+    if (tokens !== sum) throw new Violation(`The state sums ${tokens} tokens, and the answers told ${sum}`);
+  }
+
+  #licenceOf(key: string): Licence {
+    const known = this.#licences.get(key) ?? { calls: 1, tries: 0, invalid: 0, rounds: 0 };
+    this.#licences.set(key, known);
+    return known;
+  }
+
+  #checkRates(now: number): void {
+    const { textPerMinute, tokensPerMinute } = this.#scenario.limits;
+    this.#sentAt.push(now);
+    const lately = this.#sentAt.filter((at) => at > now - 60_000).length;
+    if (textPerMinute !== undefined && lately > textPerMinute)
+      throw new Violation(`${lately} text calls within a minute, limit ${textPerMinute}`);
+    if (tokensPerMinute === undefined) return;
+    const told = this.#answered
+      .filter(({ at }) => at > now - 60_000)
+      .reduce((sum, { tokens }) => sum + tokens, 0);
+    if (told >= tokensPerMinute)
+      throw new Violation(
+        `A text call leaves while ${told} tokens of the last minute are known, limit ${tokensPerMinute}`,
+      );
+  }
+}

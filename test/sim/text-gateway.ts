@@ -1,0 +1,190 @@
+import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import type { AskAnswer } from '../../src/run/job.ts';
+import type { Answer } from '../../src/service/answer.ts';
+import { connectionFailure } from '../../src/service/classify.ts';
+import type { Loss } from '../../src/service/reply.ts';
+import { readAnswer } from '../../src/service/text/read-answer.ts';
+import { StreamReader } from '../../src/service/text/stream-reader.ts';
+import type { TextReply } from '../../src/service/text.ts';
+import { askedOf } from '../rig/virtual-service.ts';
+import type { Chance } from './chance.ts';
+import { type AskFault, fileFailures } from './faults.ts';
+import { facts, replyOf } from './reply.ts';
+import { answerOf, type ModelAnswer } from './text-model.ts';
+
+/**
+ * The text half of the simulated gateway: what the model says, in bytes that the real client's readers judge, and what
+ * happens to them on the way.
+ */
+export function carryOutAsk(
+  record: JobRecord,
+  chance: Chance,
+  n: number,
+  fault: AskFault | undefined,
+): AskAnswer {
+  if (fault === 'unread-retry' || fault === 'unread-permanent')
+    return { kind: 'unread', error: fileFailures[fault] };
+  const answer = answered(record, chance, n, fault);
+  if (!answer.ok) return { kind: 'refused', error: answer.error };
+  const asked = askedOf(record, answer.value);
+  const isWritten = record.keep && asked.kind === 'answered' && asked.asked.verdict.kind !== 'calls';
+  if (
+    isWritten &&
+    (fault === 'unwritten-retry' || fault === 'unwritten-permanent' || fault === 'unwritten-disk')
+  )
+    return {
+      kind: 'unwritten',
+      error: fileFailures[fault],
+      ...(answer.value.usage === undefined ? {} : { usage: answer.value.usage }),
+    };
+  return asked;
+}
+
+function answered(
+  record: JobRecord,
+  chance: Chance,
+  n: number,
+  fault: AskFault | undefined,
+): Answer<TextReply> {
+  if (!isTextRequest(record.request)) throw new Error(`${record.key} asks for no text.`);
+  const { kind } = record.request;
+  const stream = record.call?.stream ?? false;
+  const lost = (code: Loss['code'], sent: boolean): Answer<TextReply> => ({
+    ok: false,
+    error: connectionFailure({ code, what: 'it was lost' }, sent, facts(true)),
+  });
+  const refused = (status: number, body: unknown): Answer<TextReply> =>
+    readAnswer({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream }, facts(true));
+  const envelope = (words: string) => ({
+    error: { code: '', message: `${words} (request id: r${n})`, type: 'x' },
+  });
+  const status = fault === undefined ? undefined : /^(\d{3})(?:$|-counted)/.exec(fault)?.[1];
+  if (status !== undefined)
+    return refused(Number(status), envelope(status === '429' ? 'slower' : `not ${record.key}`));
+  switch (fault) {
+    case '429-retry-info':
+      return refused(429, {
+        error: {
+          code: 429,
+          message: 'quota',
+          status: 'RESOURCE_EXHAUSTED',
+          details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' }],
+        },
+      });
+    case 'html-502':
+      return refused(502, '<html><title>Bad gateway</title></html>');
+    case 'refused':
+      return lost('connection.refused', false);
+    case 'reset':
+    case 'reset-counted':
+      return lost('connection.lost', true);
+    case 'timeout-counted':
+      return lost('connection.timeout', true);
+    default: {
+      const reader = new StreamReader(kind);
+      reader.push(Buffer.from(bytesOf(answerOf(record, chance, n, fault), kind, stream, fault)));
+      const end = reader.end();
+      const { usage } = reader;
+      const received = { kind: 'read', reply: replyOf(200, ''), end, ...(usage && { usage }) } as const;
+      return readAnswer(received, { kind, stream }, facts(true));
+    }
+  }
+}
+
+/** An answer as it travels. What breaks streams leaves an answer that is none alone. */
+function bytesOf(
+  { events }: ModelAnswer,
+  kind: 'generate' | 'chat',
+  stream: boolean,
+  fault: AskFault | undefined,
+): string {
+  const sent = kind === 'chat' ? events.flatMap(chatEvent) : events;
+  if (!stream) {
+    const whole = JSON.stringify(kind === 'chat' ? wholeChat(events) : wholeNative(events));
+    return fault === 'truncated' || fault === 'cut-event' ? whole.slice(0, -5) : whole;
+  }
+  const event = (data: unknown): string => `data: ${JSON.stringify(data)}\r\n\r\n`;
+  const error = (code: number): string => event({ error: { code, message: 'overloaded', status: '' } });
+  const lines = sent.map(event);
+  switch (fault) {
+    case 'truncated':
+      return lines.slice(0, -1).join('');
+    case 'cut-event':
+      return lines.join('').slice(0, -12);
+    case 'in-stream-503':
+      return `${lines.slice(0, 1).join('')}${error(503)}`;
+    case 'in-stream-429':
+      return `${lines.slice(0, 1).join('')}${error(429)}`;
+    default:
+      return lines.join('');
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+interface Candidate {
+  readonly content?: { readonly parts?: readonly Json[] };
+  readonly finishReason?: string;
+}
+
+const candidateOf = (event: Json): Candidate | undefined =>
+  (event['candidates'] as readonly Candidate[] | undefined)?.[0];
+
+function wholeNative(events: readonly Json[]): Json {
+  const parts = events.flatMap((event) => candidateOf(event)?.content?.parts ?? []);
+  const last = events.at(-1) ?? {};
+  const finished = candidateOf(last);
+  return finished === undefined
+    ? last
+    : {
+        ...last,
+        candidates: [{ ...finished, content: { role: 'model', ...(parts.length > 0 && { parts }) } }],
+      };
+}
+
+const textOf = (event: Json): string =>
+  (candidateOf(event)?.content?.parts ?? [])
+    .map((part) => (part['thought'] === true ? '' : String(part['text'] ?? '')))
+    .join('');
+
+const finishOf = (event: Json): string | undefined => {
+  const reason = candidateOf(event)?.finishReason;
+  if (reason === undefined) return undefined;
+  return { STOP: 'stop', MAX_TOKENS: 'length', SAFETY: 'content_filter' }[reason] ?? reason;
+};
+
+function chatUsage(event: Json): Json {
+  const usage = (event['usageMetadata'] ?? {}) as Readonly<Record<string, number>>;
+  const { promptTokenCount = 0, totalTokenCount = 0 } = usage;
+  return {
+    prompt_tokens: promptTokenCount,
+    completion_tokens: totalTokenCount - promptTokenCount,
+    total_tokens: totalTokenCount,
+  };
+}
+
+const chatEvent = (event: Json): readonly Json[] => [
+  {
+    choices:
+      candidateOf(event) === undefined
+        ? []
+        : [{ index: 0, delta: { content: textOf(event) }, finish_reason: finishOf(event) ?? null }],
+    usage: chatUsage(event),
+  },
+];
+
+const wholeChat = (events: readonly Json[]): Json => {
+  const last = events.at(-1) ?? {};
+  return {
+    choices:
+      candidateOf(last) === undefined
+        ? []
+        : [
+            {
+              index: 0,
+              message: { role: 'assistant', content: events.map(textOf).join('') },
+              finish_reason: finishOf(last) ?? 'stop',
+            },
+          ],
+    usage: chatUsage(last),
+  };
+};

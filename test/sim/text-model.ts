@@ -1,0 +1,112 @@
+import { isMapping } from '../../src/pipeline/value.ts';
+import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import { roundsIn } from '../../src/run/function-calls.ts';
+import type { Chance } from './chance.ts';
+import type { AskFault } from './faults.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A native answer, in the parts that a stream would bring it in. */
+export interface ModelAnswer {
+  readonly events: readonly Json[];
+  /** Tokens of the whole answer. */
+  readonly tokens: number;
+}
+
+/** Which of the four the model finds best: the same whenever it is asked. */
+export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4, 'best', key);
+
+/**
+ * What the model says to a request: always the same, but for what a fault makes of it. Calls functions twice where it
+ * is given some, answers JSON that was asked for, and draws.
+ */
+export function answerOf(
+  record: JobRecord,
+  chance: Chance,
+  n: number,
+  fault: AskFault | undefined,
+): ModelAnswer {
+  const { key, request } = record;
+  if (!isTextRequest(request)) throw new Error(`${key} asks for no text.`);
+  const usage = usageOf(chance, n);
+  const tell = (parts: readonly Json[], finishReason = 'STOP'): ModelAnswer => ({
+    tokens: usage.totalTokenCount,
+    events: [
+      ...parts.map((part) => ({
+        candidates: [{ index: 0, content: { role: 'model', parts: [part] } }],
+        usageMetadata: usage,
+      })),
+      {
+        candidates: [{ index: 0, content: { role: 'model' }, finishReason }],
+        usageMetadata: usage,
+        modelVersion: 'v1',
+      },
+    ],
+  });
+  const thought = { text: 'Let me think.', thought: true, thoughtSignature: `s${key}` };
+  switch (fits(fault, request.fields) ? fault : undefined) {
+    case 'blocked':
+      return {
+        tokens: usage.totalTokenCount,
+        events: [{ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: usage }],
+      };
+    case 'filtered':
+      return tell([{ text: 'It is' }], 'SAFETY');
+    case 'max-tokens':
+      return tell([{ text: 'It was a dark' }], 'MAX_TOKENS');
+    case 'all-thought':
+      return tell([thought], 'MAX_TOKENS');
+    case 'empty':
+      return tell([]);
+    case 'bad-call':
+      return tell([], 'MALFORMED_FUNCTION_CALL');
+    case 'stranger-call':
+      return tell([{ functionCall: { name: 'launch', args: {} } }]);
+    case 'endless-calls':
+      return tell([{ functionCall: { name: 'wind', args: {} } }]);
+    case 'not-json':
+      return tell([{ text: 'Number two, I think.' }]);
+    case 'schema':
+      return tell([{ text: '{"best":9}' }]);
+    default:
+      return tell([thought, ...saidTo(record, chance)]);
+  }
+}
+
+/** Whether what goes wrong can go wrong with such a request: an answer that is no JSON is a good one where none was asked for. */
+function fits(fault: AskFault | undefined, fields: JobRecord['request']['fields']): boolean {
+  const hasSchema = isMapping(fields['responseSchema']);
+  if (fault === 'schema') return hasSchema;
+  if (fault === 'not-json') return hasSchema || isMapping(fields['response_format']);
+  return (fault !== 'stranger-call' && fault !== 'endless-calls') || isMapping(fields['functions']);
+}
+
+function saidTo({ key, request, turns }: JobRecord, chance: Chance): readonly Json[] {
+  const { fields } = request;
+  const config = fields['generationConfig'];
+  if (isMapping(fields['functions']) && roundsIn(turns) < chance.whole(0, 3, 'rounds', key))
+    return [
+      { functionCall: { id: 'a', name: 'temperature', args: { of: key } }, thoughtSignature: `c${key}` },
+      { functionCall: { name: 'wind', args: {} } },
+    ];
+  if (isMapping(fields['responseSchema'])) {
+    const json = JSON.stringify({ best: bestOf(chance, key) });
+    return [{ text: chance.happens(0.3, 'fence', key) ? `\`\`\`json\n${json}\n\`\`\`` : json }];
+  }
+  if (isMapping(fields['response_format'])) return [{ text: `{"note":"${key}"}` }];
+  if (isMapping(config))
+    return [{ text: 'Here: ' }, { inlineData: { mimeType: 'image/png', data: 'aGVsbG8=' } }];
+  return [{ text: `Words of ${key}` }, { text: ', and more of them.' }];
+}
+
+function usageOf(chance: Chance, n: number) {
+  const promptTokenCount = chance.whole(10, 2000, 'prompt', n);
+  const candidatesTokenCount = chance.whole(1, 3000, 'candidates', n);
+  const thoughtsTokenCount = chance.whole(0, 500, 'thoughts', n);
+  return {
+    promptTokenCount,
+    candidatesTokenCount,
+    thoughtsTokenCount,
+    totalTokenCount: promptTokenCount + candidatesTokenCount + thoughtsTokenCount,
+  };
+}
