@@ -1,0 +1,317 @@
+import { describe, expect, test } from 'vitest';
+
+import type { FailureClass } from '../../../src/service/answer.ts';
+import type { JsonObject } from '../../../src/service/text.ts';
+import { answering, key, never } from '../scripted-fetch.ts';
+import { event } from './streams.ts';
+import { asked, call, chatAnswer, failureOf, plainAnswer, replyTo, sentFor, textServiceWith } from './text-service.ts';
+
+const gateway = (message: string, code: unknown = '', more: object = {}): JsonObject => ({
+  error: { code, message: `${message} (request id: r-1)`, type: 'svc_api_error', ...more },
+});
+const vendor = (code: number, status: string, message: string, details: readonly unknown[] = []): JsonObject => ({
+  error: { code, message, status, details },
+});
+const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22.5s' };
+
+interface Row {
+  readonly status: number;
+  readonly body: unknown;
+  readonly code: string;
+  readonly class: FailureClass;
+}
+
+const page = '<!doctype html><html><head><title>Hi</title></head></html>';
+
+const rows: readonly Row[] = [
+  { status: 400, body: gateway('no'), code: 'service.rejected', class: 'permanent' },
+  { status: 400, body: vendor(400, 'INVALID_ARGUMENT', 'no'), code: 'service.rejected', class: 'permanent' },
+  { status: 400, body: gateway('x', 'do_request_failed'), code: 'service.unavailable', class: 'retry' },
+  { status: 400, body: '{"error":{"mess', code: 'service.ambiguous', class: 'retry' },
+  {
+    status: 400,
+    body: vendor(400, 'INVALID_ARGUMENT', 'API key not valid.', [{ reason: 'API_KEY_INVALID' }]),
+    code: 'service.unauthorized',
+    class: 'stop',
+  },
+  { status: 401, body: gateway('invalid token'), code: 'service.unauthorized', class: 'stop' },
+  { status: 403, body: gateway('no', 'access_denied'), code: 'service.forbidden', class: 'permanent' },
+  { status: 404, body: vendor(404, 'NOT_FOUND', 'models/x is not found'), code: 'service.not-found', class: 'permanent' },
+  { status: 404, body: gateway('Invalid URL (POST /v1beta/x)'), code: 'service.not-found', class: 'stop' },
+  { status: 404, body: page, code: 'service.not-json', class: 'stop' },
+  { status: 200, body: page, code: 'service.not-json', class: 'stop' },
+  { status: 301, body: '', code: 'service.redirect', class: 'stop' },
+  { status: 408, body: '', code: 'service.unavailable', class: 'retry' },
+  { status: 413, body: page, code: 'service.too-large', class: 'permanent' },
+  { status: 429, body: gateway('slow down'), code: 'service.throttled', class: 'throttle' },
+  { status: 499, body: vendor(499, 'CANCELLED', 'no'), code: 'service.unavailable', class: 'retry' },
+  { status: 500, body: gateway('oops'), code: 'service.unavailable', class: 'retry' },
+  { status: 500, body: gateway('bad', 'invalid_request'), code: 'service.rejected', class: 'permanent' },
+  { status: 500, body: gateway('bad', 'sensitive_words_detected'), code: 'service.rejected', class: 'permanent' },
+  { status: 503, body: gateway('busy'), code: 'service.unavailable', class: 'retry' },
+  { status: 503, body: gateway('no channel', 'model_not_found'), code: 'service.not-found', class: 'permanent' },
+  ...[502, 504, 520, 521, 522, 523, 524, 599].map(
+    (status): Row => ({ status, body: page, code: 'service.unavailable', class: 'retry' }),
+  ),
+  { status: 200, body: '{"candidates":[{"con', code: 'service.malformed', class: 'retry' },
+  { status: 200, body: '', code: 'service.malformed', class: 'retry' },
+  { status: 200, body: '{"code":1}', code: 'service.malformed', class: 'retry' },
+  { status: 200, body: gateway('busy', 503), code: 'service.unavailable', class: 'retry' },
+];
+
+test.each(rows)('HTTP $status with $body is $code, $class', async ({ status, body, ...expected }) => {
+  const given = { status, ...(status === 301 && { headers: { location: 'https://www.example.com' } }) };
+  for (const kind of ['generate', 'chat'] as const) {
+    expect(await failureOf(body, call({ prompt: 'a' }, { kind }), given)).toMatchObject(expected);
+  }
+});
+
+describe('in a stream that began well', () => {
+  const streamed = (...items: readonly unknown[]) =>
+    failureOf(
+      `data: ${JSON.stringify(event([{ text: 'a' }], {}, { promptTokenCount: 3 }))}\n\n${items
+        .map((item) => (typeof item === 'string' ? item : `data: ${JSON.stringify(item)}\n\n`))
+        .join('')}`,
+      call({ prompt: 'a' }, { stream: true }),
+    );
+  const usage = { prompt: 3, total: 3 };
+
+  test.each([
+    [vendor(503, 'UNAVAILABLE', 'overloaded'), 503, 'service.unavailable', 'retry'],
+    [{ error: { message: 'x', status: 'INTERNAL' } }, 500, 'service.unavailable', 'retry'],
+    [{ error: { message: 'x', type: 'rate_limit_error' } }, 429, 'service.throttled', 'throttle'],
+    [{ error: { message: 'x', code: '' } }, 500, 'service.unavailable', 'retry'],
+    [{ error: 'it broke' }, 500, 'service.unavailable', 'retry'],
+    [vendor(400, 'INVALID_ARGUMENT', 'x'), 400, 'service.rejected', 'permanent'],
+    [vendor(401, 'UNAUTHENTICATED', 'x'), 401, 'service.unauthorized', 'stop'],
+    [gateway('x', 'model_not_found'), 500, 'service.not-found', 'permanent'],
+  ])('%j has the code of a %d', async (error, status, code, failureClass) => {
+    const expected = { status, code, class: failureClass, usage };
+    expect(await streamed(error)).toMatchObject(expected);
+    expect(await streamed(JSON.stringify(error, null, 2))).toMatchObject(expected);
+  });
+
+  test('a 429 says when to come back, in a stream and outside', async () => {
+    const error = vendor(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [{ '@type': 'x' }, retryInfo]);
+    const expected = { code: 'service.throttled', class: 'throttle', retryAfterMs: 22_500 };
+    expect(await streamed(error)).toMatchObject({ ...expected, usage });
+    expect(await failureOf(error, undefined, { status: 429 })).toMatchObject(expected);
+  });
+
+  test('the end of the file is none', async () => {
+    expect(await streamed()).toMatchObject({ code: 'stream.truncated', class: 'retry', status: 200, usage });
+    expect(await failureOf('', call({ prompt: 'a' }, { stream: true }))).toMatchObject({ code: 'stream.truncated' });
+  });
+
+  test('a broken event is told with what was counted', async () => {
+    expect(await streamed('data: {"a":\n\n')).toMatchObject({ code: 'service.malformed', class: 'retry', usage });
+  });
+});
+
+describe('what a message says', () => {
+  const refusal = async (body: unknown, fields: JsonObject, status = 400): Promise<string> =>
+    (await failureOf(body, call({ prompt: 'a', ...fields }), { status })).message;
+  const invalid = (message: string, details: readonly unknown[] = []): JsonObject =>
+    vendor(400, 'INVALID_ARGUMENT', message, details);
+
+  test.each([
+    ['Unknown name "foo" at \'generation_config\': Cannot find field.', {}, 'does not know "generationConfig.foo"'],
+    ['Unknown name "bar": Cannot find field.', {}, 'does not know "bar"'],
+    [
+      "Invalid value at 'generation_config.temperature' (TYPE_FLOAT), \"hot\"",
+      {},
+      'objects to "generationConfig.temperature"',
+    ],
+    [
+      '* GenerateContentRequest.tools[0].function_declarations[0].name: Invalid function name.',
+      { functions: {} },
+      'objects to "functions"',
+    ],
+    [
+      "Invalid value at 'generation_config.response_schema.properties'",
+      { responseSchema: {} },
+      'objects to "responseSchema"',
+    ],
+    [
+      "Invalid value at 'system_instruction.parts[0].text'",
+      { system: 'x' },
+      'objects to "system"',
+    ],
+    ["Invalid value at 'contents[0].parts[0].inline_data.mime_type'", {}, 'objects to "images"'],
+    [
+      'You can only set only one of thinking budget and thinking level.',
+      {},
+      'keep one of thinkingLevel and thinkingBudget',
+    ],
+    [
+      'thinking_level is not supported by this model',
+      { thinking: 'low' },
+      'The model "text-pro" takes a thinking budget, or no thinking at all: write thinking: 1024',
+    ],
+    [
+      'thinking_budget is not supported by this model',
+      { thinking: 9 },
+      'The model "text-pro" takes a thinking level: write thinking: minimal, low, medium or high',
+    ],
+    ['The thinking budget (52428) is invalid.', { thinking: 52_428 }, 'does not take this thinking budget'],
+    [
+      'Budget 0 is invalid. This model only works in thinking mode.',
+      { thinking: 0 },
+      'cannot turn its thinking off',
+    ],
+  ])('%s', async (words, fields, advice) => {
+    expect(await refusal(invalid(words), fields)).toContain(advice);
+  });
+
+  test('fields of the details, in the words of the pipeline', async () => {
+    const details = [
+      {
+        '@type': 'type.googleapis.com/google.rpc.BadRequest',
+        fieldViolations: [
+          { field: 'generation_config.thinking_config.thinking_level', description: 'x' },
+          { field: 'safety_settings[0].category', description: 'y' },
+        ],
+      },
+    ];
+    expect(await refusal(invalid('Invalid.', details), { thinking: 'low' })).toContain(
+      'objects to "thinking", "safetySettings[0].category"',
+    );
+  });
+
+  test('the parameter of an OpenAI-like error', async () => {
+    const failure = await failureOf(
+      gateway('no', 'x', { param: 'max_tokens' }),
+      call({ prompt: 'a' }, { kind: 'chat' }),
+      { status: 400 },
+    );
+    expect(failure.message).toContain('objects to "max_tokens"');
+  });
+
+  test.each([
+    [404, vendor(404, 'NOT_FOUND', 'x')],
+    [503, gateway('No available channel', 'model_not_found')],
+  ])('HTTP %d names the model', async (status, body) => {
+    expect(await refusal(body, {}, status)).toContain('has no model "text-pro"');
+  });
+
+  test('a 403 names what to leave out', async () => {
+    const message = await refusal(gateway('no'), { search: true, thinking: 'low' }, 403);
+    expect(message).toContain('try a plain prompt without thinking and search');
+  });
+
+  test('its own words, without the request id, are what refusals are compared by', async () => {
+    expect(await failureOf(gateway('model name is required'), undefined, { status: 400 })).toMatchObject({
+      serviceMessage: 'model name is required',
+      requestId: 'r-1',
+      status: 400,
+    });
+  });
+});
+
+describe('size', () => {
+  const images = [
+    { mimeType: 'image/png', data: 'A'.repeat(4000) },
+    { mimeType: 'image/png', data: 'A'.repeat(9000) },
+  ];
+
+  test('a 413 names the largest part', async () => {
+    const failure = await failureOf('', call({ prompt: 'a' }, { images }), { status: 413 });
+    expect(failure.message).toContain('"images[1]"');
+  });
+
+  test.each(['generate', 'chat'] as const)('%s: what is too large is not sent', async (kind) => {
+    let sent = 0;
+    const fetch = (): Promise<Response> => {
+      sent++;
+      return Promise.resolve(new Response(JSON.stringify(kind === 'chat' ? chatAnswer : plainAnswer)));
+    };
+    const ask = (maxRequestBytes: number, request: object) =>
+      textServiceWith({ fetch, maxRequestBytes }).ask(call({ prompt: 'a' }, { kind, ...request }), never);
+    const refused = await ask(10_000, { images });
+    expect(refused).toMatchObject({ ok: false, error: { code: 'request.too-large', class: 'permanent' } });
+    expect(refused.ok ? '' : refused.error.message).toContain('"images[1]"');
+    // By its bytes, not its characters.
+    expect(await ask(1000, { extra: { x: 'é'.repeat(600) } })).toMatchObject({ ok: false });
+    expect(sent).toBe(0);
+    expect(await ask(20_000, { images })).toMatchObject({ ok: true });
+    expect(sent).toBe(1);
+  });
+
+  test('32 MiB are sent unless something else is said', async () => {
+    const fits = call({ prompt: 'a' }, { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024 - 200) }] });
+    expect(await asked(plainAnswer, fits)).toMatchObject({ ok: true });
+    const not = call({ prompt: 'a' }, { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024) }] });
+    expect(await asked(plainAnswer, not)).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
+  });
+});
+
+describe('models that fit no address', () => {
+  test.each(['', '.', '..', 'a b', 'a\n', '\ud800', 'x'.repeat(257), 7, undefined])('%j', async (model) => {
+    expect(await asked(plainAnswer, call({ model, prompt: 'a' }))).toMatchObject({
+      ok: false,
+      error: { code: 'service.bad-id', class: 'permanent' },
+    });
+  });
+});
+
+describe('the key', () => {
+  test('is a bearer token, or in the header of the native endpoint', async () => {
+    const bearer = await sentFor(call({ prompt: 'a' }));
+    expect(bearer.headers.get('authorization')).toBe(`Bearer ${key}`);
+    expect(bearer.headers.get('x-vendor-api-key')).toBeNull();
+    const header = await sentFor(call({ prompt: 'a' }), { auth: 'header' });
+    expect(header.headers.get('x-vendor-api-key')).toBe(key);
+    expect(header.headers.get('authorization')).toBeNull();
+  });
+
+  test('of chat and models it is a bearer token, whatever is chosen', async () => {
+    const chat = await sentFor(call({ prompt: 'a' }, { kind: 'chat' }), { auth: 'header' });
+    expect(chat.headers.get('authorization')).toBe(`Bearer ${key}`);
+    let authorization: string | null = null;
+    const service = textServiceWith({
+      auth: 'header',
+      fetch: (_url, init) => {
+        authorization = new Headers(init?.headers).get('authorization');
+        return Promise.resolve(new Response('{"data":[]}'));
+      },
+    });
+    await service.models(never);
+    expect(authorization).toBe(`Bearer ${key}`);
+  });
+
+  test('is shown by no failure', async () => {
+    for (const status of [200, 400, 401, 404, 500]) {
+      const failure = await failureOf(gateway(`key ${key} of ${encodeURIComponent(key)}`, key), undefined, { status });
+      expect(JSON.stringify(failure)).not.toContain(key);
+    }
+    const failure = await failureOf(`data: {"error":{"message":"${key}"}}\n\n`);
+    expect(JSON.stringify(failure)).not.toContain(key);
+  });
+
+  test('is kept with no answer, also where a stream cut it in two', async () => {
+    const parts = (text: string): string => `data: ${JSON.stringify(event([{ text }], { finishReason: 'STOP' }))}\n\n`;
+    const { candidates, whole } = await replyTo(
+      `${parts(`it is ${key.slice(0, 9)}`)}${parts(key.slice(9))}data: {"responseId":"${key}","${key}":1}\n\n`,
+      undefined,
+      { headers: { 'x-request-id': key } },
+    );
+    expect(candidates[0]?.text).toBe('it is [secret]');
+    expect(JSON.stringify(whole)).not.toContain(key);
+  });
+
+  test('image data is not searched for secrets that are found in anything', async () => {
+    const data = `${'A'.repeat(2000)}abcd`;
+    const body = { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] } }] };
+    const { candidates } = await replyTo(body, undefined, {}, { secrets: ['abcd'] });
+    expect(candidates[0]?.images).toEqual([{ mimeType: 'image/png', data }]);
+  });
+});
+
+test('the image half says where a base address goes wrong, the text half the same', async () => {
+  const baseUrl = 'https://api.example.com/v1';
+  const text = await failureOf(page, undefined, {}, { baseUrl });
+  const image = await answering(200, page, {}, { baseUrl }).fetchTask('1700000000000001', never);
+  for (const message of [text.message, image.ok ? '' : image.error.message]) {
+    expect(message).toContain('try https://api.example.com.');
+  }
+});
