@@ -23,6 +23,18 @@ const byCode: Readonly<Record<string, string>> = {
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
   'task.timeout': 'Every later run looks at its task once more before anything else.',
   'service.task-unknown': 'The service no longer knows its task: it can only be submitted anew.',
+  'text.blocked': 'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
+  'text.filtered': 'The answer was held back by a filter: change the prompt or the safetySettings.',
+  'text.max-tokens':
+    'Raise generationConfig.maxOutputTokens (chat: max_tokens), or take cut answers with accept: [MAX_TOKENS].',
+  'text.empty': 'Where thinking took all the tokens, raise maxOutputTokens or lower thinking.',
+  'text.not-json':
+    'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
+  'text.schema':
+    'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
+  'function.unanswered': 'Give the function an answer in the step, or take it out of its tools.',
+  'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
+  'input.changed': 'Run again: that plans with the file as it is now.',
   'submit.refused':
     'The service did not take the request on: what it says tells whether another try can help.',
 };

@@ -2,7 +2,8 @@ import type { JobError } from '../plan/job.ts';
 import { pressNames } from '../plan/price.ts';
 import type { JobMention, JobStory } from './job-story.ts';
 import { counted, money, size } from './progress/amounts.ts';
-import { printable } from './progress/printable.ts';
+import { cut, printable } from './progress/printable.ts';
+import { tokenWords } from './progress/token-words.ts';
 
 /** The story of a job for people. All that a file or a service said is made harmless. */
 export function storyText(story: JobStory): string {
@@ -18,6 +19,7 @@ export function storyText(story: JobStory): string {
       ...(story.taskId === undefined ? [] : [['task', printable(story.taskId)] as const]),
       ...(story.submittedAt === undefined ? [] : [['submitted', story.submittedAt] as const]),
       ...(story.finishedAt === undefined ? [] : [['settled', story.finishedAt] as const]),
+      ...answerRows(story),
       ...(story.cost === undefined ? [] : [['cost', money(story.cost)] as const]),
       ...(story.buttons.length === 0 ? [] : [['offers', printable(story.buttons.join(', '))] as const]),
       ...story.artifacts.map(
@@ -83,7 +85,11 @@ function mentionWords({ job, cell, step, branch, status, taskId }: JobMention): 
 
 function requestRows({ request, prompt, speed, pressed }: JobStory): readonly Row[] {
   const { prompt: _prompt, ...fields } = request.fields;
-  const others = Object.entries({ ...fields, ...request.extra });
+  const others = Object.entries({
+    ...fields,
+    ...('images' in request && request.images !== undefined ? { images: request.images } : {}),
+    ...request.extra,
+  });
   return [
     ['asks for', request.kind === 'click' ? `a click on ${pressWords(request.press)}` : request.kind],
     ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
@@ -91,6 +97,29 @@ function requestRows({ request, prompt, speed, pressed }: JobStory): readonly Ro
     ...(prompt === undefined ? [] : [['prompt', printable(prompt)] as const]),
     ...others.map(([name, value]): Row => ['with', printable(`${name}: ${JSON.stringify(value)}`)]),
     ...(speed === undefined ? [] : [['speed', speed] as const]),
+  ];
+}
+
+/** More of a text than this is in its file. */
+const longestText = 500;
+
+function answerRows({ answer, usage, rounds = [], unusable }: JobStory): readonly Row[] {
+  const counted = tokenWords(usage);
+  const { model, requestId, blockReason, candidates = [], file } = answer ?? {};
+  return [
+    ...rounds.map(
+      ({ calls }, index): Row => ['called', `round ${index + 1}: ${printable(calls.join(', '))}`],
+    ),
+    ...(model === undefined ? [] : [['answered by', printable(model)] as const]),
+    ...(blockReason === undefined ? [] : [['blocked', printable(blockReason)] as const]),
+    ...candidates.map(({ text, finishReason }): Row => {
+      const shown = cut(printable(text), longestText);
+      return ['answer', finishReason === undefined ? shown : `${shown}\n(${printable(finishReason)})`];
+    }),
+    ...(unusable === undefined ? [] : [['unusable', `${unusable} answers before or with this one`] as const]),
+    ...(counted === undefined ? [] : [['tokens', counted.replace(/^tokens /, '')] as const]),
+    ...(requestId === undefined ? [] : [['request id', printable(requestId)] as const]),
+    ...(file === undefined ? [] : [['whole answer', printable(file)] as const]),
   ];
 }
 
@@ -114,6 +143,12 @@ const outcomes: Readonly<Record<string, string>> = {
   lost: 'no answer came',
   retry: 'failed in a way that may pass',
   unanswered: 'sent, no answer on record',
+  done: 'answered',
+  calls: 'called functions, which were answered',
+  invalid: 'answered, and the answer could not be used',
+  failed: 'answered, and the answer is none that can be used',
+  unread: 'not asked: an image could not be read',
+  unwritten: 'answered, and the answer could not be written',
   'user.adopted': 'you took its task on',
   'user.dropped': 'you gave it up',
   'user.retry': 'you let it be submitted again',

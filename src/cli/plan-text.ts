@@ -15,7 +15,7 @@ export function planText(report: PlanReport): string {
     `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${printable(report.service)}`,
     '',
     ...table([
-      ['step', 'kind', 'slots', 'jobs', 'to submit', 'cost', 'already', 'other'],
+      ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'],
       ...steps.map((step) => row(step.step, step.kind, step, step.open)),
       ...(steps.length > 1
         ? [
@@ -29,7 +29,7 @@ export function planText(report: PlanReport): string {
         : []),
     ]),
     '',
-    `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(total)}${costText(total)}`,
+    `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(total)}${tokenText(total)}${costText(total)}`,
     ...examples.map(
       ({ cell, step, prompt }) =>
         `  cell ${cell}, ${printable(step)}: ${cut(printable(prompt), promptWidth)}`,
@@ -46,6 +46,9 @@ const row = (name: string, kind: string, counts: PlanCounts, open: boolean): rea
   `${count(counts.slots)}${open ? '+' : ''}`,
   count(counts.jobs),
   count(counts.submits),
+  counts.tokens.input + counts.tokens.output === 0
+    ? ''
+    : `~${count(counts.tokens.input + counts.tokens.output)}`,
   counts.cost === 0 ? '' : money(counts.cost),
   listed([
     [counts.done, 'done'],
@@ -80,14 +83,18 @@ function whyText({ why, submits }: PlanCounts): string {
   return reasons === '' ? '' : `: ${reasons}`;
 }
 
+/** A guess: what the answers take is known when they are there. */
+const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
+  input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
+
 function costText({ cost, unpriced, submits }: PlanCounts): string {
   if (submits === 0) return '';
   if (unpriced === submits) return '. The pipeline gives no prices, so the cost is not known';
   return `. Cost ${money(cost)}${unpriced === 0 ? '' : `, without the ${counted(unpriced, 'submission')} that have no price`}`;
 }
 
-/** slots, jobs, to submit, cost */
-const isNumber = (column: number): boolean => column >= 2 && column <= 5;
+/** slots, jobs, to submit, tokens, cost */
+const isNumber = (column: number): boolean => column >= 2 && column <= 6;
 
 /** Columns as wide as their widest entry; numbers to the right; columns with nothing in them are left out. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
