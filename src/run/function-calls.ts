@@ -1,3 +1,4 @@
+import { cutText } from '../pipeline/terminal-text.ts';
 import { isMapping, type Value } from '../pipeline/value.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { ReplyCandidate } from '../service/text.ts';
@@ -36,7 +37,7 @@ export function answerCalls(
     return {
       ok: false,
       code: 'function.unanswered',
-      message: `The model called "${stranger.name}", which is not one of the step's functions: ${Object.keys(functions).join(', ')}.`,
+      message: `The model called "${cutText(stranger.name)}", which is not one of the step's functions: ${Object.keys(functions).join(', ')}.`,
     };
   const rounds = Number(request.fields['rounds'] ?? defaultRounds);
   if (roundsIn(turns) >= rounds)

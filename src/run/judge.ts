@@ -1,5 +1,6 @@
 import type { AnswerPiece } from '../artifacts/writer.ts';
 import { answerChecker } from '../pipeline/answer-schema.ts';
+import { cutText } from '../pipeline/terminal-text.ts';
 import { canonicalJson, isMapping, type Value } from '../pipeline/value.ts';
 import {
   isTextRequest,
@@ -58,7 +59,7 @@ function verdictOf(
   }
   const { refusal, finishReason = 'STOP', finishMessage, functionCalls, text, images } = candidate;
   if (refusal !== undefined && refusal !== '')
-    return failed(told('text.refused', `The model would not answer: ${refusal}`));
+    return failed(told('text.refused', `The model would not answer: ${cutText(refusal)}`));
   const reason = named(finishReason, finishMessage);
   const holds = hasText(text) || images.length > 0;
   const accepted =
@@ -77,7 +78,7 @@ function verdictOf(
         return failed(
           told(
             'text.filtered',
-            `The answer ended for a reason that is no plain end: ${reason}. If such an answer is a result, say \`accept: [${finishReason}]\`.`,
+            `The answer ended for a reason that is no plain end: ${reason}. If such an answer is a result, say \`accept: [${cutText(finishReason)}]\`.`,
           ),
         );
       case 'plain':
@@ -214,7 +215,7 @@ function allThought(told: Told, { usage }: TextReply): JobError {
 const hasText = (text: string): boolean => text.trim() !== '';
 
 const named = (reason: string, message: string | undefined): string =>
-  message === undefined || message === '' ? reason : `${reason}: ${message}`;
+  cutText(message === undefined || message === '' ? reason : `${reason}: ${message}`);
 
 /** Enough to see what came instead. */
 const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

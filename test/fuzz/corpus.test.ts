@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { prepare } from './check/check.ts';
-import type { Input, Kind } from './input.ts';
+import { type Input, type Kind, type Piece, piece } from './input.ts';
 
 /** Inputs that once did harm, or easily could: `<folder>/<what it is>@<code that it is met with>.<ending>`. */
 const corpus = fileURLToPath(new URL('corpus', import.meta.url));
@@ -16,7 +16,26 @@ const kindOf: Readonly<Record<string, Kind>> = {
   address: 'selector',
   template: 'template',
   condition: 'template',
+  stream: 'stream',
+  answer: 'answer',
+  schema: 'schema',
 };
+
+/** Kinds whose ending says which reader it is for. */
+const ofEnding: ReadonlySet<Kind> = new Set(['table', 'stream', 'answer']);
+
+/** Of a pipeline the command line makes text; tables and answers are read as the bytes that they are. */
+function piecesOf(kind: Kind, bytes: Buffer): readonly Piece[] {
+  const text = bytes.toString('utf8');
+  if (kind === 'schema') {
+    // The schema is the first line, the answer all that follows.
+    const end = text.indexOf('\n');
+    return [piece(text.slice(0, end)), piece(text.slice(end + 1))];
+  }
+  return ofEnding.has(kind)
+    ? [{ text: bytes.toString('latin1'), times: 1, encoding: 'latin1' }]
+    : [piece(text)];
+}
 
 const files = readdirSync(corpus, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('@'));
 
@@ -25,12 +44,12 @@ it.each(files.sort())('%s', async (name) => {
   const ending = path.extname(name).slice(1);
   const bytes = readFileSync(path.join(corpus, name));
   const kind = kindOf[folder] as Kind;
-  // Of a pipeline the command line makes text; a table is read as the bytes that it is.
-  const one =
-    kind === 'table'
-      ? { text: bytes.toString('latin1'), times: 1, encoding: 'latin1' as const }
-      : { text: bytes.toString('utf8'), times: 1 };
-  const input: Input = { kind, form: kind === 'table' ? ending : folder, pieces: [one], chunk: 0 };
+  const input: Input = {
+    kind,
+    form: ofEnding.has(kind) ? ending : folder,
+    pieces: piecesOf(kind, bytes),
+    chunk: 0,
+  };
   const code = path.basename(name, `.${ending}`).split('@')[1];
   expect(await prepare(input)()).toContain(code);
 });

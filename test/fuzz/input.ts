@@ -8,6 +8,9 @@ export const kinds = [
   'name',
   'path',
   'git',
+  'stream',
+  'answer',
+  'schema',
 ] as const;
 
 export type Kind = (typeof kinds)[number];

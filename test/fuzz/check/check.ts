@@ -1,4 +1,5 @@
 import type { Input, Kind } from '../input.ts';
+import { answerRun, schemaRun } from './answers.ts';
 import { lawfulPrototypes, type Run } from './law.ts';
 import { argumentsRun, gitRun, pathRun } from './machine.ts';
 import { nameRun, pipelineRun, selectorRun, tableRun, templateRun } from './texts.ts';
@@ -12,6 +13,9 @@ const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
   name: nameRun,
   path: pathRun,
   git: gitRun,
+  stream: answerRun,
+  answer: answerRun,
+  schema: schemaRun,
 };
 
 /**

@@ -7,6 +7,7 @@ import { compilePattern, patternMistake, patternSubject } from '../../../src/pip
 import { type TableFormat, tableBatches } from '../../../src/pipeline/table.ts';
 import { TableError } from '../../../src/pipeline/table-error.ts';
 import { TemplateError, type TemplateScope } from '../../../src/pipeline/template.ts';
+import type { Value } from '../../../src/pipeline/value.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { examine, filesOf } from './examine.ts';
 import { Broken, lawfulMistakes, lawfulText, locate, type Run } from './law.ts';
@@ -87,7 +88,18 @@ const scope: TemplateScope = {
     n: 3,
   },
   repeat: 1,
-  steps: { grid: { url: 'https://a.example/1.png' } },
+  steps: {
+    grid: { url: 'https://a.example/1.png' },
+    pick: {
+      text: '{"best": 3}',
+      // As JSON.parse makes it of what a model says: names of JavaScript's own are members like any other.
+      json: JSON.parse(
+        '{"best":3,"why":"a%<&","list":[{"name":"ink"},{"name":null}],"__proto__":{"a":1},"constructor":{"name":"x"}}',
+      ) as Value,
+      parts: [{ text: '{"best": 3}', thoughtSignature: 's' }],
+      usage: { prompt: 3, total: 14 },
+    },
+  },
 };
 
 /** @throws Broken when a rendering fails in an unforeseen way, or gives more than it may */

@@ -1,24 +1,29 @@
 import type { Draft, Input, Kind } from '../input.ts';
 import { Random } from '../random.ts';
+import { hostileAnswer, hostileStream } from './answer.ts';
 import { hostileArguments } from './arguments.ts';
 import { hostileGit } from './git.ts';
 import { hostileName } from './name.ts';
 import { hostilePath } from './path.ts';
 import { hostilePipeline } from './pipeline.ts';
+import { hostileSchema } from './schema.ts';
 import { hostileSelector } from './selector.ts';
 import { hostileTable } from './table.ts';
 import { hostileTemplate } from './template.ts';
 
 /** Of a thousand inputs, how many are of a kind: what starts processes and touches the disk is dear. */
 const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Random) => Draft]>> = {
-  pipeline: [180, hostilePipeline],
-  table: [160, hostileTable],
-  selector: [340, hostileSelector],
-  template: [220, hostileTemplate],
+  pipeline: [150, hostilePipeline],
+  table: [120, hostileTable],
+  selector: [230, hostileSelector],
+  template: [180, hostileTemplate],
   arguments: [60, hostileArguments],
   name: [28, hostileName],
   path: [10, hostilePath],
   git: [2, hostileGit],
+  stream: [80, hostileStream],
+  answer: [70, hostileAnswer],
+  schema: [70, hostileSchema],
 };
 
 /** The input with this number: always the same one for a seed, whichever others are made. */

@@ -1,6 +1,8 @@
 import { type Draft, draft, piece } from '../input.ts';
 import type { Random } from '../random.ts';
+import { oddValue } from './json.ts';
 import { mutate, odd } from './oddity.ts';
+import { schemaLike } from './schema.ts';
 import { validPipelines } from './seeds.ts';
 
 const steps = 'steps: { grid: { imagine: "{{ a }}" } }\n';
@@ -237,6 +239,91 @@ function branches(random: Random): Draft {
   return draft('yaml', `name: t\nsteps:\n  grid: { imagine: a, path: "${path}" }\n${below.join('\n')}\n`);
 }
 
+/** Text steps whose fields are odd, missing, twice or elsewhere. */
+function texts(random: Random): Draft {
+  const value = (): string => JSON.stringify(oddValue(random));
+  const schema = (): string => JSON.stringify(schemaLike(random));
+  const text = (): string =>
+    JSON.stringify(
+      random.pick([
+        'Which is best?',
+        '{{ a }}',
+        '{{ steps.pick.json.best }}',
+        '{{ steps.say.text }}',
+        '{{ steps.grid.json }}',
+        '{{ steps.s0.parts[0].text }}',
+        odd(random),
+        mutate('{{ steps.pick.json.best | plus: 1 }}', random),
+      ]),
+    );
+  const image = (): string =>
+    random.pick([
+      'parent',
+      'steps.grid',
+      'steps.pick',
+      'steps.s0',
+      'x.png',
+      '../x.png',
+      'https://a.example/x',
+      'data:image/png;base64,aGk=',
+      'data:,',
+      '{{ a }}',
+      odd(random),
+    ]);
+  const field = (): string =>
+    random.pick([
+      () => `prompt: ${text()}`,
+      () => `prompt: ${text()}`,
+      () => `system: ${text()}`,
+      () => `images: [${random.some(0, 3, () => JSON.stringify(image())).join(', ')}]`,
+      () => `thinking: ${random.pick(['low', 'HIGH', '1024', '-2', '0', '"{{ a }}"', value()])}`,
+      () => `responseSchema: ${schema()}`,
+      () => `search: ${random.pick(['true', 'yes', value()])}`,
+      () => `functions: { f: { answer: ${value()}, parameters: ${schema()} } }`,
+      () => `functions: { ${JSON.stringify(odd(random))}: ${value()} }`,
+      () => `rounds: ${random.pick(['1', '0', '1e9', value()])}`,
+      () => `stream: ${random.pick(['true', value()])}`,
+      () => `accept: [${random.pick(['MAX_TOKENS', 'length', value()])}]`,
+      () => `continue: ${random.pick(['pick', 's0', 's1', 'grid', value()])}`,
+      () => `contents: [{ role: user, parts: [{ text: ${text()} }] }]`,
+      () => `contents: ${value()}`,
+      () => `messages: [{ role: user, content: ${text()} }]`,
+      () => `response_format: { type: json_schema, json_schema: { name: x, schema: ${schema()} } }`,
+      () =>
+        `generationConfig: { responseMimeType: application/json, responseSchema: ${schema()}, temperature: ${text()} }`,
+      () => `generationConfig: { thinkingConfig: { thinkingLevel: LOW, thinkingBudget: ${value()} } }`,
+      () => `tools: [${value()}]`,
+      () => `${JSON.stringify(odd(random))}: ${value()}`,
+    ])();
+  const step = (_: unknown, at: number): string => {
+    const from = random.pick([
+      '',
+      'from: grid, ',
+      'from: pick, ',
+      `from: s${at - 1}, `,
+      `from: s${at + 1}, `,
+      'gather: grid/*, ',
+      'gather: pick, ',
+    ]);
+    const kind = random.pick(['generate', 'generate', 'chat']);
+    const extra = random.happens(0.2) ? `, extra: ${value()}` : '';
+    const model = random.pick(['text-pro', '"{{ a }}"', '"{{ steps.pick.json.best }}"', value()]);
+    return `  s${at}: { ${from}${kind}: { model: ${model}, ${random.some(0, 4, field).join(', ')} }${extra} }`;
+  };
+  const limit = random.pick([
+    '',
+    'limits: { tokens: 1/min, text: 1/h }\n',
+    `models: { text-pro: { thinking: ${random.pick(['level', 'budget', 'none', value()])} } }\n`,
+    `prices: { text-pro: { input: ${value()}, output: 1 } }\n`,
+  ]);
+  return draft(
+    'yaml',
+    `name: t\n${limit}matrix: { a: [x, low, 7] }\nsteps:\n  grid: { imagine: "{{ a }}", path: U1,U2 }\n`,
+    `  pick: { from: grid, generate: { model: text-pro, prompt: which, images: [parent], responseSchema: { type: object, properties: { best: { type: integer } } } } }\n`,
+    `${Array.from({ length: random.whole(1, 5) }, step).join('\n')}\n`,
+  );
+}
+
 const marks = (random: Random): Draft => {
   const text = random.pick(validPipelines);
   return draft(
@@ -262,6 +349,9 @@ const shapes: readonly ((random: Random) => Draft)[] = [
   places,
   huge,
   branches,
+  texts,
+  texts,
+  texts,
   marks,
 ];
 
