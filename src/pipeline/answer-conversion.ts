@@ -14,7 +14,7 @@ type Json = { readonly [name: string]: unknown };
 type Path = readonly string[];
 
 /** As much as any service takes, and little enough to be compiled in no time. */
-const limits = { subschemas: 5000, depth: 100 } as const;
+const limits = { subschemas: 2000, depth: 100, targets: 100 } as const;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -48,6 +48,7 @@ class Conversion {
   /** Which targets apply to the very same value as a target does. */
   readonly #sameValue = new Map<string, { readonly pointer: string; readonly path: Path }[]>();
   #subschemas = 0;
+  #isFull = false;
 
   constructor(root: unknown, meter: string) {
     this.#root = root;
@@ -72,6 +73,14 @@ class Conversion {
     const known = this.#targets.get(pointer);
     if (known !== undefined) return known.name;
     const name = `t${this.#targets.size}`;
+    // The root is one of them.
+    if (this.#targets.size > limits.targets) {
+      if (!this.#isFull) {
+        this.#error(path, `A schema may have ${limits.targets} parts that are referred to, not more.`);
+      }
+      this.#isFull = true;
+      return name;
+    }
     this.#targets.set(pointer, { name });
     this.#waiting.push({ pointer, path, schema });
     return name;

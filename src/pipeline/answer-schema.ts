@@ -96,6 +96,25 @@ function compileChecker(declared: unknown): AnswerChecker {
     );
     return { mistakes, check: () => ({ ok: false, problems: problems.slice(0, limits.problems) }) };
   }
+  let validate: ValidateFunction | undefined;
+  return {
+    mistakes,
+    check(value) {
+      try {
+        // Whoever only validates a pipeline does not wait for it.
+        validate ??= compile(schema);
+        return check(validate, value);
+      } catch (error) {
+        // Schemas that lead to each other take stack as well.
+        if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
+        return { ok: false, problems: ['The answer takes too much work to check against its schema.'] };
+      }
+    },
+  };
+}
+
+/** @returns what says whether a value keeps to the schema; it throws {@link TooMuchWork} */
+function compile(schema: unknown): ValidateFunction {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: false,
@@ -105,7 +124,8 @@ function compileChecker(declared: unknown): AnswerChecker {
     inlineRefs: false,
     addUsedSchema: false,
     logger: false,
-    code: { regExp: boundedPattern },
+    // Its optimizer takes time that grows with the square of the schema.
+    code: { regExp: boundedPattern, optimize: false },
   });
   ajv.addKeyword({ keyword: meter, schema: false, errors: false, validate: countStep });
   // Ajv's own compares each item with each other.
@@ -118,8 +138,7 @@ function compileChecker(declared: unknown): AnswerChecker {
     validate: hasNoDuplicates,
     error: { message: 'must NOT have equal items' },
   });
-  const validate = ajv.compile(schema as object);
-  return { mistakes, check: (value) => check(validate, value) };
+  return ajv.compile(schema as object);
 }
 
 function check(validate: ValidateFunction, value: unknown): AnswerVerdict {
@@ -127,13 +146,7 @@ function check(validate: ValidateFunction, value: unknown): AnswerVerdict {
   if (beyond !== undefined) return { ok: false, problems: [beyond] };
   used.steps = 0;
   used.patternSteps = 0;
-  try {
-    if (validate(value)) return { ok: true };
-  } catch (error) {
-    // Schemas that lead to each other take stack as well.
-    if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
-    return { ok: false, problems: ['The answer takes too much work to check against its schema.'] };
-  }
+  if (validate(value)) return { ok: true };
   const problems = [...new Set((validate.errors ?? []).filter(isTold).map(problem))];
   validate.errors = null;
   const rest = problems.length - limits.problems;

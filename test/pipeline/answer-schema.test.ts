@@ -126,6 +126,11 @@ describe('a schema that is not one', () => {
     expect(mistakes(deep)).toHaveLength(1);
     const many = Object.fromEntries(Array.from({ length: 6000 }, (_, index) => [`a${index}`, {}]));
     expect(mistakes({ properties: many })).toHaveLength(1);
+    const parts = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [`a${index}`, { items: { $ref: `#/$defs/a${index + 1}` } }]),
+    );
+    const chain: Value = { $ref: '#/$defs/a0', $defs: { ...parts, a120: {} } };
+    expect(mistakes(chain)).toEqual(['error /$defs/a100']);
   });
 });
 

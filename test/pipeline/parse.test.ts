@@ -53,7 +53,7 @@ describe('a valid pipeline', () => {
   it('has its settings in their units', async () => {
     const { pipeline } = await parse(`name: t
 description: d
-service: { baseUrl: "https://a.example", apiKey: "\${KEY}", id: a, speed: turbo, names: { preset: midjourney-proxy, path: x } }
+service: { baseUrl: "https://a.example", apiKey: "\${KEY}", id: a, speed: turbo, auth: header, names: { preset: midjourney-proxy, path: x } }
 limits: { tasks: 3, submit: 60/min, poll: 5/s, download: 2000/h, text: 1.5/s, tokens: 200000/min }
 retry: { base: 250ms, cap: 1.5s, ambiguous: hold, patience: 6h }
 budget: { submits: 5, tokens: 6, cost: 2.5 }
@@ -62,7 +62,12 @@ steps: { grid: { imagine: a fox } }
 `);
     expect(pipeline).toMatchObject({
       description: 'd',
-      service: { id: 'a', speed: 'turbo', names: { preset: 'midjourney-proxy', own: { path: 'x' } } },
+      service: {
+        id: 'a',
+        speed: 'turbo',
+        auth: 'header',
+        names: { preset: 'midjourney-proxy', own: { path: 'x' } },
+      },
       limits: {
         tasks: 3,
         submit: { count: 60, perMs: 60_000 },
