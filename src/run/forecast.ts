@@ -1,12 +1,7 @@
 import { canonicalJson } from '../pipeline/value.ts';
 import { isTextRequest, type JobRecord, type TokenUsage } from '../plan/job.ts';
+import { estimateTokens, type TokenEstimate } from '../plan/tokens.ts';
 import { tokensOf } from './usage.ts';
-
-/** About how many tokens one call of a text job takes, by what it asks for. */
-export interface TokenEstimate {
-  readonly input: number;
-  readonly output: number;
-}
 
 /** Weight of the newest answer; the mean follows a change of the prompts within a few answers. */
 const weight = 0.2;
@@ -24,7 +19,7 @@ export class TokenForecast {
   /** True tokens to estimated ones, a moving mean by model. */
   readonly #ratios = new Map<string, number>();
 
-  constructor(estimate: (record: JobRecord) => TokenEstimate = roughEstimate) {
+  constructor(estimate: (record: JobRecord) => TokenEstimate = estimateOf) {
     this.#estimate = estimate;
   }
 
@@ -52,16 +47,13 @@ const modelOf = ({ request }: JobRecord): string => {
   return typeof model === 'string' ? model : '';
 };
 
-/** Four characters of text are about one token; an image is shown as a few hundred. */
-const charactersPerToken = 4;
-const tokensPerImage = 300;
-const usualOutput = 500;
+/** JSON of a round of function calls: about four bytes are a token. */
+const bytesPerToken = 4;
 
-export function roughEstimate({ request, turns }: JobRecord): TokenEstimate {
-  const images = isTextRequest(request) ? (request.images ?? []).length : 0;
-  const characters = canonicalJson(request.fields).length + canonicalJson(turns ?? []).length;
-  return {
-    input: Math.ceil(characters / charactersPerToken) + images * tokensPerImage,
-    output: usualOutput,
-  };
+/** What its request comes to, and the rounds of function calls that follow it. */
+export function estimateOf({ request, turns = [] }: JobRecord): TokenEstimate {
+  if (!isTextRequest(request)) return { input: 0, output: 0 };
+  const { input, output } = estimateTokens(request, (request.images ?? []).length);
+  const rounds = turns.reduce<number>((sum, turn) => sum + canonicalJson(turn).length, 0);
+  return { input: input + Math.ceil(rounds / bytesPerToken), output };
 }

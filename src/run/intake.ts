@@ -19,9 +19,9 @@ export interface IntakeOptions {
 /** What takes up the jobs that an intake finds. */
 export interface IntakeHost {
   /** Unix ms. */
-  readonly now: number;
-  /** Nothing new is begun. */
-  readonly isEnding: boolean;
+  now(): number;
+  /** True when nothing new is begun. */
+  isEnding(): boolean;
   /** What is durable, and what is decided and not yet durable. */
   readonly lookup: RecordLookup;
   put(before: Job | undefined, job: Job): void;
@@ -75,7 +75,7 @@ export class Intake {
 
   /** Opens cells while there is room for their first request. */
   open(): void {
-    while (!this.#host.isEnding && this.#incoming.length > 0 && this.#hasRoom) {
+    while (!this.#host.isEnding() && this.#incoming.length > 0 && this.#hasRoom) {
       const cell = this.#incoming.shift() as Cell;
       this.#host.emit({ type: 'cell:open', cell: cell.number });
       this.#visit(this.#frontier.open(cell));
@@ -118,7 +118,7 @@ export class Intake {
   /** Looks at a cell afresh: takes up the jobs that can be worked on now, and closes it when there is none. */
   #visit(open: OpenCell): void {
     const { resolve, steps, settings, startedAt } = this.#options;
-    const { lookup, now } = this.#host;
+    const { lookup } = this.#host;
     const waiting = new Set<string>();
     for (const slot of resolve(open.cell, lookup)) {
       const key = slot.job?.key;
@@ -130,8 +130,8 @@ export class Intake {
         waiting.add(key);
         continue;
       }
-      if (this.#host.isEnding || !this.#isShown(slot.job)) continue;
-      const job = jobForSlot(slot, this.taskOf(slot.job?.parent), settings, startedAt, now);
+      if (this.#host.isEnding() || !this.#isShown(slot.job)) continue;
+      const job = jobForSlot(slot, this.taskOf(slot.job?.parent), settings, startedAt, this.#host.now());
       if (job === undefined) continue;
       this.#host.put(undefined, job);
       waiting.add(key);

@@ -5,7 +5,7 @@ import { Desk } from './desk.ts';
 import type { Route, RunEnd } from './event.ts';
 import { TokenForecast } from './forecast.ts';
 import { Grants } from './grants.ts';
-import { Intake, type IntakeOptions } from './intake.ts';
+import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
 import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
 import { step } from './machine.ts';
 import { PollPace, paceOf } from './pace.ts';
@@ -176,15 +176,10 @@ export class Scheduler {
   }
 
   /** What takes up the jobs of the cells that are opened. */
-  #host(): ConstructorParameters<typeof Intake>[2] {
-    const scheduler = this;
+  #host(): IntakeHost {
     return {
-      get now() {
-        return scheduler.#now;
-      },
-      get isEnding() {
-        return scheduler.#end !== undefined;
-      },
+      now: () => this.#now,
+      isEnding: () => this.#end !== undefined,
       lookup: this.#lookup,
       put: (before, job) => this.#put(before, job),
       emit: (event) => this.#outbox.emit(event),

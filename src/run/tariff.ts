@@ -1,5 +1,6 @@
 import type { Price } from '../pipeline/pipeline.ts';
 import { isTextRequest, type JobRecord, type TextRequest, type TokenUsage } from '../plan/job.ts';
+import { answerPrice } from '../plan/price.ts';
 import type { TokenForecast } from './forecast.ts';
 
 /** What requests cost and take: before they are made about, after their answer exactly. */
@@ -13,24 +14,15 @@ export interface Tariff {
 }
 
 /** @param submissionPrice what one submission of an image job costs */
-export function tariffOf(
+export const tariffOf = (
   prices: Readonly<Record<string, Price>>,
   submissionPrice: (record: JobRecord) => number | undefined,
   forecast: TokenForecast,
-): Tariff {
-  const answerPrice: Tariff['answerPrice'] = ({ kind, fields }, usage) => {
-    const price = prices[String(fields['model'])] ?? prices[kind];
-    if (price === undefined || typeof price === 'number') return price;
-    if (usage === undefined) return undefined;
-    const { prompt = 0, tool = 0, candidates = 0, thoughts = 0 } = usage;
-    return ((prompt + tool) * price.input + (candidates + thoughts) * price.output) / 1e6;
-  };
-  return {
-    price: (record) =>
-      isTextRequest(record.request)
-        ? answerPrice(record.request, forecast.usageOf(record))
-        : submissionPrice(record),
-    tokens: (record) => forecast.usageOf(record).total,
-    answerPrice,
-  };
-}
+): Tariff => ({
+  price: (record) =>
+    isTextRequest(record.request)
+      ? answerPrice(prices, record.request, forecast.usageOf(record))
+      : submissionPrice(record),
+  tokens: (record) => forecast.usageOf(record).total,
+  answerPrice: (request, usage) => answerPrice(prices, request, usage),
+});

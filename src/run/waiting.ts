@@ -1,3 +1,4 @@
+import { isTextRequest } from '../plan/job.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
 import { routeOrder } from './traffic.ts';
@@ -8,7 +9,7 @@ export const quietMs = 600_000;
 /** How many of the jobs are named. */
 const named = 5;
 
-/** What a run waits for: a route that is paused, else the tasks on the service, else answers. */
+/** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else other answers. */
 export function whatIsWaitedFor(
   desk: Desk,
   sinceMs: number,
@@ -22,13 +23,16 @@ export function whatIsWaitedFor(
     jobs: waiting.slice(0, named).map(({ record }) => record.key),
   });
   for (const name of routeOrder) {
-    const { route, line } = desk.traffic.lanes[name];
-    if (line.front() === undefined || route.nextAt() <= now) continue;
-    const seconds = Math.ceil((route.nextAt() - now) / 1000);
+    const front = desk.traffic.lanes[name].line.front();
+    const at = front === undefined ? now : desk.traffic.nextAtOf(name, front);
+    // What only an answer can tell is waited for below.
+    if (at <= now || at === Number.POSITIVE_INFINITY) continue;
+    const seconds = Math.ceil((at - now) / 1000);
     return event(
-      `no ${name} request may leave for another ${seconds} s, by its rate or because the service refused the last one`,
+      `no ${name} request may leave for another ${seconds} s, by its rate${name === 'text' ? ', by the rate of tokens,' : ''} or because the service refused the last one`,
     );
   }
+  const asked = jobs.filter(({ record }) => record.status === 'submitting' && isTextRequest(record.request));
   const running = jobs.filter(({ record }) => record.status === 'running');
   if (running.length > 0) {
     const oldest = Math.min(...running.map(({ record }) => record.submittedAt ?? now));
@@ -37,6 +41,11 @@ export function whatIsWaitedFor(
       `${running.length} tasks are not finished on the service; the oldest was submitted ${minutes} min ago`,
       running,
     );
+  }
+  if (asked.length > 0) {
+    const oldest = Math.min(...asked.map(({ record }) => record.submittedAt ?? now));
+    const minutes = Math.round((now - oldest) / 60_000);
+    return event(`${asked.length} text calls are not answered; the oldest left ${minutes} min ago`, asked);
   }
   return event(`${desk.traffic.underWay} requests are under way`);
 }

@@ -1,7 +1,7 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { judgeTaskFailure } from '../../src/run/reasons.ts';
 import type { Errand, RunInput } from '../../src/run/turn.ts';
-import type { StateStore, Turn } from '../../src/state/store.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import type { Gateway } from './gateway.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TextAuditor } from './text-auditor.ts';
@@ -63,8 +63,8 @@ export class Auditor {
   }
 
   /** A turn is durable. */
-  committed(turn: Turn): void {
-    this.#texts.committed(turn);
+  committed(): void {
+    this.#texts.committed();
   }
 
   hears(input: RunInput, now: number): void {

@@ -4,7 +4,7 @@ import type { Rate } from '../../src/pipeline/pipeline.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
-import type { StateStore, Turn } from '../../src/state/store.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import { type Driven, drive } from '../rig/drive.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
@@ -69,7 +69,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       cells,
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       settings,
-      store: watched(faulty, (turn) => auditor.committed(turn)),
+      store: watched(faulty, () => auditor.committed()),
       service: gateway,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
@@ -118,11 +118,11 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 }
 
 /** A store that says when a turn is durable. */
-const watched = (store: StateStore, committed: (turn: Turn) => void): StateStore => ({
+const watched = (store: StateStore, committed: () => void): StateStore => ({
   ...store,
   commit: (turn) => {
     store.commit(turn);
-    committed(turn);
+    committed();
   },
 });
 

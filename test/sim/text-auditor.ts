@@ -3,7 +3,7 @@ import { usageOf } from '../../src/run/ask.ts';
 import { roundsIn } from '../../src/run/function-calls.ts';
 import type { RunInput } from '../../src/run/turn.ts';
 import { tokensOf } from '../../src/run/usage.ts';
-import type { StateStore, Turn } from '../../src/state/store.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { Violation } from './violation.ts';
 
@@ -110,7 +110,7 @@ export class TextAuditor {
   }
 
   /** A turn is durable, and with it all that was heard before. */
-  committed(_: Turn): void {
+  committed(): void {
     for (const [key, tokens] of this.#heard) this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);
     this.#heard = new Map();
   }

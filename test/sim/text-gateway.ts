@@ -143,7 +143,7 @@ function wholeNative(events: readonly Json[]): Json {
 
 const textOf = (event: Json): string =>
   (candidateOf(event)?.content?.parts ?? [])
-    .map((part) => (part['thought'] === true ? '' : String(part['text'] ?? '')))
+    .map((part) => (part['thought'] !== true && typeof part['text'] === 'string' ? part['text'] : ''))
     .join('');
 
 const finishOf = (event: Json): string | undefined => {
