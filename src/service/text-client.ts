@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
 import { readChunks } from './read-body.ts';
 import { type HttpResponse, type Receive, type Receiving, receiveWhole } from './request.ts';
-import { largestPart } from './request-size.ts';
+import { amount, largestPart } from './request-size.ts';
 import { requestParts } from './text/body-fields.ts';
 import { chatBody } from './text/chat-body.ts';
 import { generateBody } from './text/generate-body.ts';
@@ -59,8 +59,7 @@ class HttpTextService implements TextService {
     const largest = (): string | undefined => largestPart(requestParts(request));
     const body = this.#bodyOf(request);
     if (body === undefined) {
-      const most = `${this.#maxRequestBytes} bytes`;
-      const message = `The request is larger than ${most}, which is the most that the service is sent: ${largest()}. Shorten it, or send fewer or smaller images.`;
+      const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
       return refusedHere('request.too-large', message);
     }
     const asked = { model: this.#http.shared.clean(model), fields, ...(extra && { extra }) };

@@ -35,8 +35,11 @@ export function requestParts(request: TextCallRequest): JsonObject {
   request.images.forEach((image, i) => {
     parts[`images[${i}]`] = image.data;
   });
-  request.earlier.forEach((turn, i) => {
-    parts[`earlier turn ${i + 1}`] = turn;
+  request.earlier.forEach(({ fields, images, after }, i) => {
+    parts[`earlier turn ${i + 1}`] = [fields, after];
+    images.forEach((image, j) => {
+      parts[`earlier turn ${i + 1}: images[${j}]`] = image.data;
+    });
   });
   if (request.turns.length > 0) parts['answers of functions'] = request.turns;
   for (const [name, value] of Object.entries(request.extra ?? {})) parts[`extra.${name}`] = value;

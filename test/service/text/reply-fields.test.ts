@@ -30,7 +30,7 @@ const candidate: JsonObject = {
     citationSources: [{ startIndex: 0, endIndex: 4, uri: 'https://example.com', license: 'mit' }],
   },
   tokenCount: 9,
-  avgLogprobs: -0.123456789012345678,
+  avgLogprobs: -0.12345678901234,
   logprobsResult: { chosenCandidates: [{ token: 'A', logProbability: -0.1 }] },
   groundingMetadata: {
     groundingChunks: [
@@ -90,7 +90,11 @@ interface Read {
 const parsed: readonly Read[] = [
   { field: 'parts[]', read: (r) => first(r).parts, is: (candidate['content'] as JsonObject)['parts'] },
   { field: 'parts[].text', read: (r) => first(r).text, is: 'A fox.And more.' },
-  { field: 'parts[].inlineData', read: (r) => first(r).images, is: [{ mimeType: 'image/png', data: 'AAAA' }] },
+  {
+    field: 'parts[].inlineData',
+    read: (r) => first(r).images,
+    is: [{ mimeType: 'image/png', data: 'AAAA' }],
+  },
   {
     field: 'parts[].functionCall',
     read: (r) => first(r).functionCalls,
@@ -112,7 +116,10 @@ const parsed: readonly Read[] = [
 
 const forms: readonly [string, () => Promise<TextReply>][] = [
   ['whole', () => replyTo(answer)],
-  ['as a stream', () => replyTo(`data: ${JSON.stringify(answer)}\n\n`, call({ prompt: 'a' }, { stream: true }))],
+  [
+    'as a stream',
+    () => replyTo(`data: ${JSON.stringify(answer)}\n\n`, call({ prompt: 'a' }, { stream: true })),
+  ],
 ];
 
 describe.each(forms)('an answer %s', (_form, reply) => {
@@ -173,14 +180,20 @@ test.each([-1, 1.5, Number.MAX_SAFE_INTEGER + 1, '3', null, {}, 1e300])(
 );
 
 test('usage that counts nothing is none, and a total that nobody can add up is none', async () => {
-  expect(await replyTo({ candidates: [], usageMetadata: { trafficType: 'ON_DEMAND' } })).not.toHaveProperty('usage');
+  expect(await replyTo({ candidates: [], usageMetadata: { trafficType: 'ON_DEMAND' } })).not.toHaveProperty(
+    'usage',
+  );
   const most = Number.MAX_SAFE_INTEGER;
   const usageMetadata = { promptTokenCount: most, candidatesTokenCount: most };
-  expect((await replyTo({ candidates: [], usageMetadata })).usage).toEqual({ prompt: most, candidates: most });
+  expect((await replyTo({ candidates: [], usageMetadata })).usage).toEqual({
+    prompt: most,
+    candidates: most,
+  });
 });
 
 test('a long integer in an answer is a number: the answer can be written as JSON again', async () => {
-  const body = '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":14001929738841620999}}}]}}]}';
+  const body =
+    '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":14001929738841620999}}}]}}]}';
   const { whole } = await replyTo(body);
   expect(JSON.stringify(whole)).toContain('"id":14001929738841620000');
 });
@@ -256,7 +269,10 @@ describe('chat', () => {
 
   test('content in parts, and images as data URIs', async () => {
     const url = 'data:image/png;base64,AAAA';
-    const content = [{ type: 'text', text: 'A ' }, { type: 'text', text: 'fox.' }];
+    const content = [
+      { type: 'text', text: 'A ' },
+      { type: 'text', text: 'fox.' },
+    ];
     const message = { role: 'assistant', content, images: [{ type: 'image_url', image_url: { url } }] };
     const { candidates } = await replyTo({ choices: [{ index: 0, message, finish_reason: 'stop' }] }, chat);
     expect(candidates).toMatchObject([{ text: 'A fox.', images: [{ mimeType: 'image/png', data: 'AAAA' }] }]);

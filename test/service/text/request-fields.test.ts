@@ -137,7 +137,11 @@ test.each([
   ['../../v1', false, '/v1beta/models/..%2F..%2Fv1:generateContent'],
 ])('model %s, stream %s: %s', async (model, stream, path) => {
   const sent = await sentFor(call({ model, prompt: 'a' }, { stream }));
-  expect([sent.method, sent.url, sent.redirect]).toEqual(['POST', `https://api.example.com${path}`, 'manual']);
+  expect([sent.method, sent.url, sent.redirect]).toEqual([
+    'POST',
+    `https://api.example.com${path}`,
+    'manual',
+  ]);
 });
 
 test('a streamed chat asks for the count of its tokens', async () => {

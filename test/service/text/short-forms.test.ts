@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { namePresets } from '../../../src/service/names.ts';
-import type { JsonObject, TextCallRequest } from '../../../src/service/text.ts';
 import { chatBody } from '../../../src/service/text/chat-body.ts';
 import { generateBody } from '../../../src/service/text/generate-body.ts';
+import type { JsonObject, TextCallRequest } from '../../../src/service/text.ts';
 import { call } from './text-service.ts';
 
 const image = { mimeType: 'image/png', data: 'AAAA' };
@@ -140,7 +140,10 @@ describe('tools', () => {
       { vendorMaps: {} },
       { codeExecution: {} },
     ]);
-    const body = generateBody(call({ prompt: 'a', search: true, maps: true }), namePresets['midjourney-proxy']);
+    const body = generateBody(
+      call({ prompt: 'a', search: true, maps: true }),
+      namePresets['midjourney-proxy'],
+    );
     expect(body['tools']).toEqual([{ google_search: {} }, { googleMaps: {} }]);
   });
 
@@ -176,7 +179,11 @@ describe('extra', () => {
     const fields = { prompt: 'a', thinking: 'low', search: true, generationConfig: { topK: 1, topP: 0.5 } };
     expect(bodyOf(fields, { extra })).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'a' }] }],
-      generationConfig: { topK: 2, topP: 0.5, thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } },
+      generationConfig: {
+        topK: 2,
+        topP: 0.5,
+        thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true },
+      },
       tools: [{ urlContext: {} }],
       labels: { a: 'b' },
     });

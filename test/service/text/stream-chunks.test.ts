@@ -41,7 +41,9 @@ describe('10,000 chunkings', () => {
 
   test('the line ends make no difference to an answer', () => {
     for (const { kind, text, ends } of recorded.filter((stream) => stream.ends === 'answer')) {
-      const [lf, ...others] = lineEnds.map((lineEnd) => plain(readCut(kind, bytesOf(withLineEnds(text, lineEnd)))));
+      const [lf, ...others] = lineEnds.map((lineEnd) =>
+        plain(readCut(kind, bytesOf(withLineEnds(text, lineEnd)))),
+      );
       expect(ends).toBe('answer');
       for (const other of others) expect(other).toEqual(lf);
     }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-
-import type { JsonObject } from '../../../src/service/text.ts';
 import { readChatReply } from '../../../src/service/text/chat-reply.ts';
 import { readTextReply } from '../../../src/service/text/native-reply.ts';
 import { StreamReader, streamBounds } from '../../../src/service/text/stream-reader.ts';
+import type { JsonObject } from '../../../src/service/text.ts';
 import { bytesOf, event, readCut, recorded } from './streams.ts';
 
 const wholeOf = (what: string): JsonObject => {
@@ -137,7 +136,10 @@ describe('a hostile stream is given up', () => {
   const bounds = { ...streamBounds, line: 1000, events: 50, candidates: 4, values: 400, kept: 5000 };
 
   /** Pushes the same bytes until the reader wants no more. */
-  const endless = (chunk: string, form = bounds): { readonly reader: StreamReader; readonly pushes: number } => {
+  const endless = (
+    chunk: string,
+    form = bounds,
+  ): { readonly reader: StreamReader; readonly pushes: number } => {
     const reader = new StreamReader('generate', form);
     const bytes = bytesOf(chunk);
     let pushes = 0;
@@ -150,7 +152,10 @@ describe('a hostile stream is given up', () => {
     ['an event without an end', 'data: aaaaaaaaaaaaaaaa\n'],
     ['events without an end', 'data: {"candidates":[]}\n\n'],
     ['more and more values', 'data: {"candidates":[[],[],[],[],[],[],[],[],[],[],[]]}\n\n'],
-    ['more and more text', `data: {"candidates":[{"content":{"parts":[{"text":"${'a'.repeat(400)}"}]}}]}\n\n`],
+    [
+      'more and more text',
+      `data: {"candidates":[{"content":{"parts":[{"text":"${'a'.repeat(400)}"}]}}]}\n\n`,
+    ],
   ])('%s', (_what, chunk) => {
     const { reader, pushes } = endless(chunk);
     expect(reader.end().kind).toBe('too-large');
@@ -187,7 +192,8 @@ describe('a hostile stream is given up', () => {
   });
 
   test('members of special names are members like any others', () => {
-    const text = 'data: {"__proto__":{"polluted":1},"candidates":[{"__proto__":{"polluted":1},"finishReason":"STOP","content":{"__proto__":{"polluted":1},"parts":[{"__proto__":{"polluted":1}}]}}]}\n\n';
+    const text =
+      'data: {"__proto__":{"polluted":1},"candidates":[{"__proto__":{"polluted":1},"finishReason":"STOP","content":{"__proto__":{"polluted":1},"parts":[{"__proto__":{"polluted":1}}]}}]}\n\n';
     const end = readCut('generate', bytesOf(text.repeat(2)));
     expect(end.kind).toBe('answer');
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();

@@ -40,12 +40,16 @@ export const recorded: readonly RecordedStream[] = [
       event([{ text: 'Rødt — ', thought: true }], { index: 0 }, { promptTokenCount: 2304 }),
       event([{ text: '毛皮', thought: true }, { text: 'En ' }], { index: 0 }, { promptTokenCount: 2301 }),
       event([{ text: 'rev 🦊' }], { index: 0 }, { promptTokenCount: 2301, candidatesTokenCount: 3 }),
-      event([{ text: '', thoughtSignature: 'c2ln' }], { finishReason: 'STOP', index: 0 }, {
-        promptTokenCount: 2301,
-        candidatesTokenCount: 4,
-        thoughtsTokenCount: 5,
-        totalTokenCount: 2310,
-      }),
+      event(
+        [{ text: '', thoughtSignature: 'c2ln' }],
+        { finishReason: 'STOP', index: 0 },
+        {
+          promptTokenCount: 2301,
+          candidatesTokenCount: 4,
+          thoughtsTokenCount: 5,
+          totalTokenCount: 2310,
+        },
+      ),
     ),
   },
   {

@@ -4,12 +4,26 @@ import type { FailureClass } from '../../../src/service/answer.ts';
 import type { JsonObject } from '../../../src/service/text.ts';
 import { answering, key, never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
-import { asked, call, chatAnswer, failureOf, plainAnswer, replyTo, sentFor, textServiceWith } from './text-service.ts';
+import {
+  asked,
+  call,
+  chatAnswer,
+  failureOf,
+  plainAnswer,
+  replyTo,
+  sentFor,
+  textServiceWith,
+} from './text-service.ts';
 
 const gateway = (message: string, code: unknown = '', more: object = {}): JsonObject => ({
   error: { code, message: `${message} (request id: r-1)`, type: 'svc_api_error', ...more },
 });
-const vendor = (code: number, status: string, message: string, details: readonly unknown[] = []): JsonObject => ({
+const vendor = (
+  code: number,
+  status: string,
+  message: string,
+  details: readonly unknown[] = [],
+): JsonObject => ({
   error: { code, message, status, details },
 });
 const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22.5s' };
@@ -36,7 +50,12 @@ const rows: readonly Row[] = [
   },
   { status: 401, body: gateway('invalid token'), code: 'service.unauthorized', class: 'stop' },
   { status: 403, body: gateway('no', 'access_denied'), code: 'service.forbidden', class: 'permanent' },
-  { status: 404, body: vendor(404, 'NOT_FOUND', 'models/x is not found'), code: 'service.not-found', class: 'permanent' },
+  {
+    status: 404,
+    body: vendor(404, 'NOT_FOUND', 'models/x is not found'),
+    code: 'service.not-found',
+    class: 'permanent',
+  },
   { status: 404, body: gateway('Invalid URL (POST /v1beta/x)'), code: 'service.not-found', class: 'stop' },
   { status: 404, body: page, code: 'service.not-json', class: 'stop' },
   { status: 200, body: page, code: 'service.not-json', class: 'stop' },
@@ -47,9 +66,19 @@ const rows: readonly Row[] = [
   { status: 499, body: vendor(499, 'CANCELLED', 'no'), code: 'service.unavailable', class: 'retry' },
   { status: 500, body: gateway('oops'), code: 'service.unavailable', class: 'retry' },
   { status: 500, body: gateway('bad', 'invalid_request'), code: 'service.rejected', class: 'permanent' },
-  { status: 500, body: gateway('bad', 'sensitive_words_detected'), code: 'service.rejected', class: 'permanent' },
+  {
+    status: 500,
+    body: gateway('bad', 'sensitive_words_detected'),
+    code: 'service.rejected',
+    class: 'permanent',
+  },
   { status: 503, body: gateway('busy'), code: 'service.unavailable', class: 'retry' },
-  { status: 503, body: gateway('no channel', 'model_not_found'), code: 'service.not-found', class: 'permanent' },
+  {
+    status: 503,
+    body: gateway('no channel', 'model_not_found'),
+    code: 'service.not-found',
+    class: 'permanent',
+  },
   ...[502, 504, 520, 521, 522, 523, 524, 599].map(
     (status): Row => ({ status, body: page, code: 'service.unavailable', class: 'retry' }),
   ),
@@ -100,11 +129,17 @@ describe('in a stream that began well', () => {
 
   test('the end of the file is none', async () => {
     expect(await streamed()).toMatchObject({ code: 'stream.truncated', class: 'retry', status: 200, usage });
-    expect(await failureOf('', call({ prompt: 'a' }, { stream: true }))).toMatchObject({ code: 'stream.truncated' });
+    expect(await failureOf('', call({ prompt: 'a' }, { stream: true }))).toMatchObject({
+      code: 'stream.truncated',
+    });
   });
 
   test('a broken event is told with what was counted', async () => {
-    expect(await streamed('data: {"a":\n\n')).toMatchObject({ code: 'service.malformed', class: 'retry', usage });
+    expect(await streamed('data: {"a":\n\n')).toMatchObject({
+      code: 'service.malformed',
+      class: 'retry',
+      usage,
+    });
   });
 });
 
@@ -115,10 +150,14 @@ describe('what a message says', () => {
     vendor(400, 'INVALID_ARGUMENT', message, details);
 
   test.each([
-    ['Unknown name "foo" at \'generation_config\': Cannot find field.', {}, 'does not know "generationConfig.foo"'],
+    [
+      'Unknown name "foo" at \'generation_config\': Cannot find field.',
+      {},
+      'does not know "generationConfig.foo"',
+    ],
     ['Unknown name "bar": Cannot find field.', {}, 'does not know "bar"'],
     [
-      "Invalid value at 'generation_config.temperature' (TYPE_FLOAT), \"hot\"",
+      'Invalid value at \'generation_config.temperature\' (TYPE_FLOAT), "hot"',
       {},
       'objects to "generationConfig.temperature"',
     ],
@@ -132,11 +171,7 @@ describe('what a message says', () => {
       { responseSchema: {} },
       'objects to "responseSchema"',
     ],
-    [
-      "Invalid value at 'system_instruction.parts[0].text'",
-      { system: 'x' },
-      'objects to "system"',
-    ],
+    ["Invalid value at 'system_instruction.parts[0].text'", { system: 'x' }, 'objects to "system"'],
     ["Invalid value at 'contents[0].parts[0].inline_data.mime_type'", {}, 'objects to "images"'],
     [
       'You can only set only one of thinking budget and thinking level.',
@@ -238,11 +273,29 @@ describe('size', () => {
   });
 
   test('32 MiB are sent unless something else is said', async () => {
-    const fits = call({ prompt: 'a' }, { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024 - 200) }] });
+    const fits = call(
+      { prompt: 'a' },
+      { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024 - 200) }] },
+    );
     expect(await asked(plainAnswer, fits)).toMatchObject({ ok: true });
-    const not = call({ prompt: 'a' }, { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024) }] });
+    const not = call(
+      { prompt: 'a' },
+      { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024) }] },
+    );
     expect(await asked(plainAnswer, not)).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
   });
+});
+
+test('images that together are longer than any text can be are refused, not stumbled over', async () => {
+  const image = { mimeType: 'image/png', data: 'A'.repeat(27 * 1024 * 1024) };
+  const failure = await failureOf(
+    plainAnswer,
+    call(
+      { prompt: 'a' },
+      { images: Array(12).fill(image), earlier: [{ fields: {}, images: Array(12).fill(image), after: [] }] },
+    ),
+  );
+  expect(failure.message).toContain('the request has 679.5 MB, 28.3 MB of them in "images[0]"');
 });
 
 describe('models that fit no address', () => {
@@ -281,7 +334,9 @@ describe('the key', () => {
 
   test('is shown by no failure', async () => {
     for (const status of [200, 400, 401, 404, 500]) {
-      const failure = await failureOf(gateway(`key ${key} of ${encodeURIComponent(key)}`, key), undefined, { status });
+      const failure = await failureOf(gateway(`key ${key} of ${encodeURIComponent(key)}`, key), undefined, {
+        status,
+      });
       expect(JSON.stringify(failure)).not.toContain(key);
     }
     const failure = await failureOf(`data: {"error":{"message":"${key}"}}\n\n`);
@@ -289,7 +344,8 @@ describe('the key', () => {
   });
 
   test('is kept with no answer, also where a stream cut it in two', async () => {
-    const parts = (text: string): string => `data: ${JSON.stringify(event([{ text }], { finishReason: 'STOP' }))}\n\n`;
+    const parts = (text: string): string =>
+      `data: ${JSON.stringify(event([{ text }], { finishReason: 'STOP' }))}\n\n`;
     const { candidates, whole } = await replyTo(
       `${parts(`it is ${key.slice(0, 9)}`)}${parts(key.slice(9))}data: {"responseId":"${key}","${key}":1}\n\n`,
       undefined,

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+
+import { key, never, scriptedFetch } from '../scripted-fetch.ts';
+import { textServiceWith } from './text-service.ts';
+
+const models = (body: unknown, status = 200) => {
+  const { fetch, sent } = scriptedFetch(() => new Response(JSON.stringify(body), { status }));
+  return { sent, answer: textServiceWith({ fetch }).models(never) };
+};
+
+test('the list of models', async () => {
+  const listed = [
+    {
+      id: 'text-pro',
+      object: 'model',
+      created: 1_700_000_000,
+      owned_by: 'vendor',
+      supported_endpoint_types: ['openai', 'gemini', 3],
+    },
+    { id: 'org/text-lite', created: -1, owned_by: null },
+    { id: 'text-pro', owned_by: 'somebody else' },
+    { id: 7 },
+    null,
+    { id: `model-${key}` },
+    { id: 'a\u001b[2Jb' },
+  ];
+  const { sent, answer } = models({ object: 'list', success: true, data: listed });
+  expect(await answer).toEqual({
+    ok: true,
+    value: [
+      { id: 'text-pro', ownedBy: 'vendor', created: 1_700_000_000, endpoints: ['openai', 'gemini'] },
+      { id: 'org/text-lite', endpoints: [] },
+    ],
+  });
+  expect(sent.map(({ method, url }) => [method, url])).toEqual([
+    ['GET', 'https://api.example.com/v1/models'],
+  ]);
+  expect(await models(listed.slice(0, 2)).answer).toMatchObject({ ok: true, value: { length: 2 } });
+});
+
+test('no more models than anybody has are looked at', async () => {
+  const data = Array.from({ length: 20_000 }, (_model, i) => ({ id: `m${i}` }));
+  expect(await models({ data }).answer).toMatchObject({ ok: true, value: { length: 10_000 } });
+});
+
+test.each([
+  [200, { object: 'list' }, 'service.malformed', 'retry'],
+  [200, 'text', 'service.malformed', 'retry'],
+  [401, { error: { message: 'invalid token' } }, 'service.unauthorized', 'stop'],
+  [429, { error: { message: 'slow' } }, 'service.throttled', 'throttle'],
+  [503, { error: { message: 'busy' } }, 'service.unavailable', 'retry'],
+])('HTTP %d %j is %s', async (status, body, code, failureClass) => {
+  expect(await models(body, status).answer).toMatchObject({
+    ok: false,
+    error: { code, class: failureClass },
+  });
+});

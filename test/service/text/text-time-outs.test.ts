@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+
+import { BodyPool } from '../../../src/service/body-pool.ts';
+import type { TextServiceOptions } from '../../../src/service/text-client.ts';
+import type { Timer } from '../../../src/service/time-out.ts';
+import { never } from '../scripted-fetch.ts';
+import { bytesOf, event } from './streams.ts';
+import { call, textServiceWith } from './text-service.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const bounds = { textMs: 600_000, firstByteMs: 180_000, idleMs: 60_000 };
+
+/** A call whose answer and whose time are the test's own. */
+function underWay(stream: boolean, options: Partial<TextServiceOptions> = {}) {
+  const pending = new Map<() => void, number>();
+  const timer: Timer = (ms, expire) => {
+    pending.set(expire, ms);
+    return () => pending.delete(expire);
+  };
+  let body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let respond: ((response: Response) => void) | undefined;
+  const stop = new AbortController();
+  const fetch: typeof globalThis.fetch = (_url, init) =>
+    new Promise((resolve, reject) => {
+      respond = resolve;
+      init?.signal?.addEventListener('abort', () => {
+        const reason = init.signal?.reason as Error;
+        reject(reason);
+        try {
+          body?.error(reason);
+        } catch {
+          // It is over already.
+        }
+      });
+    });
+  const service = textServiceWith({ ...bounds, fetch, timer, elapsed: () => 0, ...options });
+  const answer = service.ask(call({ prompt: 'a' }, { stream }), stop.signal);
+  return {
+    answer,
+    stop,
+    /** The bounds that run now, shortest first. */
+    running: () => [...pending.values()].sort((a, b) => a - b),
+    expire: (ms: number) => {
+      const [found] = [...pending].find(([, set]) => set === ms) ?? [];
+      if (found === undefined) throw new Error(`no timer of ${ms} ms`);
+      pending.delete(found);
+      found();
+    },
+    begin: async () => {
+      await turn();
+      respond?.(new Response(new ReadableStream({ start: (controller) => void (body = controller) })));
+      await turn();
+    },
+    send: async (text: string) => {
+      body?.enqueue(bytesOf(text));
+      await turn();
+      await turn();
+    },
+    end: () => body?.close(),
+  };
+}
+
+const delta = (text: string, finishReason?: string): string =>
+  `data: ${JSON.stringify(event([{ text }], finishReason === undefined ? {} : { finishReason }, { promptTokenCount: 2 }))}\n\n`;
+
+test('a stream that does not begin', async () => {
+  const one = underWay(true);
+  expect(one.running()).toEqual([180_000, 600_000]);
+  await one.begin();
+  one.expire(180_000);
+  expect(await one.answer).toMatchObject({
+    ok: false,
+    error: {
+      code: 'connection.timeout',
+      class: 'retry',
+      message: expect.stringContaining('did not begin for 180 s'),
+    },
+  });
+  expect(one.running()).toEqual([]);
+});
+
+test('a stream that falls silent: each piece gives it its time again, and what was counted is told', async () => {
+  const one = underWay(true);
+  await one.begin();
+  for (const piece of [': ping\n\n', delta('a'), delta('b')]) {
+    await one.send(piece);
+    expect(one.running()).toEqual([60_000, 600_000]);
+  }
+  one.expire(60_000);
+  expect(await one.answer).toMatchObject({
+    ok: false,
+    error: { code: 'connection.timeout', class: 'retry', usage: { prompt: 2 }, status: 200 },
+  });
+  expect(one.running()).toEqual([]);
+});
+
+test('an answer as a whole has no bound of its first byte, but one of silence once it has begun', async () => {
+  const one = underWay(false);
+  expect(one.running()).toEqual([600_000]);
+  await one.begin();
+  expect(one.running()).toEqual([600_000]);
+  await one.send('{"candidates"');
+  expect(one.running()).toEqual([60_000, 600_000]);
+  one.expire(60_000);
+  expect(await one.answer).toMatchObject({
+    ok: false,
+    error: { code: 'connection.timeout', class: 'retry' },
+  });
+});
+
+test('the whole call has a bound, however busy its stream is', async () => {
+  const one = underWay(true);
+  await one.begin();
+  await one.send(delta('a'));
+  one.expire(600_000);
+  expect(await one.answer).toMatchObject({
+    ok: false,
+    error: { code: 'connection.timeout', usage: { prompt: 2 } },
+  });
+});
+
+test('after [DONE] a connection that stays open is waited for only shortly, and loses nothing', async () => {
+  const one = underWay(true);
+  await one.begin();
+  await one.send(`${delta('a', 'STOP')}data: [DONE]\n\n`);
+  expect(one.running()).toEqual([1000, 600_000]);
+  one.expire(1000);
+  expect(await one.answer).toMatchObject({ ok: true, value: { candidates: [{ text: 'a' }] } });
+  expect(one.running()).toEqual([]);
+});
+
+test('an error that was told before the silence says more than the silence', async () => {
+  const one = underWay(true);
+  await one.begin();
+  await one.send(`${delta('a')}${JSON.stringify({ error: { code: 429, message: 'slow' } })}\n`);
+  one.expire(60_000);
+  expect(await one.answer).toMatchObject({
+    ok: false,
+    error: { code: 'service.throttled', class: 'throttle' },
+  });
+});
+
+test('an error in the stream ends it at once', async () => {
+  const one = underWay(true);
+  await one.begin();
+  await one.send(`data: {"error":{"code":503,"message":"overloaded"}}\n\n`);
+  expect(await one.answer).toMatchObject({ ok: false, error: { code: 'service.unavailable' } });
+  expect(one.running()).toEqual([]);
+});
+
+test('a call is given up when the run is', async () => {
+  const one = underWay(true);
+  await one.begin();
+  await one.send(delta('a'));
+  one.stop.abort(new Error('enough'));
+  expect(await one.answer).toMatchObject({
+    ok: false,
+    error: { code: 'connection.aborted', class: 'retry' },
+  });
+  expect(one.running()).toEqual([]);
+});
+
+test('waiting for room is no time of any bound, and what a stream does not keep is not counted', async () => {
+  const bodies = new BodyPool(0);
+  const other = bodies.open(never);
+  void other.take(128 * 1024);
+  const one = underWay(true, { bodies });
+  await one.begin();
+  // Its comments and counts take more than the room that it has, what is kept of it does not.
+  for (let i = 0; i < 20; i++) await one.send(`: ${'.'.repeat(8192)}\n\n${delta('a')}`);
+  expect(bodies.waiting).toBe(0);
+  await one.send(delta('b'.repeat(70_000)));
+  expect(bodies.waiting).toBe(1);
+  expect(one.running()).toEqual([]);
+  other.release();
+  await turn();
+  expect(one.running()).toEqual([60_000, 600_000]);
+  await one.send(delta('c', 'STOP'));
+  one.end();
+  const answer = await one.answer;
+  expect(answer.ok && answer.value.candidates[0]?.text).toBe(`${'a'.repeat(20)}${'b'.repeat(70_000)}c`);
+  expect(bodies.held).toBe(0);
+});
