@@ -71,8 +71,16 @@ function place(code: string, message: string, cause?: unknown): TemplateError {
 export const undefinedName = (name: string, token: Token, cause?: unknown): TemplateError =>
   place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).`, cause);
 
+/** What a value of the scope threw when it was read: liquidjs takes that for a name that is not defined. */
+function ownError(thrown: unknown): unknown {
+  const original =
+    thrown instanceof Error ? (thrown as { originalError?: unknown }).originalError : undefined;
+  return original instanceof TemplateError ? original : thrown;
+}
+
 /** Whatever was thrown while a node rendered, as the error that the contract knows. */
-export function explain(thrown: unknown, token: Token): TemplateError {
+export function explain(caught: unknown, token: Token): TemplateError {
+  const thrown = ownError(caught);
   if (thrown instanceof TemplateError) {
     if (placed.has(thrown)) return thrown;
     // Our own messages are either sentences or predicates of the tag's text.

@@ -68,7 +68,7 @@ const text = `
 
 async function scene(
   yaml = text,
-  made = planOf,
+  made: (yaml: string) => Promise<Plan> = planOf,
 ): Promise<{
   plan: Plan;
   state: Directory;
@@ -328,5 +328,65 @@ describe('too many slots to look at each', () => {
     );
     const report = await estimate(plan, {}, undefined, { mostSlots: 1 });
     expect(report.warnings.map(({ code }) => code)).toEqual(['plan.at-most', 'plan.invalid']);
+  });
+});
+
+describe('text calls', () => {
+  const texts = `
+    prices: { imagine: 0.5, pro: { input: 1000, output: 2000 }, chat: 0.25 }
+    matrix: { n: { from: 1, to: 40 }, model: [pro, other] }
+    steps:
+      grid: { imagine: "{{ n }}" }
+      pick:
+        from: grid
+        generate: { model: "{{ model }}", prompt: "which of {{ model }}?", images: [parent], generationConfig: { maxOutputTokens: 10 } }
+      talk: { chat: { model: flat, prompt: "{{ n }}{{ model }}", max_tokens: 100 } }
+      late: { from: pick, generate: { model: pro, prompt: "{{ steps.pick.text }}" } }`;
+  const image = 5 * 258;
+  const pick = { input: 80 * (4 + image), output: 800 };
+
+  test.each([
+    ['slot by slot', 1000, true, 40],
+    ['by arithmetic', 1, false, 80],
+  ])('take tokens, which are guessed, and cost what those cost: %s', async (_, mostSlots, exact, grids) => {
+    const { plan } = await scene(texts);
+    const report = await estimate(plan, {}, undefined, { mostSlots });
+    const cost = 40 * ((4 + image) * 0.001 + 10 * 0.002);
+    expect(report.steps).toMatchObject([
+      { step: 'grid', submits: grids, tokens: { input: 0, output: 0 } },
+      { step: 'pick', submits: 80, tokens: pick, unpriced: 40 },
+      { step: 'talk', submits: 80, tokens: { output: 8000 }, cost: 20, unpriced: 0 },
+      { step: 'late', submits: 0, waiting: 80, tokens: { input: 0, output: 0 } },
+    ]);
+    expect(report.steps[1]?.cost).toBeCloseTo(cost, 6);
+    expect(report.total.tokens).toEqual({
+      input: pick.input + (report.steps[2]?.tokens.input ?? 0),
+      output: 8800,
+    });
+    expect(report.exact).toBe(exact);
+  });
+
+  test('that are done take none; a budget of tokens counts what was spent', async () => {
+    const { plan, state, at } = await scene(`
+      budget: { tokens: 500 }
+      steps: { ask: { generate: { model: m, prompt: xxxx } }, talk: { chat: { model: m, prompt: x, max_tokens: 99 } } }`);
+    expect((await estimate(plan)).warnings.map(({ code }) => code)).toEqual(['budget.tokens']);
+    state.answer(at(1, 'ask'), 'hello');
+    const report = await estimate(plan, {}, state);
+    expect(report.total).toMatchObject({ done: 1, tokens: { input: 1, output: 99 } });
+    expect(report.state?.tokens).toBe(100);
+    expect(report.warnings).toEqual([]);
+  });
+
+  test('are held below doubt over what they show and continue; what has nothing to show is invalid', async () => {
+    const { plan, state, at } = await scene(`
+      steps:
+        grid: { imagine: a fox }
+        ask: { generate: { model: m, prompt: x, images: [steps.grid] } }
+        why: { generate: { model: m, prompt: y, continue: ask } }`);
+    state.put(at(1, 'grid'), 'in-doubt');
+    expect((await estimate(plan, {}, state)).total).toMatchObject({ inDoubt: 1, held: 2, submits: 0 });
+    state.done(at(1, 'grid'), [], { artifacts: [], result: { buttons: [] } });
+    expect((await estimate(plan, {}, state)).total).toMatchObject({ done: 1, invalid: 1, blocked: 1 });
   });
 });

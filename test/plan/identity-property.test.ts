@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { renderValue } from '../../src/pipeline/value.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
@@ -78,4 +78,53 @@ test('another service shares nothing', async () => {
   const keys = new Set((await before).values());
   const changed = await keysOf(await planOf(text, 'sandbox'));
   expect([...changed.values()].filter((key) => keys.has(key))).toEqual([]);
+});
+
+describe('text steps', () => {
+  const texts = `
+    matrix:
+      animal: [fox, owl]
+      medium: [ink, oil]
+    steps:
+      grid: { imagine: "{{ animal }} in {{ medium }}", path: "U1..U2" }
+      pick: { from: grid, generate: { model: m, prompt: "which {{ animal }}?", images: [parent] } }
+      rank: { gather: grid/*, chat: { model: m, prompt: rank them } }
+      why: { from: pick, generate: { model: m, prompt: why?, continue: pick, images: [steps.grid] } }
+      poem: { generate: { model: m, prompt: "a poem of {{ medium }}" } }`;
+
+  test('how they are called, kept, limited and paid changes no key', async () => {
+    const changed = await planOf(`
+      matrix:
+        medium: [oil, ink]
+        animal: [owl, fox]
+      limits: { text: 1/s, tokens: 1000/min }
+      budget: { tokens: 9 }
+      prices: { m: { input: 1, output: 2 } }
+      models: { m: { thinking: none } }
+      steps:
+        poem: { keep: false, generate: { stream: true, prompt: "a poem of {{ medium }}", model: m } }
+        why: { from: pick, generate: { accept: [MAX_TOKENS], images: [steps.grid], continue: pick, prompt: why?, model: m } }
+        rank: { gather: grid/*, when: animal != "cat", chat: { stream: true, prompt: rank them, model: m } }
+        pick: { from: grid, extra: {}, generate: { images: [parent], prompt: "which {{ animal }}?", model: m } }
+        grid: { keep: false, imagine: "{{ animal }} in {{ medium }}", path: "U1..U2" }`);
+    const keys = await keysOf(await planOf(texts));
+    expect(await keysOf(changed)).toEqual(keys);
+    expect(new Set(keys.values()).size).toBe(4 * 6 + 2);
+  });
+
+  test('what is edited changes what shows it, continues it and gathers it, and nothing else', async () => {
+    const before = await keysOf(await planOf(texts));
+    const changedBy = async (from: string, to: string): Promise<Set<string>> => {
+      const after = await keysOf(await planOf(texts.replace(from, to)));
+      const changed = [...after].filter(([name, key]) => before.get(name) !== key);
+      return new Set(changed.map(([name]) => name.replace(/^.* 1 /, '')));
+    };
+    expect(await changedBy('rank them', 'order them')).toEqual(new Set(['rank']));
+    expect(await changedBy('which', 'what')).toEqual(new Set(['pick', 'why']));
+    expect(await changedBy('a poem', 'a song')).toEqual(new Set(['poem']));
+    expect(await changedBy('}} in', '}} with')).toEqual(
+      new Set(['grid', 'grid/U1', 'grid/U2', 'pick', 'rank', 'why']),
+    );
+    expect(await changedBy('U1..U2', 'U2,U1')).toEqual(new Set(['rank']));
+  });
 });

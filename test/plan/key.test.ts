@@ -76,6 +76,51 @@ describe('golden keys: a change here orphans every finished job in the world', (
       '{"inputs":["0123456789abcdef0123456789abcdef","fedcba9876543210fedcba9876543210","00000000000000000000000000000000"],"request":{"fields":{"prompt":"a fox --v 6.1"},"kind":"imagine"},"service":"https://service.test","version":1}',
       '34b3570bd053611d69b6b61cdc7b9e09',
     ],
+    [
+      'generate',
+      { kind: 'generate', fields: { model: 'text-pro', prompt: 'Name a fox.' } },
+      [],
+      1,
+      '{"request":{"fields":{"model":"text-pro","prompt":"Name a fox."},"kind":"generate"},"service":"https://service.test","version":1}',
+      '594f2ca2edd284329ccc236c5d301ab0',
+    ],
+    [
+      'generate with all it can show and continue',
+      {
+        kind: 'generate',
+        fields: {
+          model: 'text-pro',
+          prompt: 'Which?',
+          thinking: 'low',
+          responseSchema: { type: 'object', properties: { best: { type: 'integer' } }, required: ['best'] },
+          functions: { weather: { parameters: { type: 'object' }, answer: { sky: 'clear' } } },
+          rounds: 3,
+        },
+        images: [
+          { sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
+          { url: 'https://images.test/fox.png' },
+          { url: 'data:image/png;base64,AAAA' },
+          { job: '0123456789abcdef0123456789abcdef' },
+        ],
+        continues: 'fedcba9876543210fedcba9876543210',
+        extra: { labels: { set: 'a' } },
+      },
+      ['0123456789abcdef0123456789abcdef'],
+      1,
+      '{"inputs":["0123456789abcdef0123456789abcdef"],"request":{"continues":"fedcba9876543210fedcba9876543210","extra":{"labels":{"set":"a"}},"fields":{"functions":{"weather":{"answer":{"sky":"clear"},"parameters":{"type":"object"}}},"model":"text-pro","prompt":"Which?","responseSchema":{"properties":{"best":{"type":"integer"}},"required":["best"],"type":"object"},"rounds":3,"thinking":"low"},"images":[{"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},{"url":"https://images.test/fox.png"},{"url":"data:image/png;base64,AAAA"},{"job":"0123456789abcdef0123456789abcdef"}],"kind":"generate"},"service":"https://service.test","version":1}',
+      '737d0572d63352fc8c180f0aed85a39e',
+    ],
+    [
+      'chat, repeated',
+      {
+        kind: 'chat',
+        fields: { model: 'text-pro', messages: [{ role: 'user', content: 'Grüß Gott' }], temperature: 0.5 },
+      },
+      [],
+      2,
+      '{"repeat":2,"request":{"fields":{"messages":[{"content":"Grüß Gott","role":"user"}],"model":"text-pro","temperature":0.5},"kind":"chat"},"service":"https://service.test","version":1}',
+      '9242b0ee41d95743a11d518de3be8620',
+    ],
   ];
   test.each(golden)('%s', (_, request, inputs, repeat, bytes, wanted) => {
     expect(createHash('sha256').update(bytes, 'utf8').digest('hex').slice(0, 32)).toBe(wanted);

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
-import { inputsOf } from '../../src/plan/job.ts';
+import type { ImageFiles } from '../../src/plan/image-files.ts';
+import { inputsOf, needsOf } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { cellsOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
@@ -47,11 +48,72 @@ interface RandomStep {
   readonly name: string;
   /** It starts at the cell, and templates may read it from anywhere. */
   readonly root: boolean;
+  /** It makes text, and has no buttons. */
+  readonly text: boolean;
+  readonly makesImages: boolean;
   readonly path: readonly string[];
   readonly body: Record<string, unknown>;
 }
 
-function randomStep(dice: Dice, index: number, before: readonly RandomStep[], gathers: boolean): RandomStep {
+/** A text step, from one that is there or gathering it, which shows, continues and reads some of those that are roots. */
+function randomText(dice: Dice, name: string, before: readonly RandomStep[]): RandomStep {
+  const roots = before.filter(({ root }) => root);
+  const painted = roots.filter(({ makesImages }) => makesImages);
+  const asked = roots.filter(({ text }) => text);
+  const start = dice.below(4) === 0 ? undefined : dice.one(before);
+  const gathers = start?.makesImages === true && dice.below(3) === 0;
+  const draws = dice.below(3) === 0;
+  const [first] = start?.path ?? [];
+  const branch =
+    first === undefined ? '' : dice.one(['', '/*', '/**', `/${dice.one(names(first)).replace('*', '1')}`]);
+  const images = [
+    ...(start === undefined || gathers || !start.makesImages ? [] : [['parent']]),
+    ...painted.map((step) => [`steps.${step.name}`]),
+    [`https://images.test/{{ b.x }}.png`],
+    ['{{ a }}.png'],
+    ['{{ b.y }}.png'],
+    [],
+  ];
+  const shown = gathers && dice.below(2) === 0 ? {} : { images: [...dice.one(images), ...dice.one(images)] };
+  const prompt = dice.one([
+    'which?',
+    'which {{ a }}?',
+    '{{ b.x }}',
+    ...painted.flatMap(({ name, text }) => (text ? [] : [`like {{ steps.${name}.task_id }}`])),
+    ...asked.map(
+      (step) =>
+        `{{ steps.${step.name}.${dice.one(['text', step.makesImages ? 'text' : 'json.x', 'usage.total'])} }}`,
+    ),
+  ]);
+  const continued = asked.length > 0 && dice.below(3) === 0 ? { continue: dice.one(asked).name } : {};
+  const member = { type: 'number' };
+  const answer = draws
+    ? { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }
+    : { responseSchema: { type: 'object', properties: { x: member, y: member } } };
+  const generate = {
+    model: 'm',
+    prompt,
+    ...answer,
+    ...shown,
+    ...continued,
+  };
+  const body = {
+    ...(start === undefined ? {} : { [gathers ? 'gather' : 'from']: start.name + branch }),
+    generate,
+    ...(dice.below(5) === 0 ? { when: 'a == 1' } : {}),
+    ...(dice.below(4) === 0 ? { keep: false } : {}),
+  };
+  return { name, root: start === undefined || gathers, text: true, makesImages: draws, path: [], body };
+}
+
+function randomStep(
+  dice: Dice,
+  index: number,
+  all: readonly RandomStep[],
+  gathers: boolean,
+  texts: boolean,
+): RandomStep {
+  const before = all.filter(({ text }) => !text);
   const roots = before.filter(({ root }) => root);
   const path = Array.from({ length: dice.below(3) }, () => dice.one(segments));
   const when = dice.one([
@@ -67,6 +129,7 @@ function randomStep(dice: Dice, index: number, before: readonly RandomStep[], ga
     ...(dice.below(4) === 0 ? { keep: false } : {}),
   };
   const name = `s${index}`;
+  if (texts && before.length > 0 && dice.below(5) < 2) return randomText(dice, name, all);
   if (before.length === 0 || (!gathers && dice.below(5) === 0)) {
     const prompt = dice.one([
       'a fox',
@@ -74,7 +137,7 @@ function randomStep(dice: Dice, index: number, before: readonly RandomStep[], ga
       '{{ b.x }}',
       ...roots.map((root) => `{{ steps.${root.name}.task_id }}`),
     ]);
-    return { name, root: true, path, body: { imagine: prompt, ...shared } };
+    return { name, root: true, text: false, makesImages: true, path, body: { imagine: prompt, ...shared } };
   }
   const start = dice.one(before);
   const [first] = start.path;
@@ -83,7 +146,14 @@ function randomStep(dice: Dice, index: number, before: readonly RandomStep[], ga
     start.name + dice.one(['', branch, first === undefined ? '' : '/*', first === undefined ? '' : '/**']);
   if (gathers) {
     const prompt = dice.one(['the best', 'the {{ a }}', '{{ b.x }}']);
-    return { name, root: true, path, body: { gather: address, imagine: prompt, ...shared } };
+    return {
+      name,
+      root: true,
+      text: false,
+      makesImages: true,
+      path,
+      body: { gather: address, imagine: prompt, ...shared },
+    };
   }
   const click = dice.one([
     'V1',
@@ -93,14 +163,21 @@ function randomStep(dice: Dice, index: number, before: readonly RandomStep[], ga
     '{{ b.x }}',
     ...roots.map((root) => `{{ steps.${root.name}.button }}`),
   ]);
-  return { name, root: false, path, body: { from: address, click, ...shared } };
+  return {
+    name,
+    root: false,
+    text: false,
+    makesImages: true,
+    path,
+    body: { from: address, click, ...shared },
+  };
 }
 
-function randomPipeline(seed: number): string {
+function randomPipeline(seed: number, texts = false): string {
   const dice = new Dice(seed);
   const steps: RandomStep[] = [];
   for (let index = 0; index <= dice.below(5); index += 1)
-    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0));
+    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, texts));
   const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
   return JSON.stringify({
     matrix: { a: [1, 2], b: [{ x: 'U1' }, { y: 'oil' }] },
@@ -109,13 +186,23 @@ function randomPipeline(seed: number): string {
 }
 
 const settled = new Set(['done', 'failed', 'skipped', 'blocked', 'in-doubt']);
+const answers = ['{"x": 1.0}', '{"y": 2}'];
 const offer = ['U1', 'U2', 'U3', 'V1', 'V2', ''];
+
+/** What asks for images gets some, mostly. */
+function answer(state: SimulatedState, slot: Slot, dice: Dice): void {
+  const draws = slot.job?.request.fields.generationConfig !== undefined && dice.below(3) > 0;
+  const picture = { output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'image/png', candidate: 1 };
+  const artifacts = draws && slot.keep ? { artifacts: [picture] } : {};
+  state.answer(slot, dice.one(answers), dice.below(4) > 0, artifacts);
+}
 
 function settle(state: SimulatedState, slot: Slot, dice: Dice, mayDoubt: boolean): void {
   const outcome = dice.below(10);
   const error = { code: outcome === 0 ? 'button.missing' : 'task.failed', message: 'no' };
-  if (outcome === 9 && mayDoubt) state.put(slot, 'in-doubt', { error });
+  if (outcome === 9 && mayDoubt && slot.kind !== 'generate') state.put(slot, 'in-doubt', { error });
   else if (outcome < 2) state.put(slot, 'failed', { error });
+  else if (slot.kind === 'generate') answer(state, slot, dice);
   else {
     const buttons = offer.filter(() => dice.below(3) > 0).map((label) => button(label));
     state.done(slot, buttons, { pressed: button(dice.one(['U1', 'U2', 'X9'])) });
@@ -130,7 +217,7 @@ function checkInputs(slots: readonly Slot[], state: SimulatedState): void {
   for (const { job, depth, ready } of slots) {
     if (job === undefined) continue;
     expect(job.inputs).not.toEqual([]);
-    for (const key of inputsOf(job)) {
+    for (const key of needsOf(job)) {
       // Named before it is found, a wildcard's branch is no slot yet.
       expect(depths.get(key) ?? 0).toBeLessThan(depth);
       if (ready) expect(state.records.get(key)?.status).toBe('done');
@@ -148,7 +235,7 @@ function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[]): void {
   const taken = all.filter(({ status }) => status !== 'skipped');
   const stopped = all.filter(({ status }) => status === 'failed' || status === 'blocked');
   const done = all.filter(({ status, unsaved }) => status === 'done' || unsaved);
-  if (slot.job !== undefined) expect(slot.job.inputs).toEqual(taken.map(({ job }) => job?.key));
+  if (slot.job !== undefined) expect(inputsOf(slot.job)).toEqual(taken.map(({ job }) => job?.key));
   if (taken.length === 0) expect(slot.status).toBe('skipped');
   else if (stopped.length > 0) expect(['skipped', 'failed', 'blocked']).toContain(slot.status);
   else if (done.length < taken.length) expect(slot.ready).toBe(false);
@@ -203,31 +290,47 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
       state.done({ ...unsaved, keep: true }, record.result?.buttons, {
         ...record,
         keep: true,
-        artifacts: [{ output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'm' }],
+        artifacts: [{ output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'image/png' }],
       });
   }
 }
 
-test('any pipeline, settled job by job in any order, only goes forward and comes to its end', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
-      const plan = await unbuiltPlanOf(randomPipeline(shape));
-      for (const cell of await cellsOf(plan)) {
-        const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
-        const doubtful = slots.some(({ status }) => status === 'in-doubt');
-        const open = slots.filter(({ status }) => !settled.has(status));
-        expect(open.filter(({ status }) => !doubtful || status !== 'pending')).toEqual([]);
-        expect(new Set(slots.map(({ id }) => id)).size).toBe(slots.length);
-      }
-    }),
-    { seed: 20_261, numRuns: 120 },
-  );
-});
+const kinds: readonly (readonly [string, boolean])[] = [
+  ['of images', false],
+  ['of images and texts', true],
+];
 
-test('the order in which jobs settle does not change where they end', async () => {
+/** Of the images that texts name, one is not there. */
+const files: ImageFiles = {
+  facts: (path) =>
+    path === '2.png'
+      ? { error: { code: 'input.missing', message: 'no' } }
+      : { sha256: `sha of ${path}`, bytes: 1 },
+};
+
+test.each(kinds)(
+  'any pipeline %s, settled job by job in any order, only goes forward and comes to its end',
+  async (_, texts) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
+        const plan = await unbuiltPlanOf(randomPipeline(shape, texts), files);
+        for (const cell of await cellsOf(plan)) {
+          const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
+          const doubtful = slots.some(({ status }) => status === 'in-doubt');
+          const open = slots.filter(({ status }) => !settled.has(status));
+          expect(open.filter(({ status }) => !doubtful || status !== 'pending')).toEqual([]);
+          expect(new Set(slots.map(({ id }) => id)).size).toBe(slots.length);
+        }
+      }),
+      { seed: 20_261, numRuns: 120 },
+    );
+  },
+);
+
+test.each(kinds)('%s: the order in which jobs settle does not change where they end', async (_, texts) => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), fc.nat(), async (shape, one, other) => {
-      const plan = await unbuiltPlanOf(randomPipeline(shape));
+      const plan = await unbuiltPlanOf(randomPipeline(shape, texts), files);
       for (const cell of await cellsOf(plan)) {
         const ends = [one, other].map((seed) => {
           const state = new SimulatedState();
@@ -242,6 +345,7 @@ test('the order in which jobs settle does not change where they end', async () =
             const key = slot.job?.key ?? '';
             const fate = new Dice(Number.parseInt(key.slice(0, 8), 16));
             if (fate.below(5) === 0) state.fail(slot, fate.one(['task.failed', 'button.missing']));
+            else if (slot.kind === 'generate') answer(state, { ...slot, keep: true }, fate);
             else
               state.done(
                 { ...slot, keep: true },

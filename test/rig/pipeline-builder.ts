@@ -70,8 +70,8 @@ export const planOf = async (text: string, serviceId = testService, images?: Ima
   planIn(await pipelineOf(text, images), serviceId, images);
 
 /** The plan of an {@link unbuiltPipelineOf}. */
-export const unbuiltPlanOf = async (text: string): Promise<Plan> =>
-  planIn(await unbuiltPipelineOf(text), testService);
+export const unbuiltPlanOf = async (text: string, images?: ImageFiles): Promise<Plan> =>
+  planIn(await unbuiltPipelineOf(text), testService, images);
 
 async function planIn(pipeline: Pipeline, serviceId: string, images?: ImageFiles): Promise<Plan> {
   const plan = await preparePlan(pipeline, {
