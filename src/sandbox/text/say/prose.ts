@@ -26,6 +26,27 @@ export function sayText(occasion: Occasion): string {
   return text;
 }
 
+/** One sentence of an answer, in no voice. */
+export const saySentence = (occasion: Occasion): string => {
+  const next = sentences({ ...occasion, system: '' });
+  const first = next();
+  return occasion.random.chance(0.5) ? first : next();
+};
+
+/** What the prompt is about, in a few words. */
+export const sayPhrase = ({ prompt }: Occasion): string => subjectOf(prompt, 5).join(' ') || 'the question';
+
+/** One word of what the prompt is about. */
+export const sayWord = (occasion: Occasion): string => {
+  const words = [...subjectOf(occasion.prompt), ...colourWords(occasion)].map((word) => word.toLowerCase());
+  return occasion.random.pick([...words, ...spare]);
+};
+
+const spare = ['light', 'form', 'texture', 'calm', 'detail', 'shade', 'outline'] as const;
+
+/** A title for what the prompt is about. */
+export const sayTitle = (occasion: Occasion): string => title(occasion);
+
 function ofLength(occasion: Occasion, length: WishedLength | undefined): string {
   const { random, prompt } = occasion;
   const next = sentences(occasion);

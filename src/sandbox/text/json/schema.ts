@@ -1,0 +1,76 @@
+/** A schema as an object; true and false have their own meaning. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The part of the root that a `$ref` names; true for one that is not there. */
+export function referred(root: unknown, ref: unknown): unknown {
+  if (typeof ref !== 'string' || !ref.startsWith('#')) return true;
+  if (ref !== '#' && !ref.startsWith('#/')) return anchored(root, ref.slice(1)) ?? true;
+  let at: unknown = root;
+  for (const segment of ref.split('/').slice(1)) {
+    let name = segment;
+    try {
+      name = decodeURIComponent(segment);
+    } catch {
+      // Not escaped: the name stands as it is.
+    }
+    name = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    const inside = typeof at === 'object' && at !== null && Object.hasOwn(at, name);
+    at = inside ? (at as Schema)[name] : undefined;
+  }
+  return at ?? true;
+}
+
+function anchored(root: unknown, anchor: string): unknown {
+  const { $defs } = isSchema(root) ? root : {};
+  return Object.values(isSchema($defs) ? $defs : {}).find(
+    (one) => isSchema(one) && one['$anchor'] === anchor,
+  );
+}
+
+const highest = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
+const lowest = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
+
+/** A schema that asks for what both ask for, as far as two can be put into one. */
+export function mergeSchemas(one: unknown, other: unknown): unknown {
+  if (one === false || other === false) return false;
+  if (!isSchema(one)) return other;
+  if (!isSchema(other)) return one;
+  const merged: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const own = merged[name];
+    if (own === undefined) merged[name] = value;
+    else if (highest.has(name)) merged[name] = Math.max(Number(own), Number(value));
+    else if (lowest.has(name)) merged[name] = Math.min(Number(own), Number(value));
+    else if (name === 'required') merged[name] = [...new Set([...listOf(own), ...listOf(value)])];
+    else if (name === 'type') merged[name] = commonTypes(own, value);
+    else if (name === 'enum') {
+      const words = listOf(value).map((word) => JSON.stringify(word));
+      merged[name] = listOf(own).filter((word) => words.includes(JSON.stringify(word)));
+    } else if (name === 'allOf' || name === 'prefixItems') merged[name] = [...listOf(own), ...listOf(value)];
+    else if (name === 'anyOf' || name === 'oneOf') {
+      merged['allOf'] = [...listOf(merged['allOf']), { [name]: value }];
+    } else if (name === 'properties' && isSchema(own) && isSchema(value)) {
+      const names = new Set([...Object.keys(own), ...Object.keys(value)]);
+      merged[name] = Object.fromEntries(
+        [...names].map((each) => [each, mergeSchemas(own[each] ?? true, value[each] ?? true)]),
+      );
+    } else if (name === 'items' || name === 'additionalProperties') merged[name] = mergeSchemas(own, value);
+    else merged[name] = value;
+  }
+  return merged;
+}
+
+function commonTypes(one: unknown, other: unknown): unknown {
+  const types = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+  const common = types(one).flatMap((type) => {
+    if (types(other).includes(type)) return [type];
+    if (type === 'number' && types(other).includes('integer')) return ['integer'];
+    return type === 'integer' && types(other).includes('number') ? ['integer'] : [];
+  });
+  return common.length === 1 ? common[0] : common;
+}
