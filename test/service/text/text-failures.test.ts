@@ -287,13 +287,11 @@ describe('size', () => {
 });
 
 test('images that together are longer than any text can be are refused, not stumbled over', async () => {
-  const image = { mimeType: 'image/png', data: 'A'.repeat(27 * 1024 * 1024) };
+  const data = 'A'.repeat(27 * 1024 * 1024);
+  const images = Array.from({ length: 12 }, () => ({ mimeType: 'image/png', data }));
   const failure = await failureOf(
     plainAnswer,
-    call(
-      { prompt: 'a' },
-      { images: Array(12).fill(image), earlier: [{ fields: {}, images: Array(12).fill(image), after: [] }] },
-    ),
+    call({ prompt: 'a' }, { images, earlier: [{ fields: {}, images, after: [] }] }),
   );
   expect(failure.message).toContain('the request has 679.5 MB, 28.3 MB of them in "images[0]"');
 });
