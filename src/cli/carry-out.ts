@@ -75,7 +75,9 @@ export async function carryOut(
   const links = linkOptions({ baseUrl, requestMs: timeouts.requestMs, mask }, connecting, closing);
   const artifacts = openArtifacts(directory, links, closing);
   const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
-  if (asksModels(plan, selection)) checkModelsBeside(session, asked, watch, closing);
+  const listener = asksModels(plan, selection)
+    ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, closing))
+    : watch.listener;
   return await runPlan(
     planForRun(plan, selection),
     selection,
@@ -91,8 +93,20 @@ export async function carryOut(
       memory: () => memoryOf(options.bodies),
     },
     control,
-    watch.listener,
+    listener,
   );
+}
+
+/** Calls once, when the first job changes: a run that finds everything done asks the service for nothing. */
+function onceAtWork(listener: RunListener, call: () => void): RunListener {
+  let isAtWork = false;
+  return (event) => {
+    if (!isAtWork && event.type === 'job:status') {
+      isAtWork = true;
+      call();
+    }
+    listener(event);
+  };
 }
 
 /**
