@@ -86,7 +86,10 @@ async function candidateOf(
   const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;
   const planned = thoughtTokens(ask, random);
   const thought = ask.thinking.shown && planned > 0 ? { thought: thoughtSummary(prompt, random) } : {};
-  const bare = (finish: Finish, thoughts = planned): Candidate => ({
+  // Thoughts come out of the same budget: what they use up is not there for the answer (protocol.md 5.2).
+  const room = ask.longest ?? ask.model.longest;
+  const thoughts = Math.min(planned, Math.max(1, room - 1));
+  const bare = (finish: Finish): Candidate => ({
     parts: [],
     finish,
     tokens: {},
@@ -105,9 +108,7 @@ async function candidateOf(
   if (isMarked(asked, marks.emptyMark)) return bare('STOP');
   if (isMarked(asked, marks.badCallMark) && ask.functions.length > 0) return bare('MALFORMED_FUNCTION_CALL');
 
-  const room = ask.longest ?? ask.model.longest;
-  // Thoughts come out of the same budget: what they use up is not there for the answer (protocol.md 5.2).
-  if (planned >= room) return bare('MAX_TOKENS', Math.max(1, room - 1));
+  if (planned >= room) return bare('MAX_TOKENS');
 
   const calls = callsOf(ask, occasion, index);
   const parts: AnswerPart[] = [];
@@ -121,12 +122,12 @@ async function candidateOf(
       parts.push({ kind: 'image', png });
     }
   }
-  const fitted = fit(parts, ask, room - planned);
+  const fitted = fit(parts, ask, room - thoughts);
   const text = visibleText(fitted);
   return {
     ...fitted,
     ...thought,
-    thoughts: planned,
+    thoughts,
     logprob,
     citations: citationsOf(ask, text, random),
     ...((ask.search || ask.maps !== undefined) && text !== ''
