@@ -7,11 +7,11 @@ const width = 96;
 /** What `promptpress --help` prints. */
 export function overview(commands: readonly CommandHelp[], version: string): string {
   return lines(
-    `promptpress ${version}: declarative batch pipelines for images`,
+    `promptpress ${version}: declarative batch pipelines for images and texts`,
     '',
-    'A pipeline file says which prompts to try and which buttons to press on each result. promptpress runs it,',
-    'many at once, within the limits of the service; it can be stopped at any moment and started again; it leaves',
-    'a folder of images and a manifest.csv that accounts for every planned row.',
+    'A pipeline file says which prompts to try, which buttons to press on each result and what to ask a text',
+    'model. promptpress runs it, many at once, within the limits of the service; it can be stopped at any moment',
+    'and started again; it leaves images, texts and a manifest.csv that accounts for every planned row.',
     '',
     'Usage: promptpress COMMAND …',
     '',

@@ -57,6 +57,20 @@ describe('README', () => {
     expect(keys[0]).toEqual(keys[1]);
   }, 60_000);
 
+  it('its judge presses the button that it names, and the texts that follow are there', async () => {
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'judged.yaml': `${example('judged')}poll: { min: 20ms, max: 1s }\n` });
+    const run = await promptpress(['run', 'judged.yaml', '--sandbox'], { cwd: folder.path });
+    expect(run.code, run.err).toBe(0);
+    const rows = await readManifest(join(folder.path, 'runs/judged.sandbox/manifest.csv'));
+    expect(rows.map(({ step, status }) => [step, status])).toEqual(
+      ['grid', 'pick', 'best', 'why', 'title'].map((step) => [step, 'done']),
+    );
+    const [, pick, best, why, title] = rows;
+    expect(best?.['button']).toBe(`U${(JSON.parse(pick?.['text'] ?? '') as { best: number }).best}`);
+    expect([why?.['text'], title?.['text']]).not.toContain('');
+  }, 60_000);
+
   it('names every command that help names, and no other', async () => {
     await using folder = await temporaryFolder();
     const { stdout } = await cli(['--help'], { cwd: folder.path });

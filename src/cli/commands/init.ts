@@ -40,6 +40,9 @@ steps:
     path: U1 → Vary (Strong)
 
 # Edit anything and run it again: only what changed is made.
+#
+# A text model can look at what came out, and its answer can choose the next button (generate, chat): see
+# pipelines/judge.yaml and pipelines/captions.yaml of promptpress.
 `;
 
 const ignored = 'runs/';
