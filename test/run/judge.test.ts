@@ -107,10 +107,9 @@ describe('an answer is', () => {
         { functions: { f: { answer: 1 } } },
       ],
     ];
-  for (const [what, reply, expected, fields] of table)
-    it(what, () => {
-      expect(verdictOf(judge(reply, fields))).toEqual(expected);
-    });
+  it.each(table.map(([what, ...row]) => ({ what, row })))('$what', ({ row: [reply, expected, fields] }) => {
+    expect(verdictOf(judge(reply, fields))).toEqual(expected);
+  });
 
   it('JSON by what chat declares', () => {
     const kind = 'chat';

@@ -6,10 +6,10 @@ const never = new AbortController().signal;
 /** Notes when each of these is let in. */
 function line(outgoing: Outgoing) {
   const admitted: string[] = [];
-  const join = (name: string, bytes: number, signal = never): Promise<void> =>
-    outgoing.take(bytes, signal).then(() => {
-      admitted.push(name);
-    });
+  const join = async (name: string, bytes: number, signal = never): Promise<void> => {
+    await outgoing.take(bytes, signal);
+    admitted.push(name);
+  };
   return { admitted, join };
 }
 

@@ -110,7 +110,8 @@ describe('the limit of tokens', () => {
             const known = (call: Call): number =>
               call !== last && call.answeredAt <= last.sentAt ? call.took : call.estimate;
             const sum = within.reduce((total, call) => total + known(call), 0);
-            if (within.length > 1) expect(sum).toBeLessThanOrEqual(limit);
+            // A call that is larger than the limit goes when nothing else counts.
+            expect(sum === last.estimate || sum <= limit).toBe(true);
           }
         },
       ),

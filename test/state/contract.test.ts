@@ -77,6 +77,15 @@ describe.each(stores)('a state store: %s', (_, open) => {
     );
   });
 
+  it('remembers what a run saw of a file, the last time it saw it', () => {
+    const store = open();
+    const file = { path: 'masks/neck.png', sha256: 'aa', bytes: 12, mtimeMs: 1_700_000_000_000.25 };
+    store.rememberInputFile({ ...file, sha256: 'bb' });
+    store.rememberInputFile(file);
+    expect([store.inputFile(file.path), store.inputFile('masks/other.png')]).toEqual([file, undefined]);
+    store.close();
+  });
+
   it('reads beyond one page, in key order, while it is written', () => {
     const store = open();
     const keys = Array.from({ length: 700 }, (_unused, index) => `k${String(index).padStart(4, '0')}`);

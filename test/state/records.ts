@@ -89,6 +89,12 @@ const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
     ),
     error,
     cost: fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100),
+    usage: fc.record(
+      { prompt: fc.nat(10_000), thoughts: fc.nat(10_000), total: fc.nat(1_000_000) },
+      { requiredKeys: [] },
+    ),
+    invalid: fc.nat(3),
+    turns: fc.array(fields, { maxLength: 2 }),
   },
   {
     requiredKeys: [
