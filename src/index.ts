@@ -8,14 +8,32 @@
  *     if (plan?.ok) for await (const cell of plan.value.matrix.cells()) console.log(cell.vars);
  *
  * A run takes ports: a state (`openState`, under `acquireLock`), a service (`createImageService`, `createTextService`), a
- * writer of artifacts (`createArtifactWriter`) and a clock (`wallClock`); `planForRun` shows it a plan. `writeManifest`
+ * writer of artifacts (`createArtifactWriter`), a reader of the images that text calls show (`createInputReader`) and a
+ * clock (`wallClock`); `planForRun` shows it a plan, which knows those images through `createImageFiles`. `writeManifest`
  * joins plan and state. `startSandbox` is the local service.
  *
  * @module
  */
 
 export { type ArtifactWriterOptions, createArtifactWriter } from './artifacts/artifact-writer.ts';
-export type { ArtifactWriter, SaveAnswer, SaveFailure } from './artifacts/writer.ts';
+export {
+  createImageFiles,
+  type ImageFilesOptions,
+  type KnownImageFiles,
+  type SeenFile,
+  type SeenFiles,
+} from './artifacts/image-files.ts';
+export { createInputReader, type InputReaderOptions } from './artifacts/input-reader.ts';
+export type { InputAnswer, InputReader, InputSource } from './artifacts/inputs.ts';
+export type { LinkOptions } from './artifacts/link-route.ts';
+export type {
+  AnswerPiece,
+  ArtifactWriter,
+  KeepAnswer,
+  KeepRequest,
+  SaveAnswer,
+  SaveFailure,
+} from './artifacts/writer.ts';
 export { wallClock } from './cli/clock.ts';
 export { defaultFilesRoot, machineFiles } from './cli/files.ts';
 export { planForRun } from './cli/run-plan.ts';
@@ -45,6 +63,7 @@ export type { Value } from './pipeline/value.ts';
 export type { Cell, Selection } from './plan/cell.ts';
 export { type ChosenSteps, chosenSteps } from './plan/choose.ts';
 export { type EstimateOptions, estimatePlan } from './plan/estimate.ts';
+export type { ImageFile, ImageFiles } from './plan/image-files.ts';
 export type {
   Artifact,
   Attempt,
@@ -54,6 +73,9 @@ export type {
   JobRequest,
   JobSpec,
   JobStatus,
+  TextRequest,
+  TextResult,
+  TokenUsage,
 } from './plan/job.ts';
 export type { Matrix, TableFacts } from './plan/matrix.ts';
 export { type Plan, preparePlan } from './plan/plan.ts';
