@@ -170,11 +170,7 @@ describe('@google/genai', () => {
     const image = drawn.candidates?.[0]?.content?.parts?.find(
       ({ inlineData }) => inlineData !== undefined,
     )?.inlineData;
-    const {
-      width = 0,
-      height = 1,
-      format,
-    } = await sharp(Buffer.from(image?.data ?? '', 'base64')).metadata();
+    const { width, height, format } = await sharp(Buffer.from(image?.data ?? '', 'base64')).metadata();
     expect([format, image?.mimeType]).toEqual(['png', 'image/png']);
     expect(width / height).toBeCloseTo(16 / 9, 1);
     // Twice the side of the sandbox's own pictures, which are 64 here.

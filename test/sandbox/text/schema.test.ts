@@ -209,6 +209,7 @@ describe('JSON that is made for a schema', () => {
         properties: { a: { type: 'boolean' }, b: { type: 'string' } },
         required: ['a'],
         if: { properties: { a: { const: true } } },
+        // oxlint-disable-next-line unicorn/no-thenable -- the word of JSON Schema
         then: { required: ['b'] },
         else: { not: { required: ['b'] } },
       },

@@ -1,7 +1,7 @@
 import type { Random } from '../../draw/scene/random.ts';
-import { type Occasion } from '../say/prose.ts';
+import type { Occasion } from '../say/prose.ts';
 import { rangeOf } from '../say/subject.ts';
-import type { Schema } from './schema.ts';
+import { descriptionOf, type Schema } from './schema.ts';
 
 /** A number of a schema: of a usual size for its name where the schema leaves it open. */
 export function numberFor(
@@ -21,7 +21,7 @@ export function numberFor(
     bound('maximum', Number.POSITIVE_INFINITY),
     -above(-bound('exclusiveMaximum', Number.POSITIVE_INFINITY), whole),
   );
-  const usual = usualRange(name, String(schema['description'] ?? ''), occasion, whole);
+  const usual = usualRange(name, descriptionOf(schema), occasion, whole);
   const [from, to] = within(usual, low, high);
   const step = bound('multipleOf', 0);
   if (step > 0) return multipleWithin(from, to, low, high, step, random);

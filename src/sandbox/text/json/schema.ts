@@ -6,6 +6,10 @@ export const isSchema = (value: unknown): value is Schema =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** What a schema says of itself. */
+export const descriptionOf = ({ description }: Schema): string =>
+  typeof description === 'string' ? description : '';
+
 /** The part of the root that a `$ref` names; true for one that is not there. */
 export function referred(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string' || !ref.startsWith('#')) return true;
@@ -65,12 +69,14 @@ export function mergeSchemas(one: unknown, other: unknown): unknown {
   return merged;
 }
 
+const typesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+
 function commonTypes(one: unknown, other: unknown): unknown {
-  const types = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
-  const common = types(one).flatMap((type) => {
-    if (types(other).includes(type)) return [type];
-    if (type === 'number' && types(other).includes('integer')) return ['integer'];
-    return type === 'integer' && types(other).includes('number') ? ['integer'] : [];
+  const others = typesOf(other);
+  const common = typesOf(one).flatMap((type) => {
+    if (others.includes(type)) return [type];
+    if (type === 'number' && others.includes('integer')) return ['integer'];
+    return type === 'integer' && others.includes('number') ? ['integer'] : [];
   });
   return common.length === 1 ? common[0] : common;
 }

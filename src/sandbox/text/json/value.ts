@@ -65,7 +65,7 @@ function looseValue(occasion: Occasion, random: Random): unknown {
   return Object.fromEntries(
     names.map((name) => [
       name,
-      /s$/.test(name) && !/ss$/.test(name)
+      name.endsWith('s') && !name.endsWith('ss')
         ? subjectOf(occasion.prompt, 3).map((word) => word.toLowerCase())
         : /score|index|count|number|best/.test(name)
           ? numberFor({}, true, name, occasion, random)
@@ -199,8 +199,8 @@ class Maker {
     const order = [...new Set([...ordered, ...known, ...required])];
     const most = Number(schema['maxProperties'] ?? Number.POSITIVE_INFINITY);
     const least = Math.min(Number(schema['minProperties'] ?? 0), mostItems);
-    let room = most - [...required].length;
-    let missing = least - [...required].length;
+    let room = most - required.size;
+    let missing = least - required.size;
     const chosen = order.filter((each) => {
       if (required.has(each)) return true;
       const one = properties[each];

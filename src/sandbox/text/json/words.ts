@@ -2,7 +2,7 @@ import type { Random } from '../../draw/scene/random.ts';
 import { type Occasion, sayPhrase, saySentence, sayTitle, sayWord } from '../say/prose.ts';
 import { textOfFormat } from './format.ts';
 import { textMatching } from './pattern.ts';
-import type { Schema } from './schema.ts';
+import { descriptionOf, type Schema } from './schema.ts';
 
 /** Longest text that a schema can ask for. */
 const longest = 100_000;
@@ -18,7 +18,7 @@ export function textForSchema(schema: Schema, name: string, occasion: Occasion, 
   }
   const formed = typeof format === 'string' ? textOfFormat(format, random) : undefined;
   if (formed !== undefined) return formed;
-  const text = textByName(`${name} ${String(schema['description'] ?? '')}`, name, { ...occasion, random });
+  const text = textByName(`${name} ${descriptionOf(schema)}`, name, { ...occasion, random });
   return ofLength(text, least, most);
 }
 
@@ -30,7 +30,7 @@ function matching(pattern: string, least: number, most: number, random: Random):
     return undefined;
   }
   const fits = (text: string): boolean => {
-    const { length } = [...text];
+    const length = lengthOf(text);
     return length >= least && length <= most && test.test(text);
   };
   let any: string | undefined;
@@ -48,16 +48,15 @@ function matching(pattern: string, least: number, most: number, random: Random):
   return any;
 }
 
+/** Cut, or filled up; lengths count characters, not UTF-16 units. */
 function ofLength(text: string, least: number, most: number): string {
-  let characters = [...text];
-  while (characters.length < least)
-    characters = [...characters, ...(characters.length === 0 ? 'calm' : ' and calm')];
-  const wanted = Math.min(
-    most,
-    characters.length > Math.max(least, text.length) ? Math.max(least, 1) : characters.length,
-  );
-  return characters.length > wanted ? characters.slice(0, wanted).join('') : characters.join('');
+  const missing = least - lengthOf(text);
+  const filled = missing > 0 ? text + ' and calm'.repeat(Math.ceil(missing / 9)) : text;
+  const wanted = missing > 0 ? least : most;
+  return lengthOf(filled) > wanted ? Array.from(filled).slice(0, wanted).join('') : filled;
 }
+
+const lengthOf = (text: string): number => Array.from(text).length;
 
 function textByName(about: string, name: string, occasion: Occasion): string {
   const { random, prompt, sights } = occasion;

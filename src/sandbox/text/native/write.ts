@@ -105,14 +105,6 @@ export const tail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
 /** Counts as the native endpoint writes them: what is 0 is absent, each sum has its details (protocol.md 5.2). */
 export function nativeUsage(usage: Usage): Wire {
   const { prompt, cached, candidates, thoughts, tool } = usage;
-  const count = (name: string, tokens: ModalTokens, details: string): Wire => {
-    const sum = sumOf(tokens);
-    if (sum === 0) return {};
-    const list = Object.entries(tokens)
-      .filter(([, tokenCount]) => tokenCount > 0)
-      .map(([modality, tokenCount]) => ({ modality, tokenCount }));
-    return { [name]: sum, [details]: list };
-  };
   return {
     ...count('promptTokenCount', prompt, 'promptTokensDetails'),
     ...count('cachedContentTokenCount', cached, 'cacheTokensDetails'),
@@ -122,4 +114,13 @@ export function nativeUsage(usage: Usage): Wire {
     totalTokenCount: totalOf(usage),
     trafficType: 'ON_DEMAND',
   };
+}
+
+function count(name: string, tokens: ModalTokens, details: string): Wire {
+  const sum = sumOf(tokens);
+  if (sum === 0) return {};
+  const list = Object.entries(tokens)
+    .filter(([, tokenCount]) => tokenCount > 0)
+    .map(([modality, tokenCount]) => ({ modality, tokenCount }));
+  return { [name]: sum, [details]: list };
 }

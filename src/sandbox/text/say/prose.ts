@@ -177,7 +177,7 @@ function sentences(occasion: Occasion): () => string {
       return `${capital(thing.toLowerCase())} ${random.int(low, high)} is the best choice for ${subject}: ${random.pick(qualities)} and ${random.pick(qualities)}.`;
     }
     const [sight] = sights;
-    if (sight !== undefined) return `${captionOf(sight, words, random)}`;
+    if (sight !== undefined) return captionOf(sight, words, random);
     return [
       `In short, ${subject} can be seen as ${random.pick(qualities)} and ${random.pick(qualities)}.`,
       `On the question of ${subject}, the plainest answer is that it is ${random.pick(qualities)}.`,
