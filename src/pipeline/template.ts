@@ -26,7 +26,7 @@ export interface StepUse {
 
 /** Why a template could not be rendered for one cell; static mistakes are diagnostics instead. */
 export class TemplateError extends Error {
-  /** `template.undefined` | `template.object` | `template.filter` | `template.range` | `template.limit` */
+  /** `template.undefined` | `template.object` | `template.filter` | `template.range` | `template.limit` | `template.no-json` */
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {

@@ -16,6 +16,7 @@ export interface Slot {
   readonly place?: number;
   /** Operations before it on the longest way from a root; 0 for a root. Deeper jobs run first. */
   readonly depth: number;
+  /** Its files are wanted: by its own step, unless that says `keep: false`, or by a step that shows its images. */
   readonly keep: boolean;
   /** Identity of the slot whatever it asks for; see `JobOrigin.slot`. */
   readonly id: string;
