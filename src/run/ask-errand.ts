@@ -143,11 +143,17 @@ async function contentOf(
 }
 
 /** Judges an answer, and writes what of it is to be kept. */
-async function keep(record: JobRecord, reply: TextReply, { artifacts }: AskPorts): Promise<AskAnswer> {
+async function keep(
+  record: JobRecord,
+  reply: TextReply,
+  { artifacts, lookup }: AskPorts,
+): Promise<AskAnswer> {
   const { verdict, text, pieces } = judgeReply(record, reply);
   const usage = reply.usage === undefined ? {} : { usage: reply.usage };
   const asked = { verdict, text, artifacts: [], ...usage };
-  if (!record.keep || verdict.kind === 'calls') return { kind: 'answered', asked };
+  // A slot that was looked at while the call was under way may want the files that no slot wanted before.
+  const isKept = record.keep || lookup(record.key)?.keep === true;
+  if (!isKept || verdict.kind === 'calls') return { kind: 'answered', asked };
   // A paid answer is written also when the run is left: it is a few small files.
   const kept = await artifacts.keep(
     { key: record.key, pieces, answer: wholeAnswer(reply, verdict) },

@@ -18,6 +18,8 @@ export class TokenForecast {
   readonly #estimate: (record: JobRecord) => TokenEstimate;
   /** True tokens to estimated ones, a moving mean by model. */
   readonly #ratios = new Map<string, number>();
+  /** A job in line is looked at again and again. */
+  readonly #known = new WeakMap<JobRecord, TokenEstimate>();
 
   constructor(estimate: (record: JobRecord) => TokenEstimate = estimateOf) {
     this.#estimate = estimate;
@@ -25,7 +27,7 @@ export class TokenForecast {
 
   /** The tokens of its next call, as a usage that has a price. */
   usageOf(record: JobRecord): TokenUsage & { readonly total: number } {
-    const { input, output } = this.#estimate(record);
+    const { input, output } = this.#estimateOf(record);
     const ratio = this.#ratios.get(modelOf(record)) ?? 1;
     const [prompt, candidates] = [Math.ceil(input * ratio), Math.ceil(output * ratio)];
     return { prompt, candidates, total: prompt + candidates };
@@ -33,12 +35,18 @@ export class TokenForecast {
 
   /** Notes what a call took that was made of this record. */
   learn(record: JobRecord, usage: TokenUsage): void {
-    const { input, output } = this.#estimate(record);
+    const { input, output } = this.#estimateOf(record);
     const seen = Math.min(widest, Math.max(1 / widest, tokensOf(usage) / Math.max(1, input + output)));
     const model = modelOf(record);
     const known = this.#ratios.get(model);
     if (known === undefined && this.#ratios.size >= mostModels) return;
     this.#ratios.set(model, known === undefined ? seen : known + weight * (seen - known));
+  }
+
+  #estimateOf(record: JobRecord): TokenEstimate {
+    const known = this.#known.get(record) ?? this.#estimate(record);
+    this.#known.set(record, known);
+    return known;
   }
 }
 

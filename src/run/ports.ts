@@ -19,9 +19,9 @@ export interface Clock {
 export interface RunPorts {
   readonly store: StateStore;
   readonly service: ImageService;
-  readonly text?: TextService;
+  readonly text: TextService;
   /** The images that text calls show. */
-  readonly inputs?: InputReader;
+  readonly inputs: InputReader;
   readonly artifacts: ArtifactWriter;
   readonly clock: Clock;
   /** Uniform in [0, 1). */

@@ -1,19 +1,14 @@
 import pLimit from 'p-limit';
-import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
-import type { ServiceFailure } from '../service/answer.ts';
 import { StateError, type Turn } from '../state/store.ts';
-import { type AskPorts, ask } from './ask-errand.ts';
+import { Errands, failureIn, isBrokenOff, outcomeOf } from './errands.ts';
 import type { RunEnd, RunEvent, RunListener } from './event.ts';
 import { everyMinute } from './memory.ts';
-import { Outgoing } from './outgoing.ts';
 import type { RunControl, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Errand, type RunInput, routeOf } from './turn.ts';
-
-type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' | 'asked' }>;
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
 const batchSize = 64;
@@ -70,7 +65,6 @@ export async function runPlan(
 }
 
 class Engine {
-  readonly #settings: RunSettings;
   readonly #ports: RunPorts;
   readonly #scheduler: Scheduler;
   readonly #listener: RunListener;
@@ -79,7 +73,7 @@ class Engine {
   readonly #leaving = new AbortController();
   /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
   readonly #limit: ReturnType<typeof pLimit>;
-  readonly #asking: AskPorts | undefined;
+  readonly #errands: Errands;
   readonly #underWay = new Set<Promise<void>>();
   listenerError: unknown;
   #turnIsDue = false;
@@ -95,14 +89,11 @@ class Engine {
     scheduler: Scheduler,
     listener: RunListener,
   ) {
-    this.#settings = settings;
     this.#ports = ports;
     this.#scheduler = scheduler;
     this.#listener = listener;
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
-    const { text, inputs, artifacts, store } = ports;
-    if (text !== undefined && inputs !== undefined)
-      this.#asking = { text, inputs, artifacts, lookup: (key) => store.get(key), outgoing: new Outgoing() };
+    this.#errands = new Errands(ports, settings.speed);
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
   }
 
@@ -232,7 +223,7 @@ class Engine {
       this.#limit(async () => {
         const { clock } = this.#ports;
         const sentAt = clock.now();
-        const input = await this.#request(errand);
+        const input = await this.#errands.carryOut(errand, this.#leaving.signal);
         const failure = failureIn(input);
         if (failure !== undefined && isBrokenOff(failure)) return;
         this.#emit({
@@ -245,45 +236,6 @@ class Engine {
         });
         this.#take(input);
       }),
-    );
-  }
-
-  async #request({ job, send }: Errand): Promise<AnswerInput> {
-    const { key } = job.record;
-    const { service, artifacts } = this.#ports;
-    const { signal } = this.#leaving;
-    switch (send.kind) {
-      case 'submit':
-        return { type: 'submitted', key, answer: await this.#submit(job) };
-      case 'fetch':
-        return { type: 'fetched', key, why: send.why, answer: await service.fetchTask(send.taskId, signal) };
-      case 'save':
-        return {
-          type: 'saved',
-          key,
-          answer: await artifacts.save({ url: send.url, key, output: 1 }, signal),
-        };
-      case 'ask':
-        if (this.#asking === undefined)
-          throw new Error('Internal error: this run was given no text service.');
-        return { type: 'asked', key, answer: await ask(job.record, this.#asking, signal) };
-    }
-  }
-
-  #submit({ record, parentTaskId }: Errand['job']): ReturnType<RunPorts['service']['imagine']> {
-    const { request, pressed } = record;
-    const { service } = this.#ports;
-    const shared = {
-      speed: this.#settings.speed,
-      ...(request.extra === undefined ? {} : { extra: request.extra }),
-    };
-    if (request.kind === 'imagine')
-      return service.imagine({ fields: request.fields, ...shared }, this.#leaving.signal);
-    if (pressed === undefined || parentTaskId === undefined)
-      throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
-    return service.action(
-      { taskId: parentTaskId, customId: pressed.customId, ...shared },
-      this.#leaving.signal,
     );
   }
 
@@ -309,35 +261,6 @@ class Engine {
       this.#listener(event);
     } catch (error) {
       this.listenerError ??= error;
-    }
-  }
-}
-
-/** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
-const isBrokenOff = (failure: { readonly code: string; readonly class: string }): boolean =>
-  (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
-  failure.class !== 'unsent';
-
-type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
-
-/** Why a request gave no usable answer, if it did not. */
-function failureIn(input: AnswerInput): Failure | undefined {
-  if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
-  return input.answer.kind === 'answered' ? undefined : input.answer.error;
-}
-
-function outcomeOf(input: AnswerInput): string {
-  switch (input.type) {
-    case 'submitted':
-      return input.answer.ok ? input.answer.value.kind : input.answer.error.code;
-    case 'fetched':
-      return input.answer.ok ? input.answer.value.status : input.answer.error.code;
-    case 'saved':
-      return 'saved';
-    case 'asked': {
-      if (input.answer.kind !== 'answered') return input.answer.error.code;
-      const { verdict } = input.answer.asked;
-      return 'error' in verdict ? verdict.error.code : verdict.kind;
     }
   }
 }

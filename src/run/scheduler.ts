@@ -2,16 +2,16 @@ import { isTextRequest, type JobRecord } from '../plan/job.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import { unheard, usageOf } from './ask.ts';
 import { Desk } from './desk.ts';
-import type { Route, RunEnd } from './event.ts';
+import type { RunEnd } from './event.ts';
 import { TokenForecast } from './forecast.ts';
 import { Grants } from './grants.ts';
+import { type AnswerInput, heardOf, noteOnRoute } from './heard.ts';
 import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
 import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
 import { step } from './machine.ts';
 import { PollPace, paceOf } from './pace.ts';
 import { Purse } from './purse.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
-import { type Reading, readAsk, readFetch, readSave, readSubmit } from './signals.ts';
 import { type Tariff, tariffOf } from './tariff.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 import { tokensOf } from './usage.ts';
@@ -139,35 +139,13 @@ export class Scheduler {
         return;
       case 'cells':
         return this.#intake.give(input.cells, input.last);
-      case 'submitted':
-        return this.#answered(
-          input.key,
-          'submit',
-          { type: 'submitted', answer: input.answer },
-          readSubmit(input.answer),
-        );
-      case 'fetched':
-        return this.#answered(
-          input.key,
-          'poll',
-          { type: 'fetched', why: input.why, answer: input.answer },
-          readFetch(input.answer),
-        );
-      case 'saved':
-        return this.#answered(
-          input.key,
-          'download',
-          { type: 'saved', answer: input.answer },
-          readSave(input.answer),
-        );
       case 'asked':
         this.#count(input.key, input.answer);
-        return this.#answered(
-          input.key,
-          'text',
-          { type: 'asked', answer: input.answer },
-          readAsk(input.answer),
-        );
+        return this.#answered(input);
+      case 'submitted':
+      case 'fetched':
+      case 'saved':
+        return this.#answered(input);
       case 'tick':
         return;
       case 'drain':
@@ -206,28 +184,15 @@ export class Scheduler {
       this.#forecast.learn(record, usage);
   }
 
-  #answered(key: string, route: Route, event: JobEvent, reading: Reading): void {
-    this.#desk.traffic.answered(route);
-    if ('end' in reading) this.#halt(reading.end);
-    else if ('signal' in reading) {
-      const { route: traffic } = this.#desk.traffic.lanes[route];
-      const paused = traffic.pausedUntil;
-      const rate = traffic.perMinute;
-      const stop = traffic.note(reading.signal, this.#now);
-      if (traffic.pausedUntil > paused && 'reason' in reading.signal)
-        this.#outbox.emit({
-          type: 'route:pause',
-          route,
-          untilMs: traffic.pausedUntil,
-          reason: reading.signal.reason,
-        });
-      if (traffic.perMinute !== undefined && traffic.perMinute !== rate)
-        this.#outbox.emit({ type: 'route:rate', route, perMinute: traffic.perMinute });
-      if (stop !== undefined) this.#halt({ kind: 'stopped', ...stop });
-    }
-    const job = this.#desk.get(key);
+  #answered(input: AnswerInput): void {
+    const heard = heardOf(input);
+    const { traffic } = this.#desk;
+    traffic.answered(heard.route);
+    const end = noteOnRoute(heard, traffic, this.#now, (event) => this.#outbox.emit(event));
+    if (end !== undefined) this.#halt(end);
+    const job = this.#desk.get(input.key);
     // Given up while its answer was under way; nothing durable depends on a fetch or a download.
-    if (job !== undefined) this.#advance(job, event);
+    if (job !== undefined) this.#advance(job, heard.event);
   }
 
   #ring(): void {

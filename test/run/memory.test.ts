@@ -9,6 +9,7 @@ import { namePresets } from '../../src/service/names.ts';
 import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
+import { noText } from '../rig/text-ports.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { grid, world } from '../rig/world.ts';
 
@@ -147,6 +148,7 @@ describe('the watch', () => {
       {
         store,
         service,
+        ...noText,
         artifacts: {
           save: () => Promise.resolve({ ok: false, error: { code: 'x', class: 'permanent', message: '' } }),
           keep: () => Promise.reject(new Error('nothing is kept')),

@@ -3,13 +3,15 @@ import type { RunEvent } from '../../src/run/event.ts';
 import type { Clock, RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { runPlan } from '../../src/run/run.ts';
 import type { ImageService } from '../../src/service/answer.ts';
+import type { TextService } from '../../src/service/text.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
+import { keptNowhere, noText } from '../rig/text-ports.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure, VirtualService } from '../rig/virtual-service.ts';
+import { failure, textReply, VirtualService } from '../rig/virtual-service.ts';
 
 const text = `name: t
 matrix: { n: { from: 1, to: 5 } }
@@ -64,6 +66,7 @@ async function run(
     readonly listener?: (event: RunEvent) => void;
     readonly control?: { readonly drain?: AbortSignal; readonly leave?: AbortSignal };
     readonly text?: string;
+    readonly ask?: TextService['ask'];
     readonly steps?: ReadonlySet<string>;
     readonly artifacts?: Partial<RunPorts['artifacts']>;
   } = {},
@@ -78,9 +81,11 @@ async function run(
     clock,
     random: () => 0.5,
     service: { ...port, ...change.service?.(port) },
+    ...noText,
+    ...(change.ask === undefined ? {} : { text: { ...noText.text, ask: change.ask } }),
     artifacts: {
       save: ({ key }) => Promise.resolve(service.save(key)),
-      keep: () => Promise.reject(new Error('nothing is kept here')),
+      keep: keptNowhere,
       close: () => Promise.resolve(),
       ...change.artifacts,
     },
@@ -305,5 +310,71 @@ steps:
   it('told to stop before it began, does nothing', async () => {
     const { end, service } = await run({ control: { drain: AbortSignal.abort() } });
     expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: false }, 0]);
+  });
+});
+
+describe('text calls of the engine', () => {
+  const captions = `name: t
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  caption: { generate: { model: text-pro, prompt: "Caption {{ n }}." } }
+`;
+
+  it('are made from their durable intent to their durable end', async () => {
+    const store = memoryStore();
+    const prompts: unknown[] = [];
+    const { end, submits, tokens, events } = await run({
+      text: captions,
+      store,
+      ask: ({ fields }) => {
+        prompts.push(fields['prompt']);
+        expect(store.unfinished().some(({ request }) => request.fields['prompt'] === fields['prompt'])).toBe(
+          true,
+        );
+        return Promise.resolve({ ok: true, value: textReply({ text: 'A fox.' }) });
+      },
+    });
+    expect([end, submits, tokens]).toEqual([{ kind: 'complete' }, 3, 45]);
+    expect(new Set(prompts)).toEqual(new Set(['Caption 1.', 'Caption 2.', 'Caption 3.']));
+    expect(
+      [...store.withStatus('done')].map(({ text, artifacts }) => [
+        text?.candidates[0]?.text,
+        artifacts.length,
+      ]),
+    ).toEqual(Array.from({ length: 3 }, () => ['A fox.', 1]));
+    const ends = events.filter((event) => event.type === 'request:end');
+    expect(ends.map(({ route, outcome }) => [route, outcome])).toEqual(
+      Array.from({ length: 3 }, () => ['text', 'done']),
+    );
+    expect(events.filter((event) => event.type === 'job:status' && event.to === 'done')).toMatchObject([
+      { usage: { total: 15 } },
+      { usage: { total: 15 } },
+      { usage: { total: 15 } },
+    ]);
+  });
+
+  it('that are broken off when the run is left stay as they were sent', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const { end } = await run({
+      text: captions,
+      store,
+      control: { leave: leave.signal },
+      ask: (_, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () =>
+            resolve({ ok: false, error: failure('connection.aborted', 'retry') }),
+          );
+          leave.abort();
+        }),
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: true });
+    expect(store.totals().jobs).toMatchObject({ submitting: 3, 'in-doubt': 0 });
+    const { end: next } = await run({
+      text: captions,
+      store,
+      ask: () => Promise.resolve({ ok: true, value: textReply({ text: 'A fox.' }) }),
+    });
+    expect([next, store.totals().attempts]).toEqual([{ kind: 'complete' }, 6]);
   });
 });

@@ -128,4 +128,65 @@ describe('text jobs in virtual time', () => {
     expect(store.get('hello1')).toMatchObject({ status: 'done', attempts: 2, usage: { total: 30 } });
     expect(service.calls.length).toBe(5);
   });
+
+  it('stay within the tokens of a minute by what they truly took', () => {
+    const perMs = 60_000;
+    const { run, service } = world(40, [hello], {
+      onAsk: ({ number }) => textReply({ text: 'x' }, { usage: { total: 400 + (number % 5) * 20 } }),
+    });
+    const result = run({ limits: { tasks: 1, requests: 8, tokens: { count: 3000, perMs } } });
+    expect(result.end).toEqual({ kind: 'complete' });
+    const times = service.calls.map(({ at, number }) => ({ at, tokens: 400 + (number % 5) * 20 }));
+    for (const { at } of times) {
+      const sum = times
+        .filter((one) => one.at > at - perMs && one.at <= at)
+        .reduce((all, { tokens }) => all + tokens, 0);
+      expect(sum).toBeLessThanOrEqual(3000 + 480);
+    }
+    // Six calls a minute are what the limit has room for: it is used.
+    expect(result.endedAt - epoch).toBeLessThan(10 * perMs);
+  });
+
+  it('stop before budget.tokens would be exceeded, and go on with a larger one', () => {
+    const { run, store } = world(20, [hello], {
+      onAsk: () => textReply({ text: 'x' }, { usage: { prompt: 100, candidates: 900, total: 1000 } }),
+    });
+    expect(run({ budget: { tokens: 5500 } }).end).toMatchObject({ kind: 'budget', code: 'budget.tokens' });
+    const { tokens } = store.totals();
+    expect(tokens).toBeGreaterThanOrEqual(4000);
+    expect(tokens).toBeLessThanOrEqual(5500);
+    expect(run({ budget: { tokens: 100_000 } }).end).toEqual({ kind: 'complete' });
+    expect(store.totals().tokens).toBe(20_000);
+  });
+
+  it('stop before budget.cost would be exceeded, by the price of their tokens', () => {
+    const { run, store } = world(20, [hello], {
+      onAsk: () => textReply({ text: 'x' }, { usage: { prompt: 100, candidates: 1000, total: 1100 } }),
+    });
+    const prices = { 'text-pro': { input: 1, output: 1000 } };
+    expect(run({ prices, budget: { cost: 5.5 } }).end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+    const { cost } = store.totals();
+    expect(cost).toBeGreaterThan(3);
+    expect(cost).toBeLessThanOrEqual(5.5);
+  });
+
+  it('count a fixed price for each call', () => {
+    const { run, store } = world(10, [hello]);
+    expect(run({ prices: { generate: 0.5 }, budget: { cost: 3 } }).end).toMatchObject({
+      code: 'budget.cost',
+    });
+    expect(store.totals().cost).toBe(3);
+  });
+
+  it('say that they are what a quiet run waits for', () => {
+    const { run } = world(2, [hello]);
+    const { events } = run({}, { latency: () => 1_500_000 });
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: 'run:waiting',
+        jobs: ['hello1', 'hello2'],
+        reason: '2 text calls are not answered; the oldest left 10 min ago',
+      }),
+    );
+  });
 });

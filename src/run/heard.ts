@@ -1,0 +1,56 @@
+import type { Route, RunEnd, RunEvent } from './event.ts';
+import type { JobEvent } from './job.ts';
+import { type Reading, readAsk, readFetch, readSave, readSubmit } from './signals.ts';
+import type { Traffic } from './traffic.ts';
+import type { RunInput } from './turn.ts';
+
+/** An answer that came in. */
+export type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' | 'asked' }>;
+
+/** An answer, by what it is to its route, to its job and to the run. */
+export interface Heard {
+  readonly route: Route;
+  readonly event: JobEvent;
+  readonly reading: Reading;
+}
+
+export function heardOf(input: AnswerInput): Heard {
+  switch (input.type) {
+    case 'submitted': {
+      const { answer } = input;
+      return { route: 'submit', event: { type: 'submitted', answer }, reading: readSubmit(answer) };
+    }
+    case 'fetched': {
+      const { answer, why } = input;
+      return { route: 'poll', event: { type: 'fetched', why, answer }, reading: readFetch(answer) };
+    }
+    case 'saved': {
+      const { answer } = input;
+      return { route: 'download', event: { type: 'saved', answer }, reading: readSave(answer) };
+    }
+    case 'asked': {
+      const { answer } = input;
+      return { route: 'text', event: { type: 'asked', answer }, reading: readAsk(answer) };
+    }
+  }
+}
+
+/** Lets the route of an answer take note of it. @returns why the run must end at once, if it must */
+export function noteOnRoute(
+  { route: name, reading }: Heard,
+  traffic: Traffic,
+  now: number,
+  emit: (event: RunEvent) => void,
+): RunEnd | undefined {
+  if ('end' in reading) return reading.end;
+  if (!('signal' in reading)) return undefined;
+  const { signal } = reading;
+  const { route } = traffic.lanes[name];
+  const { pausedUntil, perMinute } = route;
+  const stop = route.note(signal, now);
+  if (route.pausedUntil > pausedUntil && 'reason' in signal)
+    emit({ type: 'route:pause', route: name, untilMs: route.pausedUntil, reason: signal.reason });
+  if (route.perMinute !== undefined && route.perMinute !== perMinute)
+    emit({ type: 'route:rate', route: name, perMinute: route.perMinute });
+  return stop === undefined ? undefined : { kind: 'stopped', ...stop };
+}

@@ -1,0 +1,31 @@
+import type { InputReader } from '../../src/artifacts/inputs.ts';
+import type { KeepAnswer, KeepRequest } from '../../src/artifacts/writer.ts';
+import type { TextService } from '../../src/service/text.ts';
+
+/** The ports of a run in which nothing is asked. */
+export const noText: { readonly text: TextService; readonly inputs: InputReader } = {
+  text: {
+    ask: () => Promise.reject(new Error('no text is asked for here')),
+    models: () => Promise.reject(new Error('no models are asked for here')),
+    close: () => Promise.resolve(),
+  },
+  inputs: { load: () => Promise.reject(new Error('nothing is shown here')) },
+};
+
+/** What a writer that keeps everything says, with files of which only the names are true. */
+export function keptNowhere({ key, pieces }: KeepRequest): Promise<KeepAnswer> {
+  return Promise.resolve({
+    ok: true,
+    value: {
+      artifacts: pieces.map(({ kind, candidate }, at) => ({
+        output: at + 1,
+        file: `${kind}/${key}-${at + 1}`,
+        bytes: 1,
+        sha256: key,
+        mime: kind === 'text' ? 'text/plain' : 'image/png',
+        candidate,
+      })),
+      answerFile: `text/${key}.answer.json`,
+    },
+  });
+}
