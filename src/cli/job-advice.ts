@@ -1,4 +1,4 @@
-import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { isTextKind, type JobRecord, type JobStatus } from '../plan/job.ts';
 import { quoted } from './again.ts';
 import { isInDoubt, waysOut } from './doubt.ts';
 import type { Commands } from './go-on.ts';
@@ -65,7 +65,11 @@ export function nextSteps(
   const wait: readonly NextStep[] = running
     ? [{ command: commands.status, does: 'a run is on: how far it is; what follows is for when it is over' }]
     : [];
-  const redo: NextStep = { command: `${run} --redo ${key}`, does: 'submits this job anew: it is paid again' };
+  const isText = isTextKind(record.kind);
+  const redo: NextStep = {
+    command: `${run} --redo ${key}`,
+    does: `${isText ? 'asks this' : 'submits this job'} anew: it is paid again`,
+  };
   if (isInDoubt(record, running)) return [...wait, ...waysOut(commands.resolve(key))];
   switch (status) {
     case 'done':
@@ -95,6 +99,15 @@ export function nextSteps(
     case 'modal':
     case 'saving':
     case 'in-doubt':
-      return running ? wait : [{ command: run, does: 'goes on with it; nothing is submitted again' }];
+      return running
+        ? wait
+        : [
+            {
+              command: run,
+              does: isText
+                ? 'asks again: a text call is never in doubt'
+                : 'goes on with it; nothing is submitted again',
+            },
+          ];
   }
 }

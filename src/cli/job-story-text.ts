@@ -63,7 +63,7 @@ const places: Readonly<Record<JobStory['status'], string>> = {
 function statusWords({ status, inDoubt, running, error }: JobStory): string {
   if (status === 'submitting' && inDoubt) return 'in doubt (the run ended while it was being submitted)';
   const code = error === undefined || status === 'done' ? '' : ` (${printable(error.code)})`;
-  const stalled = ['pending', 'running', 'modal', 'saving'].includes(status) && !running;
+  const stalled = ['pending', 'submitting', 'running', 'modal', 'saving'].includes(status) && !running;
   return `${places[status]}${code}${stalled ? '; no run is on' : ''}`;
 }
 

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import {
-  inputsOf,
   type JobError,
   type JobRecord,
   type JobRequest,
   type JobStatus,
+  needsOf,
   type TokenUsage,
 } from '../plan/job.ts';
 import { promptOf } from '../plan/request-text.ts';
@@ -50,7 +50,7 @@ export interface JobStory {
   readonly speed?: string;
   /** The button that was pressed. */
   readonly pressed?: { readonly customId: string; readonly label: string; readonly emoji: string };
-  /** What it continues: its parent, or all that it gathers, in order. */
+  /** What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. */
   readonly inputs: readonly JobMention[];
   /** What continues it, oldest first; at most 100. */
   readonly children: readonly JobMention[];
@@ -119,7 +119,7 @@ export function readStory(
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
   const running = lockOwner(directory) !== undefined;
   const { origin, taskId, error } = record;
-  const inputs = inputsOf(record).map((input) => mention(input, state.get(input)));
+  const inputs = [...new Set(needsOf(record))].map((input) => mention(input, state.get(input)));
   const { children, more } = childrenOf(key, state);
   const prompt = nearestPrompt(record, state);
   const advice = error === undefined ? undefined : adviceFor(error.code);
@@ -187,7 +187,7 @@ function childrenOf(
 ): { readonly children: readonly JobMention[]; readonly more: boolean } {
   const children: JobMention[] = [];
   for (const record of state.mentioning(key)) {
-    if (!inputsOf(record).includes(key)) continue;
+    if (!needsOf(record).includes(key)) continue;
     if (children.length === mostChildren) return { children, more: true };
     children.push(mention(record.key, record));
   }

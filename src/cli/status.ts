@@ -39,7 +39,9 @@ export interface RunStatus {
   readonly tokens: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly { readonly code: string; readonly count: number; readonly message: string }[];
-  /** At most 20; with what a killed run left while it was being submitted. */
+  /** Jobs in doubt, with what a killed run left while it was being submitted. */
+  readonly doubts: number;
+  /** At most 20 of them. */
   readonly inDoubt: readonly {
     readonly job: string;
     readonly step: string;
@@ -58,6 +60,7 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
   const { jobs, attempts, cost, tokens, codes } = state.totals();
   const path = state.fact(pipelineFacts.path);
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
+  const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
     directory: relative(io.cwd, directory) || '.',
@@ -84,7 +87,8 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
     reasons: Object.entries(codes)
       .sort(([, a], [, b]) => b - a)
       .map(([code, number]) => ({ code, count: number, message: oneMessage(code, state) })),
-    inDoubt: first(mostListed, doubtful(state, owner !== undefined)).map(({ key, origin, error }) => ({
+    doubts: jobs['in-doubt'] + left.length,
+    inDoubt: first(mostListed, doubtful(state, left)).map(({ key, origin, error }) => ({
       job: key,
       step: origin.step,
       branch: origin.branch,
@@ -94,9 +98,9 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
   };
 }
 
-function* doubtful(state: StateReader, running: boolean): Generator<JobRecord> {
+function* doubtful(state: StateReader, left: readonly JobRecord[]): Generator<JobRecord> {
   yield* state.withStatus('in-doubt');
-  for (const record of state.unfinished()) if (isInDoubt(record, running)) yield record;
+  yield* left;
 }
 
 /** Jobs that were tried again can be fewer than before. */
@@ -122,15 +126,15 @@ function first<T>(most: number, items: Iterable<T>): readonly T[] {
 
 /** The same for people. */
 export function statusText(status: RunStatus, now: number): string {
-  const { jobs, reasons, inDoubt } = status;
-  // Nobody waits for the answers of what a killed run was submitting.
-  const left = status.running ? 0 : jobs.submitting;
+  const { jobs, reasons, inDoubt, doubts } = status;
+  // Nobody waits for the answers of what a killed run was submitting; text calls among it are asked again.
+  const left = doubts - jobs['in-doubt'];
   const active = jobs.submitting - left + jobs.running + jobs.modal + jobs.saving;
   const numbers: readonly (readonly [number, string])[] = [
     [jobs.done, 'done'],
     [active, 'under way'],
     [jobs.failed, 'failed'],
-    [jobs['in-doubt'] + left, 'in doubt'],
+    [doubts, 'in doubt'],
     [jobs.pending, 'waiting for their turn'],
   ];
   const width = Math.max(0, ...reasons.map(({ code }) => code.length));
@@ -153,7 +157,7 @@ export function statusText(status: RunStatus, now: number): string {
         ({ code, count: amount, message }) =>
           `  ${count(amount)}  ${code.padEnd(width)}  ${printable(message)}`,
       ),
-    ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(jobs['in-doubt'] + left, 'job')}):`]),
+    ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map(
       ({ job, step, branch, cell }) =>
         `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,

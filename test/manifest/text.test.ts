@@ -30,7 +30,7 @@ async function written(
 ): Promise<{ readonly rows: readonly Row[]; readonly tally: ManifestTally; readonly bytes: Buffer }> {
   const file = join(folder, 'manifest.csv');
   const tally = await writeManifest({ plan, selection: {}, reader, file, escapeFormulas });
-  return { tally, rows: (await readManifest(file)) as readonly Row[], bytes: await readFile(file) };
+  return { tally, rows: await readManifest(file), bytes: await readFile(file) };
 }
 
 const one = (step: string): Promise<Plan> => planOf(`{ steps: { say: ${step} } }`);

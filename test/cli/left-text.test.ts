@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { openState } from '../../src/state/state.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+import { promptpress } from './test-io.ts';
+
+/** What a kill leaves of a job that was being submitted. */
+const left = (key: string, request: JobRecord['request']): JobRecord => ({
+  key,
+  kind: request.kind,
+  status: 'submitting',
+  request,
+  origin: { cell: 1, step: 'one', branch: '', slot: key },
+  keep: true,
+  attempts: 1,
+  tries: 0,
+  resubmits: 0,
+  submittedAt: Date.UTC(2026, 10, 1),
+  artifacts: [],
+});
+
+it('of what a killed run was submitting, a text call is not in doubt, and a task is', async () => {
+  await using folder = await temporaryFolder();
+  const cwd = folder.path;
+  const [text, task] = ['a'.repeat(32), 'b'.repeat(32)] as const;
+  const state = openState(cwd);
+  state.commit({
+    records: [
+      left(text, { kind: 'generate', fields: { model: 'm', prompt: 'x' }, images: [{ job: task }] }),
+      left(task, { kind: 'imagine', fields: { prompt: 'y' } }),
+    ],
+    attempts: [],
+  });
+  state.close();
+
+  const status = JSON.parse((await promptpress(['status', '.', '--json'], { cwd })).out) as object;
+  expect(status).toMatchObject({ doubts: 1, inDoubt: [{ job: task }], jobs: { submitting: 2 } });
+  const words = (await promptpress(['status', '.'], { cwd })).out;
+  expect(words).toContain('1 under way, 1 in doubt');
+
+  const story = JSON.parse((await promptpress(['show', text, '.', '--json'], { cwd })).out) as object;
+  expect(story).toMatchObject({
+    inDoubt: false,
+    inputs: [{ job: task }],
+    next: [{ does: 'asks again: a text call is never in doubt' }],
+  });
+  const shown = JSON.parse((await promptpress(['show', task, '.', '--json'], { cwd })).out) as object;
+  expect(shown).toMatchObject({ inDoubt: true, children: [{ job: text }] });
+  const refused = await promptpress(['resolve', text, '.', '--drop'], { cwd });
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('is not in doubt')]);
+});
