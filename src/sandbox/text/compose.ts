@@ -81,6 +81,7 @@ async function candidateOf(
     sights,
     facts: responsesOf(ask).map(({ name, response }) => `${name} gave ${plain(response)}`),
     random,
+    seed: `${ask.digest} ${index}`,
     temperature: ask.temperature,
   };
   const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;

@@ -231,6 +231,22 @@ describe('an answer', () => {
     expect(textOf((await generate(prompt(text))).body)).toMatch(pattern);
   });
 
+  it('decides the same in all that it says', async () => {
+    const responseSchema = {
+      type: 'object',
+      properties: { best: { type: 'integer' }, caption: { type: 'string' } },
+      required: ['best', 'caption'],
+    };
+    for (let seed = 0; seed < 20; seed += 1) {
+      const generationConfig = { seed, responseMimeType: 'application/json', responseSchema };
+      const { body } = await generate(prompt('Which frame (1 to 4) is the best?', { generationConfig }));
+      const { best, caption } = JSON.parse(textOf(body));
+      expect([1, 2, 3, 4]).toContain(best);
+      const [, said] = /^Frame (\d)/.exec(caption) ?? [undefined, String(best)];
+      expect(said).toBe(String(best));
+    }
+  });
+
   it('stops at a stop sequence, at its length, and where thinking used that up', async () => {
     const text = textOf(
       (await generate(prompt('Describe a fox in 90 words', { generationConfig: { stopSequences: ['. '] } })))

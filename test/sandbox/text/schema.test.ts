@@ -14,6 +14,7 @@ const occasion = (prompt = 'Which of the four frames (1 to 4) shows the sharpest
   sights: [],
   facts: [],
   random: new Random('occasion'),
+  seed: 'occasion',
   temperature: 1,
 });
 

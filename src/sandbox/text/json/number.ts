@@ -1,7 +1,10 @@
 import type { Random } from '../../draw/scene/random.ts';
-import type { Occasion } from '../say/prose.ts';
+import { choiceOf, type Occasion } from '../say/prose.ts';
 import { rangeOf } from '../say/subject.ts';
 import { descriptionOf, type Schema } from './schema.ts';
+
+/** Members that say what the answer decides for. */
+const decisions = /^(best|winner|choice|chosen|pick|picked|selected|sharpest)$/i;
 
 /** A number of a schema: of a usual size for its name where the schema leaves it open. */
 export function numberFor(
@@ -21,9 +24,11 @@ export function numberFor(
     bound('maximum', Number.POSITIVE_INFINITY),
     -above(-bound('exclusiveMaximum', Number.POSITIVE_INFINITY), whole),
   );
+  const step = bound('multipleOf', 0);
+  const decided = choiceOf(occasion);
+  if (decisions.test(name) && step === 0 && decided >= low && decided <= high) return decided;
   const usual = usualRange(name, descriptionOf(schema), occasion, whole);
   const [from, to] = within(usual, low, high);
-  const step = bound('multipleOf', 0);
   if (step > 0) return multipleWithin(from, to, low, high, step, random);
   if (whole) {
     const first = Math.ceil(from);

@@ -1,4 +1,5 @@
 import type { Random } from '../../draw/scene/random.ts';
+import { unitOf } from '../../seeded.ts';
 import type { Sight } from '../see/sight.ts';
 import { mostWords, type WishedLength, wishedLength } from './length.ts';
 import { rangeOf, subjectOf } from './subject.ts';
@@ -11,8 +12,16 @@ export interface Occasion {
   /** What functions answered, as text. */
   readonly facts: readonly string[];
   readonly random: Random;
+  /** Of this answer: what it decides is the same wherever it says it. */
+  readonly seed: string;
   /** 0 to 2: the higher, the more the wording strays. */
   readonly temperature: number;
+}
+
+/** The number that an answer decides for, of those that the prompt lets it choose among. */
+export function choiceOf({ prompt, sights, seed }: Occasion): number {
+  const { low, high } = rangeOf(prompt, sights.length);
+  return low + Math.floor(unitOf(`${seed} choice`) * (high - low + 1));
 }
 
 /** A text that suits its prompt: of the length that is asked for, in the prompt's own words, the images seen. */
@@ -83,12 +92,10 @@ function inWords(occasion: Occasion, next: () => string, count: number): string 
     .replace(/[.,;:!?]+$/, '')}.`;
 }
 
-function oneWord({ prompt, random, sights }: Occasion): string {
+function oneWord(occasion: Occasion): string {
+  const { prompt, random, sights } = occasion;
   if (isYesNo(prompt)) return random.chance(0.6) ? 'Yes' : 'No';
-  if (isChoice(prompt)) {
-    const { low, high } = rangeOf(prompt, sights.length);
-    return String(random.int(low, high));
-  }
+  if (isChoice(prompt)) return String(choiceOf(occasion));
   const [sight] = sights;
   const choices = [...subjectOf(prompt), ...(sight?.colours ?? [])];
   return choices.length === 0 ? 'Agreed' : capital(random.pick(choices));
@@ -122,7 +129,7 @@ function items(occasion: Occasion, count: number): string {
   const words = [...subjectOf(occasion.prompt), ...colourWords(occasion), 'light', 'form'];
   return Array.from({ length: count }, (_, index) => {
     const word = words[index % words.length] ?? 'form';
-    return `${index + 1}. ${capital(word)}: ${random.pick(qualities)} and ${random.pick(qualities)}`;
+    return `${index + 1}. ${capital(word)}: ${two(random)}`;
   }).join('\n');
 }
 
@@ -140,6 +147,13 @@ const qualities = [
   'a little restless',
   'held by a steady light',
 ] as const;
+
+/** Two different qualities. */
+function two(random: Random): string {
+  const first = random.int(0, qualities.length - 1);
+  const second = (first + random.int(1, qualities.length - 1)) % qualities.length;
+  return `${qualities[first]} and ${qualities[second]}`;
+}
 
 const verbs = ['holds', 'carries', 'gathers', 'settles', 'frames', 'anchors', 'opens', 'steadies'] as const;
 const nouns = [
@@ -171,15 +185,14 @@ function sentences(occasion: Occasion): () => string {
       return `${yes ? 'Yes' : 'No'}, ${subject} ${yes ? 'fits what is asked' : 'does not quite fit what is asked'}.`;
     }
     if (isChoice(prompt)) {
-      const { low, high } = rangeOf(prompt, sights.length);
       const thing =
         /\b(frame|image|picture|option|candidate|version|photo|panel)s?\b/i.exec(prompt)?.[1] ?? 'number';
-      return `${capital(thing.toLowerCase())} ${random.int(low, high)} is the best choice for ${subject}: ${random.pick(qualities)} and ${random.pick(qualities)}.`;
+      return `${capital(thing.toLowerCase())} ${choiceOf(occasion)} is the best choice for ${subject}: ${two(random)}.`;
     }
     const [sight] = sights;
     if (sight !== undefined) return captionOf(sight, words, random);
     return [
-      `In short, ${subject} can be seen as ${random.pick(qualities)} and ${random.pick(qualities)}.`,
+      `In short, ${subject} can be seen as ${two(random)}.`,
       `On the question of ${subject}, the plainest answer is that it is ${random.pick(qualities)}.`,
       `What stands out about ${subject} is how it is ${random.pick(qualities)}.`,
       `Taken together, ${subject} ${random.pick(verbs)} ${random.pick(nouns)}.`,
@@ -189,7 +202,7 @@ function sentences(occasion: Occasion): () => string {
   };
   const following = (): string =>
     [
-      `The ${word()} ${random.pick(verbs)} ${random.pick(nouns)}, ${random.pick(qualities)} and ${random.pick(qualities)}.`,
+      `The ${word()} ${random.pick(verbs)} ${random.pick(nouns)}, ${two(random)}.`,
       `Beside it the ${word()} is ${random.pick(qualities)}.`,
       `Nothing in the ${word()} is out of place, and it is ${random.pick(qualities)}.`,
       `From the ${word()} one comes to the ${word()}, which is ${random.pick(qualities)}.`,
