@@ -191,6 +191,12 @@ describe('a hostile stream is given up', () => {
     expect(readCut('generate', bomb)).toMatchObject({ kind: 'other', body: { kind: 'broken' } });
   });
 
+  test('nor is one that nests instead of listing', () => {
+    const item = '['.repeat(60) + ']'.repeat(60);
+    const bomb = bytesOf(`{"candidates":[${`${item},`.repeat(35_000)}0]}`);
+    expect(readCut('generate', bomb)).toMatchObject({ kind: 'other', body: { kind: 'broken' } });
+  });
+
   test('members of special names are members like any others', () => {
     const text =
       'data: {"__proto__":{"polluted":1},"candidates":[{"__proto__":{"polluted":1},"finishReason":"STOP","content":{"__proto__":{"polluted":1},"parts":[{"__proto__":{"polluted":1}}]}}]}\n\n';

@@ -121,6 +121,17 @@ export const recorded: readonly RecordedStream[] = [
     text: events(event([{ text: 'a' }], {}, { promptTokenCount: 1 }), event([{ text: 'b' }])),
   },
   {
+    what: 'one of two candidates without a finish reason',
+    kind: 'generate',
+    ends: 'truncated',
+    text: events({
+      candidates: [
+        { index: 0, finishReason: 'STOP' },
+        { index: 1, content: { parts: [] } },
+      ],
+    }),
+  },
+  {
     what: 'an event that is cut off',
     kind: 'generate',
     ends: 'truncated',

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
+import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { BodyPool } from '../../../src/service/body-pool.ts';
@@ -138,4 +139,17 @@ test('a connection serves one call after the other, after an answer and after a 
   // Of the answer that was given up early, the rest is not waited for.
   expect(new Set([ports[0], ports[1]]).size).toBe(1);
   expect(new Set([ports[2], ports[3]]).size).toBe(1);
+});
+
+test('no bound of the connection cuts off a model that thinks for long', async () => {
+  const seen: unknown[] = [];
+  const agent = new Agent();
+  onTestFinished(() => agent.close());
+  const dispatcher = agent.compose((dispatch) => (options, handler) => {
+    seen.push([options.headersTimeout, options.bodyTimeout]);
+    return dispatch(options, handler);
+  });
+  const service = await serviceAt((response) => response.end(JSON.stringify(plainAnswer)), { dispatcher });
+  expect((await service.ask(call({ prompt: 'a' }), never)).ok).toBe(true);
+  expect(seen).toEqual([[0, 0]]);
 });

@@ -12,10 +12,13 @@ const bounds = { textMs: 600_000, firstByteMs: 180_000, idleMs: 60_000 };
 
 /** A call whose answer and whose time are the test's own. */
 function underWay(stream: boolean, options: Partial<TextServiceOptions> = {}) {
-  const pending = new Map<() => void, number>();
+  const pending = new Map<object, { readonly ms: number; readonly expire: () => void }>();
+  let started = 0;
   const timer: Timer = (ms, expire) => {
-    pending.set(expire, ms);
-    return () => pending.delete(expire);
+    started += 1;
+    const set = { ms, expire };
+    pending.set(set, set);
+    return () => pending.delete(set);
   };
   let body: ReadableStreamDefaultController<Uint8Array> | undefined;
   let respond: ((response: Response) => void) | undefined;
@@ -39,12 +42,14 @@ function underWay(stream: boolean, options: Partial<TextServiceOptions> = {}) {
     answer,
     stop,
     /** The bounds that run now, shortest first. */
-    running: () => [...pending.values()].sort((a, b) => a - b),
+    running: () => [...pending.values()].map(({ ms }) => ms).sort((a, b) => a - b),
+    /** Timers that were ever set. */
+    started: () => started,
     expire: (ms: number) => {
-      const [found] = [...pending].find(([, set]) => set === ms) ?? [];
+      const found = [...pending.values()].find((set) => set.ms === ms);
       if (found === undefined) throw new Error(`no timer of ${ms} ms`);
       pending.delete(found);
-      found();
+      found.expire();
     },
     begin: async () => {
       await turn();
@@ -83,8 +88,10 @@ test('a stream that falls silent: each piece gives it its time again, and what w
   const one = underWay(true);
   await one.begin();
   for (const piece of [': ping\n\n', delta('a'), delta('b')]) {
+    const before = one.started();
     await one.send(piece);
     expect(one.running()).toEqual([60_000, 600_000]);
+    expect(one.started()).toBe(before + 1);
   }
   one.expire(60_000);
   expect(await one.answer).toMatchObject({
