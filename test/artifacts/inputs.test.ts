@@ -13,6 +13,9 @@ import {
 import { gallery } from './gallery.ts';
 import { freshFolder, ManualClock, startServer, until } from './places.ts';
 
+/** A program of the system, no dependency. */
+const pipeMaker = 'mkfifo';
+
 const always = new AbortController().signal;
 const image = async (name = 'png', width = 40, height = 30): Promise<Buffer> => {
   const make = gallery[name];
@@ -116,7 +119,7 @@ describe('a file of the pipeline', () => {
       const bytes = await image();
       mkdirSync(join(folder, 'folder'));
       symlinkSync('loop', join(folder, 'loop'));
-      execFileSync('mkfifo', [join(folder, 'pipe')]);
+      execFileSync(pipeMaker, [join(folder, 'pipe')]);
       for (const path of [
         'gone.png',
         'folder',
