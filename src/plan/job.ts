@@ -18,22 +18,51 @@ export type Press =
  * What a job asks the service for: plain JSON, as stored and as hashed. It holds only fields that the pipeline
  * declares, so that a release that adds a default changes no key.
  */
-export type JobRequest =
-  | {
-      readonly kind: 'imagine';
-      /** Declared fields by their pipeline names: `prompt`, and where declared `botType`, `accountFilter`. */
-      readonly fields: Readonly<Record<string, Value>>;
-      readonly extra?: Readonly<Record<string, Value>>;
-    }
-  | {
-      readonly kind: 'click';
-      /** The first of these that the parent's task offers is pressed. */
-      readonly press: readonly Press[];
-      /** Declared fields by their pipeline names: `prompt`, `mask`, `remix`. */
-      readonly fields: Readonly<Record<string, Value>>;
-      readonly extra?: Readonly<Record<string, Value>>;
-    }
-  | TextRequest;
+export type JobRequest = ImagineRequest | ClickRequest | EntryRequest | TextRequest;
+
+export interface ImagineRequest {
+  readonly kind: 'imagine';
+  /** Declared fields by their pipeline names: `prompt`, and where declared `botType`, `accountFilter`. */
+  readonly fields: Readonly<Record<string, Value>>;
+  /** Image prompts, in order. */
+  readonly images?: readonly ImageSource[];
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+export interface ClickRequest {
+  readonly kind: 'click';
+  /** The first of these that the parent's task offers is pressed. */
+  readonly press: readonly Press[];
+  /** Declared fields by their pipeline names, which answer a modal: `prompt`, `remix`. */
+  readonly fields: Readonly<Record<string, Value>>;
+  readonly mask?: MaskSource;
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/** The operations of service.md 4.1 that begin from images. */
+export interface EntryRequest {
+  readonly kind: 'blend' | 'describe' | 'video' | 'edit';
+  /** Declared fields by their pipeline names, without those that name images. */
+  readonly fields: Readonly<Record<string, Value>>;
+  /** In order: blend's `images`; describe's and edit's `image`; video's `image`, then its `endImage`. */
+  readonly images: readonly ImageSource[];
+  readonly mask?: MaskSource;
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/**
+ * Which part of an image is to be repainted. White is repainted, also for `edit`, whose wire wants it transparent
+ * (protocol.md 3); `invert` turns that round.
+ */
+export type MaskSource =
+  /** A PNG file of the size of the image, by its content; where it lies says {@link JobSpec.files}. */
+  | { readonly sha256: string; readonly invert?: boolean }
+  /** Drawn in the size of the image from boxes in fractions of it: `[x, y, width, height]`. */
+  | { readonly shapes: readonly MaskShape[]; readonly invert?: boolean };
+
+export type MaskShape =
+  | { readonly rectangle: readonly [number, number, number, number] }
+  | { readonly ellipse: readonly [number, number, number, number] };
 
 /** What a text job asks for. The body that is sent is made of it by the service room, which knows the wire's names. */
 export interface TextRequest {
@@ -185,6 +214,10 @@ export interface TextResult {
 export interface TaskResult {
   readonly imageUrl?: string;
   readonly buttons: readonly Button[];
+  /** Of a video: one link each, in order; downloaded in place of `imageUrl`. */
+  readonly videoUrls?: readonly string[];
+  /** Of describe: its prompts, in order, without their numbers (protocol.md 1.4). */
+  readonly prompts?: readonly string[];
 }
 
 /** Where a job was first asked for: for messages, for logs, and to tell a changed slot from a new one. */
@@ -220,6 +253,11 @@ export interface JobRecord {
   readonly speed?: Speed;
   /** The button that was found and pressed. */
   readonly pressed?: Button;
+  /**
+   * The button opened a modal. `taskId` waits for it; `sent` counts submissions of the modal, so that what was answered is
+   * never answered again (protocol.md, fact 4). The record's own `taskId` is the task that is looked at.
+   */
+  readonly modal?: { readonly taskId: string; readonly sent: number; readonly accepted?: true };
   readonly taskId?: string;
   readonly submittedAt?: number;
   readonly finishedAt?: number;

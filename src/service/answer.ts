@@ -1,4 +1,4 @@
-import type { ReplyUsage } from './text.ts';
+import type { InlineImage, ReplyUsage } from './text.ts';
 
 /** What the gateway's answers mean to a run, whatever shape they came in. */
 
@@ -82,6 +82,12 @@ export interface Task {
   /** Empty until the task is finished. */
   readonly buttons: readonly TaskButton[];
   readonly failReason?: string;
+  /** Only of a finished video task: one link each, in order. */
+  readonly videoUrls?: readonly string[];
+  /** Only of a finished describe task: `properties.finalPrompt`, split (protocol.md 1.4). */
+  readonly prompts?: readonly string[];
+  /** The caller's own tag, echoed (protocol.md 1.2): the job's key. */
+  readonly tag?: string;
 }
 
 /** The image workflow of service.md 4.1 as a run uses it. */
@@ -90,8 +96,11 @@ export interface ImageService {
   imagine(
     request: {
       readonly fields: Readonly<Record<string, unknown>>;
+      /** Image prompts, as `base64Array`. */
+      readonly images?: readonly InlineImage[];
       readonly extra?: Readonly<Record<string, unknown>>;
       readonly speed: 'relax' | 'fast' | 'turbo';
+      readonly tag?: string;
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
@@ -102,9 +111,39 @@ export interface ImageService {
       readonly enableRemix?: boolean;
       readonly extra?: Readonly<Record<string, unknown>>;
       readonly speed: 'relax' | 'fast' | 'turbo';
+      readonly tag?: string;
+    },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>>;
+  /** Answers the modal of a task (service.md 2.6). White of the mask is repainted. The task id may be the same (protocol.md 3). */
+  modal?(
+    request: {
+      readonly taskId: string;
+      readonly prompt?: string;
+      /** PNG. */
+      readonly mask?: InlineImage;
+      readonly extra?: Readonly<Record<string, unknown>>;
+      readonly speed: 'relax' | 'fast' | 'turbo';
+      readonly tag?: string;
+    },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>>;
+  /** blend, describe, video and edit (service.md 4.1; payloads of protocol.md 3). */
+  begin?(
+    request: {
+      readonly kind: 'blend' | 'describe' | 'video' | 'edit';
+      readonly fields: Readonly<Record<string, unknown>>;
+      readonly images: readonly InlineImage[];
+      /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
+      readonly mask?: InlineImage;
+      readonly extra?: Readonly<Record<string, unknown>>;
+      readonly speed: 'relax' | 'fast' | 'turbo';
+      readonly tag?: string;
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
   fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>>;
+  /** Several tasks in one request, where the gateway offers it (protocol.md 3); what it does not know is not among them. */
+  fetchTasks?(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
   close(): Promise<void>;
 }
