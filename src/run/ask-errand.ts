@@ -1,7 +1,8 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter, SaveFailure } from '../artifacts/writer.ts';
+import { answerChecker } from '../pipeline/answer-schema.ts';
 import type { Value } from '../pipeline/value.ts';
-import type { JobRecord, TextRequest } from '../plan/job.ts';
+import { isTextRequest, type JobRecord, type TextRequest } from '../plan/job.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type {
   EarlierTurn,
@@ -18,6 +19,7 @@ import {
   type Said,
   type Shown,
 } from './conversation.ts';
+import { expectedJson } from './expected.ts';
 import type { AskAnswer, ReplyVerdict } from './job.ts';
 import { judgeReply } from './judge.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -48,11 +50,27 @@ class Unread extends Error {
  * @param signal aborts everything up to the answer; an answer that is there is paid, and is written
  */
 export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<AskAnswer> {
+  const wrong = wrongSchema(record);
+  if (wrong !== undefined) return { kind: 'unread', error: wrong };
   const read = await withRequest(record, ports, signal, (request) => ports.text.ask(request, signal));
   if ('unread' in read) return { kind: 'unread', error: read.unread };
   const { answer } = read;
   if (!answer.ok) return { kind: 'refused', error: answer.error };
   return await keep(record, answer.value, ports);
+}
+
+/** A schema that a template made may be none, and no answer could be what it says: nothing is paid for that. */
+function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
+  const schema = isTextRequest(request) ? expectedJson(request)?.schema : undefined;
+  if (schema === undefined) return undefined;
+  const mistake = answerChecker(schema).mistakes.find(({ severity }) => severity === 'error');
+  if (mistake === undefined) return undefined;
+  const place = mistake.path.map((name) => `/${name}`).join('');
+  return {
+    code: 'schema.answer',
+    class: 'permanent',
+    message: `The schema of the answer is wrong${place === '' ? '' : ` at ${place}`}: ${mistake.message}`,
+  };
 }
 
 /** Holds the images of a call only while it is under way. */

@@ -73,7 +73,7 @@ export type AskAnswer =
   | { readonly kind: 'answered'; readonly asked: Asked }
   /** The service gave no usable answer. */
   | { readonly kind: 'refused'; readonly error: ServiceFailure }
-  /** An image that it shows could not be read: nothing was asked. */
+  /** An image that it shows could not be read, or its schema is none: nothing was asked. */
   | { readonly kind: 'unread'; readonly error: SaveFailure }
   /** It was answered, and what can be used of the answer could not be written. */
   | { readonly kind: 'unwritten'; readonly error: SaveFailure; readonly usage?: TokenUsage };

@@ -1,5 +1,5 @@
 import type { Cell } from '../../src/plan/cell.ts';
-import type { JobRecord, JobSpec, TextRequest } from '../../src/plan/job.ts';
+import type { JobSpec, TextRequest } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import { textRecord } from './jobs.ts';
 
@@ -52,5 +52,3 @@ export function resolveTexts(
 
 /** The request of a record of the rig. */
 export const greeting = (): TextRequest => textRecord().request as TextRequest;
-
-export type { JobRecord };

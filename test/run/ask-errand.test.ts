@@ -199,6 +199,16 @@ describe('a text call', () => {
     expect([asked.length, outgoing.held]).toEqual([0, 0]);
   });
 
+  it('is not made for a schema that no answer could keep to', async () => {
+    const { asked, carryOut } = rig();
+    const fields = { model: 'm', prompt: 'x', responseSchema: { type: 'whole number' } };
+    expect(await carryOut(textRecord(generate({ fields })))).toMatchObject({
+      kind: 'unread',
+      error: { code: 'schema.answer', class: 'permanent' },
+    });
+    expect(asked).toEqual([]);
+  });
+
   it('that the service refuses has nothing to keep', async () => {
     const error = failure('service.unavailable', 'retry');
     const { kept, carryOut } = rig([], { ask: () => ({ ok: false, error }) });

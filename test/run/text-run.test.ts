@@ -129,6 +129,15 @@ describe('text jobs in virtual time', () => {
     expect(service.calls.length).toBe(5);
   });
 
+  it('failed for a reason that the step accepts by now are asked again as it says', () => {
+    const cutOff = { onAsk: () => textReply({ text: 'It was a', finishReason: 'MAX_TOKENS' }) };
+    const first = world(1, [hello], cutOff);
+    first.run();
+    expect(first.store.get('hello1')?.error?.code).toBe('text.max-tokens');
+    first.run({ retryFailed: {} }, { resolve: resolveTexts([{ ...hello, accept: ['MAX_TOKENS'] }]) });
+    expect(first.store.get('hello1')).toMatchObject({ status: 'done', call: { accept: ['MAX_TOKENS'] } });
+  });
+
   it('stay within the tokens of a minute by what they truly took', () => {
     const perMs = 60_000;
     const { run, service } = world(40, [hello], {
