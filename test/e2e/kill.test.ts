@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { killAgainAndAgain } from '../rig/kills.ts';
 import { byStatus } from '../rig/manifest.ts';
 import { calmRun } from '../rig/run-place.ts';
-import { fortyCells } from './pipelines.ts';
+import { fortyCells, twentyTexts } from './pipelines.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261);
 const kills = 10;
@@ -27,5 +27,22 @@ describe(`a run that is killed ${kills} times (SEED=${seed})`, () => {
     expect(rows).toEqual(calm.rows);
     expect(files).toEqual(calm.files);
     expect(calm.tasks).toBe(jobs);
+  }, 120_000);
+
+  it('asks for no text again whose answer was durable, and ends with what an undisturbed run ends with', async () => {
+    const killed = await killAgainAndAgain({ pipeline: twentyTexts, kills, seed, most: 60, aimed: 0.5 });
+    const { doubtful, codes, stderr, duplicates, askedAgain, texts, rows, files } = killed;
+    console.log(
+      `killed ${killed.timed} times from without, ${killed.aimed.length} times at a chosen call: ` +
+        `${texts.calls} calls for ${texts.different} texts, ${doubtful.length} pictures were in doubt`,
+    );
+    expect(codes, stderr).toEqual([doubtful.length > 0 ? 5 : 0, 0]);
+    expect(byStatus(rows)).toEqual({ done: 120 });
+    expect([duplicates, askedAgain]).toEqual([[], []]);
+    expect(texts.durable).toBeGreaterThan(20);
+    expect(texts.different).toBe(100);
+    const calm = await calmRun(twentyTexts);
+    expect(rows).toEqual(calm.rows);
+    expect(files).toEqual(calm.files);
   }, 120_000);
 });

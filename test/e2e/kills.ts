@@ -1,8 +1,8 @@
 /** `npm run kills -- --kills 500`: real kills of the built command line, in rounds of ten, and what came of them. */
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { type KillOptions, killAgainAndAgain } from '../rig/kills.ts';
-import { calmRun } from '../rig/run-place.ts';
-import { fortyCells } from './pipelines.ts';
+import { type CalmRun, calmRun } from '../rig/run-place.ts';
+import { fortyCells, twentyTexts } from './pipelines.ts';
 
 const { values } = parseArgs({
   options: { kills: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
@@ -19,18 +19,25 @@ const kinds: readonly Omit<KillOptions, 'pipeline' | 'kills' | 'seed'>[] = [
   { most: 10, aimed: 1 },
 ];
 
-const calm = await calmRun(fortyCells);
+/** Pictures alone, and pictures with texts, in turn. */
+const pipelines = [fortyCells, twentyTexts];
+const calms = [await calmRun(fortyCells), await calmRun(twentyTexts)];
 /** How many were aimed at each call. */
 const aimedAt: Record<string, number> = {};
 let timed = 0;
 let aimed = 0;
 let tasks = 0;
+let jobs = 0;
+let calls = 0;
+let repeats = 0;
 let doubtful = 0;
 let problems = 0;
 for (let round = 0; round < rounds; round++) {
   const seed = Number(values.seed) + round;
   const kind = kinds[round % kinds.length] ?? { most: 100 };
-  const killed = await killAgainAndAgain({ pipeline: fortyCells, kills: perRound, seed, ...kind });
+  const pipeline = pipelines[round % pipelines.length] ?? fortyCells;
+  const calm = calms[round % calms.length] as CalmRun;
+  const killed = await killAgainAndAgain({ pipeline, kills: perRound, seed, ...kind });
   timed += killed.timed;
   aimed += killed.aimed.length;
   for (const { moment, when } of killed.aimed) {
@@ -42,12 +49,17 @@ for (let round = 0; round < rounds; round++) {
   const lost = isDeepStrictEqual(killed.rows, calm.rows) ? 0 : 1;
   const left = [...killed.files.keys()].filter((name) => !calm.files.has(name));
   const changed = isDeepStrictEqual(killed.files, calm.files) ? 0 : 1;
-  const wrong = killed.duplicates.length + lost + changed + (killed.codes[1] === 0 ? 0 : 1);
+  jobs += calm.tasks;
+  calls += killed.texts.calls;
+  repeats += killed.texts.calls - killed.texts.different;
+  const wrong =
+    killed.duplicates.length + killed.askedAgain.length + lost + changed + (killed.codes[1] === 0 ? 0 : 1);
   problems += wrong;
   if (wrong > 0)
     console.log(
       `seed ${seed}:`,
       killed.duplicates,
+      killed.askedAgain,
       killed.codes,
       killed.aimed,
       lost === 0 ? '' : 'the manifest differs',
@@ -55,10 +67,10 @@ for (let round = 0; round < rounds; round++) {
       killed.stderr,
     );
 }
-const share = ((100 * doubtful) / (rounds * calm.tasks)).toFixed(2);
+const share = ((100 * doubtful) / jobs).toFixed(2);
 console.log(
-  `${timed + aimed} kills (${timed} timed, ${aimed} aimed) over ${rounds} runs of ${calm.tasks} jobs: ` +
-    `${tasks} tasks, ${doubtful} jobs in doubt (${share} %), ${problems} results lost or duplicated`,
+  `${timed + aimed} kills (${timed} timed, ${aimed} aimed) over ${rounds} runs: ${tasks} tasks for ${jobs} jobs, ` +
+    `${calls} text calls, of which ${repeats} were made again, ${doubtful} jobs in doubt (${share} %), ${problems} results lost or duplicated`,
 );
 console.log('aimed at:', aimedAt);
 if (problems > 0) process.exitCode = 1;

@@ -55,3 +55,49 @@ steps:
     imagine: "{{ animal }}"
     path: U1,U2
 `;
+
+/** What a cell asks for besides: a judge that chooses the button, a caption, and a conversation without any picture. */
+const textSteps = `
+steps:
+  grid:
+    imagine: "{{ animal }} --seed {{ seed }}"
+  pick:
+    from: grid
+    generate:
+      model: text-pro
+      prompt: "Which {{ animal }} {{ seed }} is best?"
+      images: [parent]
+      responseSchema: { type: object, properties: { best: { type: integer, minimum: 1, maximum: 4 } }, required: [best] }
+  best:
+    from: grid
+    click: "U{{ steps.pick.json.best }}"
+  caption:
+    from: best
+    chat: { model: text-pro, prompt: "Caption the {{ animal }} {{ seed }}.", images: [parent], stream: true }
+  fact:
+    generate:
+      model: text-pro
+      prompt: "What does a {{ animal }} {{ seed }} eat?"
+      functions: { look: { description: Looks it up, answer: { eats: berries } } }
+  more:
+    from: fact
+    generate: { model: text-pro, prompt: "And where does the {{ animal }} {{ seed }} find it?", continue: fact, stream: true }
+`;
+
+/** 20 cells of 6 jobs each, 2 of them pictures; 5 text calls a cell, of which one conversation makes 2. */
+export const twentyTexts = `name: killed
+service: { id: fake }
+${quick}
+matrix:
+  animal: [fox, owl, lynx, hare, crow, newt, seal, wren, toad, moth]
+  seed: { from: 1, to: 2 }
+${textSteps}`;
+
+/** One cell of the same. */
+export const oneText = `name: killed
+service: { id: fake }
+${quick}
+matrix:
+  animal: [fox]
+  seed: { from: 1, to: 1 }
+${textSteps}`;

@@ -31,6 +31,7 @@ export type { FakeAsk } from './fake-ask.ts';
 export type { FakeSubmit, FakeSubmits } from './fake-gateway.ts';
 export type { FakeSaying, FakeSays } from './fake-saying.ts';
 export type { FakeButton, FakeTask, TaskScript } from './fake-task.ts';
+export type { FakeTexts } from './fake-text.ts';
 export type { FakeRequest, FakeRoute, Fault, FaultAction, FaultSchedule, FaultScript } from './faults.ts';
 
 export interface FakeServiceOptions extends FakeGatewayOptions {

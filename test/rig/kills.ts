@@ -1,11 +1,12 @@
 import { cli, startCli } from './cli.ts';
+import { DurableTexts } from './durable-texts.ts';
 import type { FakeService } from './fake-service.ts';
 import { comparable, type ManifestRow } from './manifest.ts';
 import { aimedKill, hasHappened, type Mishap, type Moment, mishapEnv } from './mishap.ts';
 import { contents, doubtful, openPlace } from './run-place.ts';
 import { seededRandom } from './virtual-run.ts';
 
-const routes = ['imagine', 'action', 'fetch', 'image'] as const;
+const routes = ['imagine', 'action', 'fetch', 'image', 'generate', 'stream', 'chat'] as const;
 
 /** Resolves once the service has got `more` further requests. */
 async function heard(service: FakeService, more: number): Promise<void> {
@@ -29,6 +30,10 @@ export interface KilledRun {
   readonly stderr: string;
   /** Tasks by what was asked, where there were several without a doubt to explain it. */
   readonly duplicates: readonly (readonly [string, number])[];
+  /** Text calls that were made again though their answer had been durable: never any. */
+  readonly askedAgain: readonly string[];
+  /** Text calls of all starts, different ones, and those of which a kill left a durable answer. */
+  readonly texts: { readonly calls: number; readonly different: number; readonly durable: number };
   readonly rows: readonly ManifestRow[];
   /** Everything that lies in the run directory, and the hashes of the images. */
   readonly files: ReadonlyMap<string, string>;
@@ -56,6 +61,11 @@ const atWork: readonly (readonly [Moment, number])[] = [
   ['record rename', 1],
   ['owner rename', 1],
 ];
+
+/** Of a pipeline that asks for texts. */
+const atTexts: typeof atWork = (['text', 'answer'] as const).flatMap((kind) =>
+  (['open', 'write', 'sync', 'rename'] as const).map((call) => [`${kind} ${call}`, 10] as const),
+);
 
 /** Reached by every start that is let come to its end. */
 const atTheEnd: readonly (readonly [Moment, number])[] = [
@@ -87,6 +97,8 @@ export async function killAgainAndAgain({
   const run = ['run', 'killed.yaml'];
   const random = seededRandom(seed);
   const aimed: Mishap[] = [];
+  const moments = /\b(?:generate|chat):/.test(pipeline) ? [...atWork, ...atTexts] : atWork;
+  const durable = new DurableTexts();
   let timed = 0;
   // Once a start was done before its kill, only the calls of a run that ends are left to aim at.
   let isOver = false;
@@ -101,7 +113,7 @@ export async function killAgainAndAgain({
       const kill = drawKill(atTheEnd, random);
       if (!(await die(kill))) throw new Error(`No run has died ${kill.when} ${kill.moment} ${kill.n}.`);
     } else if (random() < share) {
-      isOver = !(await die(drawKill(atWork, random)));
+      isOver = !(await die(drawKill(moments, random)));
     } else {
       const { child, done } = startCli(run, options);
       await Promise.race([heard(service, 1 + Math.floor(random() * most)), done]);
@@ -111,6 +123,7 @@ export async function killAgainAndAgain({
       isOver = (await done).signal !== 'SIGKILL';
       if (!isOver) timed += 1;
     }
+    durable.note(place.directory, service.texts);
   }
   const last = await cli(run, options);
   const inDoubt = doubtful(await place.rows());
@@ -123,6 +136,12 @@ export async function killAgainAndAgain({
     codes: [last.code, settled.code],
     stderr: `${last.stderr}\n${settled.stderr}`,
     duplicates: [...service.submits.byPath].filter(([path, count]) => count > 1 && !inDoubt.includes(path)),
+    askedAgain: durable.askedAgain(service.texts),
+    texts: {
+      calls: [...service.texts.byName.values()].reduce((sum, count) => sum + count, 0),
+      different: service.texts.byName.size,
+      durable: durable.size,
+    },
     rows: comparable(await place.rows()),
     files: await contents(place.directory),
   };

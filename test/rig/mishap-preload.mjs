@@ -16,6 +16,8 @@ const { open, rename } = fs.promises;
 
 /** What a path within a run directory is. */
 const kinds = [
+  ['answer', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.answer\.\d+\.part$/],
+  ['text', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['image', /[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['manifest', /[\\/]manifest\.csv\.[0-9a-f]{8}\.part$/],
   ['record', /[\\/]run\.json\.[0-9a-f]{8}\.part$/],

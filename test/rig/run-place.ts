@@ -55,7 +55,7 @@ export async function openPlace(pipeline: string): Promise<RunPlace> {
 }
 
 /**
- * Everything that lies in a run directory, folders too: path → hash of an image, empty for the rest. Without the
+ * Everything that lies in a run directory, folders too: path → hash of an image or a text, empty for the rest. Without the
  * files beside the database, which SQLite may or may not leave.
  */
 export async function contents(directory: string): Promise<ReadonlyMap<string, string>> {
@@ -64,9 +64,12 @@ export async function contents(directory: string): Promise<ReadonlyMap<string, s
   );
   const found = new Map<string, string>();
   for (const name of names.toSorted()) {
+    // Answers hold ids that the service counts.
+    const isArtifact = /\.(?:png|txt|json)$/.test(name) && /^(?:images|text)\//.test(name);
+    const isSame = isArtifact && !name.endsWith('.answer.json');
     const hash = createHash('sha256');
-    if (name.endsWith('.png')) hash.update(await readFile(join(directory, name)));
-    found.set(name, name.endsWith('.png') ? hash.digest('hex') : '');
+    if (isSame) hash.update(await readFile(join(directory, name)));
+    found.set(name, isSame ? hash.digest('hex') : '');
   }
   return found;
 }
@@ -79,7 +82,11 @@ const repeated = ({ submits }: FakeService): readonly string[] =>
 export const doubtful = (rows: readonly ManifestRow[]): readonly string[] =>
   rows
     .filter(({ status }) => status === 'in-doubt')
-    .map(({ prompt = '', branch = '' }) => (branch === '' ? prompt : `${prompt} > ${branch}`));
+    .map(({ prompt = '', branch = '', button = '' }) => {
+      // A branch is named as the file names it; where that is a template, the service knows it by its button.
+      const path = branch.includes('{{') ? button : branch;
+      return path === '' ? prompt : `${prompt} > ${path}`;
+    });
 
 /** What became of a run that was broken off, once the same command has been given again. */
 export interface Settled {
