@@ -5,7 +5,8 @@ import type { FakeTexts } from './fake-service.ts';
 /** What the service calls the text calls of a job whose answers are durable: `<prompt>`, and `<prompt> +2` for a later round. */
 function answeredCalls({ request, status, turns = [] }: JobRecord): readonly string[] {
   if (!isTextRequest(request)) return [];
-  const prompt = String(request.fields['prompt']);
+  const { prompt } = request.fields;
+  if (typeof prompt !== 'string') return [];
   // Each finished round is two turns: the calls, and their answers.
   const rounds = turns.length / 2 + (status === 'done' ? 1 : 0);
   return Array.from({ length: rounds }, (_, round) => (round === 0 ? prompt : `${prompt} +${round * 2}`));
