@@ -4,23 +4,28 @@ import { parsePipeline } from '../../../src/pipeline/parse.ts';
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts';
 import { TableError } from '../../../src/pipeline/table-error.ts';
 import { preparePlan } from '../../../src/plan/plan.ts';
+import { memoryListing } from '../../pipeline/listing-port.ts';
 import { lawful } from './law.ts';
 
 export const folder = path.resolve('/pipelines');
 
 /** Files in memory; one that is not there can be looked for, and only that. */
-export const filesOf = (read: Readonly<Record<string, () => AsyncIterable<Uint8Array>>>): FilePort => ({
-  root: folder,
-  read(file) {
-    const open = read[path.relative(folder, file)];
-    if (open === undefined) throw new Error(`no file ${file}`);
-    return open();
-  },
-  facts(file) {
-    const there = Object.hasOwn(read, path.relative(folder, file));
-    return Promise.resolve(there ? { kind: 'file', realPath: file, bytes: 1 } : undefined);
-  },
-});
+export function filesOf(read: Readonly<Record<string, () => AsyncIterable<Uint8Array>>>): FilePort {
+  const port: Omit<FilePort, 'list'> = {
+    root: folder,
+    read(file) {
+      const open = read[path.relative(folder, file)];
+      if (open === undefined) throw new Error(`no file ${file}`);
+      return open();
+    },
+    facts(file) {
+      const there = Object.hasOwn(read, path.relative(folder, file));
+      return Promise.resolve(there ? { kind: 'file', realPath: file, bytes: 1 } : undefined);
+    },
+  };
+  const names = Object.keys(read).map((name) => path.resolve(folder, name));
+  return { ...port, list: memoryListing(port, () => names) };
+}
 
 const cellsLookedAt = 3;
 

@@ -270,31 +270,46 @@ function texts(random: Random): Draft {
       '{{ a }}',
       odd(random),
     ]);
-  const field = (): string =>
-    random.pick([
-      () => `prompt: ${text()}`,
-      () => `prompt: ${text()}`,
-      () => `system: ${text()}`,
-      () => `images: [${random.some(0, 3, () => JSON.stringify(image())).join(', ')}]`,
-      () => `thinking: ${random.pick(['low', 'HIGH', '1024', '-2', '0', '"{{ a }}"', value()])}`,
+  const or = (good: string): string => (random.happens(0.1) ? value() : good);
+  const shared = [
+    () => `system: ${text()}`,
+    () => `images: [${random.some(0, 3, () => JSON.stringify(image())).join(', ')}]`,
+    () => `stream: ${or('true')}`,
+    () => `accept: [${or(random.pick(['MAX_TOKENS', 'length']))}]`,
+  ];
+  const fields = {
+    generate: [
+      ...shared,
+      () => `thinking: ${or(random.pick(['low', 'HIGH', '1024', '-2', '0', '"{{ a }}"']))}`,
       () => `responseSchema: ${schema()}`,
-      () => `search: ${random.pick(['true', 'yes', value()])}`,
+      () => `responseSchema: ${schema()}`,
+      () => `search: ${or('true')}`,
       () => `functions: { f: { answer: ${value()}, parameters: ${schema()} } }`,
       () => `functions: { ${JSON.stringify(odd(random))}: ${value()} }`,
-      () => `rounds: ${random.pick(['1', '0', '1e9', value()])}`,
-      () => `stream: ${random.pick(['true', value()])}`,
-      () => `accept: [${random.pick(['MAX_TOKENS', 'length', value()])}]`,
-      () => `continue: ${random.pick(['pick', 's0', 's1', 'grid', value()])}`,
+      () => `rounds: ${or(random.pick(['1', '0', '1e9']))}`,
+      () => `continue: ${or(random.pick(['pick', 's0', 's1', 'grid']))}`,
       () => `contents: [{ role: user, parts: [{ text: ${text()} }] }]`,
-      () => `contents: ${value()}`,
-      () => `messages: [{ role: user, content: ${text()} }]`,
-      () => `response_format: { type: json_schema, json_schema: { name: x, schema: ${schema()} } }`,
       () =>
         `generationConfig: { responseMimeType: application/json, responseSchema: ${schema()}, temperature: ${text()} }`,
       () => `generationConfig: { thinkingConfig: { thinkingLevel: LOW, thinkingBudget: ${value()} } }`,
-      () => `tools: [${value()}]`,
-      () => `${JSON.stringify(odd(random))}: ${value()}`,
-    ])();
+      () => `tools: [${or('{ codeExecution: {} }')}]`,
+    ],
+    chat: [
+      ...shared,
+      () => `messages: [{ role: user, content: ${text()} }]`,
+      () => `response_format: { type: json_schema, json_schema: { name: x, schema: ${schema()} } }`,
+      () => `temperature: ${or('"{{ a | size }}"')}`,
+    ],
+  };
+  /** Most of them as they should be: what is found at once is not looked at any further. */
+  const fieldsOf = (kind: keyof typeof fields): string => {
+    const drawn = random.some(0, 3, () => random.pick(fields[kind])());
+    const named = new Map(drawn.map((field) => [field.split(':')[0], field]));
+    if (random.happens(0.95)) named.set('prompt', `prompt: ${text()}`);
+    if (random.happens(0.05)) named.set('odd', `${JSON.stringify(odd(random))}: ${value()}`);
+    if (random.happens(0.95)) for (const name of ['contents', 'messages']) named.delete(name);
+    return [...named.values()].join(', ');
+  };
   const step = (_: unknown, at: number): string => {
     const from = random.pick([
       '',
@@ -305,10 +320,10 @@ function texts(random: Random): Draft {
       'gather: grid/*, ',
       'gather: pick, ',
     ]);
-    const kind = random.pick(['generate', 'generate', 'chat']);
-    const extra = random.happens(0.2) ? `, extra: ${value()}` : '';
-    const model = random.pick(['text-pro', '"{{ a }}"', '"{{ steps.pick.json.best }}"', value()]);
-    return `  s${at}: { ${from}${kind}: { model: ${model}, ${random.some(0, 4, field).join(', ')} }${extra} }`;
+    const kind = random.pick(['generate', 'generate', 'chat'] as const);
+    const extra = random.happens(0.1) ? `, extra: ${or('{ labels: { a: "{{ a }}" } }')}` : '';
+    const model = or(random.pick(['text-pro', 'text-pro', '"{{ a }}"', '"{{ steps.pick.json.best }}"']));
+    return `  s${at}: { ${from}${kind}: { model: ${model}, ${fieldsOf(kind)} }${extra} }`;
   };
   const limit = random.pick([
     '',
