@@ -24,7 +24,7 @@ export {
   type SeenFiles,
 } from './artifacts/image-files.ts';
 export { createInputReader, type InputReaderOptions } from './artifacts/input-reader.ts';
-export type { InputAnswer, InputReader, InputSource } from './artifacts/inputs.ts';
+export type { InputAnswer, InputReader, InputSource, LoadedImage, MaskRequest } from './artifacts/inputs.ts';
 export type { LinkOptions } from './artifacts/link-route.ts';
 export type {
   AnswerPiece,

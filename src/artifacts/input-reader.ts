@@ -1,11 +1,13 @@
-import { inputType } from './content.ts';
+import { imageFormat, inputType } from './content.ts';
 import { type DownloadClock, startDeadline, systemClock } from './deadline.ts';
 import { fail, SaveError } from './failure.ts';
+import { inMemory } from './formats/format.ts';
 import { notImage } from './input-failure.ts';
 import { readArtifact, readPipelineFile } from './input-file.ts';
 import { readDataUri, readLink } from './input-link.ts';
-import type { InputAnswer, InputReader, InputSource } from './inputs.ts';
+import type { InputAnswer, InputReader, InputSource, LoadedImage } from './inputs.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
+import { MaskMaker } from './mask-maker.ts';
 import { aborted, type Route } from './request.ts';
 
 export interface InputReaderOptions extends LinkOptions {
@@ -20,12 +22,13 @@ export interface InputReaderOptions extends LinkOptions {
 }
 
 /**
- * Reads the images that text calls show, wherever they lie. What they are, their content says; they are passed on as
+ * Reads the images that requests show, wherever they lie, and makes their masks. What they are, their content says; they are passed on as
  * they are, whatever a model makes of the format. Addresses follow the rule of image links (DESIGN.md section 10, promise 5).
  */
 export function createInputReader(options: InputReaderOptions): InputReader & { close(): Promise<void> } {
   const route = openRoute(options);
   const clock = options.clock ?? systemClock;
+  const masks = new MaskMaker();
 
   const read = async (source: InputSource, signal: AbortSignal): Promise<Buffer> => {
     switch (source.kind) {
@@ -40,21 +43,34 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
     }
   };
 
+  const answered = async (signal: AbortSignal, work: () => Promise<LoadedImage>): Promise<InputAnswer> => {
+    if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
+    try {
+      return { ok: true, value: await work() };
+    } catch (failure) {
+      if (signal.aborted && failure === signal.reason) return { ok: false, error: aborted(failure) };
+      if (!(failure instanceof SaveError)) throw failure;
+      return {
+        ok: false,
+        error: { ...failure.failure, message: route.mask(failure.failure.message) },
+      };
+    }
+  };
+
   return {
-    load: async (source, signal): Promise<InputAnswer> => {
-      if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
-      try {
+    load: (source, signal) =>
+      answered(signal, async () => {
         const bytes = await read(source, signal);
         const mimeType = inputType(bytes) ?? fail(notImage(nameOf(source)));
-        return { ok: true, value: { mimeType, data: bytes.toString('base64') } };
-      } catch (failure) {
-        if (!(failure instanceof SaveError)) throw failure;
-        return {
-          ok: false,
-          error: { ...failure.failure, message: route.mask(failure.failure.message) },
-        };
-      }
-    },
+        const size = await imageFormat(bytes)?.measure(inMemory(bytes));
+        return { mimeType, data: bytes.toString('base64'), ...size };
+      }),
+    mask: (request, signal) =>
+      answered(signal, async () => {
+        const { source } = request;
+        const file = source.kind === 'file' ? await readPipelineFile(source, options) : undefined;
+        return await masks.make(request, file, signal);
+      }),
     close: () => route.close(),
   };
 }

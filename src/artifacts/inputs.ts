@@ -1,7 +1,9 @@
+import type { MaskShape } from '../plan/job.ts';
 import type { InlineImage } from '../service/text.ts';
+import type { Size } from './formats/format.ts';
 import type { SaveFailure } from './writer.ts';
 
-/** Where an image lies that a text call shows to the model. */
+/** Where an image lies that a request shows. */
 export type InputSource =
   /** A file of the pipeline, by path relative to it; it must still have this content. */
   | { readonly kind: 'file'; readonly path: string; readonly sha256: string }
@@ -10,19 +12,47 @@ export type InputSource =
   /** An http(s) address or a data URI. */
   | { readonly kind: 'url'; readonly url: string };
 
+/** An image as it is sent, and its size in pixels where its file tells (that of a HEIC file is not looked for). */
+export interface LoadedImage extends InlineImage, Partial<Size> {}
+
+/** A mask for one image. */
+export interface MaskRequest {
+  readonly source: /** A PNG file of the pipeline, by path relative to it; it must still have this content, and the size of the image. */
+    | { readonly kind: 'file'; readonly path: string; readonly sha256: string }
+    /** Boxes in fractions of the image, drawn in its size with crisp edges. */
+    | { readonly kind: 'shapes'; readonly shapes: readonly MaskShape[] };
+  readonly invert: boolean;
+  /** Of the image, in pixels. */
+  readonly size: Size;
+  /**
+   * `white`: white is repainted, black is kept, no alpha (modals); `transparent`: what is repainted is transparent (edit;
+   * protocol.md 3). Of a mask file a transparent pixel is kept in both: it says nothing.
+   */
+  readonly form: 'white' | 'transparent';
+}
+
 /**
  * Besides the download codes: `input.missing` (no such file), `input.outside` (it leads out of the folder that
  * a pipeline's files must lie in), `input.changed` (a file that is not what the job was planned
- * with), `input.not-image`, `input.too-large`. All but a failed download are permanent.
+ * with), `input.not-image`, `input.too-large`; of masks `mask.type` (no whole PNG file), `mask.size` (another size than
+ * the image), `mask.empty` (nothing is repainted), `mask.too-large`. All but a failed download are permanent.
  */
 export type InputAnswer =
-  | { readonly ok: true; readonly value: InlineImage }
+  | { readonly ok: true; readonly value: LoadedImage }
   | { readonly ok: false; readonly error: SaveFailure };
 
-/** Reads the images of text calls. Bounded: one image at most {@link largestInput} bytes. */
+/** Reads the images of requests. Bounded: one image at most {@link largestInput} bytes. */
 export interface InputReader {
   load(source: InputSource, signal: AbortSignal): Promise<InputAnswer>;
+  /** A mask as a PNG of at most {@link largestMask} bytes. Equal ones are made once. */
+  mask(request: MaskRequest, signal: AbortSignal): Promise<InputAnswer>;
 }
 
 /** Bytes of one image that is sent inline: with its base64 it must fit a gateway's 32 MB body (protocol.md 5.4). */
 export const largestInput = 20 * 1024 * 1024;
+
+/** Bytes of one mask (protocol.md 3). */
+export const largestMask = 12 * 1024 * 1024;
+
+/** Of an image that is masked: four times what the largest upscale has. */
+export const mostMaskPixels = 64 * 1024 * 1024;

@@ -34,7 +34,7 @@ export async function keepAnswer(
   folders: Folders,
   limits: DownloadLimits,
   signal: AbortSignal,
-): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile: string }> {
+): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile?: string }> {
   checkName(key, 1);
   const opened: IncomingFile[] = [];
   const receive = async (folder: ArtifactFolder, stem: string): Promise<IncomingFile> => {
@@ -56,13 +56,13 @@ export async function keepAnswer(
       ready.push({ artifact, file });
     }
     const artifacts = ready.map(({ artifact }) => artifact);
-    const whole = await receive(folders.text, `${key}.answer`);
-    await whole.write(Buffer.from(limits.mask(namingImages(answer, pieces, artifacts))));
+    const whole = answer === undefined ? undefined : await receive(folders.text, `${key}.answer`);
+    await whole?.write(Buffer.from(limits.mask(namingImages(answer ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
     const answerFile = answerPath(key);
-    await whole.finish(answerFile);
+    await whole?.finish(answerFile);
     await removeOthers(key, artifacts, folders);
-    return { artifacts, answerFile };
+    return whole === undefined ? { artifacts } : { artifacts, answerFile };
   } finally {
     for (const file of opened) await file.discard();
   }

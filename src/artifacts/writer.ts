@@ -4,7 +4,7 @@ import type { Artifact } from '../plan/job.ts';
 export interface SaveFailure {
   /**
    * `download.refused` (the link: 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
-   * allowed host) | `download.not-image` | `download.too-large` | `download.truncated` | `download.status` |
+   * allowed host) | `download.not-image` | `download.not-video` | `download.too-large` | `download.truncated` | `download.status` |
    * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io`
    */
   readonly code: string;
@@ -23,14 +23,21 @@ export type SaveAnswer =
   | { readonly ok: true; readonly value: Artifact }
   | { readonly ok: false; readonly error: SaveFailure };
 
-/** Brings a link's image into the run directory: checked, hashed while streaming, synced, renamed. */
+/** Brings what links lead to into the run directory: checked, hashed while streaming, synced, renamed. */
 export interface ArtifactWriter {
   /** Idempotent: a file that is there under its final name from an earlier try is replaced whole. */
   save(
-    request: { readonly url: string; readonly key: string; readonly output: number },
+    request: {
+      readonly url: string;
+      readonly key: string;
+      /** Counts from 1 within the job. */
+      readonly output: number;
+      /** What the link should lead to. Default `image`. */
+      readonly media?: 'image' | 'video';
+    },
     signal: AbortSignal,
   ): Promise<SaveAnswer>;
-  /** Writes what a text call came to, under final names, synced. Idempotent: files of an earlier try are replaced whole. */
+  /** Writes texts that a job came to, and the images among them, under final names, synced. Idempotent: files of an earlier try are replaced whole. */
   keep(request: KeepRequest, signal: AbortSignal): Promise<KeepAnswer>;
   close(): Promise<void>;
 }
@@ -55,13 +62,13 @@ export interface KeepRequest {
   readonly key: string;
   /** In the order of their output numbers, from 1. */
   readonly pieces: readonly AnswerPiece[];
-  /** The whole answer as JSON: `text/<2 characters of key>/<key>.answer.json`. */
-  readonly answer: string;
+  /** The whole answer as JSON: `text/<2 characters of key>/<key>.answer.json`. Absent: no such file. */
+  readonly answer?: string;
 }
 
 export type KeepAnswer =
   | {
       readonly ok: true;
-      readonly value: { readonly artifacts: readonly Artifact[]; readonly answerFile: string };
+      readonly value: { readonly artifacts: readonly Artifact[]; readonly answerFile?: string };
     }
   | { readonly ok: false; readonly error: SaveFailure };

@@ -27,7 +27,7 @@ import type { Outgoing } from './outgoing.ts';
 /** What a text call is carried out with. */
 export interface AskPorts {
   readonly text: TextService;
-  readonly inputs: InputReader;
+  readonly inputs: Pick<InputReader, 'load'>;
   readonly artifacts: Pick<ArtifactWriter, 'keep'>;
   readonly lookup: RecordLookup;
   readonly outgoing: Outgoing;
@@ -116,13 +116,15 @@ const imagesIn = ({ images, after }: ConversationTurn): readonly Shown[] => [
 async function requestOf(
   record: JobRecord,
   turns: readonly ConversationTurn[],
-  inputs: InputReader,
+  inputs: AskPorts['inputs'],
   signal: AbortSignal,
 ): Promise<TextCallRequest> {
   const load = async ({ source }: Shown): Promise<InlineImage> => {
     const answer = await inputs.load(source, signal);
     if (!answer.ok) throw new Unread(answer.error);
-    return answer.value;
+    // Its size is nothing that the wire knows.
+    const { mimeType, data } = answer.value;
+    return { mimeType, data };
   };
   const read: (EarlierTurn & { readonly request: TextRequest })[] = [];
   // One image at a time: a call that shows fifty does not open fifty files, or connections, at once.
@@ -181,7 +183,11 @@ async function keep(
   const { answerFile } = kept.value;
   return {
     kind: 'answered',
-    asked: { ...asked, text: { ...text, answerFile }, artifacts: kept.value.artifacts },
+    asked: {
+      ...asked,
+      text: { ...text, ...(answerFile === undefined ? {} : { answerFile }) },
+      artifacts: kept.value.artifacts,
+    },
   };
 }
 

@@ -157,6 +157,8 @@ describe('a file of the run', () => {
     expect(valueOf(await reader.load(artifact('images/ab/ab-1.png'), always))).toEqual({
       mimeType: 'image/webp',
       data: bytes.toString('base64'),
+      width: 40,
+      height: 30,
     });
     expect(errorOf(await reader.load(artifact('images/ab/ab-2.png'), always)).code).toBe('input.missing');
     await expect(reader.load(artifact('../x.png'), always)).rejects.toThrow(/^Internal error:/);
@@ -174,6 +176,8 @@ describe('an address', () => {
     expect(valueOf(await startReader().load(link(`${server.url}/a`), always))).toEqual({
       mimeType: 'image/jpeg',
       data: bytes.toString('base64'),
+      width: 40,
+      height: 30,
     });
   });
 
@@ -280,6 +284,8 @@ describe('a data URI', () => {
       expect(valueOf(await startReader().load(uri(data), always))).toEqual({
         mimeType: 'image/gif',
         data: bytes.toString('base64'),
+        width: 40,
+        height: 30,
       });
     }
   });

@@ -9,7 +9,10 @@ export const noText: { readonly text: TextService; readonly inputs: InputReader 
     models: () => Promise.reject(new Error('no models are asked for here')),
     close: () => Promise.resolve(),
   },
-  inputs: { load: () => Promise.reject(new Error('nothing is shown here')) },
+  inputs: {
+    load: () => Promise.reject(new Error('nothing is shown here')),
+    mask: () => Promise.reject(new Error('nothing is masked here')),
+  },
 };
 
 /** What a writer that keeps everything says, with files of which only the names are true. */

@@ -11,6 +11,12 @@ export interface Bytes {
   read(position: number, length: number): Promise<Buffer>;
 }
 
+/** A file that is in memory. */
+export const inMemory = (file: Buffer): Bytes => ({
+  size: file.length,
+  read: (position, length) => Promise.resolve(file.subarray(position, position + length)),
+});
+
 /**
  * An image format, known by its first bytes. Only headers are read and nothing is decoded: a hostile file costs a few
  * small reads, whatever it claims to hold.

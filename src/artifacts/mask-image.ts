@@ -1,0 +1,83 @@
+import type Sharp from 'sharp';
+import { fail } from './failure.ts';
+import type { Size } from './formats/format.ts';
+import { inMemory } from './formats/format.ts';
+import { png } from './formats/png.ts';
+import { largestMask, type MaskRequest, mostMaskPixels } from './inputs.ts';
+import type { Levels } from './mask-shapes.ts';
+
+/** Loaded when a mask is made, and not before: most runs have none, and it takes a tenth of a second. */
+const sharpLibrary = async (): Promise<typeof Sharp> => (await import('sharp')).default;
+
+/**
+ * What a mask file says, whatever kind of PNG it is: white is 255, colours count by their lightness, and a transparent pixel
+ * is 0, for nothing is painted there. Soft edges stay soft.
+ *
+ * @throws SaveError
+ */
+export async function readMaskFile(bytes: Buffer, path: string, size: Size): Promise<Levels> {
+  // The header tells enough to refuse a file before anything of it is unpacked.
+  const found = png.matches(bytes) ? await png.measure(inMemory(bytes)) : undefined;
+  if (found === undefined) {
+    return fail({
+      code: 'mask.type',
+      class: 'permanent',
+      message: `${path} is no whole PNG file, and a mask must be one.`,
+    });
+  }
+  if (found.width !== size.width || found.height !== size.height) {
+    return fail({
+      code: 'mask.size',
+      class: 'permanent',
+      message:
+        `The mask ${path} is ${shownSize(found)}, and the image it is for is ${shownSize(size)}: ` +
+        'they must be of one size. Shapes are drawn in whatever size the image has.',
+    });
+  }
+  try {
+    const sharp = await sharpLibrary();
+    return await sharp(bytes, { limitInputPixels: mostMaskPixels, failOn: 'error', ignoreIcc: true })
+      .flatten({ background: '#000' })
+      .greyscale()
+      .toColourspace('b-w')
+      .raw({ depth: 'uchar' })
+      .toBuffer();
+  } catch (cause) {
+    return fail({
+      code: 'mask.type',
+      class: 'permanent',
+      message: `The mask ${path} is a damaged PNG file (${(cause as Error).message.split('\n')[0]}).`,
+      cause,
+    });
+  }
+}
+
+/**
+ * A mask as a PNG file, as its endpoint wants it (protocol.md 3). Both forms are white where the image is repainted and
+ * black where it is kept, so that a service that looks at the colours of what should be transparent reads the same.
+ *
+ * @throws SaveError
+ */
+export async function writeMask(levels: Levels, size: Size, form: MaskRequest['form']): Promise<Buffer> {
+  const sharp = await sharpLibrary();
+  const raw = { width: size.width, height: size.height, channels: 1 } as const;
+  const grey = sharp(levels, { raw, limitInputPixels: mostMaskPixels }).toColourspace('srgb');
+  const image = form === 'white' ? grey : grey.joinChannel([levels, levels, inverted(levels)], { raw });
+  const file = await image.png({ compressionLevel: 9 }).toBuffer();
+  if (file.length <= largestMask) return file;
+  return fail({
+    code: 'mask.too-large',
+    class: 'permanent',
+    message:
+      `The mask has so much detail that its file would be ${file.length} bytes, and ${largestMask} is the most that ` +
+      'services take. Make its edges simpler.',
+  });
+}
+
+export const inverted = (levels: Levels): Levels => {
+  const result = Buffer.alloc(levels.length);
+  for (let at = 0; at < levels.length; at += 1) result[at] = 255 - (levels[at] as number);
+  return result;
+};
+
+export const shownSize = ({ width, height }: Size): string => `${width} × ${height} pixels`;
