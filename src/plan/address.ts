@@ -3,7 +3,7 @@ import { globMatches } from '../pipeline/selector-glob.ts';
 import { placeText } from './key.ts';
 import { stepNamed } from './order.ts';
 import type { Place, PlaceDraft, StepPlaces } from './place.ts';
-import { textPress } from './request-task.ts';
+import { textPress } from './request-click.ts';
 
 /** The places that an address names, in the manifest's order. */
 export function selectPlaces(

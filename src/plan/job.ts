@@ -33,7 +33,10 @@ export interface ClickRequest {
   readonly kind: 'click';
   /** The first of these that the parent's task offers is pressed. */
   readonly press: readonly Press[];
-  /** Declared fields by their pipeline names, which answer a modal: `prompt`, `remix`. */
+  /**
+   * Declared fields by their pipeline names, which answer a modal: `prompt`, `remix`. Where `remix: true` or a mask answers
+   * it and no prompt is declared, `prompt` is the nearest one above, as the slot shows it; absent where there is none.
+   */
   readonly fields: Readonly<Record<string, Value>>;
   readonly mask?: MaskSource;
   readonly extra?: Readonly<Record<string, Value>>;
@@ -42,9 +45,15 @@ export interface ClickRequest {
 /** The operations of service.md 4.1 that begin from images. */
 export interface EntryRequest {
   readonly kind: 'blend' | 'describe' | 'video' | 'edit';
-  /** Declared fields by their pipeline names, without those that name images. */
+  /**
+   * Declared fields by their pipeline names, without those that name images. Words are in lower case (`portrait`, `high`),
+   * `batchSize`, `extend` (from 1) and `loop` are no texts, however a template gave them.
+   */
   readonly fields: Readonly<Record<string, Value>>;
-  /** In order: blend's `images`; describe's and edit's `image`; video's `image`, then its `endImage`. */
+  /**
+   * In order: blend's `images`, or all that it gathers; describe's and edit's `image`; video's `image`, then its `endImage`;
+   * none of a video that is extended: that is one of its parent's.
+   */
   readonly images: readonly ImageSource[];
   readonly mask?: MaskSource;
   readonly extra?: Readonly<Record<string, Value>>;
@@ -57,7 +66,7 @@ export interface EntryRequest {
 export type MaskSource =
   /** A PNG file of the size of the image, by its content; where it lies says {@link JobSpec.files}. */
   | { readonly sha256: string; readonly invert?: boolean }
-  /** Drawn in the size of the image from boxes in fractions of it: `[x, y, width, height]`. */
+  /** Drawn in the size of the image from boxes in fractions of it: `[x, y, width, height]`. `invert` stands only where true. */
   | { readonly shapes: readonly MaskShape[]; readonly invert?: boolean };
 
 export type MaskShape =
@@ -93,12 +102,12 @@ export interface JobSpec {
   readonly key: string;
   readonly kind: StepKind;
   readonly request: JobRequest;
-  /** Key of the job whose button is pressed; of a text job, of the job that it starts from. */
+  /** Key of the job whose button is pressed; of any other job, of the one that it starts from. */
   readonly parent?: string;
   /**
    * Of a step that gathers, in place of a parent: the keys of what it gathers, one for each slot that was not skipped,
    * in the manifest's order. Never empty; slots that share a job name it once each, so that the third image is the
-   * third branch. A text job that gathers a single one names it as its parent: that is the very job that continues it.
+   * third branch. A job that gathers a single one names it as its parent: that is the very job that continues it.
    */
   readonly inputs?: readonly string[];
   /** Where the files lie that its request names by content: SHA-256 → path relative to the pipeline. No part of the key. */
@@ -122,9 +131,10 @@ export const inputsOf = ({ parent, inputs }: Pick<JobSpec, 'parent' | 'inputs'>)
 /** Keys of all jobs that must be done before a job may start, its inputs first; some may stand there more than once. */
 export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): readonly string[] {
   const { request } = job;
-  if (!isTextRequest(request)) return inputsOf(job);
+  if (request.kind === 'click') return inputsOf(job);
   const shown = (request.images ?? []).flatMap((image) => ('job' in image ? [image.job] : []));
-  return [...inputsOf(job), ...shown, ...(request.continues === undefined ? [] : [request.continues])];
+  const continued = 'continues' in request && request.continues !== undefined ? [request.continues] : [];
+  return [...inputsOf(job), ...shown, ...continued];
 }
 
 /** DESIGN.md section 4. `skipped` and `blocked` are states of slots, never of jobs. */

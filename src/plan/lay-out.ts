@@ -4,8 +4,8 @@ import { placeText } from './key.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import type { Place, PlaceDraft, Skeleton, StepPlaces } from './place.ts';
 import type { RequestTemplate } from './request.ts';
+import { isWild, pressRequest } from './request-click.ts';
 import { stepRequest } from './request-step.ts';
-import { isWild, pressRequest } from './request-task.ts';
 
 /** Slots of one cell beyond this are a mistake in a path: at nine buttons a level it is the fourth. */
 export const slotsPerCellLimit = 10_000;
@@ -46,7 +46,6 @@ export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
     const operations = start.map((above) =>
       makePlace(step, step.kind, { above, gathers, named }, 0, step.selector, request, path),
     );
-    for (const place of [...start, ...(gathers?.places ?? [])]) if (request.shows.parent) keepFiles(place);
     for (const name of request.shows.steps) stepNamed(laid, name).operations.forEach(keepFiles);
     laid.set(step.name, {
       step,
@@ -71,8 +70,7 @@ export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
 }
 
 /** One slot that wants the files of a job is enough, whatever the job's own step says about `keep`. */
-function keepFiles(place: Place | undefined): void {
-  if (place === undefined) return;
+function keepFiles(place: Place): void {
   (place as PlaceDraft).keep = true;
   // The wildcard's slots stand in the manifest for its branches that addresses name, and are what is brought in.
   if (place.copyOf !== undefined) (place.copyOf as PlaceDraft).keep = true;
@@ -110,6 +108,7 @@ function makePlace(
   const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
   const wild = selector !== undefined && isWild(selector);
   const starts = above === undefined ? [...(gathers?.places ?? [])] : [above];
+  if (request.shows.parent) starts.forEach(keepFiles);
   const startMaySkip = starts.some(({ maySkip }) => maySkip);
   const namedMaySkip = named.some(({ maySkip }) => maySkip);
   const place: PlaceDraft = {

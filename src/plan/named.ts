@@ -1,5 +1,6 @@
 import { doneGate, type Gate, openGate, slotName } from './gate.ts';
-import type { JobError, JobRecord } from './job.ts';
+import type { ImageCount } from './image-count.ts';
+import { isTextKind, type JobError, type JobRecord } from './job.ts';
 import type { Place } from './place.ts';
 import type { Resolved } from './resolve.ts';
 import { nearest } from './scope.ts';
@@ -9,13 +10,19 @@ import { isCertain, type Start } from './start.ts';
 export interface NamedJobs {
   /** Key of a step's job here; undefined while it is not known. */
   readonly keyOf: (step: string) => string | undefined;
+  /** Of one of those whose images are shown, by its key. */
+  readonly imageCount: (key: string) => ImageCount;
   /** Of all of them together. Images that are shown must lie in the run directory. */
   readonly gate: Gate;
   /** All are done, and one whose images are to be shown has none. */
   readonly failure?: JobError;
 }
 
-const nothingNamed: NamedJobs = { keyOf: () => undefined, gate: doneGate };
+const nothingNamed: NamedJobs = {
+  keyOf: () => undefined,
+  imageCount: () => undefined,
+  gate: doneGate,
+};
 
 /**
  * Finds them as a slot at this place sees them: on its branch or at the nearest common ancestor. The first one that is
@@ -37,15 +44,23 @@ export function readNamed(
     const job = jobs.get(name);
     return job !== undefined && isCertain(job) ? job.slot.job?.key : undefined;
   };
-  for (const { gate } of jobs.values()) if (gate.kind !== 'done') return { keyOf, gate };
+  const found = { keyOf, imageCount: (key: string) => imageCount(shown, key) };
+  for (const { gate } of jobs.values()) if (gate.kind !== 'done') return { ...found, gate };
   if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
-    return { keyOf, gate: openGate };
-  const empty = shown.find(({ slot }) => !hasImages(slot.record));
-  return { keyOf, gate: doneGate, ...(empty === undefined ? {} : { failure: noImage(empty) }) };
+    return { ...found, gate: openGate };
+  const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
+  return { ...found, gate: doneGate, ...(empty === undefined ? {} : { failure: noImage(empty) }) };
 }
 
-const hasImages = (record: JobRecord | undefined): boolean =>
-  record?.artifacts.some(({ mime }) => mime.startsWith('image/')) ?? false;
+const imagesIn = (record: JobRecord | undefined): number =>
+  record?.artifacts.filter(({ mime }) => mime.startsWith('image/')).length ?? 0;
+
+function imageCount(shown: readonly Resolved[], key: string): ImageCount {
+  const job = shown.find(({ slot }) => slot.job?.key === key);
+  if (job === undefined) return undefined;
+  if (!isTextKind(job.place.kind)) return 'one';
+  return job.gate.kind === 'done' ? imagesIn(job.slot.record) : undefined;
+}
 
 function noImage({ slot }: Resolved): JobError {
   const { key = '', text } = slot.record ?? {};

@@ -35,7 +35,7 @@ function imageTemplate(tree: TemplateTree): ImageTemplate {
   return step === undefined ? { kind: 'named', template: tree } : { kind: 'step', step };
 }
 
-/** The images that a text step shows. */
+/** The images that a step's operation shows. */
 export class ImageList {
   readonly #entries: readonly ImageTemplate[];
 
@@ -49,6 +49,10 @@ export class ImageList {
     if (!Array.isArray(declared))
       throw new Error('Internal error: images that are no list passed the checks.');
     return new ImageList(declared.map(imageTemplate));
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
   }
 
   get showsParent(): boolean {
@@ -98,4 +102,5 @@ export class ImageList {
   }
 }
 
-const isAddress = (name: string): boolean => /^(?:https?:\/\/|data:)/i.test(name);
+/** True for an http(s) address and a data URI. */
+export const isAddress = (name: string): boolean => /^(?:https?:\/\/|data:)/i.test(name);

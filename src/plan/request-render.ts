@@ -51,6 +51,20 @@ const shown = (source: string): string =>
 export const renderPlain = (tree: TemplateTree, scope: TemplateScope): Value =>
   plainNumbers(renderTree(tree, scope));
 
+/** The number that a value is, or that a text says in digits, as a table's columns do; undefined for any other. */
+export function decimal(value: Value): number | undefined {
+  if (value instanceof WrittenNumber) return value.value;
+  if (typeof value === 'string')
+    return /^-?(?:\d+(?:\.\d*)?|\.\d+)$/.test(value.trim()) ? Number(value) : undefined;
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** `JobSpec.files` as a member, absent where no file is named. */
+export const filesMember = (
+  files: Readonly<Record<string, string>> = {},
+): { readonly files?: Readonly<Record<string, string>> } =>
+  Object.keys(files).length === 0 ? {} : { files };
+
 /** In a request body 6.0 and 6 are the same number, so they are one request. */
 function plainNumbers(value: Value): Value {
   if (value instanceof WrittenNumber) return value.value;

@@ -1,13 +1,24 @@
 import type { Step } from '../pipeline/pipeline.ts';
 import type { RequestTemplate } from './request.ts';
-import { TaskRequest } from './request-task.ts';
+import { ClickTemplate } from './request-click.ts';
+import { entryRequest } from './request-entry.ts';
 import { textRequest } from './request-text.ts';
 
 /** The request of a step's own operation. */
 export function stepRequest(step: Step): RequestTemplate {
-  if (step.kind === 'generate' || step.kind === 'chat') return textRequest(step, step.kind);
-  if (step.kind === 'imagine') return new TaskRequest('imagine', step.request, step.extra, undefined);
-  if (step.kind === 'click' && step.selector !== undefined)
-    return new TaskRequest('click', step.request, step.extra, step.selector);
-  throw new Error(`Internal error: step "${step.name}" of kind ${step.kind} cannot be planned.`);
+  switch (step.kind) {
+    case 'generate':
+    case 'chat':
+      return textRequest(step, step.kind);
+    case 'imagine':
+    case 'blend':
+    case 'describe':
+    case 'video':
+    case 'edit':
+      return entryRequest(step, step.kind);
+    case 'click':
+      if (step.selector === undefined)
+        throw new Error(`Internal error: step "${step.name}" presses nothing, and passed the checks.`);
+      return new ClickTemplate(step.request, step.extra, step.selector);
+  }
 }

@@ -6,7 +6,7 @@ import type { TextCall, TextRequest } from './job.ts';
 import { requestText } from './key.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 import { ImageList } from './request-images.ts';
-import { type Fields, renderFields, renderPlain, renderText } from './request-render.ts';
+import { type Fields, filesMember, renderFields, renderPlain, renderText } from './request-render.ts';
 
 /**
  * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
@@ -89,8 +89,7 @@ class CompiledText implements RequestTemplate {
       ...(continues === undefined ? {} : { continues }),
       ...(extra === undefined ? {} : { extra }),
     };
-    const files = Object.keys(shown.files).length === 0 ? {} : { files: shown.files };
-    return { ...prompt, known: { request, text: requestText(request), ...files } };
+    return { ...prompt, known: { request, text: requestText(request), ...filesMember(shown.files) } };
   }
 
   #declared(scope: TemplateScope): Pick<TextRequest, 'fields' | 'extra'> {

@@ -1,4 +1,5 @@
 import type { TemplateScope } from '../pipeline/template.ts';
+import type { ImageCount } from './image-count.ts';
 import type { ImageFiles } from './image-files.ts';
 import type { JobError, JobRequest, Press, TextCall } from './job.ts';
 
@@ -11,6 +12,10 @@ export interface RequestContext {
   /** Key of the job that a step has for it; undefined while it is not known. */
   readonly keyOf: (step: string) => string | undefined;
   readonly images: ImageFiles;
+  /** How many images a job makes that is shown. */
+  readonly imageCount: (job: string) => ImageCount;
+  /** The nearest prompt above it, as it was sent; absent where there is none. */
+  readonly prompt?: string;
 }
 
 /** A request for one cell, as far as it is known. */
@@ -19,8 +24,10 @@ export interface RenderedRequest {
   readonly prompt?: string;
   /** Absent while the key of a job that it names is not known, and where `failure` says why there is none. */
   readonly known?: KnownRequest;
-  /** Why it can never be made: a file that cannot be shown. */
+  /** Why it can never be made: a file that cannot be shown, too many images. */
   readonly failure?: JobError;
+  /** Why it cannot be asked for, by what the jobs made that it shows. */
+  readonly shortage?: JobError;
 }
 
 /** A request, with the canonical JSON that its key is made from. */
@@ -38,7 +45,7 @@ export interface RequestTemplate {
   readonly steps: readonly string[];
   /** Steps whose jobs it names by their keys, which are known before they are done: what it shows, what it continues. */
   readonly names: readonly string[];
-  /** Jobs whose images it shows. */
+  /** Jobs whose images it shows, or masks. */
   readonly shows: {
     /** The job that it continues, or all that it gathers. */
     readonly parent: boolean;

@@ -2,7 +2,7 @@ import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
 import { doneGate, type Gate, gateOf } from './gate.ts';
 import { type ImageFiles, noImageFiles } from './image-files.ts';
-import { inputsOf, isTextRequest, type JobSpec, type Press } from './job.ts';
+import { inputsOf, type JobSpec, type Press } from './job.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
 import { readNamed } from './named.ts';
 import { stepNamed } from './order.ts';
@@ -132,7 +132,7 @@ class CellResolution {
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
     const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
-    const prompt = reading.prompt ?? (place.request.hasPrompt ? undefined : above?.slot.prompt);
+    const prompt = reading.prompt ?? (place.request.hasPrompt ? undefined : promptAbove(above));
     const slot: Slot = {
       cell: this.#cell.number,
       step: place.step.name,
@@ -179,14 +179,19 @@ class CellResolution {
 
   /** The job, once all that its key is made of is known. */
   #request(place: Place, start: Start, scope: TemplateScope, found: Press | undefined): Reading {
-    const { gate, keyOf, failure: shortage } = readNamed(place, start, this.#resolved);
+    const { gate, keyOf, imageCount, failure: empty } = readNamed(place, start, this.#resolved);
     const { keys } = start;
-    const { prompt, known, failure } = place.request.render(scope, {
+    const nearest = promptAbove(start.above);
+    const rendered = place.request.render(scope, {
       ...(found === undefined ? {} : { found }),
       ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
       keyOf,
       images: this.#plan.images ?? noImageFiles,
+      imageCount,
+      ...(nearest === undefined ? {} : { prompt: nearest }),
     });
+    const { prompt, known, failure } = rendered;
+    const shortage = empty ?? rendered.shortage;
     const reading: Reading = {
       gate,
       ...(prompt === undefined ? {} : { prompt }),
@@ -201,7 +206,7 @@ class CellResolution {
       key,
       kind: place.kind,
       request,
-      ...(isTextRequest(request) ? oneParent(keys) : keys),
+      ...oneParent(keys),
       ...(files === undefined ? {} : { files }),
       ...(call === undefined ? {} : { call }),
     };
@@ -209,7 +214,11 @@ class CellResolution {
   }
 }
 
-/** A text job that gathers one job has the key of one that continues it: both are the same in all they say. */
+/** The nearest prompt, as it was sent. The buttons of a describe draw what it suggests, not what its image was drawn from. */
+const promptAbove = (above: Resolved | undefined): string | undefined =>
+  above?.place.kind === 'describe' ? undefined : above?.slot.prompt;
+
+/** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {
   const [parent, ...more] = inputsOf(keys);
   return parent === undefined || more.length > 0 ? keys : { parent };

@@ -69,12 +69,15 @@ function only(name: string, jobs: readonly Resolved[]): Resolved {
 function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
   const { record, prompt } = slot;
   const button = record?.pressed;
-  const imageUrl = record?.result?.imageUrl;
+  const { imageUrl, videoUrls, prompts } = record?.result ?? {};
+  const [videoUrl] = videoUrls ?? [];
   return {
     ...(prompt === undefined ? {} : { prompt }),
     ...(button === undefined ? {} : { button: button.label === '' ? button.emoji : button.label }),
     ...(record?.taskId === undefined ? {} : { task_id: record.taskId }),
     ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
+    ...(videoUrl === undefined ? {} : { video_url: videoUrl }),
+    ...(prompts === undefined ? {} : { prompts, text: prompts.join('\n\n') }),
   };
 }
 

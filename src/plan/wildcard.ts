@@ -1,7 +1,7 @@
 import type { Selector } from '../pipeline/pipeline.ts';
 import type { Button, JobError, Press } from './job.ts';
 import { offered, wildcardBranch, wildcardMatches } from './press.ts';
-import { textPress } from './request-task.ts';
+import { textPress } from './request-click.ts';
 
 /** What a wildcard turned out to press, once its task is finished. */
 export type WildcardChoice =

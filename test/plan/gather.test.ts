@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
 import { chosenSteps } from '../../src/plan/choose.ts';
-import type { JobRequest } from '../../src/plan/job.ts';
+import { inputsOf, type JobRequest } from '../../src/plan/job.ts';
 import { identityOf, jobKey } from '../../src/plan/key.ts';
 import { layOut } from '../../src/plan/lay-out.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';
@@ -80,7 +80,9 @@ describe('what it gathers', () => {
   });
 
   test('a golden key: a change here orphans every finished job in the world', async () => {
-    const scene = await Scene.of(text);
+    const scene = await Scene.of(
+      text.replace('imagine: the best', 'imagine: { prompt: the best, images: [] }'),
+    );
     expect(scene.judge.job).toEqual({
       key: 'efc31828e83bc3cfdd55dcc35e283635',
       kind: 'imagine',
@@ -107,7 +109,10 @@ describe('what it gathers', () => {
         grid: { imagine: a fox, path: "U1..U2 → X,Y" }
         judge: { gather: "${address}", imagine: the best }
         more: { from: grid/*, click: V1, path: Z }`);
-    expect(scene.judge.job?.inputs).toEqual(scene.keys(...names));
+    const keys = scene.keys(...names);
+    expect(inputsOf(scene.judge.job ?? {})).toEqual(keys);
+    expect(scene.judge.job?.request).toMatchObject({ images: keys.map((job) => ({ job })) });
+    expect(scene.judge.job?.parent).toBe(keys.length === 1 ? keys[0] : undefined);
     expect(scene.judge.depth).toBe(depth);
   });
 
@@ -148,7 +153,7 @@ describe('what it gathers', () => {
     );
     expect(scene.at('next/V2/Zoom').job?.parent).toBe(scene.at('judge/V2').job?.key);
     expect(scene.at('judge/V1').prompt).toBe('the best');
-    expect(scene.at('last').job?.inputs).toEqual(scene.keys('next/V2/Zoom'));
+    expect(scene.at('last').job?.parent).toBe(scene.at('next/V2/Zoom').job?.key);
     scene.done('grid', 'grid/U1', 'grid/U2', 'judge', 'judge/V2', 'next/V2/Zoom');
     expect(scene.slots().map(line)).toEqual([
       'grid done',
@@ -179,12 +184,15 @@ describe('going forward', () => {
     expect(scene.judge.status).toBe('done');
   });
 
-  test('an input whose file is still to be fetched is done', async () => {
-    const scene = await Scene.of(text);
-    scene.done('grid', 'grid/U1', 'grid/U2');
-    scene.state.done(scene.at('grid/U3'), gridButtons, { artifacts: [], keep: false });
-    expect(scene.at('grid/U3').unsaved).toBe(true);
-    expect(scene.judge.ready).toBe(true);
+  test('an input whose file is still to be fetched is done, and waited for where it is shown', async () => {
+    const hidden = text.replace('imagine: the best', 'imagine: { prompt: the best, images: [] }');
+    for (const [pipeline, ready] of [[hidden, true] as const, [text, false] as const]) {
+      const scene = await Scene.of(pipeline);
+      scene.done('grid', 'grid/U1', 'grid/U2');
+      scene.state.done(scene.at('grid/U3'), gridButtons, { artifacts: [], keep: false });
+      expect(scene.at('grid/U3').unsaved).toBe(true);
+      expect(scene.judge.ready).toBe(ready);
+    }
   });
 
   test('one that failed, or is blocked, blocks it at once and is named', async () => {
@@ -278,7 +286,7 @@ describe('what is skipped is left out', () => {
     expect(yes.judge.job).toBeUndefined();
     yes.state.done(yes.at('pick'), [], { taskId: 'T9' });
     expect(yes.judge.job?.inputs).toEqual(yes.keys('more/U2/U3', 'more/U2/U4'));
-    expect(yes.at('on').job?.inputs).toEqual(yes.keys('judge/V1'));
+    expect(yes.at('on').job?.parent).toBe(yes.at('judge/V1').job?.key);
     expect(yes.at('on').ready).toBe(false);
   });
 

@@ -68,5 +68,5 @@ test('steps that wait for each other, which validation refuses, are a bug', asyn
       { ...b, after: ['a'] },
     ]),
   ).toThrow(/^Internal error:/);
-  expect(() => layOut([{ ...a, kind: 'blend' }])).toThrow(/^Internal error:/);
+  expect(() => layOut([{ ...a, kind: 'click' }])).toThrow(/^Internal error:/);
 });

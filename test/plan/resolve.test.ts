@@ -48,11 +48,11 @@ describe('slots and branches', () => {
   test('steps in file order, each one depth first in path order', async () => {
     const scene = await Scene.of(`
       steps:
-        fix: { from: grid/U1, click: Vary (Region), path: U3 }
+        fix: { from: grid/U1, click: Vary (Subtle), path: U3 }
         grid: { imagine: a fox, path: "U1..U2 → Vary (Strong),reroll" }`);
     expect(scene.lines()).toEqual([
-      'fix/U1/Vary (Region) pending',
-      'fix/U1/Vary (Region)/U3 pending',
+      'fix/U1/Vary (Subtle) pending',
+      'fix/U1/Vary (Subtle)/U3 pending',
       'grid pending!',
       'grid/U1 pending',
       'grid/U1/Vary (Strong) pending',

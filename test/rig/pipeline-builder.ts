@@ -13,6 +13,9 @@ export const noFiles: FilePort = {
   read: (file) => {
     throw new Error(`a test reads ${file}`);
   },
+  list: (listing) => {
+    throw new Error(`a test lists ${listing}`);
+  },
   facts: () => Promise.resolve(undefined),
 };
 
@@ -44,8 +47,8 @@ const imageFiles = (images: ImageFiles): FilePort => ({
  * The same for a pipeline that the command refuses with `step.unbuilt`, and with nothing else: what can be planned
  * although it cannot be run.
  */
-export const unbuiltPipelineOf = (text: string): Promise<Pipeline> =>
-  pipelineIn(text, UnbuiltReports, noFiles);
+export const unbuiltPipelineOf = (text: string, images?: ImageFiles): Promise<Pipeline> =>
+  pipelineIn(text, UnbuiltReports, images === undefined ? noFiles : imageFiles(images));
 
 class UnbuiltReports extends Reports {
   override error(...[code, ...more]: Parameters<Reports['error']>): void {
@@ -71,7 +74,7 @@ export const planOf = async (text: string, serviceId = testService, images?: Ima
 
 /** The plan of an {@link unbuiltPipelineOf}. */
 export const unbuiltPlanOf = async (text: string, images?: ImageFiles): Promise<Plan> =>
-  planIn(await unbuiltPipelineOf(text), testService, images);
+  planIn(await unbuiltPipelineOf(text, images), testService, images);
 
 async function planIn(pipeline: Pipeline, serviceId: string, images?: ImageFiles): Promise<Plan> {
   const plan = await preparePlan(pipeline, {
