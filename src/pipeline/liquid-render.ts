@@ -9,6 +9,7 @@ import {
 } from 'liquidjs';
 import { templateLimits } from './liquid-limits.ts';
 import { TemplateError } from './template.ts';
+import { cutText } from './terminal-text.ts';
 import { type Value, WrittenNumber } from './value.ts';
 
 /** A value as text. @throws TemplateError for what has no text */
@@ -62,7 +63,7 @@ const shown = (token: Token): string => {
 const placed = new WeakSet<TemplateError>();
 
 function place(code: string, message: string, cause?: unknown): TemplateError {
-  const error = new TemplateError(code, message, cause === undefined ? undefined : { cause });
+  const error = new TemplateError(code, cutText(message), cause === undefined ? undefined : { cause });
   placed.add(error);
   return error;
 }
