@@ -4,7 +4,7 @@ import type { InlineImage, ReplyUsage } from './text.ts';
 
 /** How a failed request is to be met (service.md 7.2, protocol.md 2). */
 export type FailureClass =
-  /** Stops the whole run: the key or the address is wrong. */
+  /** Stops the whole run: the key or the address is wrong, or the money is used up. */
   | 'stop'
   /** Fails the job; the same request would fail again. */
   | 'permanent'
@@ -22,8 +22,12 @@ export interface ServiceFailure {
   /**
    * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
    * `service.not-found` | `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` |
-   * `service.ambiguous` (400 with code 5) | `service.task-unknown` (of a fetch; class `retry`, for a new id may lag) |
-   * `service.bad-id` (an id that fits into no address) | `response.too-large` | `connection.refused` | `connection.dns` |
+   * `service.ambiguous` (400 with code 5) | `service.quota` (class `stop`: the account's or the key's money is used up) |
+   * `service.not-ready` (of a submission; class `retry`: the parent is not finished for the gateway yet, and certainly
+   * nothing was made) | `service.task-unknown` (of a fetch; class `retry`, for a new id may lag) | `service.no-listing`
+   * (of `fetchTasks`; class `permanent`: the gateway has no such endpoint, so that tasks are fetched one by one) |
+   * `service.bad-id` (an id that fits into no address) | `request.too-large` (refused here, before anything left; class
+   * `permanent`) | `response.too-large` | `connection.refused` | `connection.dns` |
    * `connection.tls` | `connection.proxy` | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller
    * gave up). A GET is never `lost`: it is `retry` with the same code.
    */
@@ -48,10 +52,21 @@ export type Answer<T> =
 
 /** The submit codes of protocol.md 2, by what they mean. */
 export type SubmitAnswer =
-  /** 1, 22 */
-  | { readonly kind: 'accepted'; readonly taskId: string; readonly code: number }
+  /** 1, 22; 21 of old gateways, which says that the very same task exists already. */
+  | {
+      readonly kind: 'accepted';
+      readonly taskId: string;
+      readonly code: number;
+      /** How many tasks go before it, where the service says so (`numberOfQueues`). */
+      readonly waiting?: number;
+    }
   /** 21: the task exists and wants its modal. */
-  | { readonly kind: 'modal'; readonly taskId: string; readonly code: number }
+  | {
+      readonly kind: 'modal';
+      readonly taskId: string;
+      readonly code: number;
+      readonly waiting?: number;
+    }
   /** 23, 9, and 3 for want of an account: later and slower, not an attempt. */
   | { readonly kind: 'queue-full'; readonly code: number; readonly message: string }
   /** 4, 24 and other 3: fails the job. */
@@ -90,9 +105,12 @@ export interface Task {
   readonly tag?: string;
 }
 
-/** The image workflow of service.md 4.1 as a run uses it. */
+/**
+ * The image workflow of service.md 4.1 as a run uses it. Of every submission: `fields` are the pipeline's declared fields
+ * by their pipeline names; defaults such as botType, and the wire's names, are added here. Images go as data URIs. `tag` is
+ * sent as `state`. `extra` is merged into all of that, member by member, with the last word.
+ */
 export interface ImageService {
-  /** `fields` are the pipeline's declared fields; defaults such as botType are added here. */
   imagine(
     request: {
       readonly fields: Readonly<Record<string, unknown>>;
@@ -115,8 +133,11 @@ export interface ImageService {
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
-  /** Answers the modal of a task (service.md 2.6). White of the mask is repainted. The task id may be the same (protocol.md 3). */
-  modal?(
+  /**
+   * Answers the modal of a task (service.md 2.6). White of the mask is repainted. The new task's id may be the same
+   * (protocol.md 3): follow what is answered.
+   */
+  modal(
     request: {
       readonly taskId: string;
       readonly prompt?: string;
@@ -128,12 +149,18 @@ export interface ImageService {
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
-  /** blend, describe, video and edit (service.md 4.1; payloads of protocol.md 3). */
-  begin?(
+  /**
+   * blend, describe, video and edit (service.md 4.1; payloads of protocol.md 3). A video's `extend` counts from 1. A
+   * video's `motion` is low unless declared.
+   */
+  begin(
     request: {
       readonly kind: 'blend' | 'describe' | 'video' | 'edit';
       readonly fields: Readonly<Record<string, unknown>>;
+      /** In order: blend's images; describe's and edit's image; video's first frame, then its last. */
       readonly images: readonly InlineImage[];
+      /** Of a video with `extend`: the task whose video goes on. */
+      readonly taskId?: string;
       /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
       readonly mask?: InlineImage;
       readonly extra?: Readonly<Record<string, unknown>>;
@@ -143,7 +170,10 @@ export interface ImageService {
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
   fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>>;
-  /** Several tasks in one request, where the gateway offers it (protocol.md 3); what it does not know is not among them. */
-  fetchTasks?(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
+  /**
+   * Several tasks in one request, where the gateway offers it (protocol.md 3), in the order in which they are asked for;
+   * what it does not know is not among them. `service.no-listing`: it does not offer it.
+   */
+  fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
   close(): Promise<void>;
 }

@@ -100,7 +100,7 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
 /** A refusal of the service: by its status and its words. */
 export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = wordsOf(reply, facts);
-  const verdict = facts.judge?.(reply, words, facts) ?? judge(reply, words, facts);
+  const verdict = outOfQuota(words) ?? facts.judge?.(reply, words, facts) ?? judge(reply, words, facts);
   const retryAfterMs =
     readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ?? words.retryDelayMs;
   const said = words.message === '' ? '' : `: ${words.message}`;
@@ -118,6 +118,51 @@ export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
     ...(cause !== undefined && { cause }),
   };
 }
+
+/** An error envelope inside a 2xx: its own status counts where it gives one. */
+export function refusedInside(
+  envelope: Readonly<Record<string, unknown>>,
+  reply: Reply,
+  facts: RequestFacts,
+): ServiceFailure {
+  const status = readInteger(envelope['code']);
+  return refused(status !== undefined && status >= 400 && status < 600 ? { ...reply, status } : reply, facts);
+}
+
+/** An integer, also one that is written as a text. */
+export function readInteger(value: unknown): number | undefined {
+  if (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim())) return Number(value);
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
+}
+
+const quotaCodes = new Set(['insufficient_user_quota', 'pre_consume_token_quota_failed']);
+// The Chinese ones: the user's, or the key's, quota is not enough, or used up.
+const quotaWords = /\bquota_not_enough\b|用户额度不足|令牌额度(不足|已用尽)/;
+
+/**
+ * The account's or the key's money is used up (protocol.md 2.1, 5.4): whatever the status, it would be said of every row,
+ * and none is to fail for it.
+ */
+export const isOutOfQuota = (words: ErrorWords): boolean =>
+  quotaCodes.has(words.code) || quotaWords.test(words.message);
+
+const outOfQuota = (words: ErrorWords): Verdict | undefined =>
+  isOutOfQuota(words)
+    ? {
+        code: 'service.quota',
+        class: 'stop',
+        advice:
+          'The quota of the account or of the key is used up. Top it up and run the same command again: it goes on from here.',
+      }
+    : undefined;
+
+/** Codes of gateways that say the same again of the same request, whatever the status (protocol.md 5.4). */
+export const permanentCodes: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'sensitive_words_detected',
+  'prompt_blocked',
+  'access_denied',
+]);
 
 const ambiguous = (facts: RequestFacts): Verdict => ({
   code: 'service.ambiguous',
@@ -142,7 +187,10 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
   if (ownCode === '30') return throttled;
   // do_request_failed and its like hide a time-out behind a 400; one that broke off may be such a one too.
   const mayHide = status === 400 && (body.kind === 'unread' || body.kind === 'broken');
-  if (mayHide || (ownCode === '5' && (status === 400 || status < 300))) return ambiguous(facts);
+  const isHidden = ownCode === '5' || words.code === 'do_request_failed';
+  if (mayHide || (isHidden && (status === 400 || status < 300))) return ambiguous(facts);
+  if (status >= 500 && permanentCodes.has(words.code))
+    return { code: 'service.rejected', class: 'permanent' };
   switch (status) {
     case 400:
       return { code: 'service.rejected', class: 'permanent' };
@@ -174,9 +222,6 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
     case 429:
       return throttled;
     case 500:
-      return words.code === 'invalid_request'
-        ? { code: 'service.rejected', class: 'permanent' }
-        : unavailable;
     case 502:
     case 503:
     case 504:

@@ -1,109 +1,160 @@
 import type { Answer, ImageService, SubmitAnswer, Task } from './answer.ts';
 import type { RequestFacts } from './classify.ts';
-import { HttpClient, type ServiceOptions } from './http-client.ts';
+import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
+import {
+  type EntryFields,
+  entryPaths,
+  entryRequest,
+  type ImageRequest,
+  imageBody,
+  imageBytes,
+  imageParts,
+  type SubmitPath,
+} from './image-request.ts';
 import type { Reply } from './reply.ts';
 import { receiveWhole } from './request.ts';
-import { largestPart } from './request-size.ts';
+import { amount, largestPart } from './request-size.ts';
 import { readSubmit } from './submit.ts';
+import { judgeSubmit } from './submit-verdict.ts';
 import { readTask } from './task.ts';
 import { isUsableTaskId } from './task-id.ts';
-import type { WireActionRequest } from './wire.ts';
+import { readTaskList } from './task-list.ts';
+import type { InlineImage, JsonObject } from './text.ts';
 
-export type ImageServiceOptions = ServiceOptions;
+export interface ImageServiceOptions extends ServiceOptions {
+  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (protocol.md 5.4). */
+  readonly maxRequestBytes?: number;
+}
 
 type Speed = 'relax' | 'fast' | 'turbo';
-type Fields = Readonly<Record<string, unknown>>;
+
+/** What every submission may say besides its own fields. */
+interface Common {
+  readonly extra?: JsonObject;
+  readonly speed: Speed;
+  readonly tag?: string;
+}
+
+const MiB = 1024 * 1024;
 
 /**
  * The image workflow of service.md 4.1 over HTTP. It never repeats a request: the run is the one owner of retries. A
  * request that was given up by the caller ends as `connection.aborted`: of class `unsent` where it never left, else
- * `lost` (a submission) or `retry` (a fetch).
+ * `lost` (a submission) or `retry` (a look at tasks).
  *
  * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused.
  */
 export function createImageService(options: ImageServiceOptions): ImageService {
-  return new HttpImageService(new HttpClient(options, 8 * 1024 * 1024));
+  return new HttpImageService(options);
 }
 
 class HttpImageService implements ImageService {
   readonly #http: HttpClient;
+  readonly #maxRequestBytes: number;
 
-  constructor(http: HttpClient) {
-    this.#http = http;
+  constructor(options: ImageServiceOptions) {
+    this.#http = new HttpClient(options, 8 * MiB);
+    this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
   }
 
-  /** `extra` has the last word: it may add fields and replace ours, whose names gateways do not agree on. */
   imagine(
-    request: { readonly fields: Fields; readonly extra?: Fields; readonly speed: Speed },
+    request: Common & { readonly fields: JsonObject; readonly images?: readonly InlineImage[] },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
-    const body = { botType: this.#http.names.botType, ...request.fields, ...request.extra };
-    return this.#submit('imagine', request.speed, body, signal);
+    const { fields, images = [] } = request;
+    const { botType } = this.#http.names;
+    const shown: ImageRequest['images'] = images.length === 0 ? {} : { base64Array: images };
+    return this.#submit('imagine', request, { botType, ...fields }, shown, signal);
   }
 
   action(
-    request: {
-      readonly taskId: string;
-      readonly customId: string;
-      readonly enableRemix?: boolean;
-      readonly extra?: Fields;
-      readonly speed: Speed;
-    },
+    request: Common & { readonly taskId: string; readonly customId: string; readonly enableRemix?: boolean },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
-    const { taskId, customId, enableRemix, extra, speed } = request;
-    const body: WireActionRequest = {
-      taskId,
-      customId,
-      ...(enableRemix !== undefined && { enableRemix }),
-      ...extra,
-    };
-    return this.#submit('action', speed, body, signal);
+    const { taskId, customId, enableRemix } = request;
+    const fields = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }) };
+    return this.#submit('action', request, fields, {}, signal);
+  }
+
+  modal(
+    request: Common & { readonly taskId: string; readonly prompt?: string; readonly mask?: InlineImage },
+    signal: AbortSignal,
+  ): Promise<Answer<SubmitAnswer>> {
+    const { taskId, prompt, mask } = request;
+    const fields = { taskId, ...(prompt !== undefined && { prompt }) };
+    return this.#submit('modal', request, fields, { ...(mask && { maskBase64: mask }) }, signal);
+  }
+
+  begin(request: Common & EntryFields, signal: AbortSignal): Promise<Answer<SubmitAnswer>> {
+    const { fields, images } = entryRequest(request, this.#http.names);
+    return this.#submit(entryPaths[request.kind], request, fields, images, signal);
   }
 
   async fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>> {
     if (!isUsableTaskId(id)) {
       const message = `The task id "${this.#http.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
-      return { ok: false, error: { code: 'service.bad-id', class: 'permanent', message } };
+      return refusedHere('service.bad-id', message);
     }
     // The speed is a property of the submission: fetch has no prefix (service.md 4.1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
-    return this.#request('GET', path, undefined, signal, (reply, facts) => readTask(id, reply, facts));
+    return this.#request({ method: 'GET', path, facts: { safe: true } }, signal, (reply, facts) =>
+      readTask(id, reply, facts),
+    );
+  }
+
+  async fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+    const usable = [...new Set(ids)].filter(isUsableTaskId);
+    if (usable.length === 0) return { ok: true, value: [] };
+    const path = `/${this.#http.names.path}/task/list-by-condition`;
+    const body = JSON.stringify({ ids: usable });
+    return this.#request({ method: 'POST', path, body, facts: { safe: true } }, signal, (reply, facts) =>
+      readTaskList(usable, reply, facts),
+    );
   }
 
   close(): Promise<void> {
     return this.#http.close();
   }
 
-  #submit(
-    what: 'imagine' | 'action',
-    speed: Speed,
-    body: Fields,
+  async #submit(
+    what: SubmitPath,
+    { extra, speed, tag }: Common,
+    fields: JsonObject,
+    images: ImageRequest['images'],
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
     const { names } = this.#http;
     const prefix = { relax: '', fast: `/${names.fastPrefix}`, turbo: `/${names.turboPrefix}` }[speed];
     const path = `${prefix}/${names.path}/submit/${what}`;
-    return this.#request('POST', path, body, signal, readSubmit);
+    const request: ImageRequest = { fields, images, extra, tag };
+    const largest = (): string | undefined => largestPart(imageParts(request));
+    const body = this.#bodyOf(request);
+    if (body === undefined) {
+      const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
+      return refusedHere('request.too-large', message);
+    }
+    const facts = { safe: false, largestPart: largest, judge: judgeSubmit };
+    return this.#request({ method: 'POST', path, body, facts }, signal, readSubmit);
+  }
+
+  /** Undefined: it is larger than the service takes. */
+  #bodyOf(request: ImageRequest): string | undefined {
+    // Before it is put together: the text of many large images would be longer than a text can be.
+    if (imageBytes(request) > this.#maxRequestBytes) return undefined;
+    const text = JSON.stringify(imageBody(request));
+    return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
   }
 
   #request<T>(
-    method: 'GET' | 'POST',
-    path: string,
-    fields: Fields | undefined,
+    request: Pick<ServiceRequest, 'method' | 'path' | 'body' | 'facts'>,
     signal: AbortSignal,
     read: (reply: Reply, facts: RequestFacts) => Answer<T>,
   ): Promise<Answer<T>> {
-    const request = {
-      method,
-      path,
-      timeoutMs: this.#http.requestMs,
-      facts: {
-        safe: method === 'GET',
-        ...(fields !== undefined && { largestPart: () => largestPart(fields) }),
-      },
-      ...(fields !== undefined && { body: JSON.stringify(fields) }),
-    };
-    return this.#http.request(request, signal, receiveWhole, read);
+    return this.#http.request({ ...request, timeoutMs: this.#http.requestMs }, signal, receiveWhole, read);
   }
 }
+
+const refusedHere = (code: string, message: string): Answer<never> => ({
+  ok: false,
+  error: { code, class: 'permanent', message },
+});

@@ -1,11 +1,20 @@
 import type { Answer, SubmitAnswer } from './answer.ts';
-import { classify, type RequestFacts, refused, unusableAnswer } from './classify.ts';
+import {
+  classify,
+  isOutOfQuota,
+  type RequestFacts,
+  readInteger,
+  refused,
+  refusedInside,
+  unusableAnswer,
+} from './classify.ts';
 import { readErrorWords } from './error-words.ts';
 import { members } from './json.ts';
 import type { Reply } from './reply.ts';
+import { isNotReady } from './submit-verdict.ts';
 import { readTaskId } from './task-id.ts';
 
-/** Reads the answer to imagine or action (service.md 2.1, protocol.md 2). */
+/** Reads the answer to a submission (service.md 2.1, protocol.md 2), whichever endpoint it came from. */
 export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {
   const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
   // The image proxy answers a missing parent with 404 and a submit code (protocol.md 2.1).
@@ -60,7 +69,7 @@ function readCode(
             facts,
           ),
         }
-      : { ok: true, value: { kind, taskId, code } };
+      : { ok: true, value: { kind, taskId, code, ...waitingIn(body['properties']) } };
 
   switch (code) {
     case 1:
@@ -74,6 +83,10 @@ function readCode(
     case 3:
       return wantsAccount(words.message) ? queueFull() : refusal();
     case 4:
+      // A passing state of the parent is no wrong parameter, and neither is an empty account.
+      return isNotReady(words.message) || isOutOfQuota(words)
+        ? { ok: false, error: refused(reply, facts) }
+        : refusal();
     case 24:
       return refusal();
     case 5:
@@ -88,12 +101,23 @@ function readCode(
 }
 
 /**
- * Code 21 of old gateways: the very same task exists already, with its status and image in the properties. Of newer
- * ones: a window waits for its modal, with `remix` and `finalPrompt` there (protocol.md 2).
+ * Code 21 of old gateways: the very same task exists already, with its status or its image in the properties. Of newer
+ * ones: a window waits for its modal, with `remix` and `finalPrompt` there, or with nothing (protocol.md 2). A mistake in
+ * favour of the old meaning costs a look at the task, which would show MODAL; the other one would answer a modal that no
+ * task has.
  */
 function exists(properties: unknown): boolean {
   const values = members(properties);
-  return values !== undefined && 'status' in values && values['status'] !== 'MODAL' && !('remix' in values);
+  if (values === undefined || 'remix' in values) return false;
+  const { status, imageUrl } = values;
+  if (typeof status === 'string' && status !== '') return status !== 'MODAL';
+  return typeof imageUrl === 'string' && imageUrl !== '';
+}
+
+/** How many tasks go before this one, where the service says so: under 1 too, for some gateways turn a 22 into it. */
+function waitingIn(properties: unknown): { readonly waiting?: number } {
+  const number = readInteger(members(properties)?.['numberOfQueues']);
+  return number === undefined || number < 0 ? {} : { waiting: number };
 }
 
 /** Code 3 says either "no usable account" (later) or "the related task is missing" (never): told apart by its text. */
@@ -110,19 +134,4 @@ function refusalMessage(
   const word = typeof banned === 'string' && banned !== '' ? ` (banned word: ${facts.clean(banned)})` : '';
   const what = code === 24 ? 'The service refused the prompt' : 'The service refused the submission';
   return `${what} (code ${code})${words === '' ? '' : `: ${words}`}${word}`;
-}
-
-/** An error envelope inside a 2xx: its own status counts where it gives one. */
-function refusedInside(
-  envelope: Readonly<Record<string, unknown>>,
-  reply: Reply,
-  facts: RequestFacts,
-): ReturnType<typeof refused> {
-  const status = readInteger(envelope['code']);
-  return refused(status !== undefined && status >= 400 && status < 600 ? { ...reply, status } : reply, facts);
-}
-
-function readInteger(value: unknown): number | undefined {
-  if (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim())) return Number(value);
-  return Number.isSafeInteger(value) ? (value as number) : undefined;
 }

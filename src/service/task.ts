@@ -2,14 +2,15 @@ import type { Answer, ServiceFailure, Task, TaskButton } from './answer.ts';
 import { classify, type RequestFacts, unusableAnswer, withRequestId } from './classify.ts';
 import { readErrorWords } from './error-words.ts';
 import { members } from './json.ts';
+import { splitPrompts } from './prompts.ts';
 import type { Reply } from './reply.ts';
-import { secretMask } from './secrets.ts';
+import { readLinks } from './task-links.ts';
 
 /**
  * Bounds of what is kept of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their
  * ids 100.
  */
-const most = { buttons: 100, label: 200, customId: 1_000, link: 16_384 } as const;
+const most = { buttons: 100, label: 200, customId: 1_000, tag: 255 } as const;
 
 /**
  * Reads the answer to fetch (service.md 2.2, protocol.md 1). A task that the service does not know is
@@ -58,12 +59,14 @@ function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): A
   return { ok: false, error };
 }
 
-/** Decided on `status` alone: image and buttons may be there earlier, as a preview (protocol.md fact 3). */
-function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
+/** A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (protocol.md fact 3). */
+export function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
   const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
   const state = stateOf(status);
   const progress = readProgress(record['progress']);
-  const imageUrl = state === 'success' ? readLink(record['imageUrl'], facts) : '';
+  const links = state === 'success' ? readLinks(record, facts) : undefined;
+  const prompts = state === 'success' ? readPrompts(record, facts) : [];
+  const tag = readTag(record['state'], facts);
   const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
   return {
     id,
@@ -71,8 +74,10 @@ function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: Re
     status,
     buttons: state === 'success' ? readButtons(record['buttons'], facts) : [],
     ...(progress !== undefined && { progress }),
-    ...(imageUrl !== '' && { imageUrl }),
+    ...links,
+    ...(prompts.length > 0 && { prompts }),
     ...(failReason !== '' && { failReason }),
+    ...(tag !== '' && { tag }),
   };
 }
 
@@ -97,10 +102,28 @@ function readProgress(value: unknown): number | undefined {
   return percent === undefined ? undefined : Math.min(100, Number(percent));
 }
 
-/** A link that holds a secret is neither followed nor kept: it comes back as {@link secretMask}, which is no link. */
-function readLink(value: unknown, facts: RequestFacts): string {
-  const link = textOf(value).trim();
-  return facts.mask(link) === link ? link.slice(0, most.link) : secretMask;
+/**
+ * The prompts of a describe task. Other tasks have a `finalPrompt` too, the one that was drawn (protocol.md 1.4), so that
+ * without an action's name only a list is what describe makes. Some gateways leave the properties out: then the task's own
+ * prompt is what was found.
+ */
+function readPrompts(record: Readonly<Record<string, unknown>>, facts: RequestFacts): readonly string[] {
+  const action = textOf(record['action']).trim().toUpperCase();
+  if (action !== '' && action !== 'DESCRIBE') return [];
+  const properties = members(record['properties']) ?? {};
+  const texts =
+    action === 'DESCRIBE'
+      ? [properties['finalPrompt'], record['promptEn'], record['prompt'], properties['finalZhPrompt']]
+      : [properties['finalPrompt']];
+  const text = texts.map(textOf).find((said) => said.trim() !== '') ?? '';
+  const prompts = splitPrompts(facts.mask(text));
+  return action === 'DESCRIBE' || prompts.length > 1 ? prompts : [];
+}
+
+/** A tag is compared with the one that was sent: what cannot be one is none. */
+function readTag(value: unknown, facts: RequestFacts): string {
+  const tag = textOf(value);
+  return tag.length <= most.tag && facts.clean(tag) === tag ? tag : '';
 }
 
 /**

@@ -52,7 +52,16 @@ function portOf(
   return {
     imagine: () => Promise.resolve(submit()),
     action: ({ taskId }) => Promise.resolve(submit(taskId)),
+    modal: ({ taskId }) => Promise.resolve(submit(taskId)),
+    begin: () => Promise.resolve(submit()),
     fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now())),
+    fetchTasks: (ids) => {
+      const answers = ids.map((id) => service.fetch(id, clock.now()));
+      return Promise.resolve({
+        ok: true,
+        value: answers.flatMap((answer) => (answer.ok ? answer.value : [])),
+      });
+    },
     close: () => Promise.resolve(),
     ...before,
   };

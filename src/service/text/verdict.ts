@@ -1,19 +1,9 @@
-import { keyRefused, type RequestFacts, type Verdict } from '../classify.ts';
+import { keyRefused, permanentCodes, type RequestFacts, type Verdict } from '../classify.ts';
 import type { ErrorWords } from '../error-words.ts';
 import { members } from '../json.ts';
 import type { Reply } from '../reply.ts';
 import type { JsonObject } from '../text.ts';
 import { objectionOf } from './objection.ts';
-
-/** Codes of gateways that say the same again of the same request, whatever the status (protocol.md 5.4). */
-const permanentCodes = new Set([
-  'invalid_request',
-  'sensitive_words_detected',
-  'prompt_blocked',
-  'access_denied',
-  'insufficient_user_quota',
-  'pre_consume_token_quota_failed',
-]);
 
 /** What may be the reason for which a request is not allowed (service.md 7.2), by pipeline name. */
 const advanced = [

@@ -1,0 +1,49 @@
+/** Bounds of what is kept: a describe task suggests four prompts of some hundred characters. */
+const most = { prompts: 25, characters: 8_000 } as const;
+
+// 1️⃣ is a digit, with or without a variation selector, in a key cap; 🔟 is a character of its own.
+const keycap = /(?:([1-9])\uFE0F?\u20E3|\u{1F51F})/gu;
+const keycapAtLineStart = /^[ \t>*_-]*(?:([1-9])\uFE0F?\u20E3|\u{1F51F})/gmu;
+const numberAtLineStart = /^[ \t>*_#-]*(\d{1,2})[ \t]*(?:[.:)][*_]*[ \t]|[．。：、）])/gm;
+
+/**
+ * The prompts that a describe task suggests, of its `finalPrompt`: `1️⃣ a fox --ar 5:4\n\n2️⃣ …` (protocol.md 1.4), without
+ * their numbers, each on one line. Numbers count only from 1 on without a gap, for a prompt may hold numbers too; before
+ * them stand words that are no prompt. Without any, blank lines divide; without those, it is one prompt.
+ */
+export function splitPrompts(text: string): readonly string[] {
+  const lines = text.replace(/\r\n?/g, '\n');
+  const pieces = [keycapAtLineStart, keycap, numberAtLineStart]
+    .map((mark) => numbered(lines, mark))
+    .find((found) => found.length > 1);
+  return (pieces ?? numberedOnce(lines) ?? lines.split(/\n[ \t]*\n/))
+    .map(oneLine)
+    .filter((prompt) => prompt !== '')
+    .slice(0, most.prompts);
+}
+
+/** A single prompt may have its number all the same. */
+function numberedOnce(text: string): readonly string[] | undefined {
+  const pieces = [keycapAtLineStart, numberAtLineStart].map((mark) => numbered(text, mark));
+  return pieces.find((found) => found.length === 1 && text.trimStart().endsWith(found[0] ?? ''));
+}
+
+/** What stands between the marks 1, 2, 3, …, as far as they go. */
+function numbered(text: string, mark: RegExp): readonly string[] {
+  const starts: { readonly at: number; readonly end: number }[] = [];
+  for (const match of text.matchAll(mark)) {
+    const number = match[1] === undefined ? 10 : Number(match[1]);
+    if (number === starts.length + 1) starts.push({ at: match.index, end: match.index + match[0].length });
+  }
+  return starts.map(({ end }, i) => text.slice(end, starts[i + 1]?.at));
+}
+
+function oneLine(text: string): string {
+  const line = text
+    .replace(/\s+/g, ' ')
+    .replace(/\p{Cc}/gu, '')
+    .trim();
+  return line.length <= most.characters
+    ? line
+    : line.slice(0, most.characters).replace(/\p{Surrogate}$/u, '');
+}

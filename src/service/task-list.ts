@@ -1,0 +1,74 @@
+import type { Answer, ServiceFailure, Task } from './answer.ts';
+import { classify, type RequestFacts, refusedInside } from './classify.ts';
+import { members } from './json.ts';
+import type { Reply } from './reply.ts';
+import { toTask } from './task.ts';
+import { readTaskId } from './task-id.ts';
+
+/**
+ * Reads the answer to list-by-condition (protocol.md 3): tasks in any order, of which only those count that were asked for.
+ * What the service does not know is not among them.
+ *
+ * The endpoint is an extra that service.md does not have. Whatever a gateway without it says of it, a redirect, a page,
+ * a refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
+ * refused key, a pause and a passing failure are told as such.
+ */
+export function readTaskList(
+  ids: readonly string[],
+  reply: Reply,
+  facts: RequestFacts,
+): Answer<readonly Task[]> {
+  const { body } = reply;
+  const failure = classify(reply, facts);
+  if (failure !== undefined) return { ok: false, error: listingFailure(failure) };
+  const value = body.kind === 'json' ? body.value : undefined;
+  // A list that was never filled is null in some languages.
+  if (value === null) return { ok: true, value: [] };
+  if (Array.isArray(value)) return { ok: true, value: tasksIn(value, ids, facts) };
+  const envelope = members(members(value)?.['error']);
+  const error =
+    envelope === undefined
+      ? noListing(`${facts.label}: HTTP ${reply.status}, but its JSON is no list`, reply.status)
+      : listingFailure(refusedInside(envelope, reply, facts));
+  return { ok: false, error };
+}
+
+function listingFailure(failure: ServiceFailure): ServiceFailure {
+  const isOfAllRequests = failure.code === 'service.unauthorized' || failure.code === 'service.quota';
+  // A record may repeat the images it was made from: several are too large together, one may not be.
+  const isTooLarge = failure.code === 'response.too-large';
+  const isRefused = failure.class === 'stop' || failure.class === 'permanent' || isTooLarge;
+  if (isOfAllRequests || !isRefused) return failure;
+  const { message, ...facts } = failure;
+  return { ...facts, ...noListing(message, failure.status) };
+}
+
+function noListing(what: string, status: number | undefined): ServiceFailure {
+  return {
+    code: 'service.no-listing',
+    class: 'permanent',
+    message: `The service does not list several tasks at once: each is looked at by itself. ${what}`,
+    ...(status !== undefined && { status }),
+  };
+}
+
+/** In the order in which they were asked for. */
+function tasksIn(list: readonly unknown[], ids: readonly string[], facts: RequestFacts): readonly Task[] {
+  const asked = new Set(ids);
+  const found = new Map<string, Task>();
+  for (const item of list) {
+    const record = members(item);
+    const id = readTaskId(record?.['id']);
+    if (record === undefined || id === undefined || !asked.has(id)) continue;
+    const task = toTask(id, record, facts);
+    const before = found.get(id);
+    if (before === undefined || order[task.state] > order[before.state]) found.set(id, task);
+  }
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/**
+ * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one goes on (protocol.md 2.2):
+ * the one that has come further counts.
+ */
+const order: Readonly<Record<Task['state'], number>> = { modal: 0, unfinished: 1, failure: 2, success: 3 };
