@@ -1,6 +1,8 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { createReadStream, type Dirent, existsSync } from 'node:fs';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { listingText } from '../pipeline/file-glob.ts';
+import { type FolderEntry, listFiles } from '../pipeline/file-list.ts';
 import type { FileFacts, FilePort } from '../pipeline/files.ts';
 
 /**
@@ -13,17 +15,9 @@ import type { FileFacts, FilePort } from '../pipeline/files.ts';
  */
 export const machineFiles = (root: string): FilePort => ({
   root,
-  facts: async (file) => {
-    try {
-      const realPath = await realpath(file);
-      const found = await stat(realPath);
-      const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other';
-      return { kind, realPath, bytes: found.size } satisfies FileFacts;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
-      throw error;
-    }
+  facts: factsOf,
+  list: async function* (listing) {
+    yield Buffer.from(listingText(await listFiles(listing, { root, facts: factsOf, entries })));
   },
   read: async function* (file) {
     const realPath = await realpath(file);
@@ -31,6 +25,29 @@ export const machineFiles = (root: string): FilePort => ({
     yield* createReadStream(realPath) as AsyncIterable<Uint8Array>;
   },
 });
+
+async function factsOf(file: string): Promise<FileFacts | undefined> {
+  try {
+    const realPath = await realpath(file);
+    const found = await stat(realPath);
+    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other';
+    return { kind, realPath, bytes: found.size };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
+    throw error;
+  }
+}
+
+async function* entries(folder: string): AsyncGenerator<FolderEntry, void, undefined> {
+  for await (const entry of await opendir(folder)) yield { name: entry.name, kind: kindOf(entry) };
+}
+
+function kindOf(entry: Dirent): FolderEntry['kind'] {
+  if (entry.isSymbolicLink()) return 'link';
+  if (entry.isFile()) return 'file';
+  return entry.isDirectory() ? 'folder' : 'other';
+}
 
 const isWithin = (root: string, path: string): boolean => {
   const way = relative(root, path);

@@ -8,7 +8,7 @@ import { runFiles } from './run-files.ts';
 
 /** A table that a run was planned from. */
 export interface InputTable {
-  /** Absolute. */
+  /** Absolute; of files as rows, the name of the listing. */
   readonly file: string;
   readonly sha256: string;
   readonly bytes: number;
@@ -34,24 +34,26 @@ export async function keepInputs(
   const tables: InputTable[] = [];
   for (const axis of pipeline.matrix.axes) {
     if (axis.kind !== 'rows') continue;
-    const facts = await files.facts(axis.file);
-    const copied = facts !== undefined && facts.bytes <= largestCopy;
-    tables.push({ file: axis.file, copied, ...(await take(axis.file, files, directory, copied)) });
+    const { file } = axis;
+    // A listing is bounded by its own limits, and is only kept as a copy: folders change without being edited.
+    const facts = axis.format === 'files' ? undefined : await files.facts(file);
+    const copied = axis.format === 'files' || (facts !== undefined && facts.bytes <= largestCopy);
+    const chunks = axis.format === 'files' ? files.list(file) : files.read(file);
+    tables.push({ file, copied, ...(await take(chunks, directory, copied)) });
   }
   return tables;
 }
 
 /** Hashes a table, and copies it in the same pass: the hash is that of the copy. */
 async function take(
-  file: string,
-  files: FilePort,
+  chunks: AsyncIterable<Uint8Array>,
   directory: string,
   copied: boolean,
 ): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256');
   let bytes = 0;
   if (!copied) {
-    for await (const chunk of files.read(file)) {
+    for await (const chunk of chunks) {
       hash.update(chunk);
       bytes += chunk.length;
     }
@@ -63,7 +65,7 @@ async function take(
   const temporary = join(folder, 'table.part');
   const handle = await open(temporary, 'w');
   try {
-    for await (const chunk of files.read(file)) {
+    for await (const chunk of chunks) {
       hash.update(chunk);
       bytes += chunk.length;
       await handle.writeFile(chunk);
@@ -99,6 +101,8 @@ export async function forgetOtherInputs(tables: readonly InputTable[], directory
  */
 export function keptFiles(tables: readonly InputTable[], directory: string, files: FilePort): FilePort {
   const copies = new Map(tables.filter(({ copied }) => copied).map((table) => [table.file, table]));
+  const copyOf = ({ sha256 }: InputTable): AsyncIterable<Uint8Array> =>
+    createReadStream(join(directory, runFiles.inputs, sha256)) as AsyncIterable<Uint8Array>;
   return {
     root: files.root,
     facts: async (file) => {
@@ -108,9 +112,11 @@ export function keptFiles(tables: readonly InputTable[], directory: string, file
     },
     read: (file) => {
       const table = copies.get(file);
-      return table === undefined
-        ? files.read(file)
-        : (createReadStream(join(directory, runFiles.inputs, table.sha256)) as AsyncIterable<Uint8Array>);
+      return table === undefined ? files.read(file) : copyOf(table);
+    },
+    list: (listing) => {
+      const table = copies.get(listing);
+      return table === undefined ? files.list(listing) : copyOf(table);
     },
   };
 }

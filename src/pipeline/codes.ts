@@ -13,6 +13,7 @@ const tableCodes: Readonly<Record<TableErrorCode, string>> = {
   'table.empty': 'A table has no rows.',
   'table.unreadable': 'A table cannot be read.',
   'table.changed': 'A table changed while it was read.',
+  'table.outside': 'Files as rows lie outside the folder that pipelines may read.',
 };
 
 /**
@@ -52,6 +53,8 @@ export const diagnosticCodes = {
   'matrix.reserved': 'An axis, variable or column has a name that means something else.',
   'matrix.column-clash': 'A column of the rows has the name of an axis.',
   'matrix.rows-format': 'The rows are in a file of unknown format.',
+  'matrix.glob': 'What should name files as rows is no glob.',
+  'matrix.no-files': 'There are no files that could be rows.',
   'matrix.empty-axis': 'An axis has no value.',
   'matrix.range': 'A range ends before it begins.',
   'matrix.unknown-variable': 'An exclude names a variable that the matrix does not have.',
@@ -76,6 +79,18 @@ export const diagnosticCodes = {
   'step.json-member': 'A member of an answer is asked for that its schema does not have.',
   'step.no-text': 'An object or a list of a result would be rendered as text.',
   'step.rounds': 'Rounds are given to a step without functions.',
+
+  'modal.prompt': 'A button opens a window that wants a prompt, and none is given.',
+  'modal.mask': 'A button opens a window that wants a mask, and none is given.',
+  'modal.zoom': 'The prompt of a Custom Zoom has no --zoom, or one that is too small or too large.',
+  'modal.remix': 'A prompt is given to a button that opens its window only when it is remixed.',
+  'modal.unused': 'A prompt, mask or remix is given to a button that has no use for it.',
+
+  'mask.type': 'A mask is no PNG file.',
+  'mask.box': 'A shape of a mask is empty, or reaches beyond the image.',
+
+  'blend.count': 'A blend would have fewer images than 2, or more than 5.',
+  'video.extend': 'A step extends what is no video.',
 
   'image.address': 'The address of an image is not one.',
   'image.data': 'A data URI is not well formed, or holds no image.',

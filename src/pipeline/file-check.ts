@@ -77,7 +77,8 @@ const missing = (declared: string, hint: string): Verdict => ({
   wrong: { code: 'file.missing', message: `There is no file "${declared}".`, hint },
 });
 
-function isInside(root: string, file: string): boolean {
+/** True for a path, links resolved, that is a folder or lies in it. */
+export function isInside(root: string, file: string): boolean {
   const relative = path.relative(root, file);
   return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }

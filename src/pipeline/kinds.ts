@@ -21,7 +21,8 @@ const textFields = ['text', 'json', 'parts', 'usage'];
 /** What a template may ask of `steps.<name>`, by the kind of that step. */
 export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
   imagine: imageFields,
-  click: imageFields,
+  // A button of a video makes a video.
+  click: [...imageFields, 'video_url'],
   blend: imageFields,
   describe: ['prompts', 'text', 'task_id'],
   video: [...imageFields, 'video_url'],

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { FileCheck } from './file-check.ts';
+import { listingColumns, listingName, readGlob } from './file-glob.ts';
 import type { FilePort } from './files.ts';
-import { isText, type SourceEntry } from './node.ts';
+import { isText, member, type SourceEntry, type TextNode } from './node.ts';
 import type { Axis } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import { maskSecrets } from './secrets.ts';
@@ -18,13 +19,59 @@ const formats: Readonly<Record<string, TableFormat>> = {
 };
 
 interface Surroundings {
+  /** Absolute folder of the pipeline. */
+  readonly folder: string;
   readonly files: FilePort;
   readonly fileCheck: FileCheck;
   readonly reports: Reports;
 }
 
 /** The `rows` axis with the columns of its table; undefined when they are not known, which is then reported. */
-export async function readRows(
+export async function readRows(entry: SourceEntry, around: Surroundings): Promise<Axis | undefined> {
+  const listed = member(entry.value, 'files');
+  // What is no text, or empty, is the schema's mistake.
+  if (isText(listed) && listed.value !== '') return await readListing(entry, listed, around);
+  return await readTableRows(entry, around);
+}
+
+/** Files as rows. There is nothing but their names to read. */
+async function readListing(
+  { key: name, keySpan }: SourceEntry,
+  node: TextNode,
+  { folder, files, reports }: Surroundings,
+): Promise<Axis | undefined> {
+  const declared = node.value;
+  const read = readGlob(declared);
+  if ('mistake' in read) {
+    reports.error('matrix.glob', node.span, read.mistake.message, read.mistake.hint);
+    return undefined;
+  }
+  const file = listingName(folder, declared);
+  const position = reports.source.position(keySpan);
+  const axis: Axis = {
+    kind: 'rows',
+    name,
+    declared,
+    file,
+    format: 'files',
+    columns: listingColumns,
+    position,
+  };
+  try {
+    await tableColumns(files, file, 'files');
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    // There is no text of a table that could be shown.
+    if (error.code !== 'table.empty') reports.error(error.code, node.span, error.message);
+    else {
+      const hint = 'Paths are relative to the pipeline; * is any part of a name, ** any folders.';
+      reports.error('matrix.no-files', node.span, `There is no file "${declared}".`, hint);
+    }
+  }
+  return axis;
+}
+
+async function readTableRows(
   { key: name, keySpan, value: node }: SourceEntry,
   { files, fileCheck, reports }: Surroundings,
 ): Promise<Axis | undefined> {

@@ -36,9 +36,14 @@ const reservedNames = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Reads the matrix and reports what is wrong with it beyond the schema. */
+/**
+ * Reads the matrix and reports what is wrong with it beyond the schema.
+ *
+ * @param folder absolute folder of the pipeline
+ */
 export async function readMatrix(
   root: SourceNode,
+  folder: string,
   files: FilePort,
   fileCheck: FileCheck,
   reports: Reports,
@@ -49,7 +54,7 @@ export async function readMatrix(
   for (const entry of entriesOf(matrix)) {
     if (settings.has(entry.key)) continue;
     if (entry.key === 'rows') {
-      const rows = await readRows(entry, { files, fileCheck, reports });
+      const rows = await readRows(entry, { folder, files, fileCheck, reports });
       if (rows === undefined) complete = false;
       else axes.push(rows);
     } else if (isFree(entry, 'an axis', reports)) {
@@ -135,7 +140,7 @@ function checkColumns(axes: readonly Axis[], matrix: SourceNode | undefined, rep
         'matrix.column-clash',
         span,
         `"${column}" is both an axis and a column of ${rows.declared}.`,
-        'Rename one of them.',
+        rows.format === 'files' ? 'Rename the axis.' : 'Rename one of them.',
       );
     } else if (reservedNames.has(column)) {
       reports.error(

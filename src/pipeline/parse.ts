@@ -54,7 +54,7 @@ export async function readPipeline(
   const stepNodes = checkSchema(root, reports);
   checkSettings(root, reports);
   const fileCheck = new FileCheck(files, source.folder, reports);
-  const matrix = await readMatrix(root, files, fileCheck, reports);
+  const matrix = await readMatrix(root, source.folder, files, fileCheck, reports);
   const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, reports);
   warnOfUnusedAxes(matrix, steps.steps, reports);
   if (reports.failed) return undefined;

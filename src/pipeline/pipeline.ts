@@ -38,6 +38,11 @@ export interface ServiceBlock {
    * or in the header `names.keyHeader`.
    */
   readonly auth: 'bearer' | 'header';
+  /**
+   * Image submissions carry the job's key in `state`, which the task echoes (protocol.md 1.2 and 3: at most 255
+   * characters). It tells which job a task belongs to, and is no part of a job's identity.
+   */
+  readonly tag: boolean;
   readonly names: NamesSetting;
 }
 
@@ -53,6 +58,11 @@ export interface Limits {
   readonly tokens?: Rate;
 }
 
+/** One way to know a failed task's reason again (see `reasonMatches`). */
+export type ReasonMatch =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'pattern'; readonly source: string };
+
 /** Durations in milliseconds. */
 export interface RetrySettings {
   readonly attempts: number;
@@ -63,6 +73,10 @@ export interface RetrySettings {
   readonly patienceMs: number;
   /** New calls after a text answer that could not be used. */
   readonly invalid: number;
+  /** Reasons of failed tasks that no new submission would change; looked through before `transient` and what is known. */
+  readonly permanent: readonly ReasonMatch[];
+  /** Reasons of failed tasks that may pass; looked through before what is known. */
+  readonly transient: readonly ReasonMatch[];
 }
 
 /** Milliseconds. */
@@ -112,10 +126,11 @@ export type Axis =
       readonly name: string;
       /** The path as the pipeline gives it. */
       readonly declared: string;
-      /** Absolute path of the table. */
+      /** Absolute path of the table; of `files` the listing that `FilePort.list` takes. */
       readonly file: string;
-      readonly format: 'csv' | 'tsv' | 'jsonl' | 'yaml';
-      /** Known at validation: the header of a CSV or TSV file, the keys of the first JSONL or YAML row. */
+      /** `files`: a folder's files are the rows. */
+      readonly format: 'csv' | 'tsv' | 'jsonl' | 'yaml' | 'files';
+      /** Known at validation: the header of a CSV or TSV file, the keys of the first JSONL or YAML row, `file` and `name`. */
       readonly columns: readonly string[];
       readonly position: Position;
     };
@@ -138,8 +153,11 @@ export interface MatrixSpec {
   readonly variables: readonly string[];
 }
 
-/** Words for buttons that carry no label (protocol.md section 4). */
-export type ButtonWord = 'reroll' | 'pan left' | 'pan right' | 'pan up' | 'pan down';
+/** Words for buttons that carry no label (protocol.md section 4). `prompt 1` is the first of a describe's suggestions. */
+export type ButtonWord =
+  | 'reroll'
+  | `pan ${'left' | 'right' | 'up' | 'down'}`
+  | `prompt ${'1' | '2' | '3' | '4'}`;
 
 /** One way to find a button on a task. */
 export type ButtonMatch =
@@ -157,10 +175,26 @@ export interface Selector {
   readonly position: Position;
 }
 
+/**
+ * What part of an image is repainted, as `maskOf` reads it from a `mask` field. White is repainted everywhere in the
+ * language, whatever an endpoint wants (protocol.md 3); `invert` turns that round.
+ */
+export type MaskSpec =
+  /** A PNG, by its path relative to the pipeline. */
+  | { readonly file: Template; readonly invert: boolean }
+  /** Drawn in the size of the image: all of these together. */
+  | { readonly shapes: readonly MaskShapeSpec[]; readonly invert: boolean };
+
+export type MaskShapeSpec = { readonly rectangle: MaskBoxSpec } | { readonly ellipse: MaskBoxSpec };
+
+/** `[x, y, width, height]` in fractions of the image: four numbers or templates, or one template that yields a list. */
+export type MaskBoxSpec = Template | readonly TemplateTree[];
+
 /** One stage of a path; several selectors fan out (`U1..U4`). The fields after it answer a modal. */
 export interface PathSegment {
   readonly selectors: readonly Selector[];
   readonly prompt?: Template;
+  /** As declared; `maskOf` reads it. */
   readonly mask?: TemplateTree;
   readonly remix?: boolean;
   readonly position: Position;
@@ -207,7 +241,12 @@ export interface Pipeline {
   readonly limits: Limits;
   readonly retry: RetrySettings;
   readonly timeouts: Timeouts;
-  readonly poll: { readonly minMs: number; readonly maxMs: number };
+  readonly poll: {
+    readonly minMs: number;
+    readonly maxMs: number;
+    /** Many tasks are looked at in one request, where the gateway offers that (protocol.md 3, `list-by-condition`). */
+    readonly list: boolean;
+  };
   readonly budget: Budget;
   readonly prices: Readonly<Record<string, Price>>;
   /** What is said about text models that promptpress does not know, by id. */

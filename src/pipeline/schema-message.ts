@@ -85,8 +85,8 @@ function messageOf(
 ): Message | undefined {
   const { node, name } = place;
   const around = place.entry?.keySpan ?? { offset: node.span.offset, length: 1 };
-  // What follows from a choice or a name that is reported by itself.
-  if (/\/oneOf\/\d+\//.test(schemaPath) || keyword === 'propertyNames') return undefined;
+  // What follows from a choice, a condition or a name that is reported by itself.
+  if (/\/oneOf\/\d+\//.test(schemaPath) || keyword === 'propertyNames' || keyword === 'if') return undefined;
   if (propertyName !== undefined) return badName(propertyName, node, parentSchema);
   switch (keyword) {
     case 'additionalProperties': {
@@ -113,6 +113,7 @@ function messageOf(
       return { code: 'schema.type', span: node.span, message, ...typeHint(node, name, parentSchema) };
     }
     case 'enum':
+    case 'not':
     case 'pattern':
       return badValue(
         node,
@@ -142,7 +143,7 @@ function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Me
 
 function badValue(node: SourceNode, name: string, schema: SchemaNode, examples: unknown): Message {
   const words = wordsOf(examples);
-  const written = isText(node) ? node.value : '';
+  const written = node.kind === 'scalar' ? renderValue(node.value) : '';
   const pattern = schema['pattern'];
   const closed = typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
   const near = closed ? nearest(written, words) : undefined;

@@ -42,7 +42,15 @@ export type Names =
        * The header that the native text endpoint accepts a key in: `x-vendor-api-key`.
        */
       keyHeader?: string;
+      /**
+       * The `type` of the service's error bodies: `svc_api_error`. The sandbox answers with it.
+       */
+      errorType?: string;
     };
+/**
+ * A text that stands in the service's reason, in capitals or not, or a `/pattern/` that is found in its first 256 characters.
+ */
+export type Reason = string;
 /**
  * A number per submission, or `{ input, output }` per million tokens of a text model.
  */
@@ -97,7 +105,7 @@ export type BotType = string;
  */
 export type Image = string;
 /**
- * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ * Images that the prompt goes with: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.
  */
 export type Images = Image[];
 /**
@@ -122,23 +130,55 @@ export type PathSegment =
   | {
       button: Selector;
       prompt?: ModalPrompt;
-      mask?: ModalMask;
+      mask?: Mask;
       remix?: Remix;
     };
 /**
- * Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words reroll, pan left, pan right, pan up, pan down.
+ * Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words for those without a label: reroll, pan left, pan right, pan up, pan down, and prompt 1 to prompt 4 (what a describe suggests).
  */
 export type Selector = string;
 /**
- * Text for the window that the button opens: for Vary (Region) what replaces the masked part, for Custom Zoom the prompt with `--zoom`.
+ * Text for the window that the button opens, a template: for Vary (Region) what replaces the masked part, for Custom Zoom the prompt with `--zoom 1.5` (1 to 2).
  */
 export type ModalPrompt = string;
 /**
- * A PNG for Vary (Region), white where the image is repainted, black where it is kept: a file relative to the pipeline, or a data URI.
+ * Which part is repainted: white is repainted, black is kept. A PNG file relative to the pipeline, `{ file: masks/neck.png, invert: true }`, or `{ shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }` in fractions of the image. Brought to the image's size, and turned into what the endpoint takes.
  */
-export type ModalMask = string;
+export type Mask =
+  | string
+  | {
+      /**
+       * A PNG relative to the pipeline, a template: white is repainted, black is kept.
+       */
+      file?: string;
+      /**
+       * What is repainted: all of these together.
+       *
+       * @minItems 1
+       * @maxItems 100
+       */
+      shapes?: [MaskShape, ...MaskShape[]];
+      /**
+       * true: what would be repainted is kept, and the rest repainted.
+       */
+      invert?: boolean;
+    };
 /**
- * Send enableRemix with the click, so that the button opens its modal. Vary (Region) sends it by itself.
+ * `[x, y, width, height]` from the upper left corner, each from 0 to 1 of the image. A template that yields such a list is possible.
+ *
+ * @minItems 4
+ * @maxItems 4
+ */
+export type MaskBox = [number | string, number | string, number | string, number | string] | string;
+/**
+ * The box that it fills: `[x, y, width, height]` from the upper left corner, each from 0 to 1 of the image. A template that yields such a list is possible.
+ *
+ * @minItems 4
+ * @maxItems 4
+ */
+export type MaskBox1 = [number | string, number | string, number | string, number | string] | string;
+/**
+ * true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`. Vary (Region) sends it by itself.
  */
 export type Remix = boolean;
 /**
@@ -150,7 +190,7 @@ export type When = string;
  */
 export type Keep = boolean;
 /**
- * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ * What is blended, 2 to 5 images: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.
  *
  * @minItems 2
  * @maxItems 5
@@ -158,11 +198,11 @@ export type Keep = boolean;
 export type Images1 =
   [Image, Image] | [Image, Image, Image] | [Image, Image, Image, Image] | [Image, Image, Image, Image, Image];
 /**
- * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ * What the model is shown, before the text of the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others.
  */
 export type Images2 = Image[];
 /**
- * Each one a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+ * What the model is shown, before the text of the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others.
  */
 export type Images3 = Image[];
 
@@ -218,6 +258,10 @@ export interface Service {
    * How `generate` sends the key: `bearer` is `Authorization: Bearer`, as everywhere else; `header` is the header `names.keyHeader`. Image tasks, chat and models always use `bearer`.
    */
   auth?: 'bearer' | 'header';
+  /**
+   * true: image submissions carry the job's key in `state`, which gateways of this family keep with the task and show, so that a task can be found again by its job. false for a service that refuses the field. Not part of a job's identity.
+   */
+  tag?: boolean;
   names?: Names;
 }
 /**
@@ -285,6 +329,18 @@ export interface Retry {
    * New calls after a text answer that came and could not be used: JSON that is none or is not what its schema says, or nothing at all. Each one costs tokens.
    */
   invalid?: number;
+  /**
+   * Reasons of failed tasks that no new submission would change, besides those that are known: texts that stand in the reason, in capitals or not, or `/patterns/`. They go before `transient`, and both before what is known.
+   *
+   * @maxItems 100
+   */
+  permanent?: Reason[];
+  /**
+   * Reasons of failed tasks that may pass, so that a new submission is made (`resubmits`), besides those that are known: texts that stand in the reason, in capitals or not, or `/patterns/`.
+   *
+   * @maxItems 100
+   */
+  transient?: Reason[];
 }
 /**
  * How long one thing may take.
@@ -323,6 +379,10 @@ export interface Poll {
    * Between two looks at one task, at most.
    */
   max?: string;
+  /**
+   * true: look at many tasks with one request, where the gateway offers that (`/task/list-by-condition`). Fewer requests for large runs.
+   */
+  list?: boolean;
 }
 /**
  * What this run directory may use in its lifetime; a run that reaches it stops and can be continued with a larger one. Without it there is no bound.
@@ -366,9 +426,16 @@ export interface Models {
  */
 export interface Matrix {
   /**
-   * A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables.
+   * A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables. Or `{ files: images/*.png }`: each file is a row.
    */
-  rows?: string;
+  rows?:
+    | string
+    | {
+        /**
+         * Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these. Relative to the pipeline. The variables are `file` (the path, for `image: "{{ file }}"`) and `name` (without folder and ending).
+         */
+        files: string;
+      };
   /**
    * Cells to leave out: each entry removes the cells that agree with all its values. Objects match partially. An entry that can match nothing is an error.
    *
@@ -401,6 +468,12 @@ export interface Matrix {
   [k: string]:
     | Axis
     | string
+    | {
+        /**
+         * Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these. Relative to the pipeline. The variables are `file` (the path, for `image: "{{ file }}"`) and `name` (without folder and ending).
+         */
+        files: string;
+      }
     | PartialCell[]
     | {
         /**
@@ -458,6 +531,13 @@ export interface ImagineStep {
   extra?: Extra;
 }
 /**
+ * A rectangle, or the ellipse that fills one.
+ */
+export interface MaskShape {
+  rectangle?: MaskBox;
+  ellipse?: MaskBox1;
+}
+/**
  * An object merged into the request body, for fields of the service that have no key here. Its texts are templates.
  */
 export interface Extra {
@@ -468,11 +548,11 @@ export interface Extra {
  */
 export interface ClickStep {
   /**
-   * Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words reroll, pan left, pan right, pan up, pan down.
+   * Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words for those without a label: reroll, pan left, pan right, pan up, pan down, and prompt 1 to prompt 4 (what a describe suggests).
    */
   click: string;
   prompt?: ModalPrompt;
-  mask?: ModalMask;
+  mask?: Mask;
   remix?: Remix;
   from: From;
   path?: Path;
@@ -490,7 +570,7 @@ export interface BlendStep {
   blend: {
     images?: Images1;
     /**
-     * Shape of the result: portrait (2:3), square (1:1) or landscape (3:2).
+     * Shape of the result: portrait (2:3), square (1:1) or landscape (3:2). A template is possible.
      */
     dimensions?: string;
     botType?: BotType;
@@ -503,7 +583,7 @@ export interface BlendStep {
   extra?: Extra;
 }
 /**
- * Suggests prompts for an image.
+ * Suggests four prompts for an image: later steps read them as `steps.<name>.prompts`, and its buttons (prompt 1 to prompt 4, reroll) draw them.
  */
 export interface DescribeStep {
   /**
@@ -511,6 +591,10 @@ export interface DescribeStep {
    */
   describe: {
     image: Image;
+    /**
+     * Of the suggested prompts, in the service's words. A template is possible.
+     */
+    language?: string;
     botType?: BotType;
   };
   from?: From;
@@ -520,17 +604,24 @@ export interface DescribeStep {
   extra?: Extra;
 }
 /**
- * Image to video.
+ * Image to video, or a longer one of a video.
  */
 export interface VideoStep {
   /**
-   * The first frame and how it moves.
+   * The first frame and how it moves: `{ image, motion }`. Or `{ extend: 1 }` with `from:` a video step: its first video goes on.
    */
   video: {
-    image: Image;
+    /**
+     * A file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`.
+     */
+    image?: string;
+    /**
+     * Which video of the step that `from` names goes on, counted from 1 as its buttons are. A template is possible.
+     */
+    extend?: number | string;
     prompt?: Prompt;
     /**
-     * How much moves: low or high.
+     * How much moves: low or high. A template is possible.
      */
     motion?: string;
     /**
@@ -549,6 +640,11 @@ export interface VideoStep {
      * Model and size, in the service's words.
      */
     videoType?: string;
+    /**
+     * manual: as `prompt` says; auto: the service finds the prompt. A template is possible.
+     */
+    animateMode?: string;
+    botType?: BotType;
   };
   from?: From;
   path?: Path;
@@ -565,11 +661,9 @@ export interface EditStep {
    */
   edit: {
     image: Image;
-    /**
-     * A PNG that is transparent where the image is to be edited: a file relative to the pipeline, or a data URI.
-     */
-    mask?: string;
+    mask?: Mask;
     prompt: Prompt;
+    botType?: BotType;
   };
   from?: From;
   path?: Path;
@@ -1037,6 +1131,12 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           ],
           "default": "bearer"
         },
+        "tag": {
+          "title": "Tag",
+          "description": "true: image submissions carry the job's key in `state`, which gateways of this family keep with the task and show, so that a task can be found again by its job. false for a service that refuses the field. Not part of a job's identity.",
+          "type": "boolean",
+          "default": true
+        },
         "names": {
           "$ref": "#/$defs/names"
         }
@@ -1112,6 +1212,12 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "keyHeader": {
           "title": "Key header",
           "description": "The header that the native text endpoint accepts a key in: `x-vendor-api-key`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "errorType": {
+          "title": "Error type",
+          "description": "The `type` of the service's error bodies: `svc_api_error`. The sandbox answers with it.",
           "type": "string",
           "minLength": 1
         }
@@ -1223,8 +1329,51 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "minimum": 0,
           "maximum": 100,
           "default": 2
+        },
+        "permanent": {
+          "title": "Permanent reasons",
+          "description": "Reasons of failed tasks that no new submission would change, besides those that are known: texts that stand in the reason, in capitals or not, or `/patterns/`. They go before `transient`, and both before what is known.",
+          "type": "array",
+          "maxItems": 100,
+          "items": {
+            "$ref": "#/$defs/reason"
+          },
+          "examples": [
+            [
+              "content policy",
+              "/^blocked by rule \\d+/"
+            ]
+          ],
+          "default": []
+        },
+        "transient": {
+          "title": "Transient reasons",
+          "description": "Reasons of failed tasks that may pass, so that a new submission is made (`resubmits`), besides those that are known: texts that stand in the reason, in capitals or not, or `/patterns/`.",
+          "type": "array",
+          "maxItems": 100,
+          "items": {
+            "$ref": "#/$defs/reason"
+          },
+          "examples": [
+            [
+              "worker lost",
+              "/upstream (busy|gone)/"
+            ]
+          ],
+          "default": []
         }
       }
+    },
+    "reason": {
+      "title": "Reason",
+      "description": "A text that stands in the service's reason, in capitals or not, or a `/pattern/` that is found in its first 256 characters.",
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 1000,
+      "examples": [
+        "worker lost",
+        "/^upstream (busy|gone)/"
+      ]
     },
     "timeouts": {
       "title": "Time-outs",
@@ -1281,6 +1430,12 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "title": "Longest interval",
           "description": "Between two looks at one task, at most.",
           "default": "15s"
+        },
+        "list": {
+          "title": "Many at once",
+          "description": "true: look at many tasks with one request, where the gateway offers that (`/task/list-by-condition`). Fewer requests for large runs.",
+          "type": "boolean",
+          "default": false
         }
       }
     },
@@ -1399,12 +1554,34 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
       "properties": {
         "rows": {
           "title": "Rows",
-          "description": "A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables.",
-          "type": "string",
+          "description": "A table file, relative to the pipeline: .csv, .tsv, .jsonl (.ndjson) or .yaml. Each row is one value of this axis, and its columns become variables. Or `{ files: images/*.png }`: each file is a row.",
+          "type": [
+            "string",
+            "object"
+          ],
           "minLength": 1,
           "examples": [
-            "data/scenes.csv"
-          ]
+            "data/scenes.csv",
+            {
+              "files": "images/*.png"
+            }
+          ],
+          "additionalProperties": false,
+          "required": [
+            "files"
+          ],
+          "properties": {
+            "files": {
+              "title": "Files",
+              "description": "Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these. Relative to the pipeline. The variables are `file` (the path, for `image: \"{{ file }}\"`) and `name` (without folder and ending).",
+              "type": "string",
+              "minLength": 1,
+              "examples": [
+                "images/*.png",
+                "shots/**/*.{jpg,png}"
+              ]
+            }
+          }
         },
         "exclude": {
           "title": "Exclude",
@@ -1630,7 +1807,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "$ref": "#/$defs/modalPrompt"
         },
         "mask": {
-          "$ref": "#/$defs/modalMask"
+          "$ref": "#/$defs/mask"
         },
         "remix": {
           "$ref": "#/$defs/remix"
@@ -1639,7 +1816,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "selector": {
       "title": "Selector",
-      "description": "Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words reroll, pan left, pan right, pan up, pan down.",
+      "description": "Which button: its label (`U1`, `Vary (Strong)`), its emoji, a pattern for its customId (`/upsample::2::/`), or one of the words for those without a label: reroll, pan left, pan right, pan up, pan down, and prompt 1 to prompt 4 (what a describe suggests).",
       "type": "string",
       "minLength": 1,
       "examples": [
@@ -1647,26 +1824,155 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "Vary (Strong)",
         "reroll",
         "pan left",
+        "prompt 1",
         "/upsample::2::/"
       ]
     },
     "modalPrompt": {
       "title": "Modal prompt",
-      "description": "Text for the window that the button opens: for Vary (Region) what replaces the masked part, for Custom Zoom the prompt with `--zoom`.",
-      "type": "string"
-    },
-    "modalMask": {
-      "title": "Modal mask",
-      "description": "A PNG for Vary (Region), white where the image is repainted, black where it is kept: a file relative to the pipeline, or a data URI.",
+      "description": "Text for the window that the button opens, a template: for Vary (Region) what replaces the masked part, for Custom Zoom the prompt with `--zoom 1.5` (1 to 2).",
       "type": "string",
       "minLength": 1,
       "examples": [
-        "masks/neck.png"
+        "a red scarf",
+        "{{ animal }} --ar 1:1 --zoom 1.5"
       ]
+    },
+    "mask": {
+      "title": "Mask",
+      "description": "Which part is repainted: white is repainted, black is kept. A PNG file relative to the pipeline, `{ file: masks/neck.png, invert: true }`, or `{ shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }` in fractions of the image. Brought to the image's size, and turned into what the endpoint takes.",
+      "type": [
+        "string",
+        "object"
+      ],
+      "minLength": 1,
+      "examples": [
+        "masks/neck.png",
+        {
+          "file": "masks/neck.png",
+          "invert": true
+        },
+        {
+          "shapes": [
+            {
+              "rectangle": [
+                0,
+                0.5,
+                1,
+                0.5
+              ]
+            }
+          ]
+        }
+      ],
+      "additionalProperties": false,
+      "if": {
+        "type": "object"
+      },
+      "then": {
+        "oneOf": [
+          {
+            "required": [
+              "file"
+            ]
+          },
+          {
+            "required": [
+              "shapes"
+            ]
+          }
+        ]
+      },
+      "properties": {
+        "file": {
+          "title": "Mask file",
+          "description": "A PNG relative to the pipeline, a template: white is repainted, black is kept.",
+          "type": "string",
+          "minLength": 1,
+          "examples": [
+            "masks/neck.png",
+            "masks/{{ name }}.png"
+          ]
+        },
+        "shapes": {
+          "title": "Shapes",
+          "description": "What is repainted: all of these together.",
+          "type": "array",
+          "minItems": 1,
+          "maxItems": 100,
+          "items": {
+            "$ref": "#/$defs/maskShape"
+          }
+        },
+        "invert": {
+          "title": "Invert",
+          "description": "true: what would be repainted is kept, and the rest repainted.",
+          "type": "boolean",
+          "default": false
+        }
+      }
+    },
+    "maskShape": {
+      "title": "Shape",
+      "description": "A rectangle, or the ellipse that fills one.",
+      "type": "object",
+      "additionalProperties": false,
+      "oneOf": [
+        {
+          "required": [
+            "rectangle"
+          ]
+        },
+        {
+          "required": [
+            "ellipse"
+          ]
+        }
+      ],
+      "properties": {
+        "rectangle": {
+          "$ref": "#/$defs/maskBox",
+          "title": "Rectangle",
+          "description": "`[x, y, width, height]` from the upper left corner, each from 0 to 1 of the image. A template that yields such a list is possible."
+        },
+        "ellipse": {
+          "$ref": "#/$defs/maskBox",
+          "title": "Ellipse",
+          "description": "The box that it fills: `[x, y, width, height]` from the upper left corner, each from 0 to 1 of the image. A template that yields such a list is possible."
+        }
+      }
+    },
+    "maskBox": {
+      "title": "box",
+      "description": "`[x, y, width, height]`, each from 0 to 1 of the image.",
+      "type": [
+        "array",
+        "string"
+      ],
+      "minItems": 4,
+      "maxItems": 4,
+      "pattern": "\\{\\{",
+      "examples": [
+        "{{ region }}"
+      ],
+      "items": {
+        "title": "fraction",
+        "description": "From 0 to 1 of the image's width or height. A template such as `{{ left }}` is possible.",
+        "type": [
+          "number",
+          "string"
+        ],
+        "minimum": 0,
+        "maximum": 1,
+        "pattern": "\\{\\{",
+        "examples": [
+          "{{ left }}"
+        ]
+      }
     },
     "remix": {
       "title": "Remix",
-      "description": "Send enableRemix with the click, so that the button opens its modal. Vary (Region) sends it by itself.",
+      "description": "true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`. Vary (Region) sends it by itself.",
       "type": "boolean"
     },
     "when": {
@@ -1771,7 +2077,9 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               }
             },
             "images": {
-              "$ref": "#/$defs/images"
+              "$ref": "#/$defs/images",
+              "title": "Image prompts",
+              "description": "Images that the prompt goes with: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others."
             }
           }
         },
@@ -1814,7 +2122,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "$ref": "#/$defs/modalPrompt"
         },
         "mask": {
-          "$ref": "#/$defs/modalMask"
+          "$ref": "#/$defs/mask"
         },
         "remix": {
           "$ref": "#/$defs/remix"
@@ -1853,12 +2161,13 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "properties": {
             "images": {
               "$ref": "#/$defs/images",
+              "description": "What is blended, 2 to 5 images: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.",
               "minItems": 2,
               "maxItems": 5
             },
             "dimensions": {
               "title": "Dimensions",
-              "description": "Shape of the result: portrait (2:3), square (1:1) or landscape (3:2).",
+              "description": "Shape of the result: portrait (2:3), square (1:1) or landscape (3:2). A template is possible.",
               "type": "string",
               "pattern": "^(portrait|square|landscape|PORTRAIT|SQUARE|LANDSCAPE)$|\\{\\{",
               "examples": [
@@ -1894,7 +2203,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "describeStep": {
       "title": "describe",
-      "description": "Suggests prompts for an image.",
+      "description": "Suggests four prompts for an image: later steps read them as `steps.<name>.prompts`, and its buttons (prompt 1 to prompt 4, reroll) draw them.",
       "type": "object",
       "additionalProperties": false,
       "required": [
@@ -1912,6 +2221,16 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "properties": {
             "image": {
               "$ref": "#/$defs/image"
+            },
+            "language": {
+              "title": "Language",
+              "description": "Of the suggested prompts, in the service's words. A template is possible.",
+              "type": "string",
+              "minLength": 1,
+              "examples": [
+                "en",
+                "zh"
+              ]
             },
             "botType": {
               "$ref": "#/$defs/botType"
@@ -1937,7 +2256,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "videoStep": {
       "title": "video",
-      "description": "Image to video.",
+      "description": "Image to video, or a longer one of a video.",
       "type": "object",
       "additionalProperties": false,
       "required": [
@@ -1946,22 +2265,47 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
       "properties": {
         "video": {
           "title": "video",
-          "description": "The first frame and how it moves.",
+          "description": "The first frame and how it moves: `{ image, motion }`. Or `{ extend: 1 }` with `from:` a video step: its first video goes on.",
           "type": "object",
           "additionalProperties": false,
-          "required": [
-            "image"
+          "oneOf": [
+            {
+              "required": [
+                "image"
+              ]
+            },
+            {
+              "required": [
+                "extend"
+              ]
+            }
           ],
           "properties": {
             "image": {
-              "$ref": "#/$defs/image"
+              "$ref": "#/$defs/image",
+              "description": "The first frame: a file relative to the pipeline, an http(s) address, a data URI, `parent` (the job this one continues), or `steps.<name>`."
+            },
+            "extend": {
+              "title": "Extend",
+              "description": "Which video of the step that `from` names goes on, counted from 1 as its buttons are. A template is possible.",
+              "type": [
+                "integer",
+                "string"
+              ],
+              "minimum": 1,
+              "maximum": 4,
+              "pattern": "\\{\\{",
+              "examples": [
+                1,
+                "{{ take }}"
+              ]
             },
             "prompt": {
               "$ref": "#/$defs/prompt"
             },
             "motion": {
               "title": "Motion",
-              "description": "How much moves: low or high.",
+              "description": "How much moves: low or high. A template is possible.",
               "type": "string",
               "pattern": "^(low|high)$|\\{\\{",
               "examples": [
@@ -1992,7 +2336,15 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               ],
               "minimum": 1,
               "maximum": 4,
-              "pattern": "\\{\\{"
+              "not": {
+                "const": 3
+              },
+              "pattern": "\\{\\{",
+              "examples": [
+                1,
+                2,
+                4
+              ]
             },
             "videoType": {
               "title": "Video type",
@@ -2003,6 +2355,19 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
                 "vid_1.1_i2v_480",
                 "vid_1.1_i2v_720"
               ]
+            },
+            "animateMode": {
+              "title": "Animate mode",
+              "description": "manual: as `prompt` says; auto: the service finds the prompt. A template is possible.",
+              "type": "string",
+              "pattern": "^(manual|auto)$|\\{\\{",
+              "examples": [
+                "manual",
+                "auto"
+              ]
+            },
+            "botType": {
+              "$ref": "#/$defs/botType"
             }
           }
         },
@@ -2046,13 +2411,13 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
               "$ref": "#/$defs/image"
             },
             "mask": {
-              "title": "Mask",
-              "description": "A PNG that is transparent where the image is to be edited: a file relative to the pipeline, or a data URI.",
-              "type": "string",
-              "minLength": 1
+              "$ref": "#/$defs/mask"
             },
             "prompt": {
               "$ref": "#/$defs/prompt"
+            },
+            "botType": {
+              "$ref": "#/$defs/botType"
             }
           }
         },

@@ -8,18 +8,22 @@ import { patternMistake } from './selector-pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './selector-token.ts';
 import type { Template } from './template.ts';
 
-const words: Readonly<Record<string, ButtonWord>> = {
-  reroll: 'reroll',
-  'pan left': 'pan left',
-  'pan right': 'pan right',
-  'pan up': 'pan up',
-  'pan down': 'pan down',
-};
+const words: readonly ButtonWord[] = [
+  'reroll',
+  'pan left',
+  'pan right',
+  'pan up',
+  'pan down',
+  'prompt 1',
+  'prompt 2',
+  'prompt 3',
+  'prompt 4',
+];
 
 /** The word a label is, quotes aside. */
 export const wordOf = (label: string): ButtonWord | undefined => {
-  const word = label.replace(/\s+/gu, ' ');
-  return Object.hasOwn(words, word) ? words[word] : undefined;
+  const spelled = label.replace(/\s+/gu, ' ');
+  return words.find((word) => word === spelled);
 };
 
 interface Group {
@@ -208,7 +212,7 @@ export class SelectorGrammar {
     return undefined;
   }
 
-  /** `U1..U4`: the same text before both numbers, which rise. */
+  /** `U1..U4`, `prompt 1..prompt 4`: the same text before both numbers, which rise. */
   #range(atom: Atom): Selector[] {
     const at = (atom.dots as number) - atom.offset;
     const low = numbered(atom.text.slice(0, at).trimEnd());
@@ -238,9 +242,11 @@ export class SelectorGrammar {
     const position = this.#locate(atom.span.offset, atom.span.length);
     return Array.from({ length: size }, (_, index) => {
       const label = `${low.prefix}${low.number + index}`;
-      const text = literal(label, position);
+      const word = wordOf(label);
+      const match: ButtonMatch =
+        word === undefined ? { kind: 'text', text: literal(label, position) } : { kind: 'word', word };
       return {
-        alternatives: [{ kind: 'text', text }],
+        alternatives: [match],
         optional: atom.optional,
         name: atomName({ ...atom, text: label }),
         position,

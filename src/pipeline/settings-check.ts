@@ -1,8 +1,10 @@
 import { entriesOf, isText, member, type SourceNode } from './node.ts';
 import type { Thinking } from './pipeline.ts';
+import { reasonMatch } from './reason.ts';
 import type { Reports } from './reports.ts';
 import { scalarLocator } from './scalar-text.ts';
 import { variableOnly } from './secrets.ts';
+import { patternMistake } from './selector-pattern.ts';
 import { defaults } from './settings.ts';
 import { durationMs } from './units.ts';
 
@@ -21,6 +23,19 @@ export function checkSettings(root: SourceNode, reports: Reports): void {
   }
   checkOrder(root, 'poll', 'min', 'max', defaults.poll, reports);
   checkOrder(root, 'retry', 'base', 'cap', defaults.retry, reports);
+  for (const key of ['permanent', 'transient']) checkReasons(member(member(root, 'retry'), key), reports);
+}
+
+/** The patterns among the reasons of failed tasks; they are as safe as those of buttons. */
+function checkReasons(list: SourceNode | undefined, reports: Reports): void {
+  for (const node of list?.kind === 'list' ? list.items : []) {
+    const reason = isText(node) ? reasonMatch(node.value) : undefined;
+    if (!isText(node) || reason?.kind !== 'pattern') continue;
+    const mistake = patternMistake(reason.source);
+    // The pattern begins behind its slash.
+    const locate = scalarLocator(reports.source, node);
+    if (mistake !== undefined) reports.mistake({ ...mistake, offset: mistake.offset + 1 }, locate);
+  }
 }
 
 const thinkingWords = ['level', 'budget', 'none'] as const satisfies readonly Thinking[];

@@ -1,4 +1,5 @@
 import type { Budget, Limits, NamesSetting, Pipeline, RetrySettings, ServiceBlock } from './pipeline.ts';
+import { reasonMatch } from './reason.ts';
 import type { PipelineFile } from './schema.generated.ts';
 import { durationMs, rate } from './units.ts';
 
@@ -12,6 +13,7 @@ export const defaults = {
     apiKey: '${PROMPTPRESS_API_KEY}',
     speed: 'relax',
     auth: 'bearer',
+    tag: true,
     names: 'neutral',
   },
   limits: { tasks: 12, requests: 32 },
@@ -23,13 +25,16 @@ export const defaults = {
     ambiguous: 'retry',
     patience: '1h',
     invalid: 2,
+    permanent: [],
+    transient: [],
   },
   timeouts: { request: '60s', task: '20m', text: '10m', firstByte: '3m', idle: '60s' },
-  poll: { min: '1s', max: '15s' },
+  poll: { min: '1s', max: '15s', list: false },
   matrix: { repeat: 1 },
   sample: { seed: 0 },
   axis: { step: 1 },
   step: { keep: true },
+  mask: { invert: false },
   generate: { rounds: 8 },
 } as const;
 
@@ -55,6 +60,7 @@ export function settingsOf(file: PipelineFile): Settings {
     poll: {
       minMs: durationMs(file.poll?.min ?? defaults.poll.min),
       maxMs: durationMs(file.poll?.max ?? defaults.poll.max),
+      list: file.poll?.list ?? defaults.poll.list,
     },
     budget: budgetOf(file.budget),
     prices: file.prices ?? {},
@@ -69,6 +75,7 @@ function serviceOf(block: PipelineFile['service'] = {}): ServiceBlock {
     ...(block.id === undefined ? {} : { id: block.id }),
     speed: block.speed ?? defaults.service.speed,
     auth: block.auth ?? defaults.service.auth,
+    tag: block.tag ?? defaults.service.tag,
     names: namesOf(block.names ?? defaults.service.names),
   };
 }
@@ -102,6 +109,8 @@ function retryOf(block: PipelineFile['retry'] = {}): RetrySettings {
     ambiguous: block.ambiguous ?? defaults.retry.ambiguous,
     patienceMs: durationMs(block.patience ?? defaults.retry.patience),
     invalid: block.invalid ?? defaults.retry.invalid,
+    permanent: (block.permanent ?? defaults.retry.permanent).map(reasonMatch),
+    transient: (block.transient ?? defaults.retry.transient).map(reasonMatch),
   };
 }
 

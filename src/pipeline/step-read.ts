@@ -22,7 +22,7 @@ import { defaults } from './settings.ts';
 import type { Condition, StepUse, TemplateTree, VariableUse } from './template.ts';
 import { compileTree, treeSteps, treeVariables } from './tree.ts';
 
-/** A place that names an image: a file, an address, `parent` or a step's result. */
+/** A place that names an image: a file, an address or `parent`; or the file of a mask. */
 export interface ImageUse {
   readonly text: string;
   readonly position: Position;
@@ -66,8 +66,8 @@ export function readStep(step: StepNode, reports: Reports): StepDraft {
   return new StepReader(step, reports).read();
 }
 
-/** Fields that name images, by kind; a step's mask is one as well. */
-const imageFields = new Set(['image', 'images', 'endImage', 'mask']);
+/** Fields that name images. */
+const imageFields = new Set(['image', 'images', 'endImage']);
 
 /** Fields that are text, whatever their template gives. */
 const textFields = new Set(['prompt', 'system', 'model']);
@@ -157,7 +157,8 @@ class StepReader {
   }
 
   #field(key: string, node: SourceNode): TemplateTree {
-    if (imageFields.has(key)) this.#useImages(node, key === 'mask');
+    if (imageFields.has(key)) this.#useImages(node);
+    else if (key === 'mask') this.#useMask(node);
     // What is no name is the schema's mistake.
     if (key === 'continue' && isText(node) && stepName.test(node.value)) {
       this.#names.push({ step: node.value, position: this.#position(node), image: false });
@@ -235,13 +236,20 @@ class StepReader {
     this.#steps.push(...steps);
   }
 
-  #useImages(node: SourceNode, mask: boolean): void {
-    if (node.kind === 'list') for (const item of node.items) this.#useImages(item, mask);
+  #useImages(node: SourceNode): void {
+    if (node.kind === 'list') for (const item of node.items) this.#useImages(item);
     if (!isText(node) || hasTags(node.value)) return;
     const position = this.#position(node);
     const step = stepReference.exec(node.value)?.[1];
-    if (step === undefined) this.#images.push({ text: node.value, position, mask });
+    if (step === undefined) this.#images.push({ text: node.value, position, mask: false });
     else this.#names.push({ step, position, image: true });
+  }
+
+  /** A mask is a file, whatever it is called. */
+  #useMask(node: SourceNode): void {
+    const file = isText(node) ? node : member(node, 'file');
+    if (!isText(file) || hasTags(file.value)) return;
+    this.#images.push({ text: file.value, position: this.#position(file), mask: true });
   }
 
   #position(node: TextNode): Position {

@@ -78,7 +78,7 @@ export function checkStepUses(
   for (const { step: name, position, image } of step.names) {
     const target = steps.get(name);
     if (target === undefined) continue;
-    if (image) checkMakesImages(target, position, reports);
+    if (image) checkMakesImages(target, position, steps, reports);
     reportSeveral(step, target, position, steps, reports);
   }
 }

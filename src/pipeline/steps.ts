@@ -1,16 +1,20 @@
 import type { FileCheck } from './file-check.ts';
+import { stepFields } from './kinds.ts';
 import type { MatrixDraft } from './matrix.ts';
 import { isText } from './node.ts';
 import type { Step, Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { StepNode } from './schema-check.ts';
+import { checkBlend } from './step-blend.ts';
 import { checkAddress } from './step-branch.ts';
 import { checkImages, imagesOf } from './step-images.ts';
+import { checkMasks, checkModals } from './step-modal.ts';
 import { orderOf, type StepOrder } from './step-order.ts';
 import { readStep, type StepDraft } from './step-read.ts';
 import { checkTextStep } from './step-text.ts';
 import { refuseUnbuilt } from './step-unbuilt.ts';
 import { checkStepUses, checkVariables } from './step-uses.ts';
+import { checkVideo } from './step-video.ts';
 
 /** The steps as far as they could be read, and which of them wait for which. */
 export interface StepsDraft {
@@ -40,6 +44,10 @@ export async function readSteps(
     // Behind a cycle there is no way from the cell to the job.
     if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
     checkTextStep(step, byName, models, reports);
+    checkModals(step, reports);
+    checkMasks(step, reports);
+    checkBlend(step, byName, reports);
+    checkVideo(step, byName, reports);
     await checkImages(step, byName, fileCheck, reports);
   }
   return { steps, order };
@@ -71,9 +79,12 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     return;
   }
   const gathered = gather === undefined ? undefined : steps.get(gather.step);
-  if (gather !== undefined && gathered?.kind !== undefined && imagesOf(gathered) === 'none') {
+  const pressed = gather !== undefined && gather.segments.length > 0;
+  if (gather !== undefined && gathered !== undefined && imagesOf(gathered, steps, pressed) === 'none') {
     const message = `Step "${gather.step}" makes no images, and images are what is gathered.`;
-    const hint = `A template reads a text: {{ steps.${gather.step}.text }}.`;
+    const hint = stepFields[gathered.kind ?? 'imagine'].includes('text')
+      ? `A template reads a text: {{ steps.${gather.step}.text }}.`
+      : 'Gather a step that makes images.';
     reports.error('step.gather-text', gather.position, message, hint);
     return;
   }

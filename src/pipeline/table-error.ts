@@ -13,7 +13,8 @@ export type TableErrorCode =
   | 'table.encoding'
   | 'table.empty'
   | 'table.unreadable'
-  | 'table.changed';
+  | 'table.changed'
+  | 'table.outside';
 
 /** Where in the table a mistake stands. Lines and columns count from 1; column 1 where only the line is known. */
 export interface TablePlace {
@@ -52,4 +53,8 @@ export const tableLimits = {
   yamlRows: 10_000,
   /** Values of a YAML table, counted again each time an alias repeats them. */
   yamlValues: 1_000_000,
+  /** Files of a listing, which are sorted in memory. */
+  files: 100_000,
+  /** Folders and files that are looked at for a listing. */
+  looked: 1_000_000,
 } as const;

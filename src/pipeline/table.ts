@@ -1,13 +1,14 @@
 import type { FilePort } from './files.ts';
 import { csvBatches } from './table-csv.ts';
 import { TableError } from './table-error.ts';
+import { listingBatches } from './table-files.ts';
 import { jsonlBatches } from './table-jsonl.ts';
 import { tsvBatches } from './table-tsv.ts';
 import { yamlBatches } from './table-yaml.ts';
 import type { Value } from './value.ts';
 
-/** How a table is written. */
-export type TableFormat = 'csv' | 'tsv' | 'jsonl' | 'yaml';
+/** How a table is written; `files` are the files of a folder. */
+export type TableFormat = 'csv' | 'tsv' | 'jsonl' | 'yaml' | 'files';
 
 /** A row under its columns. Values of CSV and TSV are texts; JSONL and YAML have values of their own. */
 export interface TableRow {
@@ -85,5 +86,7 @@ function batches(
       return jsonlBatches(files, file);
     case 'yaml':
       return yamlBatches(files, file);
+    case 'files':
+      return listingBatches(files, file);
   }
 }

@@ -28,14 +28,14 @@ export class Fingerprint {
     return this.#sha256;
   }
 
-  /** The same files; what is read is remembered. For one file, read once. */
+  /** The same files; what is read or listed is remembered. For one file, read once. */
   recording(files: FilePort): FilePort {
-    return withRead(files, (file) => this.#record(files.read(file)));
+    return through(files, (chunks) => this.#record(chunks));
   }
 
-  /** The same files; what is read is compared with what was remembered, and a change is `table.changed`. */
+  /** The same files; what is read or listed is compared with what was remembered, and a change is `table.changed`. */
   checking(files: FilePort): FilePort {
-    return withRead(files, (file) => this.#check(files.read(file)));
+    return through(files, (chunks) => this.#check(chunks));
   }
 
   async *#record(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -75,8 +75,16 @@ function changed(): TableError {
 const digestOf = (block: Uint8Array): Buffer =>
   createHash('sha256').update(block).digest().subarray(0, digestBytes);
 
-function withRead(files: FilePort, read: FilePort['read']): FilePort {
-  return { root: files.root, read, facts: (file) => files.facts(file) };
+function through(
+  files: FilePort,
+  passed: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>,
+): FilePort {
+  return {
+    root: files.root,
+    read: (file) => passed(files.read(file)),
+    list: (listing) => passed(files.list(listing)),
+    facts: (file) => files.facts(file),
+  };
 }
 
 /** The same bytes in blocks of equal size (the last may be shorter), whatever the chunks. */

@@ -26,12 +26,22 @@ interface WordMarks {
   readonly emoji: string;
 }
 
+/** What a describe suggests, and a shortened prompt. */
+function suggestion(number: number): WordMarks {
+  const customId = new RegExp(`(?:^|::)(?:PicReader|PromptAnalyzer)::${number}(?:::|$)`, 'i');
+  return { customId, emoji: `${number}\u20E3` };
+}
+
 const marks: Readonly<Record<ButtonWord, WordMarks>> = {
   reroll: { customId: /(?:^|::)reroll(?:::|$)/i, emoji: '🔄' },
   'pan left': { customId: /(?:^|::)pan_left(?:::|$)/i, emoji: '⬅' },
   'pan right': { customId: /(?:^|::)pan_right(?:::|$)/i, emoji: '➡' },
   'pan up': { customId: /(?:^|::)pan_up(?:::|$)/i, emoji: '⬆' },
   'pan down': { customId: /(?:^|::)pan_down(?:::|$)/i, emoji: '⬇' },
+  'prompt 1': suggestion(1),
+  'prompt 2': suggestion(2),
+  'prompt 3': suggestion(3),
+  'prompt 4': suggestion(4),
 };
 
 /** The first of several ways to look that finds something. */

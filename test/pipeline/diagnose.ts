@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Diagnostic } from '../../src/pipeline/diagnostic.ts';
 import type { FilePort } from '../../src/pipeline/files.ts';
 import { type ParsedPipeline, parsePipeline } from '../../src/pipeline/parse.ts';
+import { memoryListing } from './listing-port.ts';
 
 /** Where the pipelines of tests stand. */
 export const folder = path.resolve('/pipelines');
@@ -12,7 +13,7 @@ export type Files = Readonly<Record<string, string | Uint8Array | null | readonl
 /** A file port over files in memory. */
 export function filesOf(files: Files = {}): FilePort {
   const found = new Map(Object.entries(files).map(([name, file]) => [path.resolve(folder, name), file]));
-  return {
+  const port: Omit<FilePort, 'list'> = {
     root: folder,
     async *read(file) {
       const content = found.get(file);
@@ -28,6 +29,8 @@ export function filesOf(files: Files = {}): FilePort {
       return { kind: content === null ? 'folder' : 'file', realPath, bytes };
     },
   };
+  const links = [...found].filter(([, file]) => Array.isArray(file)).map(([name]) => name);
+  return { ...port, list: memoryListing(port, () => found.keys(), new Set(links)) };
 }
 
 /** Parses a text as `t.yaml`. */

@@ -85,6 +85,7 @@ describe('the schema', () => {
       axis: { step: at('axis/step') },
       step: { keep: at('keep') },
       generate: { rounds: at('generateStep/generate/rounds') },
+      mask: { invert: at('mask/invert') },
     };
     expect(stated).toEqual(defaults);
     expect(at('names/preset')).toBe(defaults.service.names);

@@ -1,4 +1,5 @@
 import type { FilePort } from '../../src/pipeline/files.ts';
+import { memoryListing } from './listing-port.ts';
 
 /** A file port over texts or bytes in memory, delivered in chunks of a given size; counts what was read. */
 export class MemoryFiles implements FilePort {
@@ -23,6 +24,11 @@ export class MemoryFiles implements FilePort {
       this.bytesRead += chunk.length;
       yield chunk;
     }
+  }
+
+  async *list(listing: string): AsyncGenerator<Uint8Array, void, undefined> {
+    this.opened++;
+    yield* memoryListing(this, () => this.contents.keys())(listing);
   }
 
   async facts(file: string): Promise<{ kind: 'file'; realPath: string; bytes: number } | undefined> {

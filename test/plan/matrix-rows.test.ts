@@ -79,6 +79,7 @@ describe('a table of a matrix', () => {
     const watched = {
       root: files.root,
       facts: (file: string) => files.facts(file),
+      list: (listing: string) => files.list(listing),
       async *read(file: string) {
         try {
           yield* files.read(file);

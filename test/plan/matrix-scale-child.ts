@@ -34,7 +34,7 @@ async function* table(): AsyncGenerator<Uint8Array, void, undefined> {
     yield Buffer.from(lines.join(''));
   }
 }
-const files = { root: '/', read: table, facts: async () => undefined };
+const files = { root: '/', read: table, list: table, facts: async () => undefined };
 const tabled = await matrixOf({ axes: [rowed('t.csv', ['id', 'scene', 'light'])] }, files);
 let last: unknown;
 for await (const { vars } of tabled.cells({ shard: { index: 10, of: 10 } })) last = vars['id'];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ButtonWord } from '../../src/pipeline/pipeline.ts';
 import type { Button, Press } from '../../src/plan/job.ts';
 import { findButton, offered, wildcardBranch, wildcardMatches } from '../../src/plan/press.ts';
 
@@ -80,7 +81,7 @@ describe('findButton', () => {
   });
 
   test('finds the words, whatever the prefix and case of the customId', () => {
-    const word = (name: 'reroll' | 'pan left' | 'pan right' | 'pan up' | 'pan down'): Press => ({
+    const word = (name: ButtonWord): Press => ({
       kind: 'word',
       word: name,
     });
@@ -89,6 +90,14 @@ describe('findButton', () => {
     expect(found([word('reroll')], single('6.1'))).toBe('MJ::JOB::reroll::0');
     expect(found([word('reroll')], describeTask)).toBe('MJ::Picread::Retry');
     expect(found([word('reroll')], [button('Reroll', '', 'opaque')])).toBe('opaque');
+    for (const number of ['1', '2', '3', '4'] as const) {
+      const bare = describeTask.map((one) => ({ ...one, customId: `opaque-${one.emoji}` }));
+      const unmarked = describeTask.map((one) => ({ ...one, emoji: '' }));
+      expect(found([word(`prompt ${number}`)], describeTask)).toBe(`MJ::Job::PicReader::${number}`);
+      expect(found([word(`prompt ${number}`)], bare)).toBe(`opaque-${number}️⃣`);
+      expect(found([word(`prompt ${number}`)], unmarked)).toBe(`MJ::Job::PicReader::${number}`);
+      expect(found([word(`prompt ${number}`)], grid())).toBe('none');
+    }
     for (const side of ['left', 'right', 'up', 'down'] as const) {
       expect(found([word(`pan ${side}`)], single('6.1'))).toBe(`MJ::JOB::pan_${side}::1`);
       const opaque = single('6.1').map((one) => ({ ...one, customId: `opaque-${one.emoji}` }));
@@ -137,7 +146,7 @@ describe('offered', () => {
     expect(offered(single('6.1').slice(7, 13))).toBe(
       'Custom Zoom, pan left, pan right, pan up, pan down, Animate (High motion)',
     );
-    expect(offered(describeTask.slice(0, 1))).toBe('1️⃣');
+    expect(offered(describeTask)).toBe('prompt 1, prompt 2, prompt 3, prompt 4, reroll, Imagine all');
     expect(offered([button('', '', 'secret')])).toBe('one without a label');
     expect(offered([])).toBe('no buttons');
   });

@@ -68,6 +68,8 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
       ambiguous: 'retry',
       patienceMs: 3_600_000,
       invalid: 2,
+      permanent: [],
+      transient: [],
     },
     taskMs: 1_200_000,
     speed: 'fast',

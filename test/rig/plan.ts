@@ -12,6 +12,9 @@ export function textFiles(texts: Readonly<Record<string, string>> = {}): FilePor
       if (text === undefined) throw new Error(`no such file: ${file}`);
       yield Buffer.from(text);
     },
+    list: (listing) => {
+      throw new Error(`no such listing: ${listing}`);
+    },
     facts: (file) => {
       const text = texts[file];
       return Promise.resolve(

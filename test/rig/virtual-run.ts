@@ -65,6 +65,8 @@ export function virtualSettings(changes: Partial<RunSettings> = {}): RunSettings
       ambiguous: 'retry',
       patienceMs: 3_600_000,
       invalid: 2,
+      permanent: [],
+      transient: [],
     },
     timeouts: { taskMs: 1_200_000 },
     poll: { minMs: 1000, maxMs: 15_000 },

@@ -9,6 +9,8 @@ const retry = {
   ambiguous: 'retry',
   patienceMs: 600_000,
   invalid: 2,
+  permanent: [],
+  transient: [],
 } as const;
 const route = (): RouteTraffic => new RouteTraffic('submit', { count: 60, perMs: 60_000 }, retry, () => 0.5);
 

@@ -147,7 +147,7 @@ function settingsOf(
         Record<string, Rate>
       >),
     },
-    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000 },
+    retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000, permanent: [], transient: [] },
     budget: {
       ...(budget === undefined ? {} : { submits: budget }),
       ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),

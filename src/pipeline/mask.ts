@@ -1,0 +1,65 @@
+import type { MaskBoxSpec, MaskShapeSpec, MaskSpec } from './pipeline.ts';
+import { defaults } from './settings.ts';
+import type { TemplateTree } from './template.ts';
+import { isTemplate } from './tree.ts';
+import { WrittenNumber } from './value.ts';
+
+type Members = Readonly<Record<string, TemplateTree>>;
+
+const isList = (tree: unknown): tree is readonly TemplateTree[] => Array.isArray(tree);
+
+const isMembers = (tree: unknown): tree is Members =>
+  typeof tree === 'object' &&
+  tree !== null &&
+  !isList(tree) &&
+  !isTemplate(tree) &&
+  !(tree instanceof WrittenNumber);
+
+const wrong = (): Error => new Error('Internal error: a mask that is none passed the checks.');
+
+/**
+ * A `mask` field in one form, however it is written: `masks/neck.png` is `{ file: masks/neck.png }`, and what is not
+ * inverted says so.
+ *
+ * @param tree the field of a step or a path segment that has passed the checks
+ */
+export function maskOf(tree: TemplateTree): MaskSpec {
+  if (isTemplate(tree)) return { file: tree, invert: defaults.mask.invert };
+  if (!isMembers(tree)) throw wrong();
+  const invert = typeof tree['invert'] === 'boolean' ? tree['invert'] : defaults.mask.invert;
+  const { file, shapes } = tree as { readonly file?: TemplateTree; readonly shapes?: TemplateTree };
+  if (isTemplate(file)) return { file, invert };
+  if (!isList(shapes)) throw wrong();
+  return { shapes: shapes.map(shapeOf), invert };
+}
+
+function shapeOf(tree: TemplateTree): MaskShapeSpec {
+  if (!isMembers(tree)) throw wrong();
+  const { rectangle, ellipse } = tree as { readonly rectangle?: MaskBoxSpec; readonly ellipse?: MaskBoxSpec };
+  if (rectangle !== undefined) return { rectangle };
+  if (ellipse !== undefined) return { ellipse };
+  throw wrong();
+}
+
+/** Sums of fractions such as 0.7 and 0.3 miss 1 by as much. */
+const tolerance = 1e-9;
+
+/**
+ * What is wrong with a box as a list of values, in words for a message; undefined for `[x, y, width, height]` of a part of
+ * the image that is not empty. Templates are judged when they are rendered, by whoever renders them.
+ */
+export function boxMistake(box: readonly unknown[]): string | undefined {
+  const numbers = box.map((value) => (value instanceof WrittenNumber ? value.value : value));
+  if (
+    numbers.length !== 4 ||
+    !numbers.every((value) => typeof value === 'number' && Number.isFinite(value))
+  ) {
+    return 'it is not four numbers: x, y, width and height';
+  }
+  const [x, y, width, height] = numbers as [number, number, number, number];
+  if (width <= 0) return 'its width is not above 0';
+  if (height <= 0) return 'its height is not above 0';
+  if (x < 0 || x + width > 1 + tolerance) return 'it reaches beyond the side of the image';
+  if (y < 0 || y + height > 1 + tolerance) return 'it reaches beyond the top or the bottom of the image';
+  return undefined;
+}

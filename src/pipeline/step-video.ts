@@ -1,0 +1,28 @@
+import { member } from './node.ts';
+import type { Reports } from './reports.ts';
+import type { StepDraft } from './step-read.ts';
+
+/** Reports a video step that extends what is no video. */
+export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, reports: Reports): void {
+  const operation = step.kind === 'video' ? member(step.node, 'video') : undefined;
+  const extend = operation?.kind === 'mapping' ? operation.entries.get('extend') : undefined;
+  if (extend === undefined) return;
+  const { from } = step;
+  if (from === undefined) {
+    // An address with mistakes has been reported.
+    if (step.node.entries.has('from')) return;
+    const message = 'There is no video to extend.';
+    reports.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');
+    return;
+  }
+  const target = steps.get(from.step);
+  if (target?.kind === undefined) return;
+  if (target.kind !== 'video') {
+    const message = `Step "${target.name}" is of kind ${target.kind}; only what a video step makes can be extended.`;
+    reports.error('video.extend', from.position, message, 'A video of an image has that as its image.');
+  } else if (from.segments.length > 0) {
+    const message = `"${from.source}" is one of its buttons, and it is the step's own result that is extended.`;
+    const hint = `Write from: ${target.name}; or press the button of it with click: Extend (Low motion).`;
+    reports.error('video.extend', from.position, message, hint);
+  }
+}

@@ -1,0 +1,34 @@
+import path from 'node:path';
+import { listingText } from '../../src/pipeline/file-glob.ts';
+import { type FolderEntry, type Folders, listFiles } from '../../src/pipeline/file-list.ts';
+import type { FilePort } from '../../src/pipeline/files.ts';
+
+/** What stands in the folders of files that are known by their absolute paths; folders come last, as nobody sorts them. */
+const entriesOf = (names: () => Iterable<string>, links: ReadonlySet<string>): Folders['entries'] =>
+  async function* (folder) {
+    const found = new Map<string, FolderEntry['kind']>();
+    for (const name of names()) {
+      const way = path.relative(folder, name);
+      const [head = '', ...rest] = way.split(path.sep);
+      if (head === '..' || head === '') continue;
+      found.set(head, links.has(name) ? 'link' : rest.length > 0 ? 'folder' : 'file');
+    }
+    for (const [name, kind] of [...found].toReversed()) yield { name, kind };
+  };
+
+/** `FilePort.list` over files in memory. */
+export const memoryListing = (
+  files: Pick<FilePort, 'root' | 'facts'>,
+  names: () => Iterable<string>,
+  links: ReadonlySet<string> = new Set(),
+): FilePort['list'] =>
+  async function* (listing) {
+    const facts: FilePort['facts'] = async (file) => {
+      const own = await files.facts(file);
+      if (own !== undefined) return own;
+      const isFolder = [...names()].some((name) => name.startsWith(`${file}${path.sep}`));
+      return isFolder ? { kind: 'folder', realPath: file, bytes: 0 } : undefined;
+    };
+    const found = await listFiles(listing, { root: files.root, facts, entries: entriesOf(names, links) });
+    yield Buffer.from(listingText(found));
+  };
