@@ -53,7 +53,7 @@ export interface Matrix {
  *
  * @param file the pipeline file as the user gave it, for diagnostics
  * @returns all that is wrong: codes `table.*` (in the table's file, see `TableErrorCode`), `matrix.exclude-nothing`,
- *   `matrix.empty`, `matrix.too-large`; `sourceLine` is empty where only the pipeline's text would have it
+ *   `matrix.empty`, `matrix.too-large`, `matrix.sample-too-large`; `sourceLine` is empty where only the pipeline's text would have it
  * @throws the signal's reason when it is aborted
  */
 export async function prepareMatrix(
@@ -149,6 +149,9 @@ function tableProblem(
   };
 }
 
+/** Combinations that a sample is drawn from, at most: some ten seconds' work. */
+const mostSampled = 100_000_000;
+
 function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
   const problem = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
     line: at.line,
@@ -163,6 +166,10 @@ function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diag
   const start = spec.axes[0]?.position ?? spec.include[0]?.position ?? { line: 1, column: 1, length: 1 };
   if (space.product * spec.repeat > Number.MAX_SAFE_INTEGER / 2) {
     return [problem(start, 'matrix.too-large', 'The matrix has more cells than can be counted exactly.')];
+  }
+  if (spec.sample !== undefined && spec.sample.count < space.kept && space.product > mostSampled) {
+    const message = `A sample is drawn by looking at each of the ${space.product} combinations; more than ${mostSampled} would take too long. Give the axes fewer values: a sample of a coarser matrix is as good.`;
+    return [problem(start, 'matrix.sample-too-large', message)];
   }
   const problems = spec.exclude
     .filter((exclude, index) => space.excludesNothing(exclude, index))

@@ -175,6 +175,14 @@ describe('what is wrong with a matrix', () => {
     expect((await problemsOf({ axes })).map(({ code }) => code)).toEqual(['matrix.too-large']);
   });
 
+  it('refuses to draw a sample from more combinations than can be looked at, unless it takes them all', async () => {
+    const axes = [ranged('a', 1, 1e8), ranged('b', 1, 2)];
+    const codesOf = async (count: number): Promise<readonly string[]> =>
+      (await problemsOf({ axes, sample: { count, seed: 1 } })).map(({ code }) => code);
+    expect(await codesOf(10)).toEqual(['matrix.sample-too-large']);
+    expect(await codesOf(2e8)).toEqual([]);
+  });
+
   it('shows the mistakes of a table in the table, relative to where the pipeline was named', async () => {
     const files = new MemoryFiles({ '/data/t.csv': 'scene,light\ndusk,low\nnoon\n' });
     const axis = { ...rowed('/data/t.csv', ['scene', 'light']), declared: '../data/t.csv' };

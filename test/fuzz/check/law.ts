@@ -15,7 +15,13 @@ export class Broken extends Error {
 export type Run = () => Promise<readonly string[]>;
 
 /** Codes of diagnostics that the plan adds to those of `diagnosticCodes`. */
-const planCodes = new Set(['plan.too-large', 'matrix.exclude-nothing', 'matrix.empty', 'matrix.too-large']);
+const planCodes = new Set([
+  'plan.too-large',
+  'matrix.exclude-nothing',
+  'matrix.empty',
+  'matrix.too-large',
+  'matrix.sample-too-large',
+]);
 
 const isKnown = (code: string): boolean => Object.hasOwn(diagnosticCodes, code) || planCodes.has(code);
 
