@@ -5,5 +5,4 @@ import type { Names } from '../service/names.ts';
 export const sandboxNames = ({ botType, ...names }: Names): SandboxNames => ({
   ...names,
   botTypes: [botType, 'NIJI_JOURNEY'],
-  errorType: 'svc_api_error',
 });

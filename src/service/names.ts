@@ -17,6 +17,8 @@ export interface Names {
   readonly mapsTool: string;
   /** The header besides `Authorization` that the native text endpoint takes a key in. */
   readonly keyHeader: string;
+  /** `type` of the service's error bodies (service.md 7.1). Nothing is decided by it; the sandbox answers with it. */
+  readonly errorType: string;
 }
 
 export type NameKey = keyof Names;
@@ -32,6 +34,7 @@ export const namePresets = {
     searchTool: 'vendor_search',
     mapsTool: 'vendorMaps',
     keyHeader: 'x-vendor-api-key',
+    errorType: 'svc_api_error',
   },
   'midjourney-proxy': {
     path: 'mj',
@@ -42,6 +45,7 @@ export const namePresets = {
     searchTool: 'google_search',
     mapsTool: 'googleMaps',
     keyHeader: 'x-goog-api-key',
+    errorType: 'new_api_error',
   },
 } as const satisfies Readonly<Record<string, Names>>;
 
@@ -77,6 +81,7 @@ const shapes: Readonly<Record<NameKey, { readonly pattern: RegExp; readonly what
   searchTool: { pattern: plainWord, what: 'a word such as vendor_search' },
   mapsTool: { pattern: plainWord, what: 'a word such as vendorMaps' },
   keyHeader: { pattern: headerWord, what: 'a header name such as x-vendor-api-key' },
+  errorType: { pattern: plainWord, what: 'a word such as svc_api_error' },
 };
 
 const isNameKey = (name: string): name is NameKey => Object.hasOwn(shapes, name);
