@@ -149,8 +149,8 @@ function tableProblem(
   };
 }
 
-/** Combinations that a sample is drawn from, at most: some ten seconds' work. */
-const mostSampled = 100_000_000;
+/** Combinations that a sample is drawn from, at most: a minute or two of work, which can be stopped. */
+const mostSampled = 1_000_000_000;
 
 function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
   const problem = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
