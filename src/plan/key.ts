@@ -25,8 +25,9 @@ export interface JobIdentity {
    * What is asked for, rendered: its kind (the same words mean something else to another operation), the fields that
    * the pipeline declares (a default that a release adds must not change a key), `extra` (it goes into the same
    * body), and what is pressed, all alternatives in order (`U1 | Foo` asks for something else than `U1` where
-   * U1 is not offered). Of a text job also what it shows, in order, by content: a file's hash, an address as declared, the
-   * key of the job that made it; and the key of the job whose turns come before. How its answer comes (`stream`) and which
+   * U1 is not offered); what it shows, in order, by content: a file's hash, an address as declared, the key of the job that
+   * made it; a mask likewise, by its file's hash or by its shapes, and whether it is inverted. Of a text job also the key of
+   * the job whose turns come before. How its answer comes (`stream`) and which
    * ends of it are accepted (`accept`) are not in it.
    */
   readonly request: JobRequest;

@@ -1,3 +1,4 @@
+import type { StepKind } from '../pipeline/pipeline.ts';
 import { doneGate, type Gate, openGate, slotName } from './gate.ts';
 import type { ImageCount } from './image-count.ts';
 import { isTextKind, type JobError, type JobRecord } from './job.ts';
@@ -31,7 +32,7 @@ const nothingNamed: NamedJobs = {
  * @throws TemplateError `template.several` where a step has several jobs there
  */
 export function readNamed(
-  { request: { names, shows } }: Place,
+  { kind, request: { names, shows } }: Place,
   start: Start,
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): NamedJobs {
@@ -49,7 +50,7 @@ export function readNamed(
   if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
     return { ...found, gate: openGate };
   const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
-  return { ...found, gate: doneGate, ...(empty === undefined ? {} : { failure: noImage(empty) }) };
+  return { ...found, gate: doneGate, ...(empty === undefined ? {} : { failure: noImage(empty, kind) }) };
 }
 
 const imagesIn = (record: JobRecord | undefined): number =>
@@ -62,7 +63,8 @@ function imageCount(shown: readonly Resolved[], key: string): ImageCount {
   return job.gate.kind === 'done' ? imagesIn(job.slot.record) : undefined;
 }
 
-function noImage({ slot }: Resolved): JobError {
+/** A click looks at an image only for the size of its mask. */
+function noImage({ slot }: Resolved, kind: StepKind): JobError {
   const { key = '', text } = slot.record ?? {};
   const madeSome = text?.candidates.some(({ parts }) =>
     parts.some((part) => typeof part === 'object' && part !== null && 'inlineData' in part),
@@ -71,6 +73,6 @@ function noImage({ slot }: Resolved): JobError {
     code: 'input.missing',
     message: madeSome
       ? `The images of ${slotName(slot)} were not kept when it was made. Run with --redo ${key} to make it again.`
-      : `${slotName(slot)} made no image to show.`,
+      : `${slotName(slot)} made no image to ${kind === 'click' ? 'mask' : 'show'}.`,
   };
 }

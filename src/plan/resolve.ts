@@ -2,7 +2,7 @@ import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
 import { doneGate, type Gate, gateOf } from './gate.ts';
 import { type ImageFiles, noImageFiles } from './image-files.ts';
-import { inputsOf, type JobSpec, type Press } from './job.ts';
+import { inputsOf, isTextKind, type JobSpec, type Press } from './job.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
 import { readNamed } from './named.ts';
 import { stepNamed } from './order.ts';
@@ -214,9 +214,14 @@ class CellResolution {
   }
 }
 
-/** The nearest prompt, as it was sent. The buttons of a describe draw what it suggests, not what its image was drawn from. */
+/**
+ * The nearest prompt of an image, as it was sent. The buttons of a describe draw what it suggests, not what its own image was
+ * drawn from, and what a text model was asked is no prompt of an image.
+ */
 const promptAbove = (above: Resolved | undefined): string | undefined =>
-  above?.place.kind === 'describe' ? undefined : above?.slot.prompt;
+  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind)
+    ? undefined
+    : above.slot.prompt;
 
 /** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {

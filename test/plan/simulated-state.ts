@@ -65,6 +65,33 @@ export class SimulatedState {
     });
   }
 
+  /** What a describe suggests, which is written to a file of its own (protocol.md 1.4). */
+  described(slot: Slot, prompts: readonly string[], changes: Partial<JobRecord> = {}): void {
+    this.done(slot, [], {
+      result: { imageUrl: 'https://images.test/shown.png', buttons: [], prompts },
+      artifacts: slot.keep
+        ? [{ output: 1, file: 'text/x.txt', bytes: 1, sha256: 'x', mime: 'text/plain' }]
+        : [],
+      ...changes,
+    });
+  }
+
+  filmed(slot: Slot, videoUrls: readonly string[], changes: Partial<JobRecord> = {}): void {
+    this.done(slot, [], {
+      result: { buttons: [button('U1'), button('U2')], videoUrls },
+      artifacts: slot.keep
+        ? videoUrls.map((_, at) => ({
+            output: at + 1,
+            file: `video/x-${at + 1}.mp4`,
+            bytes: 1,
+            sha256: 'x',
+            mime: 'video/mp4',
+          }))
+        : [],
+      ...changes,
+    });
+  }
+
   fail(slot: Slot, code = 'task.failed'): void {
     this.put(slot, 'failed', { error: { code, message: `it failed: ${code}` } });
   }
