@@ -6,7 +6,7 @@ import { onDisk } from './failure.ts';
 import type { Bytes } from './formats/format.ts';
 
 /** The folders of a run directory that artifacts lie in. */
-export type ArtifactRoot = 'images' | 'text';
+export type ArtifactRoot = 'images' | 'text' | 'video';
 
 /** A file on its way into the folder. */
 export interface IncomingFile extends Bytes {

@@ -4,6 +4,7 @@ import { type DownloadClock, startDeadline, systemClock } from './deadline.ts';
 import { SaveError } from './failure.ts';
 import { keepAnswer } from './keep-answer.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
+import { images, videos } from './media.ts';
 import { checkName } from './names.ts';
 import { aborted, openLink } from './request.ts';
 import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
@@ -11,20 +12,26 @@ import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writ
 export interface ArtifactWriterOptions extends LinkOptions {
   /** The run directory; the caller holds its lock. */
   readonly directory: string;
-  /** Of one file. Default 256 MiB. */
+  /** Of one image. Default 256 MiB. */
   readonly maxBytes?: number;
+  /** Of one video. Default 512 MiB. */
+  readonly maxVideoBytes?: number;
   /** Width times height of one image. Default 268,402,689, which is also the most that sharp opens. */
   readonly maxPixels?: number;
   /** Default: the machine's. */
   readonly clock?: DownloadClock;
 }
 
-const defaults = { maxBytes: 256 * 1024 * 1024, maxPixels: 0x3fff * 0x3fff } as const;
+const defaults = {
+  maxBytes: 256 * 1024 * 1024,
+  maxVideoBytes: 512 * 1024 * 1024,
+  maxPixels: 0x3fff * 0x3fff,
+} as const;
 
 /**
- * Brings images into `images/<first 2 characters of key>/<key>-<output>.<extension>` of a run directory, and texts into
- * `text/` in the same way. A file has its final name when it is whole, known to be what it should be and on the
- * disk, and not before; the answer comes after that.
+ * Brings images into `images/<first 2 characters of key>/<key>-<output>.<extension>` of a run directory, videos and texts
+ * into `video/` and `text/` in the same way. A file has its final name when it is whole, known to be what it should be
+ * and on the disk, and not before; the answer comes after that.
  */
 export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
   const route = openRoute(options);
@@ -35,19 +42,31 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     maxPixels: options.maxPixels ?? defaults.maxPixels,
     mask,
   };
-  const images = new ArtifactFolder(options.directory, 'images');
-  const text = new ArtifactFolder(options.directory, 'text');
+  const maxVideoBytes = options.maxVideoBytes ?? defaults.maxVideoBytes;
+  const folders = {
+    images: new ArtifactFolder(options.directory, 'images'),
+    text: new ArtifactFolder(options.directory, 'text'),
+    video: new ArtifactFolder(options.directory, 'video'),
+  };
+  const wanted = {
+    image: { media: images, folder: folders.images, limits },
+    video: { media: videos, folder: folders.video, limits: { ...limits, maxBytes: maxVideoBytes } },
+  };
   const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
 
   return {
-    save: async ({ url, key, output }, signal): Promise<SaveAnswer> => {
+    save: async ({ url, key, output, media = 'image' }, signal): Promise<SaveAnswer> => {
       checkName(key, output);
       if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
       const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
       try {
         const arrival = await openLink(url, route, deadline, clock.now());
         try {
-          return { ok: true, value: await bringIn(arrival, images, { key, output }, deadline, limits) };
+          const { folder, limits: bounds, ...as } = wanted[media];
+          return {
+            ok: true,
+            value: await bringIn(arrival, folder, { key, output, ...as }, deadline, bounds),
+          };
         } finally {
           arrival.discard();
         }
@@ -60,7 +79,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     },
     keep: async (request, signal): Promise<KeepAnswer> => {
       try {
-        return { ok: true, value: await keepAnswer(request, { images, text }, limits, signal) };
+        return { ok: true, value: await keepAnswer(request, folders, limits, signal) };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
         throw failure;
@@ -68,8 +87,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     },
     close: async () => {
       await route.close();
-      await images.close();
-      await text.close();
+      for (const folder of Object.values(folders)) await folder.close();
     },
   };
 }

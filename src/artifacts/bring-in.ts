@@ -1,14 +1,15 @@
 import type { Artifact } from '../plan/job.ts';
 import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
-import { headLength, imageExtensions, imageFormat, notAnImage, wordsLength } from './content.ts';
+import { headLength, notWanted, wordsLength } from './content.ts';
 import type { Deadline } from './deadline.ts';
 import { fail } from './failure.ts';
-import type { ImageFormat } from './formats/format.ts';
-import { imagePath } from './names.ts';
+import type { VideoFormat } from './formats/format.ts';
+import { formatOf, type Media, otherNames } from './media.ts';
 import { type Arrival, chunks } from './request.ts';
 
 /** What a download may be, and may say. */
 export interface DownloadLimits {
+  /** Of one file. */
   readonly maxBytes: number;
   readonly maxPixels: number;
   /** Takes secrets out of a text. */
@@ -16,19 +17,19 @@ export interface DownloadLimits {
 }
 
 /**
- * Takes an arriving image in under its final name. @throws SaveError
+ * Takes an arriving file in under its final name. @throws SaveError
  */
 export async function bringIn(
   arrival: Arrival,
   folder: ArtifactFolder,
-  of: { readonly key: string; readonly output: number },
+  of: { readonly key: string; readonly output: number; readonly media: Media },
   deadline: Deadline,
   limits: DownloadLimits,
 ): Promise<Artifact> {
   if ((arrival.contentLength ?? 0) > limits.maxBytes) tooLarge(arrival, limits);
   const file = await folder.receive(`${of.key}-${of.output}`);
   try {
-    const format = await receive(arrival, file, deadline, limits);
+    const format = await receive(arrival, file, of.media, deadline, limits);
     const size = await format.measure(file);
     if (size === undefined) {
       return fail({
@@ -37,26 +38,23 @@ export async function bringIn(
         message: `The ${format.mime} file at ${arrival.link} is damaged, or its end is missing (${file.size} bytes came).`,
       });
     }
-    if (size.width * size.height > limits.maxPixels) {
+    if ((size.width ?? 0) * (size.height ?? 0) > limits.maxPixels) {
       return fail({
         code: 'download.too-large',
         class: 'permanent',
-        message: `The image at ${arrival.link} claims ${size.width} × ${size.height} pixels.`,
+        message: `The ${of.media.name} at ${arrival.link} claims ${size.width} × ${size.height} pixels.`,
       });
     }
-    const name = imagePath(of.key, of.output);
     const artifact: Artifact = {
       output: of.output,
-      file: `${name}.${format.extension}`,
+      file: `${of.media.path(of.key, of.output)}.${format.extension}`,
       bytes: file.size,
       sha256: file.sha256,
       mime: format.mime,
       ...size,
     };
     await file.finish(artifact.file);
-    await folder.remove(
-      imageExtensions.filter((other) => other !== format.extension).map((other) => `${name}.${other}`),
-    );
+    await folder.remove(otherNames(of.media, of.key, of.output, format.extension));
     return artifact;
   } finally {
     await file.discard();
@@ -67,11 +65,12 @@ export async function bringIn(
 async function receive(
   arrival: Arrival,
   file: IncomingFile,
+  media: Media,
   deadline: Deadline,
   limits: DownloadLimits,
-): Promise<ImageFormat> {
+): Promise<VideoFormat> {
   let start: Buffer = Buffer.alloc(0);
-  let format: ImageFormat | undefined;
+  let format: VideoFormat | undefined;
   for await (const chunk of chunks(arrival, deadline)) {
     if (format !== undefined) {
       if (file.size + chunk.length > limits.maxBytes) tooLarge(arrival, limits);
@@ -80,7 +79,7 @@ async function receive(
     }
     start = Buffer.concat([start, chunk]);
     if (start.length < headLength) continue;
-    format = imageFormat(start);
+    format = formatOf(media, start);
     if (format === undefined) {
       if (start.length >= wordsLength) break;
       continue;
@@ -96,9 +95,9 @@ async function receive(
       message: `${arrival.link} gave an empty file.`,
     });
   }
-  format = imageFormat(start);
+  format = formatOf(media, start);
   if (format === undefined)
-    return fail(notAnImage(start.subarray(0, wordsLength), arrival.link, limits.mask));
+    return fail(notWanted(start.subarray(0, wordsLength), arrival.link, media, limits.mask));
   await file.write(start);
   return format;
 }

@@ -1,10 +1,6 @@
 import { shownWords } from './failure.ts';
-import { avif } from './formats/avif.ts';
 import type { ImageFormat } from './formats/format.ts';
-import { gif } from './formats/gif.ts';
-import { jpeg } from './formats/jpeg.ts';
-import { png } from './formats/png.ts';
-import { webp } from './formats/webp.ts';
+import { formatOf, imageFormats, images, type Media, videos } from './media.ts';
 import type { SaveFailure } from './writer.ts';
 
 /** How much of a body is needed to know its format. */
@@ -13,14 +9,12 @@ export const headLength = 64;
 /** How much of a body that is no image is read, for the words in it. */
 export const wordsLength = 4096;
 
-const formats: readonly ImageFormat[] = [png, jpeg, webp, gif, avif];
-
 /** The extensions that images are given, without the dot. */
-export const imageExtensions: readonly string[] = formats.map((format) => format.extension);
+export const imageExtensions: readonly string[] = imageFormats.map((format) => format.extension);
 
 /** The format of a file that begins with these bytes. Headers and names are not asked: they are often wrong. */
 export function imageFormat(head: Buffer): ImageFormat | undefined {
-  return formats.find((format) => format.matches(head));
+  return imageFormats.find((format) => format.matches(head));
 }
 
 /** Still images of the HEIF family, which models take and the service does not give (ISO/IEC 23008-12). */
@@ -40,26 +34,30 @@ export function inputType(head: Buffer): string | undefined {
 }
 
 /**
- * What came instead of an image, and whether another try may help.
+ * What came instead of an image or a video, and whether another try may help.
  *
  * @param mask takes secrets out of words before they are cut: half a secret is no longer found
  */
-export function notAnImage(
+export function notWanted(
   start: Buffer,
   link: string,
+  media: Media = images,
   mask: (text: string) => string = (text) => text,
 ): SaveFailure {
   const text = mask(start.toString('utf8'))
     .replace(/^\uFEFF/, '')
     .trimStart();
   const failure = (found: string, kind: SaveFailure['class']): SaveFailure => ({
-    code: 'download.not-image',
+    code: media.otherwise,
     class: kind,
-    message: `${link} gave ${found} instead of an image.`,
+    message: `${link} gave ${found} instead of ${media.name === 'image' ? 'an image' : 'a video'}.`,
   });
 
-  // Image proxies answer some of their errors with 200 (protocol.md 3); the next try may pass.
-  if (/^[{[]/.test(text)) return failure(`a JSON message (${shownWords(wordsOfJson(text))})`, 'retry');
+  const other = formatOf(media === images ? videos : images, start);
+  if (other !== undefined) return failure(`a file of type ${other.mime}`, 'permanent');
+  // Image routes answer some of their errors with 200, an expired link among them (protocol.md 2.2): a fresh one may lead
+  // past it.
+  if (/^[{[]/.test(text)) return failure(`a JSON message (${shownWords(wordsOfJson(text))})`, 'fresh-link');
   if (/^<\?xml|^<svg|^<!doctype svg/i.test(text) && /<svg[\s>]/i.test(text)) {
     return failure('an SVG drawing, which may hold scripts,', 'permanent');
   }

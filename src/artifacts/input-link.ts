@@ -1,9 +1,10 @@
 import { fromBase64 } from './base64.ts';
-import { headLength, inputType, notAnImage, wordsLength } from './content.ts';
+import { headLength, inputType, notWanted, wordsLength } from './content.ts';
 import type { Deadline } from './deadline.ts';
 import { fail, SaveError } from './failure.ts';
 import { notImage, tooLarge } from './input-failure.ts';
 import { largestInput } from './inputs.ts';
+import { images } from './media.ts';
 import { type Arrival, chunks, openLink, type Route } from './request.ts';
 import type { SaveFailure } from './writer.ts';
 
@@ -52,7 +53,7 @@ async function readArrival(
     });
   }
   if (inputType(bytes) === undefined) {
-    return fail(notAnImage(bytes.subarray(0, wordsLength), arrival.link, mask));
+    return fail(notWanted(bytes.subarray(0, wordsLength), arrival.link, images, mask));
   }
   return bytes;
 }

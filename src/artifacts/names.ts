@@ -5,6 +5,8 @@
 export const imagePath = (key: string, output: number): string =>
   `images/${key.slice(0, 2)}/${key}-${output}`;
 
+export const videoPath = (key: string, output: number): string => `video/${key.slice(0, 2)}/${key}-${output}`;
+
 export const textPath = (key: string, output: number): string => `text/${key.slice(0, 2)}/${key}-${output}`;
 
 /** The service's whole answer. */

@@ -7,7 +7,7 @@ import { type Deadline, TimedOut } from './deadline.ts';
 import { fail, SaveError, shownLink, shownWords } from './failure.ts';
 import type { SaveFailure } from './writer.ts';
 
-/** Hops that a link may take; image links take one or two. */
+/** Hops that a link may take; links to images take one or two. */
 const mostRedirects = 5;
 /** Of a body that is not wanted: this much is read off so that the connection can be used again. */
 const dumpedBytes = 65_536;
@@ -24,7 +24,7 @@ export interface Route {
   readonly giver?: string;
 }
 
-/** An image on its way. */
+/** A file on its way. */
 export interface Arrival {
   readonly url: URL;
   /** The same, as it may be shown. */
@@ -68,7 +68,7 @@ export async function openLink(
   return fail({
     code: 'download.status',
     class: 'permanent',
-    message: `The image link was redirected more than ${mostRedirects} times, at last to ${shownLink(url)}.`,
+    message: `The link was redirected more than ${mostRedirects} times, at last to ${shownLink(url)}.`,
   });
 }
 
@@ -84,7 +84,7 @@ function parseLink(link: string, route: Route, base?: URL): URL {
     return fail({
       code: 'download.address',
       class: 'permanent',
-      message: `${giverOf(route)} gave an image link that is no web address: ${shownWords(link).slice(0, 80)}`,
+      message: `${giverOf(route)} gave a link that is no web address: ${shownWords(link).slice(0, 80)}`,
       cause,
     });
   }
@@ -93,14 +93,14 @@ function parseLink(link: string, route: Route, base?: URL): URL {
 const holdsSecret = (route: Route): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
-  message: `${giverOf(route)} gave an image link that holds the API key or another secret of yours: it is neither followed nor kept.`,
+  message: `${giverOf(route)} gave a link that holds the API key or another secret of yours: it is neither followed nor kept.`,
 });
 
 const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
   message:
-    `The image link ${url.protocol.startsWith('http') ? shownLink(url) : `(${url.protocol}…)`} is not followed: ` +
+    `The link ${url.protocol.startsWith('http') ? shownLink(url) : `(${url.protocol}…)`} is not followed: ` +
     `${why}. Links may lead to public addresses and to the host of the service's base address.`,
   cause,
 });
@@ -170,7 +170,7 @@ function interrupted(
     class: 'retry',
     message:
       stage === 'truncated'
-        ? `The image at ${shownLink(url)} broke off (${cause.message}).`
+        ? `The file at ${shownLink(url)} broke off (${cause.message}).`
         : `${shownLink(url)} could not be reached (${cause.message || String(cause.code)}).`,
     cause,
   });
@@ -225,7 +225,7 @@ function decoder(coding: string, url: URL): (() => Transform) | undefined {
       return fail({
         code: 'download.not-image',
         class: 'retry',
-        message: `${shownLink(url)} gave the image in a content coding that was not asked for (${shownWords(coding)}).`,
+        message: `${shownLink(url)} gave its file in a content coding that was not asked for (${shownWords(coding)}).`,
       });
   }
 }
@@ -257,7 +257,7 @@ export async function* chunks(arrival: Arrival, deadline: Deadline): AsyncGenera
     fail({
       code: 'download.truncated',
       class: 'retry',
-      message: `The image at ${arrival.link} broke off after ${received} of ${arrival.contentLength} bytes.`,
+      message: `The file at ${arrival.link} broke off after ${received} of ${arrival.contentLength} bytes.`,
     });
   }
 }

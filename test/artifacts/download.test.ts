@@ -317,10 +317,27 @@ describe('bodies', () => {
 
   it('that are messages are shown, not saved', async () => {
     const json = await save((response) => response.end('{"error":"http_get_image_failed"}'));
-    expect(errorOf(json)).toMatchObject({ code: 'download.not-image', class: 'retry' });
+    expect(errorOf(json)).toMatchObject({ code: 'download.not-image', class: 'fresh-link' });
     expect(errorOf(json).message).toContain('http_get_image_failed');
     const page = await save((response) => response.end(`<!doctype html>${' '.repeat(100_000)}`));
     expect(errorOf(page)).toMatchObject({ code: 'download.not-image', class: 'fresh-link' });
+  });
+});
+
+describe('a link with a number that changes', () => {
+  it('is asked for as it is, and shown without it', async () => {
+    const bytes = await picture();
+    const asked: string[] = [];
+    const answer = await save((response, path) => {
+      asked.push(path);
+      response.end(path.endsWith('?rand=17') ? bytes : '{"error":"midjourney_task_not_found"}');
+    });
+    expect(asked).toEqual(['/image.png?signature=hidden']);
+    expect(errorOf(answer).message).toContain('midjourney_task_not_found');
+    const server = await startServer((request, response) =>
+      response.end(request.url === '/mj/image/1?rand=17' ? bytes : 'wrong'),
+    );
+    expect((await saveLink(`${server.url}/mj/image/1?rand=17`)).ok).toBe(true);
   });
 });
 

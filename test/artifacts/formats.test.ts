@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { imageFormat, notAnImage } from '../../src/artifacts/content.ts';
+import { imageFormat, notWanted } from '../../src/artifacts/content.ts';
 import type { Bytes, Size } from '../../src/artifacts/formats/format.ts';
 import { expected, gallery } from './gallery.ts';
 
@@ -59,15 +59,15 @@ describe.each(names)('an image: %s', (name) => {
 
 describe('what is no image', () => {
   const cases: readonly (readonly [string, string | Buffer, string, string])[] = [
-    ['a JSON error', '{"error":{"message":"http_get_image_failed"}}', 'retry', 'http_get_image_failed'],
-    ['a flat JSON error', '{"code":4,"description":"task gone"}', 'retry', 'task gone'],
-    ['JSON that breaks off', '{"error": "half', 'retry', 'half'],
+    ['a JSON error', '{"error":{"message":"http_get_image_failed"}}', 'fresh-link', 'http_get_image_failed'],
+    ['a flat JSON error', '{"code":4,"description":"task gone"}', 'fresh-link', 'task gone'],
+    ['JSON that breaks off', '{"error": "half', 'fresh-link', 'half'],
     ['a web page', '<!DOCTYPE html><title>Log in</title>', 'fresh-link', 'web page'],
     ['a web page after white space', '\uFEFF\n <html>', 'fresh-link', 'web page'],
     ['a drawing', '<svg xmlns="http://www.w3.org/2000/svg">', 'permanent', 'SVG'],
     ['a drawing with a prologue', '<?xml version="1.0"?>\n<svg >', 'permanent', 'SVG'],
     ['a text', 'error code: 1015', 'retry', 'error code: 1015'],
-    ['a film', Buffer.from('0000001c667479706d703432000000006d703432', 'hex'), 'permanent', 'another kind'],
+    ['a film', Buffer.from('0000001c667479706d703432000000006d703432', 'hex'), 'permanent', 'video/mp4'],
     [
       'a HEIC image',
       Buffer.from('00000018667479706865696300000000686569636d696631', 'hex'),
@@ -79,13 +79,13 @@ describe('what is no image', () => {
   it.each(cases)('is named: %s', (_name, body, kind, words) => {
     const start = Buffer.from(body);
     expect(imageFormat(start)).toBeUndefined();
-    const failure = notAnImage(start, 'https://cdn.example/a.png');
+    const failure = notWanted(start, 'https://cdn.example/a.png');
     expect(failure).toMatchObject({ code: 'download.not-image', class: kind });
     expect(failure.message).toContain(words);
   });
 
   it('is shown in one short line without control characters', () => {
-    const failure = notAnImage(Buffer.from(`{"error":"\u001B[2J\\u001b[31m${'x'.repeat(900)}"}`), 'link');
+    const failure = notWanted(Buffer.from(`{"error":"\u001B[2J\\u001b[31m${'x'.repeat(900)}"}`), 'link');
     expect(failure.message).not.toMatch(/\p{Cc}/u);
     expect(failure.message.length).toBeLessThan(300);
   });

@@ -1,3 +1,4 @@
+import { type Box, boxesIn, boxLength, brandsOf } from './box.ts';
 import { type Bytes, type ImageFormat, type Size, sizeOf } from './format.ts';
 
 /** More than real files have. */
@@ -8,40 +9,17 @@ const mostMetaBytes = 1_048_576;
 export const avif: ImageFormat = {
   mime: 'image/avif',
   extension: 'avif',
-  matches: (head) => {
-    if (head.toString('latin1', 4, 8) !== 'ftyp' || head.length < 16) return false;
-    const brands = head.toString('latin1', 8, Math.min(head.length, head.readUInt32BE(0)));
-    return /^(?:.{4})*?avi[fs]/s.test(brands);
-  },
+  matches: (head) => brandsOf(head).some((brand) => /^avi[fs]$/.test(brand)),
   measure: async (bytes) => {
-    let position = 0;
-    let size: Size | undefined;
-    for (let count = 0; position < bytes.size; count += 1) {
-      const head = await bytes.read(position, 16);
-      const length = boxLength(head, bytes.size - position);
-      if (count === mostBoxes || length === undefined || position + length > bytes.size) return undefined;
-      if (head.toString('latin1', 4, 8) === 'meta') size = await measureMeta(bytes, position, length);
-      position += length;
-    }
-    return size;
+    const meta = (await boxesIn(bytes, 0, bytes.size))?.findLast(({ name }) => name === 'meta');
+    return meta === undefined ? undefined : await measureMeta(bytes, meta);
   },
 };
 
-/** Length of a box with its header; undefined where it makes no sense. */
-function boxLength(head: Buffer, rest: number): number | undefined {
-  if (head.length < 8) return undefined;
-  const short = head.readUInt32BE(0);
-  if (short === 0) return rest;
-  if (short !== 1) return short >= 8 ? short : undefined;
-  if (head.length < 16) return undefined;
-  const long = Number(head.readBigUInt64BE(8));
-  return long >= 16 ? long : undefined;
-}
-
 /** The largest of the sizes that the file's items have: a thumbnail or a tile is smaller than the image. */
-async function measureMeta(bytes: Bytes, position: number, length: number): Promise<Size | undefined> {
-  if (length > mostMetaBytes) return undefined;
-  const meta = await bytes.read(position, length);
+async function measureMeta(bytes: Bytes, { from, to }: Box): Promise<Size | undefined> {
+  if (to - from > mostMetaBytes) return undefined;
+  const meta = await bytes.read(from, to - from);
   let largest: Size | undefined;
   let left = mostBoxes;
   const visit = (from: number, to: number): void => {
@@ -60,6 +38,6 @@ async function measureMeta(bytes: Bytes, position: number, length: number): Prom
     }
   };
   // `meta` has four bytes of version and flags before the boxes in it.
-  visit(12, meta.length);
+  visit(4, meta.length);
   return largest;
 }

@@ -31,6 +31,12 @@ export interface ImageFormat {
   measure(bytes: Bytes): Promise<Size | undefined>;
 }
 
+/** A format of moving pictures, known and looked at in the same way. */
+export interface VideoFormat extends Omit<ImageFormat, 'measure'> {
+  /** The size, as far as the file's head tells; undefined where the file is damaged or its end is missing. */
+  measure(bytes: Bytes): Promise<Partial<Size> | undefined>;
+}
+
 /** What is found at the very end of a whole file is looked for in this much of it: some programs append their own. */
 const tailLength = 65_536;
 

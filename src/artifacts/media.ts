@@ -1,0 +1,67 @@
+import type { ArtifactRoot } from './artifact-folder.ts';
+import { avif } from './formats/avif.ts';
+import { brandsOf } from './formats/box.ts';
+import type { ImageFormat, VideoFormat } from './formats/format.ts';
+import { gif } from './formats/gif.ts';
+import { jpeg } from './formats/jpeg.ts';
+import { mov, mp4 } from './formats/mp4.ts';
+import { png } from './formats/png.ts';
+import { webm } from './formats/webm.ts';
+import { webp } from './formats/webp.ts';
+import { imagePath, videoPath } from './names.ts';
+import type { SaveFailure } from './writer.ts';
+
+/** What a link should lead to, and where it is brought. */
+export interface Media {
+  readonly name: 'image' | 'video';
+  readonly formats: readonly VideoFormat[];
+  readonly root: ArtifactRoot;
+  /** The final name of an output, without extension. */
+  readonly path: (key: string, output: number) => string;
+  /** The code of what is something else. */
+  readonly otherwise: SaveFailure['code'];
+}
+
+export const imageFormats: readonly ImageFormat[] = [png, jpeg, webp, gif, avif];
+
+export const images: Media = {
+  name: 'image',
+  formats: imageFormats,
+  root: 'images',
+  path: imagePath,
+  otherwise: 'download.not-image',
+};
+
+/** Films, and the image formats that can move. A GIF may hold a single picture: its head does not tell. */
+export const videos: Media = {
+  name: 'video',
+  formats: [
+    mp4,
+    mov,
+    webm,
+    // The bit for animation in the flags of an extended file (RFC 9649, section 2.7).
+    { ...webp, matches: (head) => webp.matches(head) && isExtended(head) && ((head[20] ?? 0) & 0x02) !== 0 },
+    gif,
+    { ...avif, matches: (head) => avif.matches(head) && brandsOf(head).includes('avis') },
+  ],
+  root: 'video',
+  path: videoPath,
+  otherwise: 'download.not-video',
+};
+
+const isExtended = (head: Buffer): boolean => head.toString('latin1', 12, 16) === 'VP8X';
+
+/** The format of a file that begins with these bytes. Headers and names are not asked: they are often wrong. */
+export const formatOf = ({ formats }: Media, head: Buffer): VideoFormat | undefined =>
+  formats.find((format) => format.matches(head));
+
+/** The names that an output of such media could have under other formats than the one with this extension. */
+export const otherNames = (
+  { formats, path }: Media,
+  key: string,
+  output: number,
+  extension: string,
+): readonly string[] =>
+  formats
+    .filter((other) => other.extension !== extension)
+    .map((other) => `${path(key, output)}.${other.extension}`);
