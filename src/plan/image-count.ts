@@ -38,14 +38,14 @@ export function countMistake(
 }
 
 function wrongCount(kind: EntryRequest['kind'], count: number): JobError {
-  const images = count === 1 ? '1 image' : `${count} images`;
+  const images = count === 1 ? 'there is 1 image' : `there are ${count} images`;
   return kind === 'blend'
     ? {
         code: 'blend.count',
-        message: `For this cell there are ${images} to blend; a blend takes ${blended.least} to ${blended.most}.`,
+        message: `For this cell ${images} to blend; a blend takes ${blended.least} to ${blended.most}.`,
       }
     : {
         code: 'image.count',
-        message: `For this cell there are ${images}; a ${kind} takes one for each that its step names.`,
+        message: `For this cell ${images}; a ${kind} takes one for each that its step names.`,
       };
 }

@@ -106,14 +106,76 @@ function randomText(dice: Dice, name: string, before: readonly RandomStep[]): Ra
   return { name, root: start === undefined || gathers, text: true, makesImages: draws, path: [], body };
 }
 
+/** What answers a modal, of which some masks cannot be made. */
+function randomAnswer(dice: Dice): Record<string, unknown> {
+  const prompt = dice.one([{}, { prompt: 'a {{ a }}' }, { prompt: '{{ b.x }}' }]);
+  const shapes = [{ ellipse: [0, 0, '{{ a | divided_by: 2.0 }}', 1] }];
+  const mask = dice.one([
+    {},
+    { mask: '{{ a }}.png' },
+    { mask: { shapes, invert: true } },
+    { mask: { file: 'm.png', invert: true } },
+  ]);
+  return { ...prompt, ...mask, ...dice.one([{}, { remix: true }]) };
+}
+
+/** A describe, video or edit, from one that is there, or of images that are. */
+function randomEntry(
+  dice: Dice,
+  name: string,
+  {
+    all,
+    path,
+    start,
+    address,
+    shared,
+  }: {
+    readonly all: readonly RandomStep[];
+    readonly path: readonly string[];
+    readonly start: RandomStep;
+    readonly address: string;
+    readonly shared: Record<string, unknown>;
+  },
+): RandomStep {
+  const root = dice.below(2) === 0;
+  const painted = all.filter((step) => step.root && step.makesImages).map((step) => `steps.${step.name}`);
+  const image = (): string =>
+    dice.one([
+      ...(root || !start.makesImages ? [] : ['parent']),
+      'm.png',
+      '{{ a }}.png',
+      '{{ b.y }}.png',
+      ...painted,
+    ]);
+  const prompt = dice.one(['a hat', '{{ b.x }}']);
+  const kind = dice.below(4);
+  const operation =
+    kind === 0
+      ? { describe: { image: image() } }
+      : kind === 1
+        ? { video: { image: image(), prompt, ...dice.one([{}, { endImage: image() }]) } }
+        : kind === 2
+          ? { blend: { images: [image(), image()] } }
+          : { edit: { image: image(), prompt, mask: 'm.png' } };
+  const makesImages = kind > 1;
+  return {
+    name,
+    root,
+    text: false,
+    makesImages,
+    path,
+    body: { ...(root ? {} : { from: address }), ...operation, ...shared },
+  };
+}
+
 function randomStep(
   dice: Dice,
   index: number,
   all: readonly RandomStep[],
   gathers: boolean,
-  texts: boolean,
+  { texts, entries }: Parts,
 ): RandomStep {
-  const before = all.filter(({ text }) => !text);
+  const before = all.filter(({ text, makesImages }) => !text && (makesImages || (entries && !gathers)));
   const roots = before.filter(({ root }) => root);
   const path = Array.from({ length: dice.below(3) }, () => dice.one(segments));
   const when = dice.one([
@@ -136,6 +198,8 @@ function randomStep(
       'a {{ a }}',
       '{{ b.x }}',
       ...roots.map((root) => `{{ steps.${root.name}.task_id }}`),
+      ...roots.flatMap(({ name, body }) => (body.describe ? [`{{ steps.${name}.prompts[0] }}`] : [])),
+      ...roots.flatMap(({ name, body }) => (body.video ? [`{{ steps.${name}.video_url }}`] : [])),
     ]);
     return { name, root: true, text: false, makesImages: true, path, body: { imagine: prompt, ...shared } };
   }
@@ -146,38 +210,52 @@ function randomStep(
     start.name + dice.one(['', branch, first === undefined ? '' : '/*', first === undefined ? '' : '/**']);
   if (gathers) {
     const prompt = dice.one(['the best', 'the {{ a }}', '{{ b.x }}']);
+    // Two to five, as far as the file says; a wildcard finds any number, and an optional button none.
+    const mayBlend = entries && start.root && address.endsWith('/*') && /[,*]|\.\./.test(first ?? '');
+    const operation = dice.one([
+      { imagine: prompt },
+      { imagine: { prompt, images: [] } },
+      ...(mayBlend ? [{ blend: { dimensions: 'square' } }] : []),
+    ]);
     return {
       name,
       root: true,
       text: false,
       makesImages: true,
       path,
-      body: { gather: address, imagine: prompt, ...shared },
+      body: { gather: address, ...operation, ...shared },
     };
   }
+  if (entries && dice.below(2) === 0) return randomEntry(dice, name, { all, path, start, address, shared });
   const click = dice.one([
     'V1',
     'U*',
     'X9',
     'X9?',
     '{{ b.x }}',
-    ...roots.map((root) => `{{ steps.${root.name}.button }}`),
+    ...roots.flatMap(({ name, makesImages }) => (makesImages ? [`{{ steps.${name}.button }}`] : [])),
   ]);
   return {
     name,
     root: false,
     text: false,
-    makesImages: true,
+    makesImages: start.makesImages,
     path,
-    body: { from: address, click, ...shared },
+    body: { from: address, click, ...(entries ? randomAnswer(dice) : {}), ...shared },
   };
 }
 
-function randomPipeline(seed: number, texts = false): string {
+/** What a random pipeline may have beside imagines and clicks. */
+interface Parts {
+  readonly texts: boolean;
+  readonly entries: boolean;
+}
+
+function randomPipeline(seed: number, parts: Parts): string {
   const dice = new Dice(seed);
   const steps: RandomStep[] = [];
   for (let index = 0; index <= dice.below(5); index += 1)
-    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, texts));
+    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, parts));
   const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
   return JSON.stringify({
     matrix: { a: [1, 2], b: [{ x: 'U1' }, { y: 'oil' }] },
@@ -203,6 +281,8 @@ function settle(state: SimulatedState, slot: Slot, dice: Dice, mayDoubt: boolean
   if (outcome === 9 && mayDoubt && slot.kind !== 'generate') state.put(slot, 'in-doubt', { error });
   else if (outcome < 2) state.put(slot, 'failed', { error });
   else if (slot.kind === 'generate') answer(state, slot, dice);
+  else if (slot.kind === 'describe') state.described(slot, dice.one([['a hat', 'a fox'], []]));
+  else if (slot.kind === 'video') state.filmed(slot, dice.one([['1', '2'], ['1'], []]));
   else {
     const buttons = offer.filter(() => dice.below(3) > 0).map((label) => button(label));
     state.done(slot, buttons, { pressed: button(dice.one(['U1', 'U2', 'X9'])) });
@@ -311,9 +391,10 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
   }
 }
 
-const kinds: readonly (readonly [string, boolean])[] = [
-  ['of images', false],
-  ['of images and texts', true],
+const kinds: readonly (readonly [string, Parts])[] = [
+  ['of images', { texts: false, entries: false }],
+  ['of images and texts', { texts: true, entries: false }],
+  ['of every kind', { texts: true, entries: true }],
 ];
 
 /** Of the images that texts name, one is not there. */
@@ -326,10 +407,10 @@ const files: ImageFiles = {
 
 test.each(kinds)(
   'any pipeline %s, settled job by job in any order, only goes forward and comes to its end',
-  async (_, texts) => {
+  async (_, parts) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
-        const plan = await unbuiltPlanOf(randomPipeline(shape, texts), files);
+        const plan = await unbuiltPlanOf(randomPipeline(shape, parts), files);
         for (const cell of await cellsOf(plan)) {
           const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
           const doubtful = slots.some(({ status }) => status === 'in-doubt');
@@ -343,10 +424,10 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)('%s: the order in which jobs settle does not change where they end', async (_, texts) => {
+test.each(kinds)('%s: the order in which jobs settle does not change where they end', async (_, parts) => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), fc.nat(), async (shape, one, other) => {
-      const plan = await unbuiltPlanOf(randomPipeline(shape, texts), files);
+      const plan = await unbuiltPlanOf(randomPipeline(shape, parts), files);
       for (const cell of await cellsOf(plan)) {
         const ends = [one, other].map((seed) => {
           const state = new SimulatedState();
@@ -362,6 +443,9 @@ test.each(kinds)('%s: the order in which jobs settle does not change where they 
             const fate = new Dice(Number.parseInt(key.slice(0, 8), 16));
             if (fate.below(5) === 0) state.fail(slot, fate.one(['task.failed', 'button.missing']));
             else if (slot.kind === 'generate') answer(state, { ...slot, keep: true }, fate);
+            else if (slot.kind === 'describe')
+              state.described({ ...slot, keep: true }, [key], { taskId: key });
+            else if (slot.kind === 'video') state.filmed({ ...slot, keep: true }, [key], { taskId: key });
             else
               state.done(
                 { ...slot, keep: true },
