@@ -9,7 +9,10 @@ const head = `name: t\nsteps:\n${grid}`;
 const one = 'steps: { grid: { imagine: a fox } }\n';
 /** A step that reads the table `t.csv` or what else it is called. */
 const rows = (file: string): string =>
-  `name: t\nmatrix: { rows: ⟦${file} }\nsteps: { grid: { imagine: "{{ x }}" } }\n`;
+  `name: t\nmatrix: { rows: ${file.includes('⟦') ? '' : '⟦'}${file} }\nsteps: { grid: { imagine: "{{ x }}" } }\n`;
+/** A step that reads the files that this glob means. */
+const listed = (glob: string): string =>
+  `name: t\nmatrix: { rows: { files: ${glob} } }\nsteps: { grid: { imagine: "{{ file }}" } }\n`;
 const template = (text: string): string =>
   `name: t\nmatrix: { a: [1, 2] }\nsteps:\n  grid:\n    imagine: >-\n      {{ a }} ${text}\n`;
 const path = (text: string): string => `name: t\nsteps:\n  grid:\n    imagine: a fox\n    path: ${text}\n`;
@@ -23,6 +26,11 @@ const generate = (fields: string): string =>
 /** The same, as the only field, of a model of this name. */
 const thinking = (model: string, fields: string): string =>
   `${head}  b: { generate: { model: ${model}, prompt: p, ${fields} } }\n`;
+/** An edit with this mask. */
+const edit = (mask: string): string =>
+  `${head}  b: { from: grid/U1, edit: { image: parent, prompt: p, mask: ${mask} } }\n`;
+/** A video with a path. */
+const clip = `${head}  clip: { from: grid/U1, video: { image: parent }, path: U1 }\n`;
 const image = (text: string): string => generate(`images: [${text}]`);
 /** A prompt that reads the generate step `b`. */
 const reads = (fields: string, text: string): string =>
@@ -80,6 +88,15 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'schema.key-choice': [
     [`${head}  b: { ⟦generate: { model: m } }\n`],
+    [`${head}  b: { ⟦video: { motion: low } }\n`, {}, ['step.unbuilt']],
+    [`${clip}  b: { from: clip, ⟦video: { image: steps.grid, extend: 1 } }\n`, {}, ['step.unbuilt']],
+    [edit('{}').replace('mask', '⟦mask'), {}, ['step.unbuilt']],
+    [
+      edit('{ file: a.png, shapes: [{ ellipse: [0, 0, 1, 1] }] }').replace('mask', '⟦mask'),
+      { 'a.png': '' },
+      ['step.unbuilt'],
+    ],
+    [edit('{ shapes: [⟦{}] }'), {}, ['step.unbuilt']],
     [`${head}  b: { ⟦chat: { model: m, prompt: p, messages: [{ role: user, content: c }] } }\n`],
   ],
   'schema.type': [
@@ -100,6 +117,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nservice: { names: ⟦natural }\n${one}`],
     [`name: t\nservice: { auth: ⟦basic }\n${one}`],
     [generate('thinking: ⟦lots')],
+    [`${head}  b: { from: grid, video: { image: parent, batchSize: ⟦3 } }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { from: grid, video: { image: parent, motion: ⟦fast } }\n`, {}, ['step.unbuilt']],
+    [edit('{ shapes: [{ ellipse: ⟦all }] }'), {}, ['step.unbuilt']],
+    [edit('{ shapes: [{ ellipse: [0, 0, ⟦half, 1] }] }'), {}, ['step.unbuilt']],
     [generate('continue: ⟦"{{ repeat }}"')],
     [generate('accept: [⟦"{{ repeat }}"]')],
     [generate('responseSchema: { type: string, format: x }, accept: [MAX_TOKENS, ⟦4th]')],
@@ -112,6 +133,16 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nmatrix: { a: { from: 1, to: 2, step: ⟦0 } }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
     [`${head}  b: { blend: { images: ⟦[a.png] } }\n`, { 'a.png': '' }, ['step.unbuilt']],
     [`name: t\nbudget: { cost: ⟦-1 }\n${one}`],
+    [edit('{ shapes: [{ rectangle: [0, 0, ⟦1.5, 1] }] }'), {}, ['step.unbuilt']],
+    [edit('{ shapes: [{ rectangle: ⟦[0, 0, 1] }] }'), {}, ['step.unbuilt']],
+    [edit('{ shapes: ⟦[] }'), {}, ['step.unbuilt']],
+    [`${clip}  b: { from: clip, video: { extend: ⟦0 } }\n`, {}, ['step.unbuilt']],
+    [
+      `${head}  b: { blend: { images: ⟦[a.png, a.png, a.png, a.png, a.png, a.png] } }\n`,
+      { 'a.png': '' },
+      ['step.unbuilt'],
+    ],
+    [`name: t\nretry: { transient: [⟦""] }\n${one}`],
   ],
   'schema.name': [
     ['name: t\nsteps: { ⟦a b: { imagine: a fox } }\n'],
@@ -157,6 +188,17 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'matrix.range': [
     [`name: t\nmatrix: { a: { from: 4, to: ⟦1 } }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
   ],
+  'matrix.glob': [
+    [rows('{ files: ⟦images// }')],
+    [rows('{ files: ⟦images/** }')],
+    [rows('{ files: ⟦"images/[ab].png" }')],
+    [rows("{ files: ⟦'images\\a.png' }")],
+    [rows('{ files: ⟦a**/b.png }')],
+    [rows('{ files: ⟦"*/../b.png" }')],
+    [rows('{ files: ⟦"a.{png" }')],
+    [rows('{ files: ⟦"{1,2,3,4,5,6}{1,2,3,4,5,6}" }')],
+  ],
+  'matrix.no-files': [[listed('⟦images/*.png'), { 'images/a.jpg': '', 'b.png': '' }], [listed('⟦no/*')]],
   'matrix.unknown-variable': [
     [`name: t\nmatrix: { ax: [1], exclude: [{ ⟦a: 1 }] }\nsteps: { grid: { imagine: "{{ ax }}" } }\n`],
     [
@@ -185,10 +227,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'step.unbuilt': [
     [`${head}  b: { ⟦describe: { image: parent }, from: grid }\n`],
-    [`${head}  b: { from: grid, click: Vary (Region), ⟦prompt: p }\n`],
+    [`${head}  b: { from: grid, click: Vary (Region), ⟦prompt: p }\n`, {}, ['modal.mask']],
     [`${head}  b: { imagine: a, ⟦gather: grid/* }\n`],
     [`${head}  b: { gather: grid/*, ⟦blend: {} }\n`],
-    [path('[{ button: U1, ⟦remix: true }]')],
+    [path('[{ button: V1, ⟦remix: true }]')],
     [`${head}  b: { imagine: { prompt: p, ⟦images: [steps.grid] } }\n`],
   ],
   'step.unknown': [
@@ -212,6 +254,16 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${generate('stream: true')}  c: { gather: ⟦b, generate: { model: m, prompt: q } }\n`],
     [
       `${head}  b: { from: grid/*, chat: { model: m, prompt: p } }\n  c: { gather: ⟦b, blend: {} }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+    [
+      `${head}  b: { from: grid/*, describe: { image: parent } }\n  c: { gather: ⟦b, blend: {} }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+    [
+      `${head}  b: { from: grid/*, video: { image: parent }, path: U1 }\n  c: { gather: ⟦b/*, blend: {} }\n`,
       {},
       ['step.unbuilt'],
     ],
@@ -246,6 +298,81 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'step.rounds': [[generate('⟦rounds: 3')]],
 
+  'modal.prompt': [
+    [
+      `${head}  b: { from: grid/U1, click: ⟦Vary (Region), mask: m.png }\n`,
+      { 'm.png': '' },
+      ['step.unbuilt'],
+    ],
+    [`${head}  b: { from: grid/U1, click: ⟦🖌️, mask: m.png }\n`, { 'm.png': '' }, ['step.unbuilt']],
+    [`${head}  b: { from: grid/U1, click: ⟦X | /CustomZoom::/ }\n`],
+    [path('U1 → ⟦Custom Zoom?')],
+    [path('[U1, { button: ⟦Custom Zoom }]')],
+    [path('[U1, ⟦Custom Zoom]')],
+  ],
+  'modal.mask': [
+    [`${head}  b: { from: grid/U1, click: ⟦Vary (Region), prompt: p }\n`, {}, ['step.unbuilt']],
+    [path('[{ button: ⟦/Inpaint/, prompt: p }]'), {}, ['step.unbuilt']],
+    [path('"U1 → ⟦Vary (Region)"'), {}, ['modal.prompt']],
+  ],
+  'modal.zoom': [
+    [path('[{ button: Custom Zoom, prompt: ⟦a fox }]'), {}, ['step.unbuilt']],
+    [path('[{ button: Custom Zoom, prompt: a fox ⟦--zoom }]'), {}, ['step.unbuilt']],
+    [path('[{ button: Custom Zoom, prompt: a fox ⟦--zoom far --ar 1:1 }]'), {}, ['step.unbuilt']],
+    [path('[{ button: Custom Zoom, prompt: a fox ⟦--zoom 2.5 }]'), {}, ['step.unbuilt']],
+    [path('[{ button: Custom Zoom, prompt: "a fox ⟦--zoom 0.5 --ar 1:1" }]'), {}, ['step.unbuilt']],
+    [path('[{ button: Custom Zoom, prompt: ⟦a fox --zoomed 1.5 }]'), {}, ['step.unbuilt']],
+  ],
+  'modal.remix': [
+    [path('[{ button: V1..V4, ⟦prompt: p }]'), {}, ['step.unbuilt']],
+    [`${head}  b: { from: grid/U1, click: reroll, ⟦prompt: p, remix: false }\n`, {}, ['step.unbuilt']],
+  ],
+  'modal.unused': [
+    [path('[{ button: U1..U4, ⟦prompt: p }]'), {}, ['step.unbuilt']],
+    [path('[{ button: Upscale (Subtle) | Upscale (2x), ⟦remix: true }]'), {}, ['step.unbuilt']],
+    [path('[{ button: V1, ⟦mask: m.png }]'), { 'm.png': '' }, ['step.unbuilt']],
+    [
+      `${head}  b: { from: grid/U1, click: Custom Zoom, prompt: p --zoom 2, ⟦mask: m.png }\n`,
+      { 'm.png': '' },
+      ['step.unbuilt'],
+    ],
+  ],
+
+  'mask.type': [
+    [edit('⟦neck.jpg'), { 'neck.jpg': '' }, ['step.unbuilt']],
+    [edit('⟦parent'), {}, ['step.unbuilt']],
+    [edit('{ file: ⟦steps.grid }'), {}, ['step.unbuilt']],
+    [edit('"⟦data:image/png;base64,AAAA"'), {}, ['step.unbuilt']],
+    [path('[{ button: Vary (Region), prompt: p, mask: ⟦https://a.example/neck }]'), {}, ['step.unbuilt']],
+  ],
+  'mask.box': [
+    [edit('{ shapes: [{ rectangle: ⟦[0.5, 0, 0.6, 1] }] }'), {}, ['step.unbuilt']],
+    [edit('{ shapes: [{ ellipse: [0, 0, 1, 1] }, { ellipse: ⟦[0, 0.9, 1, 0.2] }] }'), {}, ['step.unbuilt']],
+    [edit('{ shapes: [{ rectangle: ⟦[0.5, 0, 0, 1] }] }'), {}, ['step.unbuilt']],
+    [
+      path('[{ button: Vary (Region), prompt: p, mask: { shapes: [{ ellipse: ⟦[0, 0, 1, 0.0] }] } }]'),
+      {},
+      ['step.unbuilt'],
+    ],
+  ],
+
+  'blend.count': [
+    [`${head}  b: { ⟦blend: {} }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { from: grid, ⟦blend: { dimensions: square } }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { gather: ⟦grid, blend: {} }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { gather: ⟦grid/U1, blend: {} }\n`, {}, ['step.unbuilt']],
+    [
+      `${head}  v: { from: grid/*, click: V1, path: U1..U2 }\n  b: { gather: ⟦v/**, blend: {} }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+  ],
+  'video.extend': [
+    [`${head}  b: { video: { ⟦extend: 1 } }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { from: ⟦grid/U1, video: { extend: 1 } }\n`, {}, ['step.unbuilt']],
+    [`${clip}  b: { from: ⟦clip/U1, video: { extend: 1 } }\n`, {}, ['step.unbuilt']],
+  ],
+
   'image.address': [[image('⟦"https://"').replace('⟦"', '"⟦')], [image('steps.grid, ⟦http://a b')]],
   'image.data': [
     [image('"⟦data:image/png;base64,"')],
@@ -258,7 +385,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [image('⟦notes.txt'), { 'notes.txt': '' }],
     [image('A.JPG, ⟦fox'), { 'A.JPG': '', fox: '' }],
   ],
-  'image.too-large': [[image('⟦fox.png'), { 'fox.png': new Uint8Array(20 * 1024 * 1024 + 1) }]],
+  'image.too-large': [
+    [image('⟦fox.png'), { 'fox.png': new Uint8Array(20 * 1024 * 1024 + 1) }],
+    [edit('{ file: ⟦neck.png }'), { 'neck.png': new Uint8Array(20 * 1024 * 1024 + 1) }, ['step.unbuilt']],
+  ],
 
   'schema.answer': [
     [generate('responseSchema: { type: ⟦objekt }')],
@@ -306,7 +436,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       'name: t\nsteps:\n  a: { click: U1, from: ⟦b }\n  b: { click: U1, from: c }\n  c: { click: U1, from: a }\n',
     ],
     [
-      'name: t\nsteps:\n  a: { blend: {}, gather: ⟦b/* }\n  b: { click: U1, from: a, path: U1 }\n',
+      'name: t\nsteps:\n  a: { blend: {}, gather: ⟦b/* }\n  b: { click: U1, from: a, path: U1..U2 }\n',
       {},
       ['step.unbuilt'],
     ],
@@ -336,6 +466,26 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [reads('', '{{ steps.b.parts[0].text }} {{ ⟦steps.b.parts.text }}')],
     [reads('', '{{ ⟦steps.b.image_url }}')],
     [`${generate('')}  c: { from: b, chat: { model: m, prompt: p, images: [⟦parent] } }\n`],
+    [
+      `${clip}  c: { from: clip/U1, chat: { model: m, prompt: p, images: [⟦parent] } }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+    [
+      `${clip}  u: { from: clip, click: U1 }\n  c: { edit: { image: ⟦steps.u, prompt: p } }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+    [
+      `${head}  b: { from: grid, describe: { image: parent } }\n  c: { from: b, video: { image: ⟦parent } }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
+    [
+      `${head}  b: { from: grid, describe: { image: parent } }\n  c: { imagine: "{{ ⟦steps.b.image_url }}" }\n`,
+      {},
+      ['step.unbuilt'],
+    ],
     [`${generate('')}  c: { from: grid, chat: { model: m, prompt: p, images: [⟦steps.b] } }\n`],
   ],
 
@@ -379,8 +529,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'path.unclosed-quote': [[path("'⟦\"U1'")]],
   'path.unclosed-pattern': [[path('⟦/up')]],
   'path.unclosed-template': [[path("'U⟦{{ a'")]],
-  'path.bad-pattern': [[path("'/⟦(/'")]],
-  'path.unsafe-pattern': [[path("'/⟦(?=a)/'")]],
+  'path.bad-pattern': [[path("'/⟦(/'")], [`name: t\nretry: { permanent: [lost, "/⟦(/"] }\n${one}`]],
+  'path.unsafe-pattern': [[path("'/⟦(?=a)/'")], [`name: t\nretry: { transient: ["/a⟦(?=b)/"] }\n${one}`]],
   'path.too-long': [[path(`⟦${'x'.repeat(8193)}`)]],
   'path.too-many': [[path(`⟦${Array.from({ length: 33 }, () => 'U1').join(' → ')}`)]],
 
@@ -397,6 +547,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'file.outside': [
     [rows('../t.csv'), { '../t.csv': 'x\n1\n' }],
     [rows('t.csv'), { 't.csv': ['../../etc/t.csv'] }],
+  ],
+  'table.outside': [
+    [listed('⟦images/*.png'), { 'images/a.png': '', 'images/b.png': ['../../etc/passwd'] }],
+    [listed('⟦../*.png'), { '../a.png': '' }],
   ],
   'file.not-file': [[rows('t.csv'), { 't.csv': null }]],
 };

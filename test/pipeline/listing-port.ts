@@ -26,7 +26,8 @@ export const memoryListing = (
     const facts: FilePort['facts'] = async (file) => {
       const own = await files.facts(file);
       if (own !== undefined) return own;
-      const isFolder = [...names()].some((name) => name.startsWith(`${file}${path.sep}`));
+      const below = file.endsWith(path.sep) ? file : `${file}${path.sep}`;
+      const isFolder = [...names()].some((name) => name.startsWith(below));
       return isFolder ? { kind: 'folder', realPath: file, bytes: 0 } : undefined;
     };
     const found = await listFiles(listing, { root: files.root, facts, entries: entriesOf(names, links) });

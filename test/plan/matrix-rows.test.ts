@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { listingColumns, listingName, listingText } from '../../src/pipeline/file-glob.ts';
 import { TableError } from '../../src/pipeline/table-error.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';
 import { cellsOf, listed, matrixOf, rowed } from './matrix-spec.ts';
@@ -91,6 +92,58 @@ describe('a table of a matrix', () => {
     const matrix = await matrixOf({ axes: twoTimes }, watched);
     for await (const { number } of matrix.cells()) if (number === 3) break;
     expect(closed).toBe(2);
+  });
+});
+
+describe('files as rows', () => {
+  const axis = {
+    kind: 'rows',
+    name: 'rows',
+    declared: 'in/*.png',
+    file: listingName('/files', 'in/*.png'),
+    format: 'files',
+    columns: listingColumns,
+    position: { line: 1, column: 1, length: 1 },
+  } as const;
+  const pngs = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`/files/in/${String(index).padStart(6, '0')}.png`, 'x']),
+    );
+
+  it('are one axis at its place, counted and hashed by their list', async () => {
+    const files = new MemoryFiles({ '/files/in/b.png': 'x', '/files/in/a.png': 'y', '/files/in/c.txt': 'z' });
+    const matrix = await matrixOf({ axes: [listed('n', [1, 2]), axis] }, files);
+    expect((await cellsOf(matrix)).map(({ vars }) => vars)).toEqual([
+      { n: 1, file: 'in/a.png', name: 'a' },
+      { n: 1, file: 'in/b.png', name: 'b' },
+      { n: 2, file: 'in/a.png', name: 'a' },
+      { n: 2, file: 'in/b.png', name: 'b' },
+    ]);
+    const sha256 = createHash('sha256')
+      .update(listingText(['in/a.png', 'in/b.png']))
+      .digest('hex');
+    expect(matrix.tables).toEqual([{ file: axis.file, declared: 'in/*.png', rows: 2, sha256 }]);
+  });
+
+  it('are excluded, filtered and sampled as other rows', async () => {
+    const files = new MemoryFiles(pngs(50));
+    const matrix = await matrixOf({ axes: [axis], exclude: [{ name: '000007' }] }, files);
+    expect(matrix.cellCount).toBe(49);
+    const filters = [{ axis: 'file', value: 'in/000008.png' }];
+    expect(await cellsOf(matrix, { filters })).toMatchObject([{ vars: { name: '000008' } }]);
+    const sampled = await matrixOf({ axes: [axis], sample: { count: 5, seed: 1 } }, files);
+    expect(await cellsOf(sampled)).toHaveLength(5);
+  });
+
+  it('are listed again where they are many, and may not change meanwhile', async () => {
+    const long = 'x'.repeat(150);
+    const files = new MemoryFiles(
+      Object.fromEntries(Object.keys(pngs(4000)).map((name) => [name.replace('.', `${long}.`), 'x'])),
+    );
+    const matrix = await matrixOf({ axes: [axis] }, files);
+    expect(await cellsOf(matrix, { shard: { index: 400, of: 400 } })).toHaveLength(10);
+    files.contents.set('/files/in/zzz.png', Buffer.from('x'));
+    await expect(cellsOf(matrix)).rejects.toMatchObject({ code: 'table.changed' });
   });
 });
 
