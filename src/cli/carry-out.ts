@@ -38,6 +38,8 @@ export async function reachService(
     names: sandboxNames(service.names),
     // On disk, so that a run that is killed goes on with the tasks it had begun.
     state: join(directory, runFiles.sandbox),
+    // A rehearsal asks the models that the real run will ask, whatever they are called.
+    settings: { anyModel: true },
   });
   closing.add(() => sandbox.close());
   return sandbox.url;
@@ -75,9 +77,11 @@ export async function carryOut(
   const links = linkOptions({ baseUrl, requestMs: timeouts.requestMs, mask }, connecting, closing);
   const artifacts = openArtifacts(directory, links, closing);
   const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
-  const listener = asksModels(plan, selection)
-    ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, closing))
-    : watch.listener;
+  // A sandbox answers for every model, so that its list says nothing.
+  const listener =
+    service.baseUrl !== undefined && asksModels(plan, selection)
+      ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, closing))
+      : watch.listener;
   return await runPlan(
     planForRun(plan, selection),
     selection,

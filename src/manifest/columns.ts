@@ -1,7 +1,7 @@
 import { formatBranch } from '../pipeline/selector.ts';
 import type { Value } from '../pipeline/value.ts';
 import { renderValue } from '../pipeline/value.ts';
-import type { TokenUsage } from '../plan/job.ts';
+import type { Artifact, TaskResult, TokenUsage } from '../plan/job.ts';
 import type { ManifestRow } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
 
@@ -85,7 +85,7 @@ function namedFields({
     prompt: slot.prompt,
     text,
     model,
-    image_url: record?.result?.imageUrl,
+    image_url: linkOf(record?.result, artifact),
     task_id: record?.taskId,
     parent_task_id: parentTaskId,
     // Rerolls and pans carry no label, only an emoji (protocol.md 4).
@@ -111,6 +111,10 @@ function namedFields({
     job: slot.job?.key,
   };
 }
+
+/** The link that a row's file came from; a video's job has one for each of its files (`TaskResult.videoUrls`). */
+const linkOf = (result: TaskResult | undefined, artifact: Artifact | undefined): string | undefined =>
+  result?.videoUrls?.[(artifact?.output ?? 1) - 1] ?? result?.imageUrl;
 
 const tokenFields = (usage: TokenUsage | undefined): Partial<Record<ManifestColumn, Field>> =>
   Object.fromEntries(Object.entries(tokenColumns).map(([column, name]) => [column, usage?.[name]]));

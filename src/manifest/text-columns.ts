@@ -21,6 +21,7 @@ export interface TextFields {
  */
 export function textFields({ job, record }: Slot, artifact: Artifact | undefined): TextFields {
   const request = record?.request ?? job?.request;
+  if (request?.kind === 'describe') return describedText(record, artifact);
   if (request === undefined || !isTextRequest(request)) return {};
   const result = record?.text;
   const { model: asked } = request.fields;
@@ -30,6 +31,13 @@ export function textFields({ job, record }: Slot, artifact: Artifact | undefined
   const shown = { ...(model === undefined ? {} : { model }), ...reasons(candidate, result?.blockReason) };
   if (candidate === undefined || (artifact !== undefined && !isText(artifact))) return shown;
   return candidate.text === '' ? shown : { ...shown, text: candidate.text };
+}
+
+/** What an image was described by: the prompts, joined by blank lines as in their file. */
+function describedText(record: JobRecord | undefined, artifact: Artifact | undefined): TextFields {
+  const prompts = record?.result?.prompts ?? [];
+  if (prompts.length === 0 || (artifact !== undefined && !isText(artifact))) return {};
+  return { text: prompts.join('\n\n') };
 }
 
 const reasons = (

@@ -1,6 +1,9 @@
 /** What stands in the place of a secret. */
 export const secretMask = '[secret]';
 
+/** The key of a sandbox that was given none: its help shows it, so it is no secret, and it is a word of many texts. */
+export const sandboxKey = 'sandbox';
+
 /** Shorter texts are found everywhere: masking them would hide everything but the secret. */
 const leastLength = 4;
 
@@ -12,7 +15,7 @@ export type Mask = (text: string) => string;
 
 /** How a secret can stand in a text: as it is, in JSON, in an address, in CSV. */
 function formsOf(secret: string): readonly string[] {
-  if (secret.length < leastLength) return [];
+  if (secret.length < leastLength || secret === sandboxKey) return [];
   const encoded = encodeURIComponent(secret.toWellFormed());
   return [
     secret,

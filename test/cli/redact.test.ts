@@ -34,6 +34,15 @@ describe('Redactor', () => {
     expect(redactor.apply('x abcd-efgh y abcd z')).toBe('x [secret] y [secret] z');
   });
 
+  it('leaves the key of a sandbox that was given none: its help shows it', () => {
+    const redactor = new Redactor();
+    redactor.add('sandbox');
+    redactor.add('sandbox-5f2c');
+    expect(redactor.apply('owned by sandbox, runs/foxes.sandbox, sandbox-5f2c')).toBe(
+      'owned by sandbox, runs/foxes.sandbox, [secret]',
+    );
+  });
+
   it('leaves everything alone without secrets', () => {
     expect(new Redactor().apply('text')).toBe('text');
   });

@@ -7,12 +7,12 @@ import type { ManifestTally } from '../../src/manifest/tally.ts';
 import { tokenColumns } from '../../src/manifest/text-columns.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { Artifact, JobRecord, TextCandidate, TokenUsage } from '../../src/plan/job.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import { type Plan, preparePlan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import type { StateReader } from '../../src/state/store.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { memoryStore } from '../rig/memory-store.ts';
-import { planOf } from '../rig/pipeline-builder.ts';
+import { noFiles, planOf, unbuiltPipelineOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, finish } from './finish.ts';
 
 let folder: string;
@@ -244,5 +244,78 @@ describe('the token columns', () => {
       ),
       { seed: 5, numRuns: 30 },
     );
+  });
+});
+
+describe('the rows of other image steps', () => {
+  const unbuilt = async (step: string): Promise<Plan> => {
+    const prepared = await preparePlan(await unbuiltPipelineOf(`{ steps: { it: ${step} } }`), {
+      files: noFiles,
+      serviceId: 'https://gateway.test',
+    });
+    if (!prepared.ok) throw new Error('It is not planned.');
+    return prepared.value;
+  };
+  const link = 'https://images.test/fox.png';
+  const taskStore = async (plan: Plan, changes: Partial<JobRecord>): Promise<StateReader> => {
+    const store = memoryStore();
+    await finish(plan, store, { record: (slot) => doneRecord(slot, changes) });
+    return store;
+  };
+
+  it('show a description on one row, with its file or without', async () => {
+    const prompts = ['a fox --ar 3:2', 'an owl, "grey"'];
+    for (const artifacts of [[], [file(1, 1, 'text')]]) {
+      const keep = artifacts.length > 0;
+      const plan = await unbuilt(`{ describe: { image: "${link}" }, keep: ${keep} }`);
+      const store = await taskStore(plan, { artifacts, result: { buttons: [], prompts } });
+      const { rows } = await written(plan, store);
+      expect(rows).toMatchObject([
+        {
+          file_name: artifacts[0]?.file ?? '',
+          kind: 'describe',
+          status: 'done',
+          text: 'a fox --ar 3:2\n\nan owl, "grey"',
+          model: '',
+          image_url: '',
+          cost: '0.04',
+        },
+      ]);
+    }
+  });
+
+  it('show each video on its own row, with its own link, and the cost once', async () => {
+    const plan = await unbuilt(`{ video: { image: "${link}", prompt: it runs } }`);
+    const videoUrls = ['https://images.test/1.mp4', 'https://images.test/2.mp4'];
+    const artifacts = [1, 2].map((output) => ({
+      output,
+      file: `video/ab/ab-${output}.mp4`,
+      bytes: 10 * output,
+      sha256: 'c0ffee',
+      mime: 'video/mp4',
+    }));
+    const store = await taskStore(plan, { artifacts, result: { buttons: [], videoUrls } });
+    const { rows, tally } = await written(plan, store);
+    expect(rows).toMatchObject(
+      artifacts.map(({ file: name, output }) => ({
+        file_name: name,
+        output: String(output),
+        image_url: videoUrls[output - 1],
+        mime: 'video/mp4',
+        width: '',
+        text: '',
+        prompt: 'it runs',
+        cost: output === 1 ? '0.04' : '',
+      })),
+    );
+    expect(tally).toMatchObject({ rows: 2, files: 2, cost: 0.04, slots: { done: 1 } });
+  });
+
+  it('show a job whose modal waits', async () => {
+    const plan = await one('{ imagine: a fox }');
+    const store = await taskStore(plan, { status: 'modal', artifacts: [], modal: { taskId: 'T9', sent: 0 } });
+    const { rows, tally } = await written(plan, store);
+    expect(rows).toMatchObject([{ status: 'modal', file_name: '' }]);
+    expect(tally.slots).toMatchObject({ modal: 1, done: 0 });
   });
 });

@@ -4,11 +4,12 @@ import { namePresets } from '../../sandbox/names.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { defaultSettings, type SandboxSettings } from '../../sandbox/settings.ts';
 import type { OperationClass, Speed } from '../../sandbox/tasks/task.ts';
+import { sandboxKey } from '../../service/secrets.ts';
 import { closingAfter } from '../closing.ts';
 import { command } from '../command.ts';
 import { exitCodes, usageError } from '../failure.ts';
 import { anyText, duration, oneOf, wholeNumber } from '../flag-values.ts';
-import { type FlagValues, repeated, valued } from '../flags.ts';
+import { type FlagValues, repeated, toggle, valued } from '../flags.ts';
 
 const keyVariable = 'PROMPTPRESS_API_KEY';
 
@@ -36,6 +37,23 @@ const workTime = (text: string, name: string): { readonly work: OperationClass; 
   return { work: oneOf(...workNames)(word, name), ms: duration(time, name) };
 };
 
+const {
+  blockedMark,
+  unsafeMark,
+  recitedMark,
+  emptyMark,
+  notJsonMark,
+  badCallMark,
+  refusedMark,
+  cutMark,
+  streamErrorMark,
+} = defaultSettings;
+
+/** What the marks in the prompt of a text do, in the words of help. */
+const textMarks =
+  `${blockedMark} blocks the prompt, ${unsafeMark} and ${recitedMark} filter the answer, ${refusedMark} is refused, ` +
+  `${emptyMark} and ${notJsonMark} spoil it, ${badCallMark} spoils a function call, ${cutMark} and ${streamErrorMark} break a stream off`;
+
 /** How the service behaves. */
 const settingFlags = {
   pace: valued(
@@ -59,6 +77,12 @@ const settingFlags = {
   ),
   'link-life': valued('TIME', 'how long an image link works; default 24h', duration),
   'button-life': valued('TIME', 'how long a button works; default: for ever', duration),
+  'text-latency': valued(
+    'TIME',
+    'how long a text model thinks before its first word; default 200ms',
+    duration,
+  ),
+  'any-model': toggle('answer for every model id, also those that are not listed; a rehearsal does'),
   pixels: valued('N', 'side of a square grid in pixels; default 1024', wholeNumber(64)),
   fault: repeated(
     'FAULT',
@@ -77,8 +101,8 @@ export const sandbox = command(
     name: 'sandbox',
     summary: 'the local service on 127.0.0.1, for development and tests',
     operands: '',
-    about: `Serves the image workflow on this machine only, with images drawn from the prompt: the same prompt gives the same picture. Its first line on standard output is its address. It runs until Ctrl-C. Its key is PROMPTPRESS_API_KEY, or the word sandbox where that is not set. For a rehearsal of a pipeline it is not needed: promptpress run FILE --sandbox starts one of its own.
-Prompts with [banned], [moderated], [broken] or [stuck] in them are refused, fail, fail once, or never finish. Faults on demand are written route:fault[=detail][:when].`,
+    about: `Serves the image workflow and the text endpoints on this machine only, with images drawn and texts written from the prompt: the same prompt gives the same answer. Its first line on standard output is its address. It runs until Ctrl-C. Its key is PROMPTPRESS_API_KEY, or the word sandbox where that is not set. For a rehearsal of a pipeline it is not needed: promptpress run FILE --sandbox starts one of its own.
+Prompts with [banned], [moderated], [broken] or [stuck] in them are refused, fail, fail once, or never finish. Texts: ${textMarks}. Faults on demand are written route:fault[=detail][:when].`,
     examples: [
       { command: 'promptpress sandbox --port 8080', does: 'on a port of your choice' },
       { command: 'promptpress sandbox --pace 0', does: 'every task is finished at once' },
@@ -118,7 +142,7 @@ Prompts with [banned], [moderated], [broken] or [stuck] in them are refused, fai
         );
       }
       const running = await started({
-        apiKey: io.env[keyVariable] || 'sandbox',
+        apiKey: io.env[keyVariable] || sandboxKey,
         names,
         port: flags.port ?? 0,
         ...(flags.state === undefined ? {} : { state: resolve(io.cwd, flags.state) }),
@@ -126,7 +150,7 @@ Prompts with [banned], [moderated], [broken] or [stuck] in them are refused, fai
       });
       closing.add(() => running.close());
       await io.out(`${running.url}\n`);
-      const key = io.env[keyVariable] ? `the one in ${keyVariable}` : '"sandbox"';
+      const key = io.env[keyVariable] ? `the one in ${keyVariable}` : `"${sandboxKey}"`;
       io.err(`The key is ${key}. Counters: ${running.url}/sandbox/counters. Ctrl-C ends it.\n`);
       await aborted(interrupts.drain);
       return exitCodes.ok;
@@ -166,6 +190,8 @@ function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<SandboxSett
     modalCode: flags['modal-code'],
     linkLife: flags['link-life'],
     buttonLife: flags['button-life'],
+    textLatency: flags['text-latency'],
+    anyModel: flags['any-model'],
     pixels: flags.pixels,
   };
   const settings = Object.entries(given).filter(([, value]) => value !== undefined);
