@@ -125,8 +125,14 @@ export function refusedInside(
   reply: Reply,
   facts: RequestFacts,
 ): ServiceFailure {
-  const status = readInteger(envelope['code']);
-  return refused(status !== undefined && status >= 400 && status < 600 ? { ...reply, status } : reply, facts);
+  const { code } = envelope;
+  return refused(isHttpError(code) ? { ...reply, status: Number(code) } : reply, facts);
+}
+
+/** Whether an envelope's code is the status that the answer should have had. */
+export function isHttpError(code: unknown): boolean {
+  const status = readInteger(code);
+  return status !== undefined && status >= 400 && status < 600;
 }
 
 /** An integer, also one that is written as a text. */

@@ -18,7 +18,10 @@ export function readTaskList(
   reply: Reply,
   facts: RequestFacts,
 ): Answer<readonly Task[]> {
-  const { body } = reply;
+  const { status, body } = reply;
+  if (body.kind === 'empty' && status >= 200 && status < 300) {
+    return { ok: false, error: noListing(`${facts.label}: HTTP ${status}, but its body is empty.`, status) };
+  }
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: listingFailure(failure) };
   const value = body.kind === 'json' ? body.value : undefined;
@@ -28,7 +31,7 @@ export function readTaskList(
   const envelope = members(members(value)?.['error']);
   const error =
     envelope === undefined
-      ? noListing(`${facts.label}: HTTP ${reply.status}, but its JSON is no list`, reply.status)
+      ? noListing(`${facts.label}: HTTP ${status}, but its JSON is no list.`, status)
       : listingFailure(refusedInside(envelope, reply, facts));
   return { ok: false, error };
 }

@@ -1,5 +1,12 @@
 import type { Answer, ServiceFailure, Task, TaskButton } from './answer.ts';
-import { classify, type RequestFacts, unusableAnswer, withRequestId } from './classify.ts';
+import {
+  classify,
+  isHttpError,
+  type RequestFacts,
+  refusedInside,
+  unusableAnswer,
+  withRequestId,
+} from './classify.ts';
 import { readErrorWords } from './error-words.ts';
 import { members } from './json.ts';
 import { splitPrompts } from './prompts.ts';
@@ -36,6 +43,9 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<
   if (record === undefined || !('status' in record || 'id' in record)) {
     const says = readErrorWords(body.kind === 'json' ? body.value : undefined, facts.clean).message;
     if (saysUnknown(says)) return unknown(id, reply, facts, says);
+    const envelope = members(record?.['error']);
+    if (envelope !== undefined && isHttpError(envelope['code']))
+      return { ok: false, error: refusedInside(envelope, reply, facts) };
     const error = unusableAnswer(reply, `but its JSON is no task${says === '' ? '' : ` ("${says}")`}`, facts);
     return { ok: false, error };
   }

@@ -22,6 +22,9 @@ export interface WireButton {
   readonly style?: number;
 }
 
+/** One of several files of a task: gateways write it in either way (protocol.md 1.2). */
+export type WireLink = string | { readonly url: string; readonly thumbnail?: string | null };
+
 /** service.md 2.2 with the fields that protocol.md 1.2 adds. */
 export interface WireTask {
   readonly id?: string | number | bigint;
@@ -36,6 +39,10 @@ export interface WireTask {
   readonly startTime?: number | null;
   readonly finishTime?: number | null;
   readonly imageUrl?: string | null;
+  readonly videoUrl?: string | null;
+  readonly videoUrls?: readonly WireLink[] | null;
+  /** Single images, where a gateway gives them beside `imageUrl`. */
+  readonly imageUrls?: readonly WireLink[] | null;
   readonly failReason?: string | null;
   readonly buttons?: readonly WireButton[] | null;
   readonly properties?: Readonly<Record<string, unknown>> | null;
@@ -50,12 +57,4 @@ export interface WireErrorEnvelope {
     readonly param?: string;
     readonly status?: string;
   };
-}
-
-/** service.md 2.5. */
-export interface WireActionRequest {
-  readonly taskId: string;
-  readonly customId: string;
-  readonly enableRemix?: boolean;
-  readonly [extra: string]: unknown;
 }

@@ -51,6 +51,74 @@ const rows: readonly Row[] = [
     get: 'retry',
   },
   {
+    what: 'a hidden time-out, in the ordinary envelope',
+    status: 400,
+    body: envelope('do request failed', 'do_request_failed'),
+    code: 'service.ambiguous',
+    post: 'lost',
+    get: 'retry',
+  },
+  {
+    what: 'a parent that is not finished for the gateway',
+    status: 400,
+    body: gateway(4, 'task_status_not_success '),
+    code: 'service.not-ready',
+    post: 'retry',
+    get: 'permanent',
+    getCode: 'service.rejected',
+  },
+  {
+    what: 'a button that the gateway does not know',
+    status: 400,
+    body: gateway(4, 'unknown_action:IMG::JOB::animate_high::1::x '),
+    code: 'service.rejected',
+    post: 'permanent',
+    get: 'permanent',
+  },
+  {
+    what: "a channel that is gone, in the newer gateways' own type",
+    status: 400,
+    body: { description: '该任务所属渠道已被禁用', type: 'new_api_error', code: 4 },
+    code: 'service.rejected',
+    post: 'permanent',
+    get: 'permanent',
+  },
+  {
+    what: 'no money left, as a refusal of the gateway',
+    status: 400,
+    body: gateway(4, 'quota_not_enough '),
+    code: 'service.quota',
+    post: 'stop',
+    get: 'stop',
+  },
+  ...(
+    [
+      [403, envelope('用户额度不足, 剩余额度: ＄0.000000', 'insufficient_user_quota')],
+      [403, envelope('令牌额度不足', 'pre_consume_token_quota_failed')],
+      [401, envelope('该令牌额度已用尽')],
+      [500, envelope('no', 'insufficient_user_quota')],
+    ] as const
+  ).map(
+    ([status, body]): Row => ({
+      what: 'no money left',
+      status,
+      body,
+      code: 'service.quota',
+      post: 'stop',
+      get: 'stop',
+    }),
+  ),
+  ...['sensitive_words_detected', 'prompt_blocked', 'access_denied', 'invalid_request'].map(
+    (code): Row => ({
+      what: `the same again of the same request, ${code}`,
+      status: code === 'prompt_blocked' ? 503 : 500,
+      body: envelope('no', code),
+      code: 'service.rejected',
+      post: 'permanent',
+      get: 'permanent',
+    }),
+  ),
+  {
     what: 'a 400 whose JSON is cut',
     status: 400,
     body: '{"description":"do_requ',
@@ -336,6 +404,10 @@ describe('what a status and a body mean', () => {
     expect(await imagine(answering(200, coded('banned')))).toMatchObject({
       error: { code: 'service.rejected', class: 'permanent' },
     });
+    const fetched = (code: unknown) => answering(200, coded(code)).fetchTask('1', never);
+    expect(await fetched(429)).toMatchObject({ error: { class: 'throttle' } });
+    expect(await fetched('401')).toMatchObject({ error: { code: 'service.unauthorized', class: 'stop' } });
+    expect(await fetched('')).toMatchObject({ error: { code: 'service.malformed', class: 'retry' } });
   });
 });
 

@@ -30,7 +30,17 @@ const rows: readonly Row[] = [
   {
     what: 'in queue',
     body: submit(22, '排队中，前面还有3个任务', `"${id}"`, '{"numberOfQueues":3}'),
-    answer: accepted(id, 22),
+    answer: { ok: true, value: { kind: 'accepted', taskId: id, code: 22, waiting: 3 } },
+  },
+  {
+    what: 'in queue, with its number as a text',
+    body: submit(22, '', `"${id}"`, '{"numberOfQueues":"12","discordInstanceId":"d"}'),
+    answer: { ok: true, value: { kind: 'accepted', taskId: id, code: 22, waiting: 12 } },
+  },
+  {
+    what: 'in queue, rewritten to 1 by a gateway',
+    body: submit(1, '提交成功', `"${id}"`, '{"numberOfQueues":2}'),
+    answer: { ok: true, value: { kind: 'accepted', taskId: id, code: 1, waiting: 2 } },
   },
   { what: 'a bare number', body: submit(1, '', id), answer: accepted(id) },
   {
@@ -75,6 +85,31 @@ const rows: readonly Row[] = [
     body: submit(21, '任务已存在', `"${id}"`, '{"status":"SUCCESS","imageUrl":"https://x/y.png"}'),
     answer: accepted(id, 21),
   },
+  {
+    what: 'exists already, by its image alone',
+    body: submit(21, '任务已存在', `"${id}"`, '{"status":null,"imageUrl":"https://x/y.png"}'),
+    answer: accepted(id, 21),
+  },
+  {
+    what: 'exists already, still at work',
+    body: submit(21, '任务已存在', `"${id}"`, '{"status":"IN_PROGRESS","imageUrl":null}'),
+    answer: accepted(id, 21),
+  },
+  {
+    what: 'waits for its modal, with its status',
+    body: submit(21, '', `"${id}"`, '{"status":"MODAL","imageUrl":"https://x/preview.png"}'),
+    answer: modal,
+  },
+  {
+    what: 'waits for its modal, with remix and a status',
+    body: submit(21, '', `"${id}"`, '{"status":"SUBMITTED","remix":true}'),
+    answer: modal,
+  },
+  {
+    what: 'waits for its modal, with properties that say nothing',
+    body: submit(21, '', `"${id}"`, '{"status":"","imageUrl":"","finalPrompt":"x"}'),
+    answer: modal,
+  },
   { what: 'queue full', body: submit(23, '队列已满，请稍后尝试'), answer: queueFull(23) },
   { what: 'queue full, with an id', body: submit(23, '队列已满', `"${id}"`), answer: queueFull(23) },
   { what: 'system error', body: submit(9, '提交失败，系统异常'), answer: queueFull(9) },
@@ -94,6 +129,16 @@ const rows: readonly Row[] = [
   },
   { what: 'code 3 without words', body: submit(3, ''), answer: refused(3) },
   { what: 'bad parameter', body: submit(4, 'customId错误'), answer: refused(4) },
+  {
+    what: 'a parent that is not finished yet (protocol.md 6.3)',
+    body: submit(4, '关联任务状态错误'),
+    answer: { ok: false, error: { code: 'service.not-ready', class: 'retry' } },
+  },
+  {
+    what: 'no money left',
+    body: submit(4, 'quota_not_enough '),
+    answer: { ok: false, error: { code: 'service.quota', class: 'stop' } },
+  },
   { what: 'an account in a bad parameter', body: submit(4, '当前账号不支持 remix'), answer: refused(4) },
   {
     what: 'banned',
@@ -120,7 +165,16 @@ const rows: readonly Row[] = [
 ];
 
 test.each(rows)('submit code: $what', async ({ body, answer }) => {
-  expect(await imagine(answering(200, body))).toMatchObject(answer);
+  const got = await imagine(answering(200, body));
+  expect(got).toMatchObject(answer);
+  expect(got.ok && 'waiting' in got.value).toBe(
+    'value' in answer && /"waiting"/.test(JSON.stringify(answer)),
+  );
+});
+
+test.each([-1, 1.5, 'many', null, {}])('a queue of %j is not told', async (numberOfQueues) => {
+  const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
+  expect(await imagine(answering(200, body))).toEqual(accepted(id, 22));
 });
 
 test('a refusal says why, with the banned word', async () => {
