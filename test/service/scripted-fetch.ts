@@ -71,3 +71,16 @@ function typeOf(text: string): string {
 
 export const imagine = (service: ImageService, signal = never): ReturnType<ImageService['imagine']> =>
   service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, signal);
+
+/** One request, as it was sent, and what came of its answer. */
+export async function exchanged<T>(
+  ask: (service: ImageService) => Promise<T>,
+  body: unknown = { code: 1, result: '1700000000000001' },
+): Promise<{ readonly answer: T; readonly line: string; readonly request: SentRequest }> {
+  const { fetch, sent } = scriptedFetch(() => Response.json(body));
+  const answer = await ask(serviceWith({ fetch }));
+  const [request] = sent;
+  if (request === undefined || sent.length > 1) throw new Error(`${sent.length} requests were sent.`);
+  const { pathname, search } = new URL(request.url);
+  return { answer, line: `${request.method} ${pathname}${search}`, request };
+}

@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Answer, ImageService, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import { answering, exchanged, imagine, key, never, serviceWith } from './scripted-fetch.ts';
+
+/** The rules of service.md about fields, endpoints and limits that concern the image workflow's client, each by its number. */
+
+const id = '1700000000000001';
+const image = { mimeType: 'image/png', data: 'AAAA' };
+const uri = 'data:image/png;base64,AAAA';
+
+const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
+
+const fetched = async (record: object, status = 200): Promise<Task> => {
+  const answer = await answering(status, record).fetchTask(id, never);
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+};
+
+const buttons = [
+  { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' },
+  { customId: 'IMG::JOB::reroll::0::x::SOLO', label: '', emoji: '🔄' },
+];
+
+interface Row {
+  readonly row: number;
+  readonly line: string;
+  readonly ask: (service: ImageService) => Promise<Answer<SubmitAnswer>>;
+  readonly body: unknown;
+}
+
+const rows: readonly Row[] = [
+  {
+    row: 1,
+    line: 'POST /img/submit/imagine',
+    ask: (service) =>
+      service.imagine(
+        { fields: { prompt: 'a fox --v 6.1', accountFilter: { modes: ['FAST'] } }, speed: 'relax' },
+        never,
+      ),
+    body: { botType: 'IMG_JOURNEY', prompt: 'a fox --v 6.1', accountFilter: { modes: ['FAST'] } },
+  },
+  {
+    row: 3,
+    line: 'POST /img/submit/action',
+    ask: (service) =>
+      service.action({ taskId: id, customId: 'IMG::Inpaint::x', enableRemix: true, speed: 'relax' }, never),
+    body: { taskId: id, customId: 'IMG::Inpaint::x', enableRemix: true },
+  },
+  {
+    row: 4,
+    line: 'POST /img/submit/modal',
+    ask: (service) => service.modal({ taskId: id, prompt: 'a scarf', mask: image, speed: 'relax' }, never),
+    body: { taskId: id, prompt: 'a scarf', maskBase64: uri },
+  },
+  {
+    row: 5,
+    line: 'POST /img/submit/blend',
+    ask: (service) =>
+      service.begin({ kind: 'blend', fields: {}, images: [image, image], speed: 'relax' }, never),
+    body: { botType: 'IMG_JOURNEY', base64Array: [uri, uri] },
+  },
+  {
+    row: 6,
+    line: 'POST /img/submit/describe',
+    ask: (service) => service.begin({ kind: 'describe', fields: {}, images: [image], speed: 'relax' }, never),
+    body: { botType: 'IMG_JOURNEY', base64: uri },
+  },
+  {
+    row: 7,
+    line: 'POST /img/submit/video',
+    ask: (service) =>
+      service.begin({ kind: 'video', fields: { motion: 'high' }, images: [image], speed: 'relax' }, never),
+    body: { botType: 'IMG_JOURNEY', motion: 'high', image: uri },
+  },
+  {
+    row: 8,
+    line: 'POST /img/submit/edits',
+    ask: (service) =>
+      service.begin(
+        { kind: 'edit', fields: { prompt: 'a scarf' }, images: [image], mask: image, speed: 'relax' },
+        never,
+      ),
+    body: { botType: 'IMG_JOURNEY', prompt: 'a scarf', image: uri, maskBase64: uri },
+  },
+];
+
+describe('service.md 4.1', () => {
+  test.each(rows)('service.md 4.1 row $row: $line', async ({ line, ask, body }) => {
+    const { answer, line: sent, request } = await exchanged(ask);
+    expect(answer).toEqual(accepted);
+    expect(sent).toBe(line);
+    expect(request.body).toEqual(body);
+  });
+
+  test('service.md 4.1 row 2: GET /img/task/{id}/fetch', async () => {
+    const record = { status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons };
+    const {
+      answer,
+      line: sent,
+      request,
+    } = await exchanged((service) => service.fetchTask(id, never), record);
+    expect(answer).toEqual({
+      ok: true,
+      value: { id, state: 'success', status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons },
+    });
+    expect(sent).toBe(`GET /img/task/${id}/fetch`);
+    expect(request.body).toBeUndefined();
+  });
+
+  test.each(rows)(
+    'service.md 4.1, 5.1, 5.5: row $row is JSON, with exactly `Authorization: Bearer <key>`',
+    async ({ ask }) => {
+      const { request } = await exchanged(ask);
+      expect(request.headers.get('content-type')).toBe('application/json');
+      expect(request.headers.get('authorization')).toBe(`Bearer ${key}`);
+    },
+  );
+});
+
+describe('service.md 4.1.5', () => {
+  const submits = {
+    imagine: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.imagine({ fields: { prompt: 'x' }, speed }, never),
+    action: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.action({ taskId: id, customId: 'c', speed }, never),
+    modal: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.modal({ taskId: id, speed }, never),
+    blend: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.begin({ kind: 'blend', fields: {}, images: [image, image], speed }, never),
+    describe: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.begin({ kind: 'describe', fields: {}, images: [image], speed }, never),
+    video: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.begin({ kind: 'video', fields: {}, images: [image], speed }, never),
+    edits: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
+      service.begin({ kind: 'edit', fields: {}, images: [image], speed }, never),
+  };
+
+  describe.each([
+    ['fast', '/img-fast/img/submit/'],
+    ['turbo', '/img-turbo/img/submit/'],
+    ['relax', '/img/submit/'],
+  ] as const)('service.md 4.1.5: %s has the path %s…', (speed, path) => {
+    test.each(Object.entries(submits))('%s', async (what, submit) => {
+      const { line: sent } = await exchanged((service) => submit(service, speed));
+      expect(sent).toBe(`POST ${path}${what}`);
+    });
+  });
+});
+
+describe('service.md 2', () => {
+  test('service.md 2.1: code 1 and the id of the new task', async () => {
+    expect(await imagine(answering(200, { code: 1, result: id }))).toEqual(accepted);
+  });
+
+  test('service.md 2.2: a task of which only status, imageUrl and buttons are known', async () => {
+    expect(await fetched({ status: 'IN_PROGRESS', buttons: [] })).toEqual({
+      id,
+      state: 'unfinished',
+      status: 'IN_PROGRESS',
+      buttons: [],
+    });
+  });
+
+  test('service.md 2.3: label and emoji are optional, the customId is opaque', async () => {
+    const odd = { customId: 'not::of::any\u00a0pattern' };
+    const task = await fetched({ status: 'SUCCESS', buttons: [odd] });
+    expect(task.buttons).toEqual([{ ...odd, label: '', emoji: '' }]);
+    const [button] = task.buttons;
+    const { request } = await exchanged((service) =>
+      service.action({ taskId: id, customId: button?.customId ?? '', speed: 'relax' }, never),
+    );
+    expect(request.body).toEqual({ taskId: id, customId: odd.customId });
+  });
+
+  test('service.md 2.4: a botType is always there, and the one that is declared', async () => {
+    const { request } = await exchanged((service) =>
+      service.imagine({ fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' }, never),
+    );
+    expect(request.body).toEqual({ botType: 'NIJI_JOURNEY', prompt: 'x' });
+  });
+
+  test('service.md 2.6: a custom zoom has a prompt and no mask', async () => {
+    const { request } = await exchanged((service) =>
+      service.modal({ taskId: id, prompt: 'a fox --zoom 1.8', speed: 'relax' }, never),
+    );
+    expect(request.body).toEqual({ taskId: id, prompt: 'a fox --zoom 1.8' });
+  });
+});
+
+describe('service.md 8', () => {
+  test.each([2, 5])('service.md 8.1: a blend of %i images sends them all, in order', async (count) => {
+    const images = Array.from({ length: count }, (_, n) => ({ ...image, data: `AAA${n}` }));
+    const { request } = await exchanged((service) =>
+      service.begin({ kind: 'blend', fields: {}, images, speed: 'relax' }, never),
+    );
+    expect(request.body).toMatchObject({ base64Array: images.map(({ data }) => uri.replace('AAAA', data)) });
+  });
+
+  test('service.md 8.3: a body of 8 MiB is sent', async () => {
+    const large = { ...image, data: 'A'.repeat(8 * 1024 * 1024) };
+    const { answer } = await exchanged((service) =>
+      service.begin({ kind: 'describe', fields: {}, images: [large], speed: 'relax' }, never),
+    );
+    expect(answer).toEqual(accepted);
+  });
+
+  test('service.md 8.2, 8.4: whatever its threshold, a 429 is a pause and no failure of the job', async () => {
+    const answer = await answering(
+      429,
+      { error: { code: '', message: 'slow down', type: 'svc_api_error' } },
+      { 'retry-after': '5' },
+    ).modal({ taskId: id, speed: 'relax' }, never);
+    expect(answer).toMatchObject({
+      error: { code: 'service.throttled', class: 'throttle', retryAfterMs: 5_000 },
+    });
+  });
+
+  test('service.md 8.5: what is larger than gateways take is refused before it leaves, by its part', async () => {
+    const large = { ...image, data: 'A'.repeat(17 * 1024 * 1024) };
+    const service = serviceWith({
+      fetch: () => {
+        throw new Error('must not be asked');
+      },
+    });
+    const answer = await service.begin(
+      { kind: 'blend', fields: {}, images: [large, large], speed: 'relax' },
+      never,
+    );
+    expect(answer).toMatchObject({ error: { code: 'request.too-large', class: 'permanent' } });
+  });
+});
+
+describe('service.md 9', () => {
+  test.each(rows)('service.md 9.3: $line has no version segment', async ({ ask }) => {
+    const { line: sent } = await exchanged(ask);
+    expect(sent).not.toMatch(/\/v\d/);
+  });
+
+  test.each(['IMG::JOB::upsample_v6r1_2x_subtle::1::x::SOLO', 'IMG::JOB::upsample_v5_2x::1::x::SOLO'])(
+    'service.md 9.4: the button %s is read as it stands, and pressed as it was read',
+    async (customId) => {
+      const task = await fetched({ status: 'SUCCESS', buttons: [{ customId, label: 'Upscale' }] });
+      expect(task.buttons).toEqual([{ customId, label: 'Upscale', emoji: '' }]);
+      const { request } = await exchanged((service) =>
+        service.action({ taskId: id, customId, speed: 'relax' }, never),
+      );
+      expect(request.body).toMatchObject({ customId });
+    },
+  );
+});

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import { answering, exchanged, never, scriptedFetch, serviceWith } from './scripted-fetch.ts';
+
+/** The rules of service.md about states and errors that concern the image workflow's client, each by its number. */
+
+const base = 'https://api.example.com';
+const id = '1700000000000001';
+const image = { mimeType: 'image/png', data: 'AAAA' };
+const uri = 'data:image/png;base64,AAAA';
+
+const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
+
+const fetched = async (record: object, status = 200): Promise<Task> => {
+  const answer = await answering(status, record).fetchTask(id, never);
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+};
+
+const buttons = [
+  { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' },
+  { customId: 'IMG::JOB::reroll::0::x::SOLO', label: '', emoji: '🔄' },
+];
+
+describe('service.md 3', () => {
+  test('service.md 3 row 1: SUCCESS fills imageUrl and buttons', async () => {
+    const task = await fetched({ status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons });
+    expect(task).toMatchObject({ state: 'success', imageUrl: 'https://x.test/a.png', buttons });
+  });
+
+  test('service.md 3 rows 2 and 3, rule 4: a click that shows MODAL, its answer, and the new task', async () => {
+    const next = '1700000000000002';
+    const answers: readonly unknown[] = [
+      { code: 1, result: id },
+      { status: 'MODAL', buttons: [] },
+      { code: 1, result: next },
+      { status: 'SUCCESS', imageUrl: 'https://x.test/b.png', buttons },
+    ];
+    let at = 0;
+    const { fetch, sent } = scriptedFetch(() => Response.json(answers[at++]));
+    const service = serviceWith({ fetch });
+    const speed = 'relax' as const;
+    const customId = 'IMG::Inpaint::1::x::SOLO';
+    expect(await service.action({ taskId: '17', customId, enableRemix: true, speed }, never)).toEqual(
+      accepted,
+    );
+    expect(await service.fetchTask(id, never)).toMatchObject({ value: { state: 'modal' } });
+    const answered = await service.modal({ taskId: id, prompt: 'a scarf', mask: image, speed }, never);
+    expect(answered).toMatchObject({ value: { kind: 'accepted', taskId: next } });
+    expect(await service.fetchTask(next, never)).toMatchObject({ value: { state: 'success' } });
+    expect(sent.map(({ body }) => body)).toEqual([
+      { taskId: '17', customId, enableRemix: true },
+      undefined,
+      { taskId: id, prompt: 'a scarf', maskBase64: uri },
+      undefined,
+    ]);
+  });
+
+  test.each(['NOT_START', 'SUBMITTED', 'IN_PROGRESS', '', 'MODAL', 'ANYTHING'])(
+    'service.md 3 rule 2: at status %j there are no buttons to read, whatever the record holds',
+    async (status) => {
+      const task = await fetched({ status, imageUrl: 'https://x.test/preview.png', buttons });
+      expect(task.buttons).toEqual([]);
+      expect(task).not.toHaveProperty('imageUrl');
+    },
+  );
+
+  test('service.md 3 rule 3: MODAL is neither finished nor failed', async () => {
+    expect((await fetched({ status: 'MODAL' })).state).toBe('modal');
+  });
+});
+
+describe('service.md 7.1 and 7.2', () => {
+  const envelope = (message: string): unknown => ({
+    error: { code: '', message, type: 'svc_api_error' },
+  });
+
+  test('service.md 7.1: the words of the envelope, and the request id out of them', async () => {
+    const body = envelope('no such button (request id: 20261121abc)');
+    expect(await answering(400, body).modal({ taskId: id, speed: 'relax' }, never)).toMatchObject({
+      error: { serviceMessage: 'no such button', requestId: '20261121abc' },
+    });
+  });
+
+  test.each([
+    [400, 'service.rejected', 'permanent'],
+    [401, 'service.unauthorized', 'stop'],
+    [403, 'service.forbidden', 'permanent'],
+    [413, 'service.too-large', 'permanent'],
+    [429, 'service.throttled', 'throttle'],
+    [500, 'service.unavailable', 'retry'],
+    [503, 'service.unavailable', 'retry'],
+    [504, 'service.unavailable', 'retry'],
+    [524, 'service.unavailable', 'retry'],
+  ])('service.md 7.2: %i is %s, class %s, whatever was asked', async (status, code, kind) => {
+    const service = answering(status, envelope('no'));
+    const speed = 'relax' as const;
+    const answers = [
+      await service.imagine({ fields: { prompt: 'x' }, speed }, never),
+      await service.action({ taskId: id, customId: 'c', speed }, never),
+      await service.modal({ taskId: id, speed }, never),
+      await service.begin({ kind: 'describe', fields: {}, images: [image], speed }, never),
+      await service.fetchTask(id, never),
+    ];
+    for (const answer of answers) expect(answer).toMatchObject({ error: { code, class: kind, status } });
+  });
+});
+
+describe('service.md 7.3', () => {
+  const page = '<!doctype html><title>Welcome</title>';
+  const failureOf = async (
+    status: number,
+    body: unknown,
+    baseUrl = base,
+  ): Promise<{ readonly code: string; readonly class: string; readonly message: string }> => {
+    const headers = { location: 'https://www.example.com/img/submit/modal' };
+    const service = answering(status, body, headers, { baseUrl });
+    const answer = await service.modal({ taskId: id, speed: 'relax' }, never);
+    if (answer.ok) throw new Error('It was taken.');
+    return answer.error;
+  };
+
+  test('service.md 7.3 rule 1: a redirect is a wrong address', async () => {
+    const failure = await failureOf(301, page);
+    expect(failure).toMatchObject({ code: 'service.redirect', class: 'stop' });
+    expect(failure.message).toContain('https://www.example.com');
+  });
+
+  test.each([200, 404])('service.md 7.3 rule 1: HTML under %i is a wrong address', async (status) => {
+    expect(await failureOf(status, page)).toMatchObject({ code: 'service.not-json', class: 'stop' });
+  });
+
+  test('service.md 7.3 rule 2: redirects are not followed, and an address that ends in /v1 is told of', async () => {
+    const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: id }));
+    const service = serviceWith({ fetch });
+    await service.modal({ taskId: id, speed: 'relax' }, never);
+    await service.fetchTasks([id], never);
+    expect(sent.map(({ redirect }) => redirect)).toEqual(['manual', 'manual']);
+    expect((await failureOf(301, page, `${base}/v1`)).message).toContain(`try ${base}.`);
+  });
+});
+
+describe('service.md 7.4', () => {
+  const refusal = async (code: number, description: string): Promise<Answer<SubmitAnswer>> =>
+    answering(200, { code, description, result: null }).action(
+      { taskId: id, customId: 'IMG::JOB::upsample::1::old', speed: 'relax' },
+      never,
+    );
+
+  test('service.md 7.4 row 1: an outdated customId is refused with the words of the service', async () => {
+    expect(await refusal(4, 'customId is out of date')).toMatchObject({
+      value: { kind: 'refused', code: 4, message: expect.stringContaining('customId is out of date') },
+    });
+  });
+
+  test('service.md 7.4 row 2: a grid has no Vary (Region), and nothing puts one there', async () => {
+    const task = await fetched({ status: 'SUCCESS', buttons });
+    expect(task.buttons.map(({ label }) => label)).toEqual(['U1', '']);
+  });
+
+  test('service.md 7.4 row 3: a task stays in MODAL until its modal is submitted, as often as it is looked at', async () => {
+    const service = answering(200, { status: 'MODAL' });
+    for (let look = 0; look < 3; look++)
+      expect(await service.fetchTask(id, never)).toMatchObject({ value: { state: 'modal' } });
+    const { answer } = await exchanged((other) =>
+      other.modal({ taskId: id, prompt: 'x', speed: 'relax' }, never),
+    );
+    expect(answer).toEqual(accepted);
+  });
+
+  test.each([[], null])('service.md 7.4 row 4: buttons %j are those of a task in progress', async (none) => {
+    expect(await fetched({ status: 'IN_PROGRESS', buttons: none })).toMatchObject({
+      state: 'unfinished',
+      buttons: [],
+    });
+  });
+});
