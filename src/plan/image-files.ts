@@ -1,6 +1,6 @@
 import type { JobError } from './job.ts';
 
-/** What a file is that a request shows to a model, or why it cannot be shown. */
+/** What a file is that a request shows, or whose mask it is; or why it cannot be. */
 export type ImageFile =
   | { readonly sha256: string; readonly bytes: number }
   /**

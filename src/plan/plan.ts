@@ -30,7 +30,7 @@ export interface Plan {
 export interface PlanSurroundings {
   readonly files: FilePort;
   readonly serviceId: string;
-  /** The files that requests show to a model. Without it a slot that shows one fails with `input.missing`. */
+  /** The files that requests show, masks too. Without it a slot that shows one fails with `input.missing`. */
   readonly images?: ImageFiles;
   /** Aborts the reading of tables. */
   readonly signal?: AbortSignal;

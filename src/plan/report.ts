@@ -35,7 +35,7 @@ export interface PlanCounts {
   readonly waiting: number;
   /**
    * Slots that fail before anything is asked: a template cannot be rendered for their cell, a wildcard finds no button, an
-   * image that is to be shown is not there.
+   * image that is to be shown, or a mask, is not there, there are too many images.
    */
   readonly invalid: number;
   /** About what the text calls among the submissions take; a guess, see `estimateTokens`. */

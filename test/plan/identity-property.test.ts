@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { renderValue } from '../../src/pipeline/value.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
+import { filesOf } from './scene.ts';
 
 /** Keys by what the cell's variables are, then by slot. */
 async function keysOf(plan: Plan): Promise<Map<string, string>> {
@@ -126,5 +127,65 @@ describe('text steps', () => {
       new Set(['grid', 'grid/U1', 'grid/U2', 'pick', 'rank', 'why']),
     );
     expect(await changedBy('U1..U2', 'U2,U1')).toEqual(new Set(['rank']));
+  });
+});
+
+describe('entry points and masks', () => {
+  const files = filesOf({
+    'fox.png': 'f',
+    'owl.png': 'o',
+    'renamed/fox.png': 'f',
+    'renamed/owl.png': 'o',
+    'ink.png': 'i',
+    'oil.png': 'l',
+  });
+  const text = `
+    matrix:
+      animal: [fox, owl]
+      medium: [ink, oil]
+    steps:
+      words: { describe: { image: "{{ animal }}.png" } }
+      grid: { imagine: { prompt: "in {{ medium }}", images: ["{{ animal }}.png"] }, path: "U1..U2" }
+      scarf: { from: grid/U1, click: Vary (Region), prompt: a scarf, mask: "{{ medium }}.png" }
+      again: { from: grid/U2, click: Vary (Subtle), remix: true }
+      mix: { gather: grid/*, blend: { dimensions: square } }
+      move: { from: mix, video: { image: parent, endImage: steps.hat, motion: low } }
+      hat: { edit: { image: "{{ animal }}.png", prompt: a hat, mask: { shapes: [{ ellipse: [0, 0, 1, 0.5] }] } } }`;
+  const keys = async (pipeline: string): Promise<Map<string, string>> =>
+    keysOf(await unbuiltPlanOf(pipeline, files));
+
+  test('where its files lie, order, keep, prices and what is not inverted change no key', async () => {
+    const changed = text
+      .replaceAll('"{{ animal }}.png"', '"renamed/{{ animal }}.png"')
+      .replace('mask: "{{ medium }}.png"', 'mask: { invert: false, file: "{{ medium }}.png" }')
+      .replace('0.5] }]', '0.50] }], invert: false')
+      .replace('dimensions: square', 'dimensions: SQUARE')
+      .replace('{ describe:', '{ keep: false, extra: {}, describe:')
+      .replace('[ink, oil]', '[oil, ink]')
+      .replace('steps:', 'prices: { blend: 3 }\n    steps:');
+    const before = await keys(text);
+    expect(await keys(changed)).toEqual(before);
+    // A describe and an edit ask nothing of the medium.
+    expect(new Set(before.values()).size).toBe(2 * 2 + 4 * 7);
+  });
+
+  test('what is edited changes what shows it and follows from it, and nothing else', async () => {
+    const before = await keys(text);
+    const changedBy = async (from: string, to: string): Promise<readonly string[]> => {
+      const after = await keys(text.replace(from, to));
+      const changed = [...after].filter(([name, key]) => before.get(name) !== key);
+      return [...new Set(changed.map(([name]) => name.replace(/^.* 1 /, '')))].toSorted();
+    };
+    const [scarf, again] = ['scarf/U1/Vary (Region)', 'again/U2/Vary (Subtle)'];
+    expect(await changedBy('in {{', 'with {{')).toEqual(
+      ['grid', 'grid/U1', 'grid/U2', scarf, again, 'mix', 'move'].toSorted(),
+    );
+    expect(await changedBy('mask: "{{ medium }}.png"', 'mask: fox.png')).toEqual([scarf]);
+    expect(await changedBy('a scarf', 'a tie')).toEqual([scarf]);
+    expect(await changedBy('remix: true', 'remix: true, prompt: in fog')).toEqual([again]);
+    expect(await changedBy('a hat', 'a cap')).toEqual(['hat', 'move']);
+    expect(await changedBy('0.5] }]', '0.5] }], invert: true')).toEqual(['hat', 'move']);
+    expect(await changedBy('motion: low', 'motion: high')).toEqual(['move']);
+    expect(await changedBy('U1..U2', 'U2,U1')).toEqual(['mix', 'move']);
   });
 });
