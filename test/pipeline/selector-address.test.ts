@@ -21,6 +21,7 @@ describe('an address', () => {
     ['grid//a\\/b/ | U1/x', ['grid', '/a\\/b/ | U1', 'x']],
     ['grid/"Zoom 1/2"/\'V\'', ['grid', 'Zoom 1/2', 'V']],
     ['grid/pan  left', ['grid', 'pan left']],
+    ['words/prompt 2/🔄', ['words', 'prompt 2', '🔄']],
     ['grid/"a -> b"', ['grid', 'a → b']],
     ['grid/U{{ a/b }}/{{ "x/*" }}', ['grid', 'U{{ a/b }}', '{{ "x/*" }}']],
     ['"my step"/U1', ['my step', 'U1']],

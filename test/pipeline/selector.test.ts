@@ -71,6 +71,12 @@ describe('a path', () => {
       'text Reroll',
     ]);
     expect(path('"reroll"')[0]?.[0]).toEqual({ press: ['text reroll'], optional: false, name: 'reroll' });
+    expect(path('prompt 3..prompt 4?, prompt 5, prompt  1 | 1️⃣')[0]).toEqual([
+      { press: ['word prompt 3'], optional: true, name: 'prompt 3' },
+      { press: ['word prompt 4'], optional: true, name: 'prompt 4' },
+      { press: ['text prompt 5'], optional: false, name: 'prompt 5' },
+      { press: ['word prompt 1', 'text 1️⃣'], optional: false, name: 'prompt 1 | 1️⃣' },
+    ]);
   });
 
   test('has wildcards and patterns', () => {
@@ -259,6 +265,7 @@ describe('whatever is written', () => {
     '{{ n }}',
     'reroll',
     'pan left',
+    'prompt 1',
     '🔄',
     '\n',
   );
