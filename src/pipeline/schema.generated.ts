@@ -192,11 +192,15 @@ export type Keep = boolean;
 /**
  * What is blended, 2 to 5 images: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.
  *
- * @minItems 2
+ * @minItems 1
  * @maxItems 5
  */
 export type Images1 =
-  [Image, Image] | [Image, Image, Image] | [Image, Image, Image, Image] | [Image, Image, Image, Image, Image];
+  | [Image]
+  | [Image, Image]
+  | [Image, Image, Image]
+  | [Image, Image, Image, Image]
+  | [Image, Image, Image, Image, Image];
 /**
  * What the model is shown, before the text of the prompt: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. PNG, JPEG, WebP, GIF, AVIF or HEIC of at most 20 MiB each. With `gather`, the gathered images unless this names others.
  */
@@ -2162,7 +2166,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
             "images": {
               "$ref": "#/$defs/images",
               "description": "What is blended, 2 to 5 images: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.",
-              "minItems": 2,
+              "minItems": 1,
               "maxItems": 5
             },
             "dimensions": {

@@ -1,4 +1,4 @@
-import { member } from './node.ts';
+import { isText, member, type SourceNode } from './node.ts';
 import type { BranchAddress, PathSegment, Selector } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import { imagesOf } from './step-images.ts';
@@ -63,11 +63,26 @@ function jobsOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Count {
 /** Blends take 2 to 5 images (service.md 8.1). */
 const bounds = { least: 2, most: 5 } as const;
 
+/** None at all, and more than five, are the schema's mistake. */
+function checkList(images: SourceNode, step: StepDraft, steps: Steps, reports: Reports): void {
+  const [only, ...more] = images.kind === 'list' ? images.items : [];
+  if (!isText(only) || more.length > 0) return;
+  const name = only.value === 'parent' ? step.from?.step : /^steps\.(.+)$/.exec(only.value)?.[1];
+  // A text model may draw any number of images.
+  if (name !== undefined && steps.get(name)?.kind === 'generate') return;
+  const message = `A blend takes ${bounds.least} to ${bounds.most} images, and this is 1.`;
+  reports.error('blend.count', images.span, message, 'Name another one, or gather them: gather: grid/*.');
+}
+
 /** Reports a blend that names no images, or gathers too few or too many, as far as the pipeline tells. */
 export function checkBlend(step: StepDraft, steps: Steps, reports: Reports): void {
   const blend = step.kind === 'blend' && step.node.entries.get('blend');
-  // What `images` has too few or too many of is the schema's mistake.
-  if (!blend || blend.value.kind !== 'mapping' || member(blend.value, 'images') !== undefined) return;
+  if (!blend || blend.value.kind !== 'mapping') return;
+  const images = member(blend.value, 'images');
+  if (images !== undefined) {
+    checkList(images, step, steps, reports);
+    return;
+  }
   const { gather } = step;
   if (gather === undefined) {
     if (step.node.entries.has('gather')) return;

@@ -131,7 +131,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ['name: t\nsteps: ⟦{}\n'],
     ['name: t\nsteps: { grid: { imagine: ⟦"" } }\n'],
     [`name: t\nmatrix: { a: { from: 1, to: 2, step: ⟦0 } }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
-    [`${head}  b: { blend: { images: ⟦[a.png] } }\n`, { 'a.png': '' }, ['step.unbuilt']],
+    [`${head}  b: { blend: { images: ⟦[] } }\n`, {}, ['step.unbuilt']],
     [`name: t\nbudget: { cost: ⟦-1 }\n${one}`],
     [edit('{ shapes: [{ rectangle: [0, 0, ⟦1.5, 1] }] }'), {}, ['step.unbuilt']],
     [edit('{ shapes: [{ rectangle: ⟦[0, 0, 1] }] }'), {}, ['step.unbuilt']],
@@ -358,6 +358,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
 
   'blend.count': [
     [`${head}  b: { ⟦blend: {} }\n`, {}, ['step.unbuilt']],
+    [`${head}  b: { blend: { images: ⟦[a.png] } }\n`, { 'a.png': '' }, ['step.unbuilt']],
+    [`${head}  b: { from: grid/U1, blend: { images: ⟦[parent] } }\n`, {}, ['step.unbuilt']],
     [`${head}  b: { from: grid, ⟦blend: { dimensions: square } }\n`, {}, ['step.unbuilt']],
     [`${head}  b: { gather: ⟦grid, blend: {} }\n`, {}, ['step.unbuilt']],
     [`${head}  b: { gather: ⟦grid/U1, blend: {} }\n`, {}, ['step.unbuilt']],

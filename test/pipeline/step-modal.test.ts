@@ -61,6 +61,8 @@ describe('a blend', () => {
     ['what a wildcard finds', 'gather: wild/*, blend: {}'],
     ['optional ones', 'gather: some/*, blend: {}'],
     ['those of a text model, however many', 'gather: drawn, blend: {}'],
+    ['those of a text model by its name', 'blend: { images: [steps.drawn] }'],
+    ['those of a text model that it continues', 'from: drawn, blend: { images: [parent] }'],
   ])('may have %s', async (_name, fields) => {
     const steps = `  wild: { imagine: p, path: U* }
   some: { imagine: p, path: "U1..U4?, V1..V4?" }
