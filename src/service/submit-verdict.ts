@@ -1,24 +1,36 @@
-import type { RequestFacts, Verdict } from './classify.ts';
+import type { Verdict } from './classify.ts';
 import type { ErrorWords } from './error-words.ts';
 import type { Reply } from './reply.ts';
 
-/**
- * The parent is not finished for the gateway yet: its copy lags behind, by up to 15 s (protocol.md 2.2), or for no known
- * reason right after SUCCESS (protocol.md 6.3). Nothing was made of the submission.
- */
+/** The state of the related task is wrong: in English by the gateway, in Chinese by the proxy. */
 const notReady = /task_status_not_success|关联任务状态错误/i;
 
+/**
+ * Whether a submission is refused for the state in which its task is: the gateway's copy of it lags behind, by up to 15 s
+ * (protocol.md 2.2), or for no known reason right after SUCCESS (protocol.md 6.3). Nothing was made of the submission. A
+ * modal that was answered already may be told the same.
+ */
+export const isNotReady = (message: string): boolean => notReady.test(message);
+
 /** What the refusals of the submit endpoints mean beyond the rules for all endpoints. Undefined: nothing more than those. */
-export function judgeSubmit(_reply: Reply, words: ErrorWords, _facts: RequestFacts): Verdict | undefined {
-  if (notReady.test(words.message)) {
+export function judgeSubmit(_reply: Reply, words: ErrorWords): Verdict | undefined {
+  if (isNotReady(words.message)) {
     return {
       code: 'service.not-ready',
       class: 'retry',
-      advice: 'To the gateway, the task whose button is pressed is not finished yet. Nothing was made.',
+      advice:
+        'To the gateway, the task is not in the state that this needs; it may lag behind. Nothing was made.',
     };
   }
-  const action = /unknown_action:?\s*(\S*)/i.exec(words.message);
-  if (action !== null) {
+  if (words.code === 'model_not_found') {
+    return {
+      code: 'service.not-found',
+      class: 'permanent',
+      advice: 'The service has nobody to do this for this key.',
+    };
+  }
+  // Stock gateways know the ordinary buttons only (protocol.md 2.2).
+  if (/\bunknown_action\b/i.test(words.message)) {
     return {
       code: 'service.rejected',
       class: 'permanent',
@@ -27,6 +39,3 @@ export function judgeSubmit(_reply: Reply, words: ErrorWords, _facts: RequestFac
   }
   return undefined;
 }
-
-/** Submit code 4 says this too: see {@link judgeSubmit}. */
-export const isNotReady = (message: string): boolean => notReady.test(message);

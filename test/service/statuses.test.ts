@@ -68,6 +68,15 @@ const rows: readonly Row[] = [
     getCode: 'service.rejected',
   },
   {
+    what: 'nobody to do it for this key',
+    status: 503,
+    body: envelope('no available channel', 'model_not_found'),
+    code: 'service.not-found',
+    post: 'permanent',
+    get: 'retry',
+    getCode: 'service.unavailable',
+  },
+  {
     what: 'a button that the gateway does not know',
     status: 400,
     body: gateway(4, 'unknown_action:IMG::JOB::animate_high::1::x '),
@@ -412,6 +421,20 @@ describe('what a status and a body mean', () => {
 });
 
 describe('what a failure tells', () => {
+  test.each([
+    [
+      'no money left',
+      403,
+      envelope('no', 'insufficient_user_quota'),
+      'Top it up and run the same command again',
+    ],
+    ['an unknown button', 400, gateway(4, 'unknown_action:x '), 'press another one'],
+    ['an unready parent', 400, gateway(4, 'task_status_not_success '), 'Nothing was made'],
+  ])('what to do about %s', async (_what, status, body, advice) => {
+    const answer = await imagine(answering(status, body));
+    expect(answer.ok ? '' : answer.error.message).toContain(advice);
+  });
+
   test('the request id is taken out of the message, and the words stand alone', async () => {
     const body = envelope('model name is required (request id: 20261101aB3xYz)');
     const answer = await imagine(answering(400, body));

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { Task } from '../../src/service/answer.ts';
@@ -111,3 +112,29 @@ test.each(['IMAGINE', 'UPSCALE', 'VIDEO_EXTEND', 'PIC_READER', 'SOMETHING_NEW', 
     });
   },
 );
+
+test('whatever a record holds, what is read of it is what it should be', async () => {
+  const anything = fc.jsonValue({ maxDepth: 3 });
+  const names = [
+    'imageUrl',
+    'imageUrls',
+    'videoUrl',
+    'videoUrls',
+    'properties',
+    'prompt',
+    'state',
+    'buttons',
+  ];
+  const record = fc.dictionary(fc.constantFrom(...names, 'action', 'progress', 'failReason'), anything);
+  const status = fc.constantFrom('SUCCESS', 'FAILURE', 'MODAL', '', 'X');
+  await fc.assert(
+    fc.asyncProperty(record, status, fc.boolean(), async (fields, said, isDescribe) => {
+      const task = await fetched({ ...fields, status: said, ...(isDescribe && { action: 'DESCRIBE' }) });
+      const texts = [task.imageUrl, task.tag, ...(task.videoUrls ?? ['x']), ...(task.prompts ?? ['x'])];
+      for (const text of texts) expect(text ?? 'x').toMatch(/./);
+      const isEarly = said !== 'SUCCESS' && ('videoUrls' in task || 'prompts' in task);
+      expect(isEarly).toBe(false);
+    }),
+    { seed: 20261121, numRuns: 300 },
+  );
+});

@@ -50,6 +50,14 @@ const rows: readonly Row[] = [
   },
   { status: 401, body: gateway('invalid token'), code: 'service.unauthorized', class: 'stop' },
   { status: 403, body: gateway('no', 'access_denied'), code: 'service.forbidden', class: 'permanent' },
+  { status: 403, body: gateway('用户额度不足'), code: 'service.quota', class: 'stop' },
+  { status: 403, body: gateway('no', 'insufficient_user_quota'), code: 'service.quota', class: 'stop' },
+  {
+    status: 500,
+    body: gateway('no', 'pre_consume_token_quota_failed'),
+    code: 'service.quota',
+    class: 'stop',
+  },
   {
     status: 404,
     body: vendor(404, 'NOT_FOUND', 'models/x is not found'),
