@@ -157,7 +157,7 @@ export interface ImageService {
     request: {
       readonly kind: 'blend' | 'describe' | 'video' | 'edit';
       readonly fields: Readonly<Record<string, unknown>>;
-      /** In order: blend's images; describe's and edit's image; video's first frame, then its last. */
+      /** In order: blend's images; describe's and edit's image; video's first frame, unless it goes on from one, then its last. */
       readonly images: readonly InlineImage[];
       /** Of a video with `extend`: the task whose video goes on. */
       readonly taskId?: string;

@@ -56,11 +56,14 @@ export function entryRequest(
     }
     case 'describe':
       return { fields: declared, images: { ...(image && { base64: image }) } };
-    case 'video':
+    case 'video': {
+      // The first frame of a video that goes on is the last one of what there is.
+      const [first, last] = fields['extend'] === undefined ? [image, second] : [undefined, image];
       return {
         fields: videoFields(declared, taskId),
-        images: { ...(image && { image }), ...(second && { endImage: second }) },
+        images: { ...(first && { image: first }), ...(last && { endImage: last }) },
       };
+    }
     case 'edit':
       return { fields: declared, images: { ...(image && { image }), ...(mask && { maskBase64: mask }) } };
   }

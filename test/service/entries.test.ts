@@ -95,6 +95,12 @@ describe('video', () => {
   });
 });
 
+test('a video that goes on may have a last frame, and has no first one', async () => {
+  const { body } = await began({ kind: 'video', fields: { extend: 2 }, taskId: '17' });
+  expect(body).toMatchObject({ action: 'extend', index: 1, endImage: uri('AAAA') });
+  expect(body).not.toHaveProperty('image');
+});
+
 test('edit sends image, mask and prompt', async () => {
   const { body } = await began({
     kind: 'edit',
