@@ -6,9 +6,12 @@ import { RequestIds } from './http/request-id.ts';
 import { Service } from './http/service.ts';
 import { neutralNames, type SandboxNames } from './names.ts';
 import { completeSettings, type SandboxSettings } from './settings.ts';
+import { Admission } from './tasks/admission.ts';
 import { MemoryBook, type TaskBook } from './tasks/book.ts';
-import { TaskDesk } from './tasks/desk.ts';
+import { type DeskParts, TaskDesk } from './tasks/desk.ts';
 import { DiskBook } from './tasks/disk-book.ts';
+import { EntryDesk } from './tasks/entry-desk.ts';
+import { ModalDesk } from './tasks/modal-desk.ts';
 import { TextDesk } from './text/desk.ts';
 
 /** How a sandbox is started. */
@@ -57,7 +60,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const book: TaskBook =
     options.state === undefined ? new MemoryBook(settings.taskLimit) : new DiskBook(options.state);
   const ledger = new Ledger(settings.requestLog);
-  const studio = new Studio(settings);
+  const studio = new Studio(settings, (sha256) => {
+    const bytes = book.images.get(sha256);
+    if (bytes === undefined) throw new Error(`the image ${sha256} is not kept any more`);
+    return bytes;
+  });
+  const desks: DeskParts = { book, settings, names, now, admission: new Admission(book, settings, now) };
   const closing = new AbortController();
   const ports = { service: 0, site: 0 };
   const service = new Service({
@@ -67,7 +75,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     seed,
     now,
     book,
-    desk: new TaskDesk(book, settings, names, now),
+    desk: new TaskDesk(desks),
+    modals: new ModalDesk(desks),
+    entries: new EntryDesk(desks),
     texts: new TextDesk({ settings, names, studio }),
     studio,
     ledger,

@@ -25,6 +25,33 @@ export interface SandboxSettings extends TextMarks {
   readonly refresh: number;
   /** What a click that opens a modal answers: 21 at once, or 1 so that only polling shows MODAL (protocol.md, fact 1). */
   readonly modalCode: 1 | 21;
+  /** Whether a modal's answer makes another task (service.md 2.6) or goes on in the one that waits (protocol.md 3). */
+  readonly modalTask: 'new' | 'same';
+  /** Whether the task of a modal that was answered goes on showing MODAL until the work is done (protocol.md, fact 4). */
+  readonly modalLinger: boolean;
+  /** How long a modal waits; one that is answered later fails (protocol.md 3). 0 is for ever. */
+  readonly modalLife: number;
+  /** Whether the account has Remix; without it a click that asks for it is refused with code 4 (protocol.md 3). */
+  readonly remix: boolean;
+  /** Whether buttons is null, and not empty, until a task is done (protocol.md 1.2). */
+  readonly nullButtons: boolean;
+  /** Whether progress is also told in words, and is `100%` of a task that failed (protocol.md 1.3). */
+  readonly progressTexts: boolean;
+  /**
+   * How a body that is not right is refused on the image routes (protocol.md 2.1): the error envelope, or
+   * `{description, type, code}`, both with status 400, or a submit response of code 4 with status 200.
+   */
+  readonly errorShape: 'envelope' | 'flat' | 'submit';
+  /** The code of a queue that is full (protocol.md 2). */
+  readonly queueFullCode: 9 | 23;
+  /** Whether an imagine that was accepted before is answered with code 21 and that task (protocol.md 2). */
+  readonly deduplicate: boolean;
+  /** Whether accountFilter.modes chooses the speed where the path does not; gateways strip it (protocol.md 2.2). */
+  readonly accountModes: boolean;
+  /** Whether tasks can be listed (protocol.md 3); else those paths answer 404. */
+  readonly listing: boolean;
+  /** What a fetch of an unknown task answers (protocol.md 2.1): an error, 200 with an empty body, or 204. */
+  readonly unknownTask: 'error' | 'empty' | 'no-content';
   /** Writes task ids as bare 17-digit numbers in submit responses (protocol.md 1.5). */
   readonly bareIds: boolean;
   /** How long an image link works after the fetch that gave it; then 403. 0 is for ever. */
@@ -41,6 +68,14 @@ export interface SandboxSettings extends TextMarks {
   readonly brokenMark: string;
   /** A prompt with this mark is accepted and its task never finishes. */
   readonly stuckMark: string;
+  /** A prompt with this mark is accepted and its task ends in CANCEL. */
+  readonly cancelledMark: string;
+  /** A prompt with this mark is accepted and its task takes {@link lateBy} longer. */
+  readonly lateMark: string;
+  /** Before `pace`. */
+  readonly lateBy: number;
+  /** `[fail:` of `[fail:queue-full]`: such a task fails with the reason of that name (protocol.md 6.3). */
+  readonly failMark: string;
   /** Time before the first token of a text, before `pace`. */
   readonly textLatency: number;
   /** Time for each token that is written, thoughts included, before `pace`. */
@@ -74,6 +109,10 @@ export const defaultSettings: SandboxSettings = {
     upscale: { relax: 300, fast: 150, turbo: 80 },
     enlarge: { relax: 3200, fast: 1600, turbo: 700 },
     outpaint: { relax: 2400, fast: 1200, turbo: 500 },
+    blend: { relax: 2400, fast: 1200, turbo: 500 },
+    describe: { relax: 600, fast: 300, turbo: 150 },
+    video: { relax: 5000, fast: 2500, turbo: 1200 },
+    edit: { relax: 2400, fast: 1200, turbo: 500 },
   },
   spread: 0.3,
   concurrency: 12,
@@ -82,6 +121,18 @@ export const defaultSettings: SandboxSettings = {
   previews: true,
   refresh: 0,
   modalCode: 21,
+  modalTask: 'new',
+  modalLinger: false,
+  modalLife: 0,
+  remix: true,
+  nullButtons: false,
+  progressTexts: false,
+  errorShape: 'envelope',
+  queueFullCode: 23,
+  deduplicate: false,
+  accountModes: true,
+  listing: true,
+  unknownTask: 'error',
   bareIds: false,
   linkLife: 24 * 3_600_000,
   buttonLife: 0,
@@ -90,6 +141,10 @@ export const defaultSettings: SandboxSettings = {
   moderatedMark: '[moderated]',
   brokenMark: '[broken]',
   stuckMark: '[stuck]',
+  cancelledMark: '[cancelled]',
+  lateMark: '[late]',
+  lateBy: 3_600_000,
+  failMark: '[fail:',
   textLatency: 200,
   tokenLatency: 1,
   anyModel: false,
@@ -128,6 +183,8 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
   check('refresh', 0);
   check('linkLife', 0);
   check('buttonLife', 0);
+  check('modalLife', 0);
+  check('lateBy', 0);
   check('textLatency', 0);
   check('tokenLatency', 0);
   check('pixels', 64, 4096);

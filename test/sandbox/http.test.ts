@@ -82,15 +82,6 @@ test('a body beyond the limit is a 413', async () => {
   expect((await client.imagine('a fox')).status).toBe(200);
 });
 
-test('endpoints that are not carried out yet say so', async () => {
-  client = await start();
-  for (const path of ['/img/submit/modal', '/img/submit/blend']) {
-    const answer = await client.send('POST', path, {});
-    expect(answer.status).toBe(400);
-    expect(answer.body.error.message).toMatch(/^the sandbox does not offer \w+ yet/);
-  }
-});
-
 test('submissions beyond the rate are a 429 with Retry-After', async () => {
   client = await start({ settings: { submitsPerMinute: 12 } });
   const statuses = [];

@@ -10,10 +10,12 @@ import {
   upscaleDrawing,
   zoomDrawing,
 } from '../../src/sandbox/draw/lineage.ts';
-import { drawPicture } from '../../src/sandbox/draw/picture.ts';
+import { drawPicture as draw } from '../../src/sandbox/draw/picture.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';
 
 const side = 128;
+const drawPicture = (drawing: Drawing, pixels: number): Promise<Buffer> =>
+  draw(drawing, pixels, () => Buffer.alloc(0));
 const grid = (prompt: string): Drawing => imagineDrawing(parsePrompt(prompt));
 
 interface Raster {

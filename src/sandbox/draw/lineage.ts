@@ -1,17 +1,21 @@
 import type { ParsedPrompt } from '../prompt/flags.ts';
 import { digestOf, unitOf } from '../seeded.ts';
-import type { Drawing, Frame } from './drawing.ts';
+import type { Bounds, Drawing, Frame, Patch, Plate, Tint } from './drawing.ts';
 
 const four = [0, 1, 2, 3] as const;
 
-/**
- * The grid of an imagine: four compositions of one prompt. `images` are the content hashes of image prompts.
- * `again` tells rerolls apart from the first roll.
- */
-export function imagineDrawing(prompt: ParsedPrompt, images: readonly string[] = [], again = ''): Drawing {
+/** What image prompts bring to an imagine. */
+export interface ImagePrompts {
+  /** Content hashes, in order. */
+  readonly digests: readonly string[];
+  readonly tint: Tint;
+}
+
+/** The grid of an imagine: four compositions of one prompt. `again` tells rerolls apart from the first roll. */
+export function imagineDrawing(prompt: ParsedPrompt, images?: ImagePrompts, again = ''): Drawing {
   const { flags, text } = prompt;
   const root = digestOf(
-    JSON.stringify([text, flags.seed ?? '', flags.version ?? '', flags.weird, images, again]),
+    JSON.stringify([text, flags.seed ?? '', flags.version ?? '', flags.weird, images?.digests ?? [], again]),
   );
   const first = Math.floor(unitOf(`${root} pose`) * four.length);
   return {
@@ -26,7 +30,24 @@ export function imagineDrawing(prompt: ParsedPrompt, images: readonly string[] =
       stylize: flags.stylize,
       chaos: flags.chaos,
       view: { x: 0, y: 0, zoom: 1 },
+      ...(images === undefined ? {} : { tint: images.tint }),
     })),
+  };
+}
+
+/** A frame that shows images instead of a drawn world. `text` says in words what is on it. */
+export function plateFrame(plate: Plate, text: string, seed: string, pose = 0): Frame {
+  const view = { x: 0, y: 0, zoom: 1 };
+  const plain = { nudges: [], rings: [], stylize: 100, chaos: 0, view };
+  return { text, seed, pose, aspect: plate.aspect, plate, ...plain };
+}
+
+/** The grid of a blend: four ways to mix the images. */
+export function blendDrawing(plate: Plate, text: string): Drawing {
+  const root = digestOf(JSON.stringify(['blend', plate]));
+  return {
+    size: 'grid',
+    frames: four.map((index) => plateFrame(plate, text, digestOf(`${root} ${index}`), index)),
   };
 }
 
@@ -56,54 +77,124 @@ export function strongDrawing(parent: Drawing, index: number, manner: 'variation
   const frame = frameAt(parent, index);
   return {
     size: 'grid',
-    frames: four.map((number) => ({
-      ...frame,
-      seed: digestOf(`${frame.seed} ${frame.nudges.join()} ${manner} ${number}`),
-      nudges: [],
+    frames: four.map((number) => {
+      const salt = `${frame.nudges.join()} ${manner} ${number}`;
       // A variation keeps its frame's pose; a strong one keeps it once and leaves it in the other three.
-      pose: manner === 'variation' ? frame.pose : (frame.pose + number) % four.length,
-    })),
+      const pose = manner === 'variation' ? frame.pose : (frame.pose + number) % four.length;
+      return reseeded({ ...frame, nudges: [], pose }, salt);
+    }),
   };
+}
+
+/** A reroll of what does not come from a prompt alone: mixed images are mixed anew, regions painted anew. */
+export function rerollDrawing(parent: Drawing): Drawing {
+  const frames = parent.frames.length === four.length ? parent.frames : four.map(() => frameAt(parent, 0));
+  return {
+    size: 'grid',
+    frames: frames.map((frame, number) => ({ ...reseeded(frame, `again ${number}`), nudges: [] })),
+  };
+}
+
+/** The drawing with other words: what a remix makes of it. */
+export function rewordedDrawing(parent: Drawing, text: string): Drawing {
+  return { ...parent, frames: parent.frames.map((frame) => ({ ...frame, text })) };
 }
 
 /** Zoom Out: the same scene, smaller, with four different surroundings. */
 export function zoomDrawing(parent: Drawing, factor: number): Drawing {
-  return moved(parent, `zoom ${factor}`, (frame) => ({ ...frame.view, zoom: frame.view.zoom * factor }));
+  return moved(parent, `zoom ${factor}`, (frame) => ({
+    view: { ...frame.view, zoom: frame.view.zoom * factor },
+  }));
+}
+
+/** Custom Zoom: as {@link zoomDrawing}, and perhaps into another shape, which holds all that was seen. */
+export function customZoomDrawing(parent: Drawing, factor: number, text: string, aspect?: number): Drawing {
+  return moved(parent, `zoom ${factor} ${text}`, (frame) => {
+    const wanted = aspect ?? frame.aspect;
+    const zoom = frame.view.zoom * factor * Math.max(1, frame.aspect / wanted);
+    return { view: { ...frame.view, zoom }, aspect: wanted };
+  });
 }
 
 /** Which way a pan goes. */
 export type PanDirection = 'left' | 'right' | 'up' | 'down';
 
 /** Pan: the window moves by half of what it shows, over four different surroundings. */
-export function panDrawing(parent: Drawing, direction: PanDirection): Drawing {
-  return moved(parent, `pan ${direction}`, ({ view, aspect }) => {
+export function panDrawing(parent: Drawing, direction: PanDirection, text = ''): Drawing {
+  return moved(parent, `pan ${direction}${text === '' ? '' : ` ${text}`}`, ({ view, aspect }) => {
     const step = view.zoom / 2;
     switch (direction) {
       case 'left':
-        return { ...view, x: view.x - step * aspect };
+        return { view: { ...view, x: view.x - step * aspect } };
       case 'right':
-        return { ...view, x: view.x + step * aspect };
+        return { view: { ...view, x: view.x + step * aspect } };
       case 'up':
-        return { ...view, y: view.y - step };
+        return { view: { ...view, y: view.y - step } };
       case 'down':
-        return { ...view, y: view.y + step };
+        return { view: { ...view, y: view.y + step } };
     }
   });
 }
 
-function moved(parent: Drawing, how: string, view: (frame: Frame) => Frame['view']): Drawing {
+/** Vary (Region) and edits: four ways to paint the white of a mask anew. */
+export function repaintDrawing(
+  parent: Drawing,
+  text: string,
+  mask: { readonly sha256: string; readonly bounds: Bounds },
+): Drawing {
   const frame = frameAt(parent, 0);
+  return {
+    size: 'grid',
+    frames: four.map((index) => {
+      const patch: Patch = {
+        mask: mask.sha256,
+        bounds: mask.bounds,
+        view: frame.view,
+        aspect: frame.aspect,
+        text,
+        seed: digestOf(JSON.stringify([frame.seed, frame.nudges, text, mask.sha256, index])),
+        pose: (frame.pose + index) % four.length,
+      };
+      return { ...frame, patches: [...(frame.patches ?? []), patch] };
+    }),
+  };
+}
+
+function moved(
+  parent: Drawing,
+  how: string,
+  change: (frame: Frame) => Pick<Frame, 'view'> & Partial<Pick<Frame, 'aspect'>>,
+): Drawing {
+  const frame = frameAt(parent, 0);
+  const after = change(frame);
+  const shape = after.aspect === undefined || after.aspect === frame.aspect ? {} : { aspect: frame.aspect };
   return {
     size: 'grid',
     frames: four.map((index) => ({
       ...frame,
-      view: view(frame),
-      rings: [...frame.rings, { view: frame.view, seed: digestOf(`${frame.seed} ${how} ${index}`) }],
+      ...after,
+      rings: [
+        ...frame.rings.map((ring) => ('aspect' in shape ? { ...shape, ...ring } : ring)),
+        { view: frame.view, ...shape, seed: digestOf(`${frame.seed} ${how} ${index}`) },
+      ],
     })),
   };
 }
 
-function frameAt(parent: Drawing, index: number): Frame {
+/** The frame, and the regions in it, composed anew. What an image shows stays. */
+function reseeded(frame: Frame, salt: string): Frame {
+  const anew = (seed: string): string => digestOf(`${seed} ${salt}`);
+  return {
+    ...frame,
+    seed: anew(frame.seed),
+    ...(frame.patches === undefined
+      ? {}
+      : { patches: frame.patches.map((patch) => ({ ...patch, seed: anew(patch.seed) })) }),
+  };
+}
+
+/** @throws Internal error where the drawing has no such frame */
+export function frameAt(parent: Drawing, index: number): Frame {
   const frame = parent.frames[index];
   if (frame === undefined) throw new Error(`Internal error: a drawing without frame ${index}`);
   return frame;

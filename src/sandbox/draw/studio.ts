@@ -1,7 +1,9 @@
 import pLimit from 'p-limit';
 import sharp from 'sharp';
 import type { Drawing } from './drawing.ts';
+import { drawFilm, type Film } from './film.ts';
 import { drawPicture } from './picture.ts';
+import type { ImageOf } from './plate.ts';
 
 /** How much, and how big, a studio draws. */
 export interface StudioSettings {
@@ -16,13 +18,16 @@ export interface StudioSettings {
 /** Draws each picture once while it is in use: equal drawings share one picture, and those in demand stay. */
 export class Studio {
   readonly #settings: StudioSettings;
+  readonly #imageOf: ImageOf;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #finished = new Map<string, Buffer>();
   readonly #underWay = new Map<string, Promise<Buffer>>();
   #bytes = 0;
 
-  constructor(settings: StudioSettings) {
+  /** `imageOf` gives the images and masks that drawings name. */
+  constructor(settings: StudioSettings, imageOf: ImageOf) {
     this.#settings = settings;
+    this.#imageOf = imageOf;
     this.#limit = pLimit(settings.drawers);
   }
 
@@ -30,7 +35,14 @@ export class Studio {
   picture(drawing: Drawing, scale = 1): Promise<Buffer> {
     const pixels = Math.min(this.#settings.pixels * scale, Math.max(4096, this.#settings.pixels));
     const key = `${scale === 1 ? '' : `${scale} `}${JSON.stringify(drawing)}`;
-    return this.#once(key, () => drawPicture(drawing, pixels));
+    return this.#once(key, () => drawPicture(drawing, pixels, this.#imageOf));
+  }
+
+  /** The animated WebP of a film. */
+  film(film: Film): Promise<Buffer> {
+    return this.#once(`film ${JSON.stringify(film)}`, () =>
+      drawFilm(film, this.#settings.pixels, this.#imageOf),
+    );
   }
 
   /** What can be seen of it while its task works: smaller, and the more blurred the less is done (protocol.md 1.2). */
@@ -39,6 +51,7 @@ export class Studio {
       const small = await drawPicture(
         { ...drawing, size: drawing.size === 'large' ? 'whole' : drawing.size },
         256,
+        this.#imageOf,
       );
       return sharp(small)
         .blur(0.5 + (100 - percent) / 8)

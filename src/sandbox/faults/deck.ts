@@ -1,5 +1,5 @@
 import { unitOf } from '../seeded.ts';
-import { type Fault, isSubmitOnly } from './fault.ts';
+import { type Fault, routesOf, submissionRoutes } from './fault.ts';
 
 /**
  * Decides which faults strike. Each fault counts the requests it could meet, and strikes by that count and the seed
@@ -28,8 +28,9 @@ export class FaultDeck {
 }
 
 function meets(fault: Fault, route: string): boolean {
-  const submission = route === 'imagine' || route === 'action';
-  if (isSubmitOnly(fault.effect) && !submission) return false;
+  const submission = submissionRoutes.includes(route);
+  const only = routesOf(fault.effect);
+  if (only === 'submit' ? !submission : only !== undefined && route !== only) return false;
   const text = route === 'generate' || route === 'chat';
   return (
     fault.route === 'any' ||

@@ -1,9 +1,16 @@
-/** Which requests a fault meets: `submit` is imagine and action, `text` generate and chat, `any` every route of the service. */
+/** Which requests a fault meets: `submit` is every submission of image work, `text` generate and chat, `any` every route of the service. */
 export type FaultRoute =
   | 'imagine'
   | 'action'
+  | 'modal'
+  | 'blend'
+  | 'describe'
+  | 'video'
+  | 'edits'
   | 'submit'
   | 'fetch'
+  | 'list-by-condition'
+  | 'cancel'
   | 'image'
   | 'generate'
   | 'chat'
@@ -32,12 +39,22 @@ export type FaultEffect =
   | { readonly kind: 'html' }
   /** 301 to the web host (service.md 7.3). */
   | { readonly kind: 'redirect' }
-  /** The task is made and the answer is the 400 with code 5 that hides a time-out (protocol.md, fact 7). */
-  | { readonly kind: 'hidden-timeout' }
+  /** Submit only: the answer is the 400 with code 5 that hides a time-out (protocol.md, fact 7); after: the task is made. */
+  | { readonly kind: 'hidden-timeout'; readonly after: boolean }
+  /** 500 with code `invalid_request`, which must not be retried (protocol.md 5.4). */
+  | { readonly kind: 'invalid-request' }
+  /** Fetch only: what is wrong with the links of a finished task. */
+  | { readonly kind: 'link'; readonly link: 'expired' | 'foreign' | 'missing' }
+  /** Fetch only: the status of a task that is not finished, in a word that nobody has described. */
+  | { readonly kind: 'status-word'; readonly word: string }
+  /** Image only: JSON with this status in place of the file (protocol.md 2.2). */
+  | { readonly kind: 'json'; readonly status: number }
   /** Submit only: HTTP 200 with this code and no task (protocol.md 2). */
   | { readonly kind: 'code'; readonly code: number }
   /** Submit only: the task is made and never finishes. */
   | { readonly kind: 'stuck' }
+  /** Submit only: the task is made and ends in CANCEL. */
+  | { readonly kind: 'cancel' }
   /** Submit only: the task is made and fails with this reason. */
   | { readonly kind: 'fail'; readonly reason: string };
 
@@ -56,12 +73,32 @@ export interface Fault {
   readonly text: string;
 }
 
-/** Effects that only a submission can have. */
-export function isSubmitOnly(effect: FaultEffect): boolean {
-  return (
-    effect.kind === 'code' ||
-    effect.kind === 'stuck' ||
-    effect.kind === 'fail' ||
-    effect.kind === 'hidden-timeout'
-  );
+/** The routes that alone can have an effect; undefined where every one can. */
+export function routesOf(effect: FaultEffect): 'submit' | 'fetch' | 'image' | undefined {
+  switch (effect.kind) {
+    case 'code':
+    case 'stuck':
+    case 'fail':
+    case 'cancel':
+    case 'hidden-timeout':
+      return 'submit';
+    case 'link':
+    case 'status-word':
+      return 'fetch';
+    case 'json':
+      return 'image';
+    default:
+      return undefined;
+  }
 }
+
+/** The submissions of image work. */
+export const submissionRoutes: readonly string[] = [
+  'imagine',
+  'action',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
+];

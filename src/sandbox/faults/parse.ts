@@ -1,4 +1,12 @@
-import { type Fault, type FaultEffect, type FaultRoute, type FaultTiming, isSubmitOnly } from './fault.ts';
+import { failReasons } from '../tasks/fail-reasons.ts';
+import {
+  type Fault,
+  type FaultEffect,
+  type FaultRoute,
+  type FaultTiming,
+  routesOf,
+  submissionRoutes,
+} from './fault.ts';
 
 /** The outcome of reading a fault: it, or a sentence that says what is wrong with the text. */
 export type ParsedFault =
@@ -8,8 +16,15 @@ export type ParsedFault =
 const routes: readonly FaultRoute[] = [
   'imagine',
   'action',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
   'submit',
   'fetch',
+  'list-by-condition',
+  'cancel',
   'image',
   'generate',
   'chat',
@@ -18,9 +33,9 @@ const routes: readonly FaultRoute[] = [
   'any',
 ];
 
-const submissions: readonly FaultRoute[] = ['imagine', 'action', 'submit', 'any'];
-
-const statuses = new Set([400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+const statuses = new Set([
+  400, 401, 403, 404, 408, 410, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524,
+]);
 
 const usage =
   'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every 5, ' +
@@ -28,7 +43,8 @@ const usage =
 
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
-  'redirect, hidden-timeout, code=<submit code>, stuck or fail[=<reason>]';
+  'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, stuck, cancel, fail[=<reason or its ' +
+  'name>], link=expired|foreign|missing, status=<word> or json=<status>';
 
 /**
  * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
@@ -58,8 +74,14 @@ export function parseFault(text: string): ParsedFault {
   }
   const effect = readEffect(rest);
   if (typeof effect === 'string') return fail(effect);
-  if (isSubmitOnly(effect) && !submissions.includes(route)) {
-    return fail(`${effect.kind} is a fault of submissions: use imagine, action, submit or any`);
+  const only = routesOf(effect);
+  if (only === 'submit' && ![...submissionRoutes, 'submit', 'any'].includes(route)) {
+    return fail(
+      `${effect.kind} is a fault of submissions: use submit, any, or one of ${submissionRoutes.join(', ')}`,
+    );
+  }
+  if (only !== undefined && only !== 'submit' && route !== only && route !== 'any') {
+    return fail(`${effect.kind} is a fault of ${only}: use ${only} or any`);
   }
   return { ok: true, value: { route, effect, when, text } };
 }
@@ -111,12 +133,30 @@ function readEffect(text: string): FaultEffect | string {
         return 'code: expected a submit code such as 23';
       return { kind: 'code', code: Number(detail) };
     case 'fail':
-      return { kind: 'fail', reason: detail ?? '[Internal error] Something went wrong' };
+      return { kind: 'fail', reason: failReasons[detail ?? 'internal-error'] ?? detail ?? '' };
+    case 'link':
+      if (detail === 'expired' || detail === 'foreign' || detail === 'missing')
+        return { kind: 'link', link: detail };
+      return 'link: expected expired, foreign or missing';
+    case 'status':
+      return detail === undefined || !/^[\w-]{1,40}$/.test(detail)
+        ? 'status: expected a word such as PAUSED'
+        : { kind: 'status-word', word: detail };
+    case 'json': {
+      const status = Number(detail ?? 200);
+      if (status !== 200 && !statuses.has(status))
+        return `json: expected 200 or one of ${[...statuses].join(', ')}`;
+      return { kind: 'json', status };
+    }
     default:
       break;
   }
   if (detail !== undefined) return `expected ${effectWords}`;
   switch (word) {
+    case 'hidden-timeout':
+      return { kind: 'hidden-timeout', after: true };
+    case 'hidden-timeout-before':
+      return { kind: 'hidden-timeout', after: false };
     case 'reset-before':
       return { kind: 'reset', after: false };
     case 'reset-after':
@@ -124,7 +164,8 @@ function readEffect(text: string): FaultEffect | string {
     case 'truncate':
     case 'html':
     case 'redirect':
-    case 'hidden-timeout':
+    case 'invalid-request':
+    case 'cancel':
     case 'stuck':
       return { kind: word };
     default:

@@ -30,6 +30,8 @@ export interface SandboxCounters {
   readonly tasks: { readonly made: number; readonly byAction: Readonly<Record<string, number>> };
   /** Requests that made more than one task: what a client must answer for. Tasks beyond the first, and the requests. */
   readonly repeated: { readonly tasks: number; readonly requests: readonly RepeatedRequest[] };
+  /** Modals that were answered, and second answers to the same one, which were refused. */
+  readonly modals: { readonly answered: number; readonly repeated: number };
   /** Text answers, in all and by model: what a run's own sums must come to. */
   readonly text: TextCount & {
     readonly byModel: Readonly<Record<string, TextCount>>;
@@ -90,6 +92,7 @@ export class Ledger {
   readonly #byModel = new Map<string, TextCount>();
   #text: TextCount = { answers: 0, tokens: noTokens };
   #untold: TextCount = { answers: 0, tokens: noTokens };
+  readonly #modals = { answered: 0, repeated: 0 };
   #made = 0;
   #number = 0;
 
@@ -123,6 +126,10 @@ export class Ledger {
     }
   }
 
+  noteModal(what: 'answered' | 'repeated'): void {
+    this.#modals[what] += 1;
+  }
+
   /**
    * Counts an answer of `usage`, of which the client was told `told`: all of it, a part, or undefined where it had none
    * of the answer.
@@ -147,6 +154,7 @@ export class Ledger {
         tasks: repeated.reduce((sum, { tasks }) => sum + tasks - 1, 0),
         requests: repeated.slice(0, 100).map((request) => ({ ...request })),
       },
+      modals: { ...this.#modals },
       text: { ...this.#text, byModel: Object.fromEntries(this.#byModel), untold: this.#untold },
     };
   }

@@ -1,54 +1,28 @@
 import type { SandboxNames } from '../names.ts';
-import { digestOf } from '../seeded.ts';
-import type { ActionOrder, ImagineOrder } from '../tasks/desk.ts';
+import type { ActionOrder, CommonOrder, ImagineOrder, ModalOrder } from '../tasks/orders.ts';
+import type { Speed } from '../tasks/task.ts';
+import { type Checked, type Members, no, optionalText, requiredText } from './members.ts';
 
-/** A body that was understood, or the message of its 400 (service.md 7.2). */
-export type Checked<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: string };
-
-type Members = Readonly<Record<string, unknown>>;
-
-const no = (error: string): { readonly ok: false; readonly error: string } => ({ ok: false, error });
-
-/** Reads a body as a JSON object. */
-export function readMembers(bytes: Buffer): Checked<Members> {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (failure) {
-    return no(`invalid JSON: ${failure instanceof Error ? failure.message.slice(0, 200) : 'unreadable'}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return no('invalid JSON: expected an object');
-  }
-  return { ok: true, value: value as Members };
+/** An imagine whose image prompts have not been read yet. */
+export interface ImagineBody extends Omit<ImagineOrder, 'images'> {
+  readonly base64Array: readonly string[];
 }
 
 /** Checks the body of an imagine (service.md 2.4, protocol.md 3). */
-export function imagineOrder(members: Members, names: SandboxNames): Checked<ImagineOrder> {
+export function imagineOrder(members: Members, names: SandboxNames): Checked<ImagineBody> {
   const prompt = requiredText(members, 'prompt');
   if (!prompt.ok) return prompt;
   const botType = requiredText(members, 'botType');
   if (!botType.ok) return botType;
-  if (!names.botTypes.includes(botType.value)) {
-    return no(`botType: expected ${names.botTypes.join(' or ')}, got ${botType.value.slice(0, 100)}`);
-  }
+  const known = botTypeOf(members, names);
+  if (!known.ok) return known;
   const common = commonFields(members);
   if (!common.ok) return common;
-  const images = members['base64Array'] ?? [];
-  if (!Array.isArray(images) || !images.every((image) => typeof image === 'string')) {
+  const base64Array = members['base64Array'] ?? [];
+  if (!Array.isArray(base64Array) || !base64Array.every((image) => typeof image === 'string')) {
     return no('base64Array: expected an array of data URIs');
   }
-  return {
-    ok: true,
-    value: {
-      prompt: prompt.value,
-      botType: botType.value,
-      state: common.value,
-      images: images.map((image: string) => digestOf(image)),
-    },
-  };
+  return { ok: true, value: { prompt: prompt.value, botType: known.value, ...common.value, base64Array } };
 }
 
 /** Checks the body of an action (service.md 2.5). */
@@ -63,20 +37,38 @@ export function actionOrder(members: Members): Checked<ActionOrder> {
   if (!common.ok) return common;
   return {
     ok: true,
-    value: { taskId: taskId.value, customId: customId.value, enableRemix, state: common.value },
+    value: { taskId: taskId.value, customId: customId.value, enableRemix, ...common.value },
   };
 }
 
-function requiredText(members: Members, name: string): Checked<string> {
-  const value = members[name];
-  if (value === undefined || value === null || value === '') return no(`${name} is required`);
-  if (typeof value !== 'string') return no(`${name}: expected a string, got ${describe(value)}`);
-  if (value.trim() === '') return no(`${name} is required`);
-  return { ok: true, value };
+/** Checks the body of a modal (service.md 2.6): what it needs besides depends on the task. */
+export function modalOrder(members: Members): Checked<ModalOrder> {
+  const taskId = requiredText(members, 'taskId');
+  if (!taskId.ok) return taskId;
+  const prompt = optionalText(members, 'prompt');
+  if (!prompt.ok) return prompt;
+  const maskBase64 = optionalText(members, 'maskBase64');
+  if (!maskBase64.ok) return maskBase64;
+  const common = commonFields(members);
+  if (!common.ok) return common;
+  return {
+    ok: true,
+    value: { taskId: taskId.value, prompt: prompt.value, maskBase64: maskBase64.value, ...common.value },
+  };
 }
 
-/** `state` (returned), `notifyHook` and `accountFilter`: limits of protocol.md 1.2. */
-function commonFields(members: Members): Checked<string> {
+/** The botType; where it is absent, the ordinary one. */
+export function botTypeOf(members: Members, names: SandboxNames): Checked<string> {
+  const botType = optionalText(members, 'botType');
+  if (!botType.ok) return botType;
+  const value = botType.value === '' ? names.botTypes[0] : botType.value;
+  return names.botTypes.includes(value)
+    ? { ok: true, value }
+    : no(`botType: expected ${names.botTypes.join(' or ')}, got ${value.slice(0, 100)}`);
+}
+
+/** `state`, `notifyHook` and `accountFilter`: limits of protocol.md 1.2. */
+export function commonFields(members: Members): Checked<CommonOrder> {
   const state = members['state'] ?? '';
   if (typeof state !== 'string' || state.length > 255)
     return no('state: expected a string of at most 255 characters');
@@ -90,10 +82,14 @@ function commonFields(members: Members): Checked<string> {
   if (!Array.isArray(modes) || !modes.every((mode) => typeof mode === 'string')) {
     return no('accountFilter.modes: expected an array of strings');
   }
-  return { ok: true, value: state };
+  return { ok: true, value: { state } };
 }
 
-function describe(value: unknown): string {
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+/** The speed that accountFilter.modes asks for; its order is the preference (protocol.md 3). */
+export function filteredSpeed(members: Members): Speed | undefined {
+  const filter = members['accountFilter'];
+  const modes = typeof filter === 'object' && filter !== null ? (filter as Members)['modes'] : undefined;
+  const known: readonly Speed[] = ['relax', 'fast', 'turbo'];
+  const [first] = Array.isArray(modes) ? modes : [];
+  return known.find((speed) => speed.toUpperCase() === first);
 }

@@ -10,7 +10,9 @@ export interface Reply {
     | 'application/json; charset=utf-8'
     | 'text/html; charset=utf-8'
     | 'text/event-stream'
-    | 'image/png';
+    | 'image/png'
+    /** A moving picture too. */
+    | 'image/webp';
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   /** Of a stream: what is sent one after another, in place of the body. */

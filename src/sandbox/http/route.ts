@@ -10,12 +10,15 @@ export type RouteName =
   | 'generate'
   | 'chat'
   | 'models'
-  /** Endpoints of service.md 4 that the sandbox does not carry out yet. */
   | 'modal'
   | 'blend'
   | 'describe'
   | 'video'
   | 'edits'
+  /** Of the family, beyond service.md (protocol.md 3). */
+  | 'list-by-condition'
+  | 'list'
+  | 'cancel'
   /** The sandbox's own: what it has counted. */
   | 'counters'
   | 'requests'
@@ -26,14 +29,17 @@ export interface Route {
   readonly name: RouteName;
   /** From the path prefix (service.md 4.1.5). */
   readonly speed: Speed;
-  /** Of a fetch or an image. */
+  /** Of a fetch, a cancel or an image. */
   readonly taskId: string;
+  /** Of an image: which of the task's files, from 1; absent: what its imageUrl shows. */
+  readonly output?: number;
   /** Of the native text endpoint: the model, and whether its answer is streamed (service.md 4.2). */
   readonly model?: string;
   readonly stream?: boolean;
 }
 
-const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
+/** The submissions of service.md 4.1. */
+export const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
 
 /** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
 export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
@@ -58,8 +64,18 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
     const name = submits.find((candidate) => candidate === word);
     return name === undefined ? undefined : { name, speed, taskId: '' };
   }
+  if (area === 'task' && method === 'POST') {
+    if (length === 3 && (word === 'list-by-condition' || word === 'list-by-ids')) {
+      return { name: 'list-by-condition', speed, taskId: '' };
+    }
+    return length === 4 && last === 'cancel' ? { name: 'cancel', speed, taskId: word ?? '' } : undefined;
+  }
   if (word === undefined || word === '' || (method !== 'GET' && method !== 'HEAD')) return undefined;
   if (area === 'task' && last === 'fetch' && length === 4) return { name: 'fetch', speed, taskId: word };
+  if (area === 'task' && word === 'list' && length === 3) return { name: 'list', speed, taskId: '' };
+  if (area === 'image' && length === 4 && /^[1-9]$/.test(last ?? '')) {
+    return { name: 'image', speed, taskId: word, output: Number(last) };
+  }
   if (area === 'image' && length === 3) return { name: 'image', speed, taskId: word };
   return undefined;
 }
@@ -80,6 +96,11 @@ function fixedRoute(method: string, parts: readonly string[]): RouteName | undef
     default:
       return undefined;
   }
+}
+
+/** Whether a route is a submission. */
+export function isSubmit(name: string): name is (typeof submits)[number] {
+  return submits.some((submit) => submit === name);
 }
 
 /** Whether a route needs the key: the service's endpoints do, image links and the sandbox's own do not. */

@@ -5,6 +5,7 @@ export const statusTexts: Readonly<Record<number, string>> = {
   403: 'the request was blocked',
   404: 'not found',
   408: 'request timeout',
+  410: 'gone',
   413: 'request entity too large',
   429: 'rate limit reached, please try again later',
   500: 'internal server error',

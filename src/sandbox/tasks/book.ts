@@ -1,20 +1,30 @@
+import { type ImageShelf, MemoryShelf } from '../images/shelf.ts';
 import type { StoredTask } from './task.ts';
 
-/** Where the tasks are kept. `add` returns when the task is as safe as this book can make it. */
+/** Where the tasks are kept, and the images that they are made from. What returns is as safe as this book can make it. */
 export interface TaskBook {
-  add(task: StoredTask): void;
+  /** Adds a task; with `changed`, a known one becomes this, in the same stroke. */
+  add(task: StoredTask, changed?: StoredTask): void;
+  /** A task becomes this. */
+  change(task: StoredTask): void;
   get(id: string): StoredTask | undefined;
   /** Tasks that still take or await a working place at `now`, in order of submission. */
   unfinished(now: number): readonly StoredTask[];
   /** How often an equal request was accepted before. */
   accepted(request: string): number;
+  /** The first task that an equal request made. */
+  madeBy(request: string): StoredTask | undefined;
   /** The newest id. */
   lastId(): string | undefined;
   /** The newest tasks, newest first. */
   newest(count: number): readonly StoredTask[];
   readonly size: number;
+  readonly images: ImageShelf;
   close(): void;
 }
+
+/** Bytes of images that a book in memory keeps. */
+const imageLimit = 256 * 1024 * 1024;
 
 /** A book in memory, bounded: beyond `limit` the oldest finished tasks are forgotten, then the oldest of all. */
 export class MemoryBook implements TaskBook {
@@ -22,16 +32,26 @@ export class MemoryBook implements TaskBook {
   readonly #accepted = new Map<string, number>();
   readonly #limit: number;
   #last: string | undefined;
+  readonly images = new MemoryShelf(imageLimit);
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  add(task: StoredTask): void {
+  add(task: StoredTask, changed?: StoredTask): void {
+    if (changed !== undefined) this.change(changed);
     this.#tasks.set(task.id, task);
     this.#accepted.set(task.request, this.accepted(task.request) + 1);
     this.#last = task.id;
     if (this.#tasks.size > this.#limit) this.#forgetOne(task.submitAt);
+  }
+
+  change(task: StoredTask): void {
+    const known = this.#tasks.get(task.id);
+    if (known === undefined) return;
+    this.#tasks.set(task.id, task);
+    this.#forgetRequest(known.request);
+    this.#accepted.set(task.request, this.accepted(task.request) + 1);
   }
 
   get(id: string): StoredTask | undefined {
@@ -44,6 +64,11 @@ export class MemoryBook implements TaskBook {
 
   accepted(request: string): number {
     return this.#accepted.get(request) ?? 0;
+  }
+
+  madeBy(request: string): StoredTask | undefined {
+    if (!this.#accepted.has(request)) return undefined;
+    return [...this.#tasks.values()].find((task) => task.request === request);
   }
 
   lastId(): string | undefined {
@@ -73,8 +98,12 @@ export class MemoryBook implements TaskBook {
     }
     if (victim === undefined) return;
     this.#tasks.delete(victim.id);
-    const left = this.accepted(victim.request) - 1;
-    if (left > 0) this.#accepted.set(victim.request, left);
-    else this.#accepted.delete(victim.request);
+    this.#forgetRequest(victim.request);
+  }
+
+  #forgetRequest(request: string): void {
+    const left = this.accepted(request) - 1;
+    if (left > 0) this.#accepted.set(request, left);
+    else this.#accepted.delete(request);
   }
 }

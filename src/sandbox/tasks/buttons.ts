@@ -1,20 +1,8 @@
 import type { WireButton } from '../../service/wire.ts';
 import type { PanDirection } from '../draw/lineage.ts';
 import { uuidOf } from '../seeded.ts';
+import type { Press } from './operation.ts';
 import type { StoredTask } from './task.ts';
-
-/** What pressing a button asks for. Indices count from 0. */
-export type Press =
-  | { readonly kind: 'upscale'; readonly index: number }
-  | { readonly kind: 'variation'; readonly index: number }
-  | { readonly kind: 'reroll' }
-  | { readonly kind: 'enlarge'; readonly creative: boolean }
-  | { readonly kind: 'vary'; readonly strong: boolean }
-  | { readonly kind: 'inpaint' }
-  | { readonly kind: 'zoom'; readonly factor: number }
-  | { readonly kind: 'custom-zoom' }
-  | { readonly kind: 'pan'; readonly direction: PanDirection }
-  | { readonly kind: 'animate' };
 
 /** A button of a finished task and what it does. */
 export interface TaskButton {
@@ -61,8 +49,25 @@ export function buttonsOf(
   const solo = (label: string, emoji: string, id: string, press: Press): TaskButton =>
     button(label, emoji, `${id}::${job}::SOLO`, press);
 
+  if (task.buttonSet === 'none') return [];
+  if (task.buttonSet === 'described') return describedButtons(prefix);
+
   const reroll = solo('', '🔄', 'JOB::reroll::0', { kind: 'reroll' });
-  if (task.buttonSet === 'grid') {
+  if (task.buttonSet === 'films') {
+    const films = (task.films ?? []).map((_, index) =>
+      button(`U${index + 1}`, '', `JOB::video_virtual_upscale::${index + 1}::${job}`, {
+        kind: 'choose-film',
+        index,
+      }),
+    );
+    return [...films, reroll];
+  }
+  if (task.buttonSet === 'film') {
+    const extend = (label: string, motion: 'low' | 'high'): TaskButton =>
+      button(label, '🎞️', `JOB::animate_${motion}_extend::1::${job}`, { kind: 'extend', motion });
+    return [extend('Extend (High motion)', 'high'), extend('Extend (Low motion)', 'low')];
+  }
+  if (task.buttonSet === 'grid' || task.buttonSet === 'edited') {
     const frames = [0, 1, 2, 3];
     return [
       ...frames.map((index) =>
@@ -115,10 +120,25 @@ export function buttonsOf(
     solo('', emoji, `JOB::pan_${direction}::1`, { kind: 'pan', direction });
   const pans = [pan('⬅️', 'left'), pan('➡️', 'right'), pan('⬆️', 'up'), pan('⬇️', 'down')];
   const animates = [
-    solo('Animate (High motion)', '🎞️', 'JOB::animate_high::1', { kind: 'animate' }),
-    solo('Animate (Low motion)', '🎞️', 'JOB::animate_low::1', { kind: 'animate' }),
+    solo('Animate (High motion)', '🎞️', 'JOB::animate_high::1', { kind: 'animate', motion: 'high' }),
+    solo('Animate (Low motion)', '🎞️', 'JOB::animate_low::1', { kind: 'animate', motion: 'low' }),
   ];
   if (generation === 'eighth') return [...varies, ...animates, reroll];
   if (task.buttonSet === 'enlarged') return [...varies, ...zooms, ...animates, reroll];
   return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll];
+}
+
+/** What a describe offers: its customIds name no job (protocol.md 4). */
+function describedButtons(prefix: string): readonly TaskButton[] {
+  const button = (emoji: string, label: string, id: string, press: Press): TaskButton => ({
+    wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
+    press,
+  });
+  return [
+    ...['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, index) =>
+      button(emoji, '', `Job::PicReader::${index + 1}`, { kind: 'imagine-prompt', index }),
+    ),
+    button('🔄', '', 'Picread::Retry', { kind: 'describe-again' }),
+    button('🎉', 'Imagine all', 'Job::PicReader::all', { kind: 'imagine-all' }),
+  ];
 }

@@ -1,201 +1,168 @@
 import { imagineDrawing } from '../draw/lineage.ts';
 import type { SandboxNames } from '../names.ts';
-import { type ParsedPrompt, parsePrompt } from '../prompt/flags.ts';
-import { digestOf, unitOf } from '../seeded.ts';
+import { parsePrompt } from '../prompt/flags.ts';
+import { digestOf } from '../seeded.ts';
 import type { SandboxSettings } from '../settings.ts';
+import type { Admission, NewTask } from './admission.ts';
 import type { TaskBook } from './book.ts';
-import { buttonsOf } from './buttons.ts';
-import { Lanes } from './lanes.ts';
-import { type Pressed, pressOn } from './press.ts';
-import { refusalTexts, refused, type Submission } from './submission.ts';
-import type { OperationClass, Speed, StoredTask, TaskOutcome } from './task.ts';
-import { TaskIds } from './task-id.ts';
+import { buttonsOf, type TaskButton } from './buttons.ts';
+import type { ActionOrder, ImagineOrder } from './orders.ts';
+import { type Pressed, pressOn, proposedPrompt } from './press.ts';
+import { missingTask, refused, type Submission } from './submission.ts';
+import type { Speed, StoredTask, TaskOutcome } from './task.ts';
 import { momentOf } from './timeline.ts';
 
-/** An imagine whose body has been checked. `images` are the content hashes of its image prompts. */
-export interface ImagineOrder {
-  readonly prompt: string;
-  readonly botType: string;
-  readonly state: string;
-  readonly images: readonly string[];
+/** What the desks of the sandbox work with. */
+export interface DeskParts {
+  readonly book: TaskBook;
+  readonly admission: Admission;
+  readonly settings: SandboxSettings;
+  readonly names: SandboxNames;
+  readonly now: () => number;
 }
-
-/** An action whose body has been checked. */
-export interface ActionOrder {
-  readonly taskId: string;
-  readonly customId: string;
-  readonly enableRemix: boolean;
-  readonly state: string;
-}
-
-type NewTask = Omit<StoredTask, 'id' | 'submitAt' | 'startAt' | 'endAt'> & {
-  readonly operation: OperationClass;
-};
-
-/** Longest prompt that is read. */
-const promptLimit = 16_384;
-
-const success: TaskOutcome = { kind: 'success' };
 
 /**
- * Takes submissions and makes tasks of them (service.md 3, protocol.md 2). Every decision about a task falls here,
- * once; a task in the book only ages.
+ * Takes imagines and clicks and makes tasks of them (service.md 3, protocol.md 2). Every decision about a task falls
+ * here, once; a task in the book only ages.
  */
 export class TaskDesk {
-  readonly #book: TaskBook;
-  readonly #settings: SandboxSettings;
-  readonly #names: SandboxNames;
-  readonly #now: () => number;
-  readonly #lanes: Lanes;
-  readonly #ids: TaskIds;
+  readonly #parts: DeskParts;
 
-  constructor(book: TaskBook, settings: SandboxSettings, names: SandboxNames, now: () => number) {
-    this.#book = book;
-    this.#settings = settings;
-    this.#names = names;
-    this.#now = now;
-    this.#lanes = new Lanes(settings.concurrency, settings.queue);
-    this.#ids = new TaskIds(book.lastId(), settings.bareIds);
-    for (const task of book.unfinished(now())) this.#lanes.book(task.startAt, task.endAt);
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
   }
 
   /** POST …/submit/imagine. `outcome` is a fault's: it overrules what the prompt would bring. */
   imagine(order: ImagineOrder, speed: Speed, outcome?: TaskOutcome): Submission {
-    const { prompt, botType, state } = order;
-    if (prompt.length > promptLimit) return refused(4, `prompt: at most ${promptLimit} characters`);
-    const { bannedMark } = this.#settings;
-    if (bannedMark !== '' && prompt.includes(bannedMark)) {
-      return refused(24, refusalTexts[24] ?? '', { promptEn: prompt, bannedWord: bannedMark });
+    const { admission, names, settings, book, now } = this.#parts;
+    const { prompt, botType, state, images } = order;
+    const refusal = admission.refusedPrompt(prompt);
+    if (refusal !== undefined) return refusal;
+    const niji = botType === names.botTypes[1];
+    const parsed = parsePrompt(prompt, niji);
+    const request = digestOf(JSON.stringify(['imagine', botType, prompt, images?.digests ?? []]));
+    const known = settings.deduplicate ? book.madeBy(request) : undefined;
+    if (known !== undefined) {
+      const { status } = momentOf(known, now());
+      return admission.accepted(known.id, 21, 'The task exists already', { status, imageUrl: '' }, []);
     }
-    const parsed = parsePrompt(prompt, botType === this.#names.botTypes[1]);
-    const request = digestOf(JSON.stringify(['imagine', botType, prompt, order.images]));
-    return this.#admit(
-      {
-        action: 'IMAGINE',
-        operation: 'imagine',
-        speed,
-        botType,
-        prompt,
-        description: `/imagine ${prompt}`,
-        state,
-        version: parsed.flags.version ?? this.#settings.defaultVersion,
-        occupies: true,
-        outcome: outcome ?? this.#outcomeOf(prompt, parsed, request),
-        buttonSet: 'grid',
-        drawing: imagineDrawing(parsed, order.images),
-        request,
-      },
-      1,
-    );
+    return admission.admit({
+      action: 'IMAGINE',
+      operation: 'imagine',
+      speed,
+      botType,
+      prompt,
+      description: `/imagine ${prompt}`,
+      state,
+      version: parsed.flags.version ?? settings.defaultVersion,
+      occupies: true,
+      outcome: outcome ?? admission.outcomeOf(prompt, request, niji),
+      buttonSet: 'grid',
+      drawing: imagineDrawing(parsed, images),
+      request,
+    });
   }
 
   /** POST …/submit/action. */
   action(order: ActionOrder, speed: Speed, outcome?: TaskOutcome): Submission {
-    const parent = this.#book.get(order.taskId);
-    if (parent === undefined) {
-      return {
-        status: 404,
-        body: { code: 3, description: 'The related task does not exist or has expired', result: null },
-      };
-    }
-    const now = this.#now();
-    const { status } = momentOf(parent, now);
+    const { book, names, settings, admission, now } = this.#parts;
+    const parent = book.get(order.taskId);
+    if (parent === undefined) return missingTask;
+    const at = now();
+    const { status } = momentOf(parent, at);
     if (status !== 'SUCCESS') return refused(4, `The related task has the wrong status: ${status}`);
 
-    const offered = buttonsOf(parent, this.#names.customId, now, this.#settings.buttonLife);
+    const offered = buttonsOf(parent, names.customId, at, settings.buttonLife);
     const button = offered.find(({ wire }) => wire.customId === order.customId);
     if (button === undefined) {
       return refused(
         4,
-        order.customId.startsWith(`${this.#names.customId}::`)
+        order.customId.startsWith(`${names.customId}::`)
           ? 'The customId is not among the current buttons of this task'
           : 'Unknown action type',
       );
     }
-    const pressed = pressOn(parent, button.press);
-    if (pressed === undefined) return refused(4, 'The sandbox does not offer this button yet');
+    const { press } = button;
+    const pressed = pressOn(parent, press);
+    if (pressed.modal === 'remix' && order.enableRemix && !settings.remix) {
+      return refused(4, '当前账号不支持 remix，请开启 remix 功能');
+    }
+    if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);
     const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && order.enableRemix);
-    return this.#admit(
+    const request = digestOf(JSON.stringify(['action', parent.id, press, modal]));
+    const prompt = modal ? proposedPrompt(parent, press) : (pressed.prompt ?? parent.prompt);
+    return admission.admit(
       {
-        ...this.#child(parent, pressed),
-        description: `/up ${parent.id} ${button.wire.label === '' ? button.wire.emoji : button.wire.label}`,
+        ...childOf(parent, pressed),
+        prompt,
+        description: descriptionOf(parent, button),
         speed,
         state: order.state,
         occupies: !modal && pressed.operation !== 'upscale',
-        outcome: modal ? { kind: 'modal' } : (outcome ?? success),
-        request: digestOf(JSON.stringify(['action', parent.id, button.press, modal])),
+        outcome: modal ? { kind: 'modal' } : (outcome ?? { kind: 'success' }),
+        request,
+        ...(modal ? { modal: { press } } : {}),
       },
-      modal ? this.#settings.modalCode : 1,
+      { code: modal ? settings.modalCode : 1 },
     );
   }
 
-  #child(parent: StoredTask, pressed: Pressed) {
-    return {
-      action: pressed.action,
-      operation: pressed.operation,
-      botType: parent.botType,
-      prompt: parent.prompt,
-      parentId: parent.id,
-      version: parent.version,
-      buttonSet: pressed.buttonSet,
-      drawing: pressed.drawing,
-    };
-  }
-
-  /** Finds a place for the task, makes it durable, and only then takes the place and answers. */
-  #admit({ operation, ...task }: NewTask, code: number): Submission {
-    const now = this.#now();
-    const place = task.occupies
-      ? this.#lanes.reserve(now)
-      : { kind: 'place' as const, startAt: now, ahead: 0 };
-    if (place.kind === 'full') return refused(23, refusalTexts[23] ?? '');
-
-    const endAt = place.startAt + this.#duration(operation, task.speed, task.request);
-    const stored: StoredTask = {
-      ...task,
-      id: this.#ids.next(now),
-      submitAt: now,
-      startAt: place.startAt,
-      endAt,
-    };
-    this.#book.add(stored);
-    if (task.occupies) this.#lanes.book(place.startAt, endAt);
-
-    if (place.ahead > 0) {
-      return this.#accepted(stored.id, 22, `In queue, ${place.ahead} tasks ahead`, {
-        numberOfQueues: place.ahead,
+  /** All four prompts of a describe at once; the answer lists the ids (protocol.md 1.5). */
+  #imagineAll(parent: StoredTask, button: TaskButton, order: ActionOrder, speed: Speed): Submission {
+    const { admission } = this.#parts;
+    const made: StoredTask[] = [];
+    for (const [index] of (parent.prompts ?? []).entries()) {
+      const pressed = pressOn(parent, { kind: 'imagine-prompt', index });
+      const prompt = pressed.prompt ?? '';
+      const request = digestOf(JSON.stringify(['action', parent.id, button.press, index]));
+      const submission = admission.admit({
+        ...childOf(parent, pressed),
+        prompt,
+        description: descriptionOf(parent, button),
+        speed,
+        state: order.state,
+        occupies: true,
+        outcome: admission.outcomeOf(prompt, request),
+        request,
       });
+      if (submission.made === undefined) return made.length === 0 ? submission : listed(made);
+      made.push(...submission.made);
     }
-    if (code === 21) {
-      return this.#accepted(stored.id, 21, 'Waiting for window confirm', {
-        finalPrompt: stored.prompt,
-        remix: true,
-      });
-    }
-    return this.#accepted(stored.id, code, 'Submit success', {});
+    return listed(made);
   }
+}
 
-  #accepted(taskId: string, code: number, description: string, properties: object): Submission {
-    const result = this.#settings.bareIds ? BigInt(taskId) : taskId;
-    return { status: 200, taskId, body: { code, description, result, properties: { ...properties } } };
-  }
+const listed = (made: readonly StoredTask[]): Submission => ({
+  status: 200,
+  made,
+  body: {
+    code: 1,
+    description: 'Submit success',
+    result: made.map(({ id }) => id).join(','),
+    properties: {},
+  },
+});
 
-  #duration(operation: OperationClass, speed: Speed, request: string): number {
-    const { durations, spread, pace } = this.#settings;
-    const draw = 2 * unitOf(`duration ${request}`) - 1;
-    return Math.round(durations[operation][speed] * (1 + spread * draw) * pace);
-  }
+const descriptionOf = (parent: StoredTask, { wire }: TaskButton): string =>
+  `/up ${parent.id} ${wire.label === '' ? wire.emoji : wire.label}`;
 
-  #outcomeOf(prompt: string, parsed: ParsedPrompt, request: string): TaskOutcome {
-    const { moderatedMark, brokenMark, stuckMark } = this.#settings;
-    const marked = (mark: string): boolean => mark !== '' && prompt.includes(mark);
-    if (parsed.problem !== undefined) return { kind: 'failure', reason: parsed.problem };
-    if (marked(moderatedMark)) {
-      return { kind: 'failure', reason: `[Banned prompt detected] The text ${moderatedMark} is not allowed` };
-    }
-    if (marked(brokenMark) && this.#book.accepted(request) === 0) {
-      return { kind: 'failure', reason: '[Internal error] Something went wrong' };
-    }
-    return marked(stuckMark) ? { kind: 'stuck' } : success;
-  }
+/** What a task takes over from the one it was pressed on, and from the press. */
+export function childOf(
+  parent: StoredTask,
+  { action, operation, buttonSet, drawing, films, prompts }: Pressed,
+): Pick<
+  NewTask,
+  'action' | 'operation' | 'botType' | 'parentId' | 'version' | 'buttonSet' | 'drawing' | 'films' | 'prompts'
+> {
+  return {
+    action,
+    operation,
+    botType: parent.botType,
+    parentId: parent.id,
+    version: parent.version,
+    buttonSet,
+    drawing,
+    ...(films === undefined ? {} : { films }),
+    ...(prompts === undefined ? {} : { prompts }),
+  };
 }

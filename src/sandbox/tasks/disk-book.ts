@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase, type Statement } from '../../state/sqlite.ts';
+import { type ImageShelf, sha256Of } from '../images/shelf.ts';
 import type { TaskBook } from './book.ts';
 import type { StoredTask } from './task.ts';
 
@@ -11,6 +12,10 @@ const schema = `
     request TEXT NOT NULL,
     occupies_until REAL,
     record TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS image (
+    sha256 TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS task_request ON task (request);
   CREATE INDEX IF NOT EXISTS task_occupies ON task (occupies_until) WHERE occupies_until IS NOT NULL;
@@ -27,6 +32,8 @@ export class DiskBook implements TaskBook {
   readonly #insert: Statement;
   readonly #select: Statement<{ record: string }>;
   readonly #count: Statement<{ count: number }>;
+  readonly #update: Statement;
+  readonly images: ImageShelf;
 
   constructor(folder: string) {
     const held = (cause: unknown): Error =>
@@ -60,11 +67,26 @@ export class DiskBook implements TaskBook {
       'INSERT INTO task (id, request, occupies_until, record) VALUES (?, ?, ?, ?)',
     );
     this.#select = this.#database.prepare('SELECT record FROM task WHERE id = ?');
+    this.#update = this.#database.prepare(
+      'UPDATE task SET request = ?, occupies_until = ?, record = ? WHERE id = ?',
+    );
+    this.images = shelfIn(this.#database);
     this.#count = this.#database.prepare('SELECT count(*) AS count FROM task WHERE request = ?');
   }
 
-  add(task: StoredTask): void {
-    this.#insert.run(task.id, task.request, task.occupies ? task.endAt : null, JSON.stringify(task));
+  add(task: StoredTask, changed?: StoredTask): void {
+    if (changed === undefined) {
+      this.#insertOne(task);
+      return;
+    }
+    this.#database.transaction(() => {
+      this.change(changed);
+      this.#insertOne(task);
+    });
+  }
+
+  change(task: StoredTask): void {
+    this.#update.run(task.request, task.occupies ? task.endAt : null, JSON.stringify(task), task.id);
   }
 
   get(id: string): StoredTask | undefined {
@@ -77,6 +99,11 @@ export class DiskBook implements TaskBook {
 
   accepted(request: string): number {
     return this.#count.get(request)?.count ?? 0;
+  }
+
+  madeBy(request: string): StoredTask | undefined {
+    const sql = 'SELECT record FROM task WHERE request = ? ORDER BY number LIMIT 1';
+    return read(this.#database.prepare<{ record: string }>(sql).get(request));
   }
 
   lastId(): string | undefined {
@@ -98,6 +125,10 @@ export class DiskBook implements TaskBook {
     this.#lock.close();
   }
 
+  #insertOne(task: StoredTask): void {
+    this.#insert.run(task.id, task.request, task.occupies ? task.endAt : null, JSON.stringify(task));
+  }
+
   #all(sql: string, value: number): readonly StoredTask[] {
     return this.#database
       .prepare<{ record: string }>(sql)
@@ -108,4 +139,20 @@ export class DiskBook implements TaskBook {
 
 function read(row: { readonly record: string } | undefined): StoredTask | undefined {
   return row === undefined ? undefined : (JSON.parse(row.record) as StoredTask);
+}
+
+function shelfIn(database: Database): ImageShelf {
+  const insert = database.prepare('INSERT OR IGNORE INTO image (sha256, bytes) VALUES (?, ?)');
+  const select = database.prepare<{ bytes: Uint8Array }>('SELECT bytes FROM image WHERE sha256 = ?');
+  return {
+    keep(bytes) {
+      const sha256 = sha256Of(bytes);
+      insert.run(sha256, bytes);
+      return sha256;
+    },
+    get(sha256) {
+      const row = select.get(sha256);
+      return row === undefined ? undefined : Buffer.from(row.bytes);
+    },
+  };
 }

@@ -1,16 +1,28 @@
 import type { WireSubmitResponse } from '../../service/wire.ts';
+import type { StoredTask } from './task.ts';
 
-/** The answer to a submission: its HTTP status, its body, and the id of the task it made. */
+/** The answer to a submission: its HTTP status, its body, and what it did. */
 export interface Submission {
   readonly status: 200 | 404;
   readonly body: WireSubmitResponse;
+  /** The task that it named. */
   readonly taskId?: string;
+  /** The tasks that it made, for the counters. */
+  readonly made?: readonly StoredTask[];
+  /** What became of a modal's answer: `repeated` is a second one for the same task. */
+  readonly modal?: 'answered' | 'repeated';
 }
 
 /** A submission that was understood and refused: HTTP 200 with its code, and no task (protocol.md 2). */
 export function refused(code: number, description: string, properties: object = {}): Submission {
   return { status: 200, body: { code, description, result: null, properties: { ...properties } } };
 }
+
+/** The answer where the task does not exist that a submission names (protocol.md 2.1). */
+export const missingTask: Submission = {
+  status: 404,
+  body: { code: 3, description: 'The related task does not exist or has expired', result: null },
+};
 
 /** Words for the codes of protocol.md 2 that make no task. */
 export const refusalTexts: Readonly<Record<number, string>> = {

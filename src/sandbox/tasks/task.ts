@@ -1,10 +1,21 @@
 import type { Drawing } from '../draw/drawing.ts';
+import type { Film } from '../draw/film.ts';
+import type { Press } from './operation.ts';
 
 /** service.md 4.1.5: chosen by the path prefix, relax without one. */
 export type Speed = 'relax' | 'fast' | 'turbo';
 
 /** What decides how long a task works. `enlarge` is an upscale of a single image, `outpaint` zoom and pan. */
-export type OperationClass = 'imagine' | 'variation' | 'upscale' | 'enlarge' | 'outpaint';
+export type OperationClass =
+  | 'imagine'
+  | 'variation'
+  | 'upscale'
+  | 'enlarge'
+  | 'outpaint'
+  | 'blend'
+  | 'describe'
+  | 'video'
+  | 'edit';
 
 /** `action` of the task record (protocol.md 1.2). */
 export type TaskAction =
@@ -18,19 +29,47 @@ export type TaskAction =
   | 'ZOOM'
   | 'PAN'
   | 'INPAINT'
-  | 'CUSTOM_ZOOM';
+  | 'CUSTOM_ZOOM'
+  | 'BLEND'
+  | 'DESCRIBE'
+  | 'VIDEO'
+  | 'VIDEO_EXTEND'
+  | 'EDITS';
 
-/** How a task will end; fixed at submission, so that nothing but time moves it on. */
+/** How a task will end; fixed when its work is submitted, so that nothing but time moves it on. */
 export type TaskOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly reason: string }
+  | { readonly kind: 'cancel' }
   /** Works for ever (protocol.md 6.3). */
   | { readonly kind: 'stuck' }
   /** Waits for its modal (service.md 3). */
   | { readonly kind: 'modal' };
 
-/** Which buttons a finished task offers: those of a grid, of one image, or of an enlarged one. */
-export type ButtonSet = 'grid' | 'single' | 'enlarged';
+/** Which buttons a finished task offers (protocol.md 4). */
+export type ButtonSet =
+  | 'grid'
+  | 'single'
+  | 'enlarged'
+  /** A grid of edits, whose single images have no buttons. */
+  | 'edited'
+  | 'described'
+  /** Several videos, and one of them. */
+  | 'films'
+  | 'film'
+  | 'none';
+
+/** A window that a click has opened. */
+export interface OpenedModal {
+  /** What was pressed on the parent. */
+  readonly press: Press;
+  /** When it was answered, unix ms. */
+  readonly answeredAt?: number;
+  /** The task that the answer named: another one, or this. */
+  readonly result?: string;
+  /** MODAL is shown until the work is done (protocol.md, fact 4). */
+  readonly lingers?: boolean;
+}
 
 /**
  * All that the sandbox remembers of a task. What a fetch shows is a function of this and the time alone, so that
@@ -41,7 +80,7 @@ export interface StoredTask {
   readonly action: TaskAction;
   readonly speed: Speed;
   readonly botType: string;
-  /** As submitted; a click has its parent's. */
+  /** As submitted; a click has its parent's, or what its modal said. */
   readonly prompt: string;
   readonly description: string;
   /** The caller's own tag, echoed (protocol.md 1.2). */
@@ -58,7 +97,13 @@ export interface StoredTask {
   readonly occupies: boolean;
   readonly outcome: TaskOutcome;
   readonly buttonSet: ButtonSet;
+  /** What imageUrl shows. */
   readonly drawing: Drawing;
+  /** What videoUrls show. */
+  readonly films?: readonly Film[];
+  /** What a describe has found. */
+  readonly prompts?: readonly string[];
+  readonly modal?: OpenedModal;
   /** Tells equal submissions apart from different ones in the counters; equal for equal requests. */
   readonly request: string;
 }

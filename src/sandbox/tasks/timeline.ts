@@ -2,7 +2,15 @@ import type { StoredTask } from './task.ts';
 
 /** What can be seen of a task at one moment (protocol.md 1.1, 1.3). */
 export interface Moment {
-  readonly status: '' | 'NOT_START' | 'SUBMITTED' | 'IN_PROGRESS' | 'MODAL' | 'SUCCESS' | 'FAILURE';
+  readonly status:
+    | ''
+    | 'NOT_START'
+    | 'SUBMITTED'
+    | 'IN_PROGRESS'
+    | 'MODAL'
+    | 'SUCCESS'
+    | 'FAILURE'
+    | 'CANCEL';
   /** Whole percent; absent where the service shows none. */
   readonly percent?: number;
   readonly started: boolean;
@@ -18,11 +26,19 @@ const underWay = 0.1;
 
 /** Where a task is at `now` (unix ms). Depends on its two arguments alone. */
 export function momentOf(task: StoredTask, now: number): Moment {
-  if (task.outcome.kind === 'modal') return { status: 'MODAL', started: false, finished: false };
-  if (now >= task.endAt && task.outcome.kind !== 'stuck') {
-    return task.outcome.kind === 'success'
-      ? { status: 'SUCCESS', percent: 100, started: true, finished: true }
-      : { status: 'FAILURE', started: true, finished: true };
+  if (showsModal(task, now)) return { status: 'MODAL', started: false, finished: false };
+  if (now >= task.endAt) {
+    switch (task.outcome.kind) {
+      case 'success':
+        return { status: 'SUCCESS', percent: 100, started: true, finished: true };
+      case 'failure':
+        return { status: 'FAILURE', started: true, finished: true };
+      case 'cancel':
+        return { status: 'CANCEL', started: true, finished: true };
+      case 'stuck':
+      case 'modal':
+        break;
+    }
   }
   const share = (now - task.startAt) / Math.max(1, task.endAt - task.startAt);
   if (share < handedOver) return { status: 'NOT_START', started: false, finished: false };
@@ -30,6 +46,13 @@ export function momentOf(task: StoredTask, now: number): Moment {
   const index = Math.floor(((share - underWay) / (1 - underWay)) * steps.length);
   const percent = steps[Math.min(index, steps.length - 1)] ?? 0;
   return { status: 'IN_PROGRESS', percent, started: true, finished: false };
+}
+
+/** Whether a task waits for its modal, or goes on showing so while the work is under way (protocol.md 2.2). */
+function showsModal({ outcome, modal, endAt }: StoredTask, now: number): boolean {
+  if (outcome.kind === 'modal') return true;
+  if (modal?.answeredAt === undefined) return false;
+  return now < modal.answeredAt || (modal.lingers === true && now < endAt);
 }
 
 /**

@@ -3,8 +3,9 @@ import { drawThing } from '../motif/thing/thing.ts';
 import { drawRain, drawSnowfall } from '../motif/weather.ts';
 import { drawAbstract } from './abstract.ts';
 import { drawBackdrop, drawForeground } from './backdrop.ts';
-import { type Mood, paletteOf } from './palette.ts';
+import { type Mood, paletteOf, tinted } from './palette.ts';
 import { Pen } from './pen.ts';
+import { drawPlaced, type Placed } from './placed.ts';
 import type { Random } from './random.ts';
 import type { Scene, Shape } from './shape.ts';
 import { animalPoses, drawAnimal } from './subject.ts';
@@ -14,13 +15,17 @@ import { type Box, World } from './world.ts';
 const openSettings: readonly Setting[] = ['hills', 'mountains', 'forest', 'lake', 'meadow'];
 const openMoods: readonly Mood[] = ['day', 'dawn', 'dusk', 'autumn', 'mist', 'spring'];
 
-/** Composes what a frame shows: sky, land, subject, weather, from back to front. */
-export function composeScene(frame: Frame): Scene {
+/**
+ * Composes what a frame shows: sky, land, subject, weather, from back to front. With `placed`, something else stands
+ * there than the frame's own subject, and the land is as its words say, where they say it.
+ */
+export function composeScene(frame: Frame, placed?: Placed): Scene {
   const world = new World(frame);
-  const theme = themeOf(frame.text);
+  const theme = placed === undefined ? themeOf(frame.text) : placedTheme(frame, placed);
   const random = world.random('composition');
   const mood = theme.mood ?? (theme.snow ? 'snow' : random.pick(openMoods));
-  const palette = paletteOf(mood, world.random('palette'));
+  const plain = paletteOf(mood, world.random('palette'));
+  const palette = frame.tint === undefined ? plain : tinted(plain, frame.tint);
   const pen = new Pen();
   const known =
     theme.animal !== undefined ||
@@ -28,8 +33,9 @@ export function composeScene(frame: Frame): Scene {
     theme.setting !== undefined ||
     theme.mood !== undefined ||
     theme.moon;
-  if (known) drawLandscape(pen, world, theme, palette, random, mood);
+  if (known) drawLandscape(pen, world, theme, palette, random, mood, placed);
   else drawAbstract(pen, world, palette, frame.pose);
+  if (placed !== undefined && !known) drawPlaced(pen, world, theme, palette, placed);
   return {
     shapes: pen.shapes.filter((shape) => isSeen(shape, world.box)),
     mood: { light: palette.sky[2], dark: palette.land[3], accent: palette.accent },
@@ -43,6 +49,7 @@ function drawLandscape(
   palette: ReturnType<typeof paletteOf>,
   random: Random,
   mood: Mood,
+  placed: Placed | undefined,
 ): void {
   const setting = theme.setting ?? settingOf(theme, mood, random);
   const pose = animalPoses[world.frame.pose] ?? 'portrait';
@@ -56,7 +63,10 @@ function drawLandscape(
   });
 
   const subject = pen.as('subject');
-  if (theme.animal !== undefined) {
+  if (placed !== undefined) {
+    drawForeground(pen.as('detail'), world, palette, theme, setting, (x) => ground(x) + 46);
+    drawPlaced(pen, world, theme, palette, placed);
+  } else if (theme.animal !== undefined) {
     if (pose === 'portrait') drawForeground(pen.as('detail'), world, palette, theme, setting, ground);
     drawAnimal(subject, world, palette, theme.animal, pose, ground);
   } else if (theme.thing !== undefined) {
@@ -85,11 +95,28 @@ function drawLandscape(
         );
     }
   }
-  if (theme.animal === undefined || pose !== 'portrait') {
+  if (placed === undefined && (theme.animal === undefined || pose !== 'portrait')) {
     drawForeground(pen.as('detail'), world, palette, theme, setting, (x) => ground(x) + 46);
   }
   if (mood === 'snow' || theme.snow) drawSnowfall(pen.as('air'), world);
   if (theme.rain) drawRain(pen.as('air'), world);
+}
+
+/** The frame's land with another subject; words of the new prompt about land and light count before the frame's. */
+function placedTheme(frame: Frame, placed: Placed): Theme {
+  const { animal: _animal, thing: _thing, ...land } = themeOf(frame.text);
+  const { style: _style, ...own } = themeOf(placed.text);
+  // The land stays where it was: a new mood is light enough.
+  const setting = land.setting ?? own.setting;
+  return {
+    ...land,
+    ...own,
+    ...(setting === undefined ? {} : { setting }),
+    moon: land.moon || own.moon,
+    rain: land.rain || own.rain,
+    snow: land.snow || own.snow,
+    flowers: land.flowers || own.flowers,
+  };
 }
 
 function settingOf(theme: Theme, mood: Mood, random: Random): Setting {

@@ -1,4 +1,5 @@
-import type { Colour } from './colour.ts';
+import type { Tint } from '../drawing.ts';
+import { type Colour, darker, lighter, mix } from './colour.ts';
 import type { Random } from './random.ts';
 
 /** The colours of one light. */
@@ -201,4 +202,26 @@ const palettes: Readonly<Record<Mood, readonly Palette[]>> = {
 /** The colours of a mood; a seed chooses among its variants. */
 export function paletteOf(mood: Mood, random: Random): Palette {
   return random.pick(palettes[mood]);
+}
+
+const into = (colour: Colour, own: Colour): Colour => mix(colour, own, 0.62);
+
+/** The palette in the colours of images: their top for the sky, their bottom for the land. */
+export function tinted(palette: Palette, tint: Tint): Palette {
+  const { sky, land } = palette;
+  return {
+    ...palette,
+    sky: [
+      into(sky[0], darker(tint.sky, 0.25)),
+      into(sky[1], tint.sky),
+      into(sky[2], lighter(tint.sky, 0.35)),
+    ],
+    land: [
+      into(land[0], lighter(tint.land, 0.3)),
+      into(land[1], lighter(tint.land, 0.1)),
+      into(land[2], darker(tint.land, 0.15)),
+      into(land[3], darker(tint.land, 0.4)),
+    ],
+    accent: tint.accent,
+  };
 }

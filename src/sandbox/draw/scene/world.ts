@@ -34,7 +34,10 @@ export class World {
     this.frame = frame;
     const { left, right, top, bottom } = boxOf(frame.aspect, frame.view);
     this.box = { left: left - 40, right: right + 40, top: top - 40, bottom: bottom + 40 };
-    this.#rings = frame.rings.map((ring) => ({ box: boxOf(frame.aspect, ring.view), seed: ring.seed }));
+    this.#rings = frame.rings.map((ring) => ({
+      box: boxOf(ring.aspect ?? frame.aspect, ring.view),
+      seed: ring.seed,
+    }));
   }
 
   /** Choices for the scene as a whole. */

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import type { Studio } from '../draw/studio.ts';
+import type { FaultEffect } from '../faults/fault.ts';
+import type { SandboxNames } from '../names.ts';
+import type { SandboxSettings } from '../settings.ts';
+import type { TaskBook } from '../tasks/book.ts';
+import type { TaskDesk } from '../tasks/desk.ts';
+import type { EntryDesk } from '../tasks/entry-desk.ts';
+import type { ModalDesk } from '../tasks/modal-desk.ts';
+import type { TextDesk } from '../text/desk.ts';
+import { readBody } from './body.ts';
+import type { Ledger } from './ledger.ts';
+import { type Members, readMembers } from './members.ts';
+import { errorReply, jsonReply, type Reply } from './reply.ts';
+import type { RequestIds } from './request-id.ts';
+import type { Route } from './route.ts';
+
+/** What the service is made of. */
+export interface ServiceParts {
+  readonly settings: SandboxSettings;
+  readonly names: SandboxNames;
+  readonly apiKey: string;
+  readonly seed: string;
+  readonly now: () => number;
+  readonly book: TaskBook;
+  readonly desk: TaskDesk;
+  readonly modals: ModalDesk;
+  readonly entries: EntryDesk;
+  readonly texts: TextDesk;
+  readonly studio: Studio;
+  readonly ledger: Ledger;
+  readonly ids: RequestIds;
+  /** Aborted when the sandbox closes. */
+  readonly closing: AbortSignal;
+  /** Ports of the service and of its web host. */
+  readonly ports: () => { readonly service: number; readonly site: number };
+}
+
+/** One request on its way through. */
+export interface Visit {
+  readonly request: IncomingMessage;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly requestId: string;
+  readonly effects: readonly FaultEffect[];
+}
+
+/** Answers one endpoint. */
+export type Endpoint = (parts: ServiceParts, route: Route, visit: Visit) => Promise<Reply> | Reply;
+
+/** The error envelope of service.md 7.1. */
+export function refusal(
+  { names }: Pick<ServiceParts, 'names'>,
+  requestId: string,
+  status: number,
+  message: string,
+  headers: Reply['headers'] = {},
+  code = '',
+): Reply {
+  return errorReply(status, message, { requestId, errorType: names.errorType, code }, headers);
+}
+
+/** The refusal of an image route's body, in the shape that the settings ask for (protocol.md 2.1). */
+export function imageRefusal(parts: ServiceParts, requestId: string, message: string): Reply {
+  switch (parts.settings.errorShape) {
+    case 'envelope':
+      return refusal(parts, requestId, 400, message);
+    case 'flat':
+      return jsonReply(400, { description: `${message} `, type: 'upstream_error', code: 4 });
+    case 'submit':
+      return jsonReply(200, { code: 4, description: message, result: null, properties: {} });
+  }
+}
+
+/** A request's body as an object, or the answer to one that is none. */
+export async function membersOf(
+  parts: ServiceParts,
+  { request, requestId }: Visit,
+): Promise<{ readonly ok: true; readonly value: Members } | { readonly ok: false; readonly error: Reply }> {
+  const { bodyLimit } = parts.settings;
+  const body = await readBody(request, bodyLimit);
+  if (body.kind === 'too-large') {
+    const message = `request body too large: at most ${bodyLimit} bytes`;
+    return { ok: false, error: refusal(parts, requestId, 413, message, { connection: 'close' }) };
+  }
+  if (body.kind === 'lost') {
+    return { ok: false, error: refusal(parts, requestId, 400, 'request body incomplete') };
+  }
+  const members = readMembers(body.bytes);
+  return members.ok ? members : { ok: false, error: refusal(parts, requestId, 400, members.error) };
+}
+
+/** The name by which the client knows this machine; links must carry the same one. */
+export function hostOf({ headers }: IncomingMessage): string {
+  return /^localhost(:\d+)?$/i.test(headers.host ?? '') ? 'localhost' : '127.0.0.1';
+}
