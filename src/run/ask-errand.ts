@@ -12,17 +12,12 @@ import type {
   TextReply,
   TextService,
 } from '../service/text.ts';
-import {
-  type ConversationTurn,
-  conversationOf,
-  MissingInput,
-  type Said,
-  type Shown,
-} from './conversation.ts';
+import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
 import { expectedJson } from './expected.ts';
 import type { AskAnswer, ReplyVerdict } from './job.ts';
 import { judgeReply } from './judge.ts';
 import type { Outgoing } from './outgoing.ts';
+import { inlined, read, type Shipped, ship } from './shipment.ts';
 
 /** What a text call is carried out with. */
 export interface AskPorts {
@@ -31,16 +26,6 @@ export interface AskPorts {
   readonly artifacts: Pick<ArtifactWriter, 'keep'>;
   readonly lookup: RecordLookup;
   readonly outgoing: Outgoing;
-}
-
-/** An image that could not be read. */
-class Unread extends Error {
-  readonly failure: SaveFailure;
-
-  constructor(failure: SaveFailure) {
-    super(failure.message, { cause: failure.cause });
-    this.failure = failure;
-  }
 }
 
 /**
@@ -73,40 +58,19 @@ function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
   };
 }
 
-/** Holds the images of a call only while it is under way. */
+/** Reads the images of a call, and holds them only while it is under way. */
 async function withRequest<T>(
   record: JobRecord,
   { inputs, lookup, outgoing }: AskPorts,
   signal: AbortSignal,
   call: (request: TextCallRequest) => Promise<T>,
-): Promise<{ readonly answer: T } | { readonly unread: SaveFailure }> {
-  let held = 0;
-  try {
+): Promise<Shipped<T>> {
+  return await ship(outgoing, signal, async (hold) => {
     const turns = conversationOf(record, lookup);
-    const bytes = turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0);
-    if (bytes > 0) {
-      await outgoing.take(bytes, signal);
-      held = bytes;
-    }
-    const request = await requestOf(record, turns, inputs, signal);
-    return { answer: await call(request) };
-  } catch (error) {
-    if (error instanceof Unread) return { unread: error.failure };
-    if (error instanceof MissingInput)
-      return { unread: { code: 'input.missing', class: 'permanent', message: error.message } };
-    if (signal.aborted && error === signal.reason) return { unread: aborted };
-    throw error;
-  } finally {
-    if (held > 0) outgoing.give(held);
-  }
+    await hold(turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0));
+    return await call(await requestOf(record, turns, inputs, signal));
+  });
 }
-
-/** It never left, so it is not in doubt: the next run finds it as it was sent. */
-const aborted: SaveFailure = {
-  code: 'download.aborted',
-  class: 'retry',
-  message: 'The run was left before the images of this call were read.',
-};
 
 const imagesIn = ({ images, after }: ConversationTurn): readonly Shown[] => [
   ...images,
@@ -119,30 +83,25 @@ async function requestOf(
   inputs: AskPorts['inputs'],
   signal: AbortSignal,
 ): Promise<TextCallRequest> {
-  const load = async ({ source }: Shown): Promise<InlineImage> => {
-    const answer = await inputs.load(source, signal);
-    if (!answer.ok) throw new Unread(answer.error);
-    // Its size is nothing that the wire knows.
-    const { mimeType, data } = answer.value;
-    return { mimeType, data };
-  };
-  const read: (EarlierTurn & { readonly request: TextRequest })[] = [];
+  const load = async ({ source }: Shown): Promise<InlineImage> =>
+    inlined(read(await inputs.load(source, signal)));
+  const said: (EarlierTurn & { readonly request: TextRequest })[] = [];
   // One image at a time: a call that shows fifty does not open fifty files, or connections, at once.
-  for (const { request, images: shown, after: said } of turns) {
+  for (const { request, images: shown, after: contents } of turns) {
     const images: InlineImage[] = [];
     for (const image of shown) images.push(await load(image));
     const after: JsonObject[] = [];
-    for (const content of said) after.push(await contentOf(content, load));
-    read.push({ request, fields: request.fields, images, after });
+    for (const content of contents) after.push(await contentOf(content, load));
+    said.push({ request, fields: request.fields, images, after });
   }
-  const own = read.pop();
+  const own = said.pop();
   if (own === undefined) throw new Error('Internal error: a conversation without a turn.');
   const { kind, fields, extra } = own.request;
   return {
     kind,
     fields,
     images: own.images,
-    earlier: read.map(({ fields: said, images, after }) => ({ fields: said, images, after })),
+    earlier: said.map(({ fields: declared, images, after }) => ({ fields: declared, images, after })),
     turns: own.after,
     ...(extra === undefined ? {} : { extra }),
     stream: record.call?.stream ?? false,

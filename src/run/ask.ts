@@ -12,7 +12,7 @@ import {
   rest,
   settle,
 } from './job.ts';
-import { jobError } from './submit.ts';
+import { fileError, jobError } from './trouble.ts';
 import { sumUsage } from './usage.ts';
 
 /**
@@ -174,12 +174,6 @@ function askAgain(job: Job, error: JobError | undefined, inMs: number, now: numb
 
 const after = (error: JobError, count: number, what: 'tries' | 'answers'): JobError =>
   count === 1 ? error : { ...error, message: `${error.message} (after ${count} ${what})` };
-
-const fileError = ({ code, message, status }: SaveFailure): JobError => ({
-  code,
-  message,
-  ...(status === undefined ? {} : { httpStatus: status }),
-});
 
 function attemptOf({ record }: Job, answer: AskAnswer, { now }: JobContext): Attempt {
   const [outcome, error] = outcomeOf(answer);

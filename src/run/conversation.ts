@@ -70,7 +70,12 @@ function imagesOf(
   return images.flatMap((image) => shown(image, files, lookup));
 }
 
-function shown(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): readonly Shown[] {
+/**
+ * Where the images lie that a source means: all of a job.
+ *
+ * @throws MissingInput
+ */
+export function shown(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): readonly Shown[] {
   if ('url' in image) {
     const { url } = image;
     const bytes = url.startsWith('data:') ? url.length : encoded(largestInput);

@@ -36,7 +36,8 @@ export class Desk {
   get inFlight(): number {
     let count = 0;
     for (const { record } of this.#jobs.values())
-      if (record.status === 'running' || record.status === 'submitting') count += 1;
+      if (record.status === 'running' || record.status === 'submitting' || record.status === 'modal')
+        count += 1;
     return count;
   }
 
@@ -81,6 +82,7 @@ export class Desk {
       case 'room':
         return this.rooms.join(job);
       case 'submit':
+      case 'modal':
         return this.traffic.lanes.submit.line.join(job);
       case 'fetch':
         return this.traffic.lanes.poll.line.join(job);

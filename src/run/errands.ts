@@ -1,68 +1,83 @@
-import type { SaveFailure } from '../artifacts/writer.ts';
-import type { Speed } from '../pipeline/pipeline.ts';
-import type { ServiceFailure } from '../service/answer.ts';
+import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
+import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
 import { type AskPorts, ask } from './ask-errand.ts';
 import type { AnswerInput } from './heard.ts';
+import type { Send } from './job.ts';
 import { Outgoing } from './outgoing.ts';
-import type { RunPorts } from './ports.ts';
+import type { RunPorts, RunSettings } from './ports.ts';
+import type { Shipped } from './shipment.ts';
+import { answerModal, type SubmitPorts, submit } from './submit-errand.ts';
 import type { Errand } from './turn.ts';
 
 /** Sends what a turn asks for, each to the port that it is for. */
 export class Errands {
   readonly #ports: RunPorts;
   readonly #asking: AskPorts;
-  readonly #speed: Speed;
+  readonly #submitting: SubmitPorts;
 
-  constructor(ports: RunPorts, speed: Speed) {
-    const { text, inputs, artifacts, store } = ports;
+  constructor(ports: RunPorts, { speed, tag = true }: Pick<RunSettings, 'speed' | 'tag'>) {
+    const { service, text, inputs, artifacts, store } = ports;
+    const shared = { inputs, lookup: (key: string) => store.get(key), outgoing: new Outgoing() };
     this.#ports = ports;
-    this.#asking = { text, inputs, artifacts, lookup: (key) => store.get(key), outgoing: new Outgoing() };
-    this.#speed = speed;
+    this.#asking = { text, artifacts, ...shared };
+    this.#submitting = { service, speed, tags: tag, ...shared };
   }
 
   async carryOut({ job, send }: Errand, signal: AbortSignal): Promise<AnswerInput> {
-    const { key } = job.record;
-    const { service, artifacts } = this.#ports;
+    const { record } = job;
+    const { key } = record;
     switch (send.kind) {
       case 'submit':
-        return { type: 'submitted', key, answer: await this.#submit(job, signal) };
-      case 'fetch':
-        return { type: 'fetched', key, why: send.why, answer: await service.fetchTask(send.taskId, signal) };
+        return submittedBy(key, await submit(job, this.#submitting, signal));
+      case 'modal':
+        return submittedBy(key, await answerModal(record, this.#submitting, signal));
+      case 'fetch': {
+        const answer = await this.#ports.service.fetchTask(send.taskId, signal);
+        return { type: 'fetched', key, why: send.why, answer };
+      }
       case 'save':
-        return {
-          type: 'saved',
-          key,
-          answer: await artifacts.save({ url: send.url, key, output: 1 }, signal),
-        };
+        return { type: 'saved', key, answer: await this.#save(key, send, signal) };
       case 'ask':
-        return { type: 'asked', key, answer: await ask(job.record, this.#asking, signal) };
+        return { type: 'asked', key, answer: await ask(record, this.#asking, signal) };
     }
   }
 
-  #submit(
-    { record, parentTaskId }: Errand['job'],
+  async #save(
+    key: string,
+    { source, output }: Extract<Send, { kind: 'save' }>,
     signal: AbortSignal,
-  ): ReturnType<RunPorts['service']['imagine']> {
-    const { request, pressed } = record;
-    const { service } = this.#ports;
-    const shared = { speed: this.#speed, ...(request.extra === undefined ? {} : { extra: request.extra }) };
-    if (request.kind === 'imagine') return service.imagine({ fields: request.fields, ...shared }, signal);
-    if (pressed === undefined || parentTaskId === undefined)
-      throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
-    return service.action({ taskId: parentTaskId, customId: pressed.customId, ...shared }, signal);
+  ): Promise<SaveAnswer> {
+    const { artifacts } = this.#ports;
+    if ('url' in source) return await artifacts.save({ key, output, ...source }, signal);
+    const { text } = source;
+    const kept = await artifacts.keep(
+      { key, pieces: [{ kind: 'text', candidate: 1, text, mime: 'text/plain' }] },
+      signal,
+    );
+    if (!kept.ok) return kept;
+    const [value] = kept.value.artifacts;
+    if (value === undefined) throw new Error(`Internal error: the text of ${key} was kept nowhere.`);
+    return { ok: true, value };
   }
 }
+
+const submittedBy = (key: string, shipped: Shipped<Answer<SubmitAnswer>>): AnswerInput =>
+  'unread' in shipped
+    ? { type: 'unread', key, error: shipped.unread }
+    : { type: 'submitted', key, answer: shipped.answer };
 
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
 
 /** Why a request gave no usable answer, if it did not. */
 export function failureIn(input: AnswerInput): Failure | undefined {
+  if (input.type === 'unread') return input.error;
   if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
   return input.answer.kind === 'answered' ? undefined : input.answer.error;
 }
 
 /** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
-export const isBrokenOff = (failure: Failure): boolean =>
+export const isBrokenOff = (input: AnswerInput, failure: Failure): boolean =>
+  input.type !== 'unread' &&
   (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
   failure.class !== 'unsent';
 
@@ -73,6 +88,8 @@ export function outcomeOf(input: AnswerInput): string {
   switch (input.type) {
     case 'submitted':
       return input.answer.ok ? input.answer.value.kind : '';
+    case 'unread':
+      return input.error.code;
     case 'fetched':
       return input.answer.ok ? input.answer.value.status : '';
     case 'saved':

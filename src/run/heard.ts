@@ -1,11 +1,14 @@
 import type { Route, RunEnd, RunEvent } from './event.ts';
 import type { JobEvent } from './job.ts';
-import { type Reading, readAsk, readFetch, readSave, readSubmit } from './signals.ts';
+import { type Reading, readAsk, readFetch, readSave, readSubmit, readUnread } from './signals.ts';
 import type { Traffic } from './traffic.ts';
 import type { RunInput } from './turn.ts';
 
 /** An answer that came in. */
-export type AnswerInput = Extract<RunInput, { readonly type: 'submitted' | 'fetched' | 'saved' | 'asked' }>;
+export type AnswerInput = Extract<
+  RunInput,
+  { readonly type: 'submitted' | 'unread' | 'fetched' | 'saved' | 'asked' }
+>;
 
 /** An answer, by what it is to its route, to its job and to the run. */
 export interface Heard {
@@ -19,6 +22,10 @@ export function heardOf(input: AnswerInput): Heard {
     case 'submitted': {
       const { answer } = input;
       return { route: 'submit', event: { type: 'submitted', answer }, reading: readSubmit(answer) };
+    }
+    case 'unread': {
+      const { error } = input;
+      return { route: 'submit', event: { type: 'unread', error }, reading: readUnread(error) };
     }
     case 'fetched': {
       const { answer, why } = input;

@@ -1,5 +1,5 @@
 import type { Cell } from '../plan/cell.ts';
-import { isTextRequest, type JobRecord, type JobSpec, needsOf } from '../plan/job.ts';
+import { type JobRecord, type JobSpec, needsOf } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
@@ -140,9 +140,9 @@ export class Intake {
     else this.#frontier.waitFor(open, waiting);
   }
 
-  /** True when all that a text call shows or continues is there; what is made anew is waited for, as a click does. */
+  /** True when all that a request shows or continues is there; what is made anew is waited for, as a click does. */
   #isShown(job: JobSpec | undefined): boolean {
-    if (job === undefined || !isTextRequest(job.request)) return true;
+    if (job === undefined || job.request.kind === 'click') return true;
     return needsOf(job).every((key) => this.#host.lookup(key)?.status === 'done');
   }
 

@@ -15,8 +15,16 @@ import {
 } from '../plan/job.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 
-/** Why a task is fetched: for the buttons of a parent, for its own progress, or for a fresh link to its image. */
-export type FetchReason = 'parent' | 'poll' | 'link';
+/**
+ * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether a
+ * modal reached it whose answer did not come.
+ */
+export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
+
+/** What is to be written: what a link leads to, or a text that the task came to. */
+export type SaveSource =
+  | { readonly url: string; readonly media: 'image' | 'video' }
+  | { readonly text: string };
 
 /** What a job wants next. The scheduler grants it when limits allow, and says what came of it. */
 export type Want =
@@ -25,7 +33,9 @@ export type Want =
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
-  | { readonly kind: 'save'; readonly url: string }
+  /** A turn on the submit route, for the answer to its modal: before anything new is begun. */
+  | { readonly kind: 'modal' }
+  | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
   /** A turn on the text route; the intent is recorded when it is granted. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
@@ -53,14 +63,18 @@ export interface Job {
 /** A request that the scheduler is to send; what it needs is in the job's record. */
 export type Send =
   | { readonly kind: 'submit' }
+  | { readonly kind: 'modal' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  | { readonly kind: 'save'; readonly url: string }
+  | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
   | { readonly kind: 'ask' };
 
 export type JobEvent =
   | { readonly type: 'granted' }
   | { readonly type: 'elapsed' }
+  /** Also of a modal. */
   | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
+  /** An image or a mask of a submission, or of a modal, could not be read: nothing was sent. */
+  | { readonly type: 'unread'; readonly error: SaveFailure }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
   | { readonly type: 'saved'; readonly answer: SaveAnswer }
   | { readonly type: 'asked'; readonly answer: AskAnswer };
@@ -137,7 +151,10 @@ export function holdsRoom(job: Job): boolean {
   return (
     job.want.kind !== 'room' &&
     !isTextRequest(job.record.request) &&
-    (job.record.status === 'pending' || job.record.status === 'submitting' || job.record.status === 'running')
+    (job.record.status === 'pending' ||
+      job.record.status === 'submitting' ||
+      job.record.status === 'running' ||
+      job.record.status === 'modal')
   );
 }
 

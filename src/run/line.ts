@@ -12,7 +12,8 @@ interface Place {
 /**
  * Jobs that stand in line for the same thing. Deeper jobs go before shallower ones, then earlier cells before later
  * ones, then first come, first served: results arrive early and buttons do not age (DESIGN.md section 4). What has
- * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job.
+ * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job. An open modal
+ * goes before all: its task takes room on the service and does nothing (service.md 3, rule 3).
  */
 export class Line {
   readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);
@@ -36,7 +37,7 @@ export class Line {
     const { key, tries, origin } = job.record;
     const rank = this.#fair
       ? ([0, 0, 0, this.#turn] as const)
-      : ([tries, -job.depth, origin.cell, this.#turn] as const);
+      : ([job.want.kind === 'modal' ? -1 : tries, -job.depth, origin.cell, this.#turn] as const);
     this.#heap.push({ key, want: job.want, rank });
   }
 

@@ -1,7 +1,9 @@
 import { askAnswered, askNow } from './ask.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
-import { imageSaved, linkRead } from './save.ts';
-import { firstWant, parentRead, submitAnswered, submitNow } from './submit.ts';
+import { modalAnswered, modalNow, modalUnread } from './modal.ts';
+import { modalSeen } from './modal-look.ts';
+import { fileSaved, linkRead } from './save.ts';
+import { firstWant, parentRead, submitAnswered, submitNow, submitUnread } from './submit.ts';
 import { taskSeen } from './watch.ts';
 
 /**
@@ -17,17 +19,22 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
         throw new Error(`Internal error: time came for a job that wants ${job.want.kind}.`);
       return { job: { ...job, want: job.want.next } };
     case 'submitted':
-      return submitAnswered(job, event.answer, context);
+      return (isAnsweringModal(job) ? modalAnswered : submitAnswered)(job, event.answer, context);
+    case 'unread':
+      return (isAnsweringModal(job) ? modalUnread : submitUnread)(job, event.error, context);
     case 'fetched':
       return looks[event.why](job, event.answer, context);
     case 'saved':
-      return imageSaved(job, event.answer, context);
+      return fileSaved(job, event.answer, context);
     case 'asked':
       return askAnswered(job, event.answer, context);
   }
 }
 
-const looks = { parent: parentRead, poll: taskSeen, link: linkRead } as const;
+const looks = { parent: parentRead, poll: taskSeen, link: linkRead, modal: modalSeen } as const;
+
+/** A record has a modal from the moment it opened, so what is submitted after that is the answer to it. */
+const isAnsweringModal = ({ record }: Job): boolean => record.modal !== undefined;
 
 function granted(job: Job, context: JobContext): JobStep {
   const { want } = job;
@@ -36,6 +43,8 @@ function granted(job: Job, context: JobContext): JobStep {
       return { job: { ...job, want: firstWant(job) } };
     case 'submit':
       return submitNow(job, context);
+    case 'modal':
+      return modalNow(job, context);
     case 'fetch':
     case 'save':
       return { job: { ...job, want: { kind: 'answer' } }, send: want };

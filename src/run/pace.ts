@@ -1,4 +1,5 @@
 import type { JobRecord } from '../plan/job.ts';
+import { canAnswer } from './modal.ts';
 
 interface Experience {
   /** Moving average of how long such tasks took, ms. */
@@ -51,7 +52,7 @@ export class PollPace {
 }
 
 /** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
-export function paceOf({ request }: JobRecord): string {
+export function paceOf({ request, modal }: JobRecord): string {
   if (request.kind !== 'click') return request.kind;
   const press = request.press[0];
   const name =
@@ -62,5 +63,7 @@ export function paceOf({ request }: JobRecord): string {
         : press.kind === 'word'
           ? press.word
           : press.source;
-  return `click ${name.replaceAll(/\d+/g, '')}`;
+  // How long its work takes says nothing of how soon a modal opens, which waits for us.
+  const opens = modal === undefined && canAnswer(request) ? ' opens' : '';
+  return `click ${name.replaceAll(/\d+/g, '')}${opens}`;
 }

@@ -20,7 +20,7 @@ export interface RunPorts {
   readonly store: StateStore;
   readonly service: ImageService;
   readonly text: TextService;
-  /** The images that text calls show. */
+  /** The images that requests show, and masks. */
   readonly inputs: InputReader;
   readonly artifacts: ArtifactWriter;
   readonly clock: Clock;
@@ -36,7 +36,14 @@ export interface RunSettings {
   readonly limits: Limits;
   readonly retry: RetrySettings;
   readonly timeouts: { readonly taskMs: number };
-  readonly poll: { readonly minMs: number; readonly maxMs: number };
+  readonly poll: {
+    readonly minMs: number;
+    readonly maxMs: number;
+    /** Tasks are looked at together where the gateway offers that. Default off. */
+    readonly list?: boolean;
+  };
+  /** Image submissions carry their job's key (`service.tag`). Default on. */
+  readonly tag?: boolean;
   readonly budget: Budget;
   readonly prices: Readonly<Record<string, Price>>;
   /** `--retry-failed`, with `--code` only failures of that code. */

@@ -50,6 +50,8 @@ export class Purse {
 
   /** Why this job may not be submitted, if it may not. An unknown price does not count against `budget.cost`. */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | undefined {
+    // The first answer to a modal belongs to its click, which is counted.
+    if (record.modal?.sent === 0) return undefined;
     const { budget, maxSubmits } = this.#settings;
     if (maxSubmits !== undefined && this.#submitsHere >= maxSubmits)
       return {
@@ -99,7 +101,7 @@ export class Purse {
 
   #reserveOf(record: JobRecord): Reserve {
     return {
-      cost: this.#tariff.price(record) ?? 0,
+      cost: record.modal === undefined ? (this.#tariff.price(record) ?? 0) : 0,
       tokens: isTextRequest(record.request) ? this.#tariff.tokens(record) : 0,
     };
   }

@@ -2,8 +2,9 @@ import { formatBranch } from '../pipeline/selector.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import type { Slot } from '../plan/slot.ts';
 import { become, type Job, newJob } from './job.ts';
+import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
 import type { RunSettings } from './ports.ts';
-import { wantImage, wantLink } from './save.ts';
+import { wantFile, wantFresh } from './save.ts';
 
 /**
  * What a run makes of a slot when its cell is opened: a job to work on, or nothing. Only what was settled before
@@ -22,7 +23,11 @@ export function jobForSlot(
 
 /** A click cannot begin while what it presses is made anew; once that is finished, its cell is looked at again. */
 export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
-  want.kind === 'room' && !lastLook && record.parent !== undefined && parentTaskId === undefined;
+  want.kind === 'room' &&
+  !lastLook &&
+  record.request.kind === 'click' &&
+  record.status !== 'modal' &&
+  parentTaskId === undefined;
 
 function takenUp(
   slot: Slot,
@@ -68,9 +73,7 @@ function takenUp(
     case 'done':
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
     case 'in-doubt':
-      return before && settings.inDoubt === 'retry'
-        ? newJob(anew(kept), slot.depth, parentTaskId)
-        : undefined;
+      return before && settings.inDoubt === 'retry' ? submitAgain(kept, slot.depth, parentTaskId) : undefined;
     case 'failed':
       // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
       if (!before || slot.status === 'skipped') return undefined;
@@ -95,8 +98,10 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
   const job = newJob(record, depth, parentTaskId);
   if (record.status === 'running' && record.taskId !== undefined)
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
-  if (record.status === 'saving') return { ...job, want: wantImage(job) };
-  return job;
+  if (record.status === 'saving') return { ...job, want: wantFile(job) };
+  const hasModal =
+    record.modal !== undefined && (record.status === 'modal' || record.status === 'submitting');
+  return hasModal ? { ...job, want: firstModalWant(record) } : job;
 }
 
 /**
@@ -106,11 +111,13 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
 export function interrupted(record: JobRecord, startedAt: number): JobRecord {
   return become(record, 'in-doubt', {
     finishedAt: startedAt - 1,
-    error: {
-      code: 'submit.interrupted',
-      message:
-        'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
-    },
+    error: isAnswered(record)
+      ? (record.error ?? interruptedModal)
+      : {
+          code: 'submit.interrupted',
+          message:
+            'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
+        },
   });
 }
 
@@ -128,13 +135,24 @@ export function retryOf(record: JobRecord, depth: number, parentTaskId: string |
     record.result !== undefined &&
     record.taskId !== undefined &&
     record.error?.code !== 'service.task-unknown';
-  return made ? saveAgain(record, depth) : newJob(anew(record), depth, parentTaskId);
+  return made ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId);
+}
+
+/** A button is not pressed again whose modal waits: for an answer that was never sent, or that may be lost. */
+function submitAgain(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
+  const { modal, status, request } = record;
+  const isOpen = modal !== undefined && !modal.accepted && (modal.sent === 0 || status === 'in-doubt');
+  // What the pipeline still has no answer to, another click may not ask: accounts are set to ask, or not to.
+  const waits = isOpen && canAnswer(request);
+  if (!waits) return newJob(anew(record), depth, parentTaskId);
+  const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
+  return newJob(open, depth, parentTaskId);
 }
 
 function saveAgain(record: JobRecord, depth: number): Job {
   const job = newJob(become(record, 'saving', { error: undefined, finishedAt: undefined }), depth, undefined);
-  // Its old link is most likely gone by now (protocol.md, fact 10).
-  return { ...job, want: wantLink(job) };
+  // Its old links are most likely gone by now (protocol.md, fact 10).
+  return { ...job, want: wantFresh(job) };
 }
 
 /** The record as it was before its first submission, its history of attempts and cost kept. */
@@ -143,6 +161,7 @@ function anew(record: JobRecord): JobRecord {
     tries: 0,
     resubmits: 0,
     taskId: undefined,
+    modal: undefined,
     pressed: undefined,
     submittedAt: undefined,
     finishedAt: undefined,

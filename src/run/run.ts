@@ -93,7 +93,7 @@ class Engine {
     this.#scheduler = scheduler;
     this.#listener = listener;
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
-    this.#errands = new Errands(ports, settings.speed);
+    this.#errands = new Errands(ports, settings);
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
   }
 
@@ -155,7 +155,7 @@ class Engine {
     const { records, attempts, errands } = this.#scheduler.takeTurn();
     const unsent = new Set(
       errands
-        .filter(({ send }) => send.kind === 'submit' || send.kind === 'ask')
+        .filter(({ send: { kind } }) => kind === 'submit' || kind === 'modal' || kind === 'ask')
         .map(({ job }) => job.record.key),
     );
     return this.#commit({ records: records.filter(({ key }) => !unsent.has(key)), attempts }) ?? end;
@@ -225,7 +225,7 @@ class Engine {
         const sentAt = clock.now();
         const input = await this.#errands.carryOut(errand, this.#leaving.signal);
         const failure = failureIn(input);
-        if (failure !== undefined && isBrokenOff(failure)) return;
+        if (failure !== undefined && isBrokenOff(input, failure)) return;
         this.#emit({
           type: 'request:end',
           route: routeOf[errand.send.kind],

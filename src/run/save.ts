@@ -1,51 +1,90 @@
 import type { SaveAnswer } from '../artifacts/writer.ts';
-import type { JobError } from '../plan/job.ts';
+import type { JobError, TaskResult } from '../plan/job.ts';
 import type { Answer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
-import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
-import { missed } from './submit.ts';
+import {
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  rest,
+  type SaveSource,
+  settle,
+  type Want,
+} from './job.ts';
+import { missed } from './trouble.ts';
 
-/** What a job in `saving` wants: its image, or first a link to it. */
-export function wantImage(job: Job): Want {
-  const url = job.record.result?.imageUrl;
-  return url === undefined ? wantLink(job) : { kind: 'save', url };
+/** What is kept of a finished task. */
+export const resultOf = ({ buttons, imageUrl, videoUrls, prompts }: Task): TaskResult => ({
+  buttons,
+  ...(imageUrl === undefined ? {} : { imageUrl }),
+  ...(videoUrls === undefined ? {} : { videoUrls }),
+  ...(prompts === undefined ? {} : { prompts }),
+});
+
+/** What is to be written of a result, in the order of output numbers. */
+function sourcesOf({ imageUrl, videoUrls = [], prompts }: TaskResult): readonly SaveSource[] {
+  if (prompts !== undefined) return prompts.length === 0 ? [] : [{ text: prompts.join('\n\n') }];
+  if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
+  return imageUrl === undefined ? [] : [{ url: imageUrl, media: 'image' }];
 }
 
-/** A fresh link, from a new look at the task (protocol.md, fact 10). */
-export function wantLink(job: Job): Want {
-  const { taskId } = job.record;
+/** What a job in `saving` wants: the first file that it does not have, or first a link to it. */
+export function wantFile({ record }: Pick<Job, 'record'>): Want {
+  const at = record.artifacts.length;
+  const source = record.result === undefined ? undefined : sourcesOf(record.result)[at];
+  return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
+}
+
+/** Fresh links, from a new look at the task (protocol.md, fact 10). What is no link does not age. */
+export function wantFresh(job: Pick<Job, 'record'>): Want {
+  const want = wantFile(job);
+  return want.kind === 'save' && 'text' in want.source ? want : wantLink(job);
+}
+
+function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
   if (taskId === undefined) throw new Error('Internal error: a job without a task id is being saved.');
   return { kind: 'fetch', taskId, why: 'link' };
 }
 
-/** The task was fetched again for a fresh link. */
+/** The task was fetched again for fresh links. */
 export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
   if (!answer.ok) return missed(job, answer.error, wantLink(job), context);
-  const { imageUrl, state } = answer.value;
-  if (state !== 'success' || imageUrl === undefined)
+  const result = resultOf(answer.value);
+  const { record } = job;
+  if (answer.value.state !== 'success' || sourcesOf(result)[record.artifacts.length] === undefined)
     return failedSave(
       job,
-      { code: 'download.no-link', message: 'The service gives no link to the image of this finished task.' },
+      {
+        code: 'download.no-link',
+        message: `The service gives no link to ${record.artifacts.length === 0 ? 'the result' : `file ${record.artifacts.length + 1}`} of this finished task.`,
+      },
       wantLink(job),
       0,
       context,
     );
-  const { record } = job;
-  const result = { buttons: record.result?.buttons ?? [], imageUrl };
-  return {
-    job: { ...job, record: become(record, 'saving', { result }), want: { kind: 'save', url: imageUrl } },
-  };
+  const linked: Job = { ...job, record: become(record, 'saving', { result }) };
+  return { job: { ...linked, want: wantFile(linked) } };
 }
 
-/** The image was brought in, or was not. `done` follows an artifact that is synced under its final name. */
-export function imageSaved(job: Job, answer: SaveAnswer, context: JobContext): JobStep {
+/**
+ * A file was brought in, or was not. Each is durable in the record before the next one is fetched; `done` follows the
+ * last one, synced under its final name.
+ */
+export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): JobStep {
   const { record } = job;
   if (answer.ok) {
-    const done = become(record, 'done', {
-      artifacts: [answer.value],
-      finishedAt: context.now,
-      error: undefined,
-    });
+    const artifacts = [...record.artifacts, answer.value];
+    const isLast = artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result).length);
+    if (!isLast) {
+      const next: Job = {
+        ...job,
+        misses: 0,
+        record: become(record, 'saving', { artifacts, error: undefined }),
+      };
+      return { job: { ...next, want: wantFile(next) } };
+    }
+    const done = become(record, 'done', { artifacts, finishedAt: context.now, error: undefined });
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
   }
   const failure = answer.error;
@@ -60,11 +99,11 @@ export function imageSaved(job: Job, answer: SaveAnswer, context: JobContext): J
     case 'stop':
     case 'throttle':
       // Neither is the job's fault: it stays in `saving`, and the route's pause or the run's end holds it.
-      return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantImage(job) } } };
+      return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
     case 'fresh-link':
-      return failedSave(job, error, wantLink(job), failure.retryAfterMs ?? 0, context);
+      return failedSave(job, error, wantFresh(job), failure.retryAfterMs ?? 0, context);
     case 'retry':
-      return failedSave(job, error, wantImage(job), failure.retryAfterMs ?? 0, context);
+      return failedSave(job, error, wantFile(job), failure.retryAfterMs ?? 0, context);
   }
 }
 

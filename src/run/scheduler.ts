@@ -143,6 +143,7 @@ export class Scheduler {
         this.#count(input.key, input.answer);
         return this.#answered(input);
       case 'submitted':
+      case 'unread':
       case 'fetched':
       case 'saved':
         return this.#answered(input);
@@ -165,7 +166,8 @@ export class Scheduler {
   }
 
   #adopt(record: JobRecord): void {
-    if (record.status !== 'submitting')
+    // A modal that was under way is looked for on its task before anything is called in doubt.
+    if (record.status !== 'submitting' || record.modal !== undefined)
       return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#intake.taskOf(record.parent)));
     const left = isTextRequest(record.request)
       ? unheard(record)
@@ -340,8 +342,14 @@ export class Scheduler {
   }
 }
 
-/** Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. */
-const mayBeLeft = ({ record, want }: Job): boolean => record.status === 'pending' || want.kind === 'room';
+/**
+ * Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. The first
+ * answer to a modal is part of what is in flight; another one would be a new attempt.
+ */
+const mayBeLeft = ({ record: { status, modal }, want }: Job): boolean =>
+  status === 'pending' ||
+  want.kind === 'room' ||
+  (status === 'modal' && modal !== undefined && modal.sent > 0);
 
 /** True unless it is certain that the service did nothing for a call without a usable answer. */
 const mayHaveWorked = (answer: AskAnswer): boolean =>

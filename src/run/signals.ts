@@ -1,4 +1,4 @@
-import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import type { RunEnd } from './event.ts';
 import type { AskAnswer } from './job.ts';
@@ -60,13 +60,17 @@ export function readAsk(answer: AskAnswer): Reading {
     case 'refused':
       return readFailure(answer.error);
     case 'unread':
+      return readUnread(answer.error);
     case 'unwritten': {
-      const { error } = answer;
-      if (error.class === 'stop') return { end: { kind: 'disk', code: error.code, message: error.message } };
-      return answer.kind === 'unwritten' ? served : { nothing: true };
+      const reading = readUnread(answer.error);
+      return 'end' in reading ? reading : served;
     }
   }
 }
+
+/** A file that could not be read here says nothing about the route. */
+export const readUnread = ({ class: kind, code, message }: SaveFailure): Reading =>
+  kind === 'stop' ? { end: { kind: 'disk', code, message } } : { nothing: true };
 
 function readFailure(failure: ServiceFailure): Reading {
   const reason = failure.message;

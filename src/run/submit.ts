@@ -1,19 +1,23 @@
-import type { JobError } from '../plan/job.ts';
+import type { SaveFailure } from '../artifacts/writer.ts';
+import type { JobError, JobRecord } from '../plan/job.ts';
 import { findButton, offered } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import { firstModalWant, modalOpened } from './modal.ts';
+import { doubt, fileError, isOurs, isUnmade, jobError, missed } from './trouble.ts';
 
 /** How old a reading of the parent's buttons may be when the click's turn comes (service.md 7.4, outdated customId). */
 const freshMs = 60_000;
 
 /**
- * What a job wants once it has room: an imagine its turn to submit, a click the parent's buttons first, and one whose
- * task may still come a last look at that.
+ * What a job wants once it has room: its turn to submit, a click the parent's buttons first, and one whose task may still come
+ * a last look at that.
  */
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
   if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
+  if (job.record.status === 'modal') return firstModalWant(job.record);
   if (job.record.request.kind !== 'click') return { kind: 'submit' };
   if (job.parentTaskId === undefined)
     throw new Error(`Internal error: click ${job.record.key} has no finished task to press.`);
@@ -112,9 +116,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   const { record } = job;
   switch (answer.kind) {
     case 'accepted': {
-      const price = context.price(record);
-      const cost = price === undefined ? record.cost : (record.cost ?? 0) + price;
-      const running = become(record, 'running', { taskId: answer.taskId, tries: 0, cost });
+      const running = become(charged(record, context), 'running', { taskId: answer.taskId, tries: 0 });
       return rest(
         { ...job, record: running, misses: 0 },
         context.pollInMs(running, now - (running.submittedAt ?? now)),
@@ -123,12 +125,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       );
     }
     case 'modal':
-      return settle(
-        { ...job, record: become(record, 'submitting', { taskId: answer.taskId }) },
-        'failed',
-        modalError(),
-        now,
-      );
+      return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
     case 'queue-full':
       return later(job, context);
     case 'refused': {
@@ -138,13 +135,23 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   }
 }
 
-/** A button that wants its modal answered, in a version that cannot. */
-export function modalError(): JobError {
-  return {
-    code: 'modal.unanswered',
-    message:
-      'The button opened a dialog that wants further input (a prompt or a mask), which this version cannot give.',
-  };
+/** A modal adds nothing to what its click costs. */
+function charged(record: JobRecord, context: JobContext): JobRecord {
+  const price = context.price(record);
+  return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
+}
+
+/** What it shows could not be read, so nothing was sent: no attempt. Only what may pass is tried again. */
+export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  if (isOurs(failure)) return later(job, context);
+  const record = become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined });
+  const error = fileError(failure);
+  const tries = record.tries + 1;
+  if (failure.class === 'permanent' || tries >= context.retry.attempts)
+    return settle({ ...job, record: become(record, 'pending', { tries: 0 }) }, 'failed', error, context.now);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+  const tried = become(record, 'pending', { tries, error });
+  return rest({ ...job, record: tried }, ms, { kind: 'submit' }, context.now);
 }
 
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
@@ -162,8 +169,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
         ? again(job, failure, context)
         : settle(job, 'in-doubt', doubt(failure), context.now);
     case 'retry': {
-      // 503 says that the route was not available: nothing was made (DESIGN.md section 4).
-      const hold = context.retry.ambiguous === 'hold' && failure.status !== 503;
+      const hold = context.retry.ambiguous === 'hold' && !isUnmade(failure);
       return hold ? settle(job, 'in-doubt', doubt(failure), context.now) : again(job, failure, context);
     }
   }
@@ -192,48 +198,4 @@ function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep 
   const record = become(job.record, 'pending', { tries, error: jobError(failure) });
   const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
   return rest({ ...job, record }, ms, { kind: 'submit' }, context.now);
-}
-
-/**
- * A look at a finished task that gave no answer. A plain no ends the job after the tries; anything else is trouble
- * of the route, whose patience bounds it.
- */
-export function missed(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
-  const plainNo = failure.class === 'permanent' || failure.code === 'service.task-unknown';
-  if (plainNo && job.misses + 1 >= context.retry.attempts)
-    return settle(job, 'failed', jobError(failure), context.now);
-  return lookAgain(job, failure, next, context);
-}
-
-/** Rests before the next look, ever longer. */
-export function lookAgain(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
-  const misses = job.misses + Number(isLook(failure));
-  const ms = Math.max(
-    failure.retryAfterMs ?? 0,
-    backoffMs(Math.max(1, misses), context.retry, context.random),
-  );
-  return rest({ ...job, misses }, ms, next, context.now);
-}
-
-/** False for a look that the route kept from happening: it says nothing about the task, and counts for nothing. */
-export const isLook = (failure: ServiceFailure): boolean =>
-  failure.class !== 'throttle' && failure.class !== 'unsent';
-
-/** What the record keeps of a failure. */
-export function jobError(failure: ServiceFailure): JobError {
-  return {
-    code: failure.code,
-    message: failure.message,
-    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
-    ...(failure.status === undefined ? {} : { httpStatus: failure.status }),
-  };
-}
-
-function doubt(failure: ServiceFailure): JobError {
-  const what =
-    failure.status === undefined ? 'its answer never arrived' : 'its answer does not say what became of it';
-  return {
-    ...jobError(failure),
-    message: `The submission was sent and ${what}, so a task may exist and may have been paid: ${failure.message}`,
-  };
 }

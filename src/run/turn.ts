@@ -1,4 +1,4 @@
-import type { SaveAnswer } from '../artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
 import type { Cell } from '../plan/cell.ts';
 import type { Attempt, JobRecord } from '../plan/job.ts';
 import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
@@ -12,6 +12,7 @@ export type RunInput =
   /** Cells of the plan, in order; `last` when there are no more. */
   | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
   | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
+  | { readonly type: 'unread'; readonly key: string; readonly error: SaveFailure }
   | {
       readonly type: 'fetched';
       readonly key: string;
@@ -28,6 +29,7 @@ export type RunInput =
 /** By which route each kind of request goes. */
 export const routeOf = {
   submit: 'submit',
+  modal: 'submit',
   fetch: 'poll',
   save: 'download',
   ask: 'text',

@@ -1,9 +1,10 @@
 import type { Answer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
+import { isAnswered, modalOpened } from './modal.ts';
 import { judgeTaskFailure } from './reasons.ts';
-import { wantImage } from './save.ts';
-import { isLook, lookAgain, modalError } from './submit.ts';
+import { resultOf, wantFile } from './save.ts';
+import { isLook, lookAgain } from './trouble.ts';
 
 /** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
 export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
@@ -22,21 +23,17 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
   }
   const task = answer.value;
   switch (task.state) {
-    case 'unfinished':
-      return (
-        overdue(job, `Its status was "${task.status}".`, context) ??
-        rest({ ...job, misses: 0 }, context.pollInMs(record, now - (record.submittedAt ?? now)), poll, now)
-      );
     case 'modal':
-      return settle(job, 'failed', modalError(), now);
+      // Some gateways show it until the work is done (protocol.md, fact 4).
+      return isAnswered(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
+    case 'unfinished':
+      return unfinished(job, task, context);
     case 'failure':
       return taskFailed(job, task, context);
     case 'success': {
-      const result = {
-        buttons: task.buttons,
-        ...(task.imageUrl === undefined ? {} : { imageUrl: task.imageUrl }),
-      };
-      if (!record.keep) {
+      const result = resultOf(task);
+      // A describe that suggests nothing has nothing to keep.
+      if (!record.keep || result.prompts?.length === 0) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined });
         return { job: { ...job, record: done, want: { kind: 'nothing' } } };
       }
@@ -45,9 +42,23 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
         misses: 0,
         record: become(record, 'saving', { result, error: undefined }),
       };
-      return { job: { ...saving, want: wantImage(saving) } };
+      return { job: { ...saving, want: wantFile(saving) } };
     }
   }
+}
+
+function unfinished(job: Job, { id, status }: Task, context: JobContext): JobStep {
+  const { now } = context;
+  const { submittedAt = now, taskId = id } = job.record;
+  return (
+    overdue(job, `Its status was "${status}".`, context) ??
+    rest(
+      { ...job, misses: 0 },
+      context.pollInMs(job.record, now - submittedAt),
+      { kind: 'fetch', taskId, why: 'poll' },
+      now,
+    )
+  );
 }
 
 /** Past its deadline: failed, its task id kept, so that every later run looks at it again before anything else. */
@@ -69,11 +80,17 @@ function overdue(job: Job, lastWords: string, context: JobContext): JobStep | un
 
 function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
   const { record } = job;
-  const { error, transient } = judgeTaskFailure(task.failReason, task.status);
+  const { error, transient } = judgeTaskFailure(task.failReason, task.status, context.retry);
   if (!transient || record.resubmits >= context.retry.resubmits || job.lastLook)
     return settle(job, 'failed', error, context.now);
   const resubmits = record.resubmits + 1;
-  const pending = become(record, 'pending', { resubmits, error, taskId: undefined, submittedAt: undefined });
+  const pending = become(record, 'pending', {
+    resubmits,
+    error,
+    taskId: undefined,
+    modal: undefined,
+    submittedAt: undefined,
+  });
   const fresh = newJob(pending, job.depth, job.parentTaskId);
   return rest(fresh, backoffMs(resubmits, context.retry, context.random), { kind: 'room' }, context.now);
 }

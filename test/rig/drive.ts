@@ -1,4 +1,4 @@
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
@@ -16,11 +16,15 @@ export interface Heard<T> {
   readonly afterMs: number;
 }
 
+/** A submission that was answered, or not made for want of an image. */
+export type Submitted = Answer<SubmitAnswer> | { readonly unread: SaveFailure };
+
 /** A service without sockets and promises: it works when it is asked, and is heard later. */
 export interface DrivenService {
-  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Answer<SubmitAnswer>>;
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Submitted>;
+  modal(record: JobRecord, now: number): Heard<Submitted>;
   fetch(taskId: string, now: number): Heard<Answer<Task>>;
-  save(key: string): Heard<SaveAnswer>;
+  save(key: string, output: number): Heard<SaveAnswer>;
   ask(record: JobRecord, now: number): Heard<AskAnswer>;
 }
 
@@ -68,6 +72,9 @@ export interface Driven {
   readonly endedAt: number;
   readonly turns: number;
 }
+
+const submittedBy = (key: string, answer: Submitted): RunInput =>
+  'unread' in answer ? { type: 'unread', key, error: answer.unread } : { type: 'submitted', key, answer };
 
 interface Arrival {
   readonly at: number;
@@ -123,14 +130,18 @@ export function drive(options: DriveOptions): Driven {
     switch (what.kind) {
       case 'submit': {
         const heard = service.submit(job.record, job.parentTaskId, now);
-        return hear(heard, { type: 'submitted', key, answer: heard.answer });
+        return hear(heard, submittedBy(key, heard.answer));
+      }
+      case 'modal': {
+        const heard = service.modal(job.record, now);
+        return hear(heard, submittedBy(key, heard.answer));
       }
       case 'fetch': {
         const heard = service.fetch(what.taskId, now);
         return hear(heard, { type: 'fetched', key, why: what.why, answer: heard.answer });
       }
       case 'save': {
-        const heard = service.save(key);
+        const heard = service.save(key, what.output);
         return hear(heard, { type: 'saved', key, answer: heard.answer });
       }
       case 'ask': {

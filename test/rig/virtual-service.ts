@@ -5,7 +5,7 @@ import type { AskAnswer } from '../../src/run/job.ts';
 import { judgeReply } from '../../src/run/judge.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
 import type { ReplyCandidate, TextReply } from '../../src/service/text.ts';
-import { gridButtons, upscaledButtons } from './fake-task.ts';
+import { gridButtons, upscaledButtons, wantsModal } from './fake-task.ts';
 
 /** A submission as the virtual service sees it. */
 export interface VirtualSubmit {
@@ -15,6 +15,15 @@ export interface VirtualSubmit {
   readonly prompt: string;
   /** Label of the pressed button; empty for an imagine. */
   readonly pressed: string;
+  readonly at: number;
+}
+
+/** The answer to a modal as the virtual service sees it. */
+export interface VirtualModal {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly record: JobRecord;
+  readonly taskId: string;
   readonly at: number;
 }
 
@@ -30,8 +39,12 @@ export interface VirtualTask {
   readonly id: string;
   readonly submit: VirtualSubmit;
   readonly endsAt: number;
-  readonly end: { readonly state: 'success' } | { readonly state: 'failure'; readonly failReason: string };
+  readonly end:
+    | { readonly state: 'success'; readonly videos?: number; readonly prompts?: readonly string[] }
+    | { readonly state: 'failure'; readonly failReason: string };
   readonly buttons: readonly Button[];
+  /** It waits for its modal. */
+  readonly waits?: true;
 }
 
 /** What a fault makes of a request: the answer it gets, and whether the service carried it out all the same. */
@@ -47,10 +60,15 @@ export interface VirtualScript {
   readonly end?: (submit: VirtualSubmit) => VirtualTask['end'];
   /** Instead of the usual answer. */
   readonly onSubmit?: (submit: VirtualSubmit) => VirtualFault | SubmitAnswer | undefined;
+  readonly onModal?: (modal: VirtualModal) => VirtualFault | SubmitAnswer | undefined;
+  /** How a click that opens a modal is answered (protocol.md, fact 1): 21, or 1 and MODAL when it is looked at. Default 21. */
+  readonly modalCode?: 1 | 21;
+  /** The task of an answered modal has the id of the one that waited. Default a new one. */
+  readonly sameTask?: boolean;
   readonly onFetch?: (taskId: string, fetches: number, at: number) => ServiceFailure | undefined;
   /** Instead of a greeting. */
   readonly onAsk?: (call: VirtualCall) => TextReply | ServiceFailure | undefined;
-  readonly onSave?: (key: string, saves: number) => SaveAnswer | undefined;
+  readonly onSave?: (key: string, saves: number, output: number) => SaveAnswer | undefined;
 }
 
 /** A failure as the client would give it. */
@@ -111,6 +129,7 @@ export function askedOf(record: JobRecord, reply: TextReply): AskAnswer {
 export class VirtualService {
   readonly tasks = new Map<string, VirtualTask>();
   readonly submits: VirtualSubmit[] = [];
+  readonly modals: VirtualModal[] = [];
   readonly calls: VirtualCall[] = [];
   readonly fetchTimes: number[] = [];
   /** Tasks made, by prompt and pressed buttons. */
@@ -132,9 +151,7 @@ export class VirtualService {
     const parent = parentTaskId === undefined ? undefined : this.tasks.get(parentTaskId);
     const { request, pressed } = record;
     const prompt =
-      request.kind === 'imagine'
-        ? renderValue(request.fields['prompt'] ?? '')
-        : (parent?.submit.prompt ?? '');
+      request.kind !== 'click' ? renderValue(request.fields['prompt'] ?? '') : (parent?.submit.prompt ?? '');
     const path = pressed === undefined ? '' : `${parent?.submit.pressed ?? ''}/${pressed.label}`;
     const submit: VirtualSubmit = {
       number: this.submits.length + 1,
@@ -146,13 +163,41 @@ export class VirtualService {
     this.submits.push(submit);
     const scripted = this.#script.onSubmit?.(submit);
     if (scripted !== undefined && 'error' in scripted) {
-      if (scripted.made) this.#make(submit);
+      if (scripted.made) this.#make(submit, pressed);
       return { ok: false, error: scripted.error };
     }
     if (scripted !== undefined) return { ok: true, value: scripted };
     if (pressed !== undefined && parent?.buttons.every(({ customId }) => customId !== pressed.customId))
       throw new Error(`The button ${pressed.label} (${pressed.customId}) is not on task ${parentTaskId}.`);
-    return { ok: true, value: { kind: 'accepted', taskId: this.#make(submit).id, code: 1 } };
+    const { id } = this.#make(submit, pressed);
+    if (this.tasks.get(id)?.waits && this.#script.modalCode !== 1)
+      return { ok: true, value: { kind: 'modal', taskId: id, code: 21 } };
+    return { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
+  }
+
+  modal(record: JobRecord, at: number): Answer<SubmitAnswer> {
+    const { taskId = '' } = record.modal ?? {};
+    const modal: VirtualModal = { number: this.modals.length + 1, record, taskId, at };
+    this.modals.push(modal);
+    const scripted = this.#script.onModal?.(modal);
+    if (scripted !== undefined && 'error' in scripted) {
+      if (scripted.made) this.#answered(taskId, at);
+      return { ok: false, error: scripted.error };
+    }
+    if (scripted !== undefined) return { ok: true, value: scripted };
+    return { ok: true, value: { kind: 'accepted', taskId: this.#answered(taskId, at), code: 1 } };
+  }
+
+  /** The work begins. @returns the id of its task */
+  #answered(taskId: string, at: number): string {
+    const open = this.tasks.get(taskId);
+    if (open?.waits !== true) throw new Error(`Task ${taskId} waits for no modal.`);
+    const { waits: _, ...task } = open;
+    const id = this.#script.sameTask ? taskId : String(Number(taskId) + 1_000_000);
+    const begun = { ...task, id, endsAt: at + task.endsAt - task.submit.at };
+    this.tasks.set(taskId, begun);
+    this.tasks.set(id, begun);
+    return id;
   }
 
   fetch(taskId: string, at: number): Answer<Task> {
@@ -164,6 +209,7 @@ export class VirtualService {
     const task = this.tasks.get(taskId);
     if (task === undefined)
       return { ok: false, error: failure('service.task-unknown', 'permanent', { status: 404 }) };
+    if (task.waits) return { ok: true, value: { id: taskId, state: 'modal', status: 'MODAL', buttons: [] } };
     if (at < task.endsAt)
       return { ok: true, value: { id: taskId, state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } };
     if (task.end.state === 'failure')
@@ -177,6 +223,11 @@ export class VirtualService {
           buttons: [],
         },
       };
+    const { videos = 0, prompts } = task.end;
+    const videoUrls = Array.from(
+      { length: videos },
+      (_, n) => `https://videos/${taskId}/${n + 1}?${fetches}`,
+    );
     return {
       ok: true,
       value: {
@@ -185,19 +236,21 @@ export class VirtualService {
         status: 'SUCCESS',
         imageUrl: `https://images/${taskId}?${fetches}`,
         buttons: task.buttons,
+        ...(videos === 0 ? {} : { videoUrls }),
+        ...(prompts === undefined ? {} : { prompts }),
       },
     };
   }
 
-  save(key: string): SaveAnswer {
+  save(key: string, output = 1): SaveAnswer {
     const saves = (this.#saves.get(key) ?? 0) + 1;
     this.#saves.set(key, saves);
     return (
-      this.#script.onSave?.(key, saves) ?? {
+      this.#script.onSave?.(key, saves, output) ?? {
         ok: true,
         value: {
-          output: 1,
-          file: `images/${key.slice(0, 2)}/${key}-1.png`,
+          output,
+          file: `images/${key.slice(0, 2)}/${key}-${output}.png`,
           bytes: 10,
           sha256: key,
           mime: 'image/png',
@@ -216,7 +269,7 @@ export class VirtualService {
     return 'class' in answer ? { kind: 'refused', error: answer } : askedOf(record, answer);
   }
 
-  #make(submit: VirtualSubmit): VirtualTask {
+  #make(submit: VirtualSubmit, pressed?: Button): VirtualTask {
     const number = this.tasks.size + 1;
     const upscale = /\/U\d$/.test(submit.pressed);
     const task: VirtualTask = {
@@ -227,6 +280,7 @@ export class VirtualService {
       buttons: (upscale ? upscaledButtons(number) : gridButtons(number)).map(
         ({ customId, label, emoji }) => ({ customId, label, emoji }),
       ),
+      ...(pressed !== undefined && wantsModal({ ...pressed, type: 2, style: 2 }) && { waits: true }),
     };
     this.tasks.set(task.id, task);
     const what = `${submit.prompt}|${submit.pressed}`;

@@ -231,7 +231,7 @@ describe('a task that is watched', () => {
     ).job;
     expect(record).toMatchObject({ status: 'saving', result: { imageUrl: 'https://i/1' } });
     expect(record.result?.buttons).toHaveLength(9);
-    expect(want).toEqual({ kind: 'save', url: 'https://i/1' });
+    expect(want).toEqual({ kind: 'save', source: { url: 'https://i/1', media: 'image' }, output: 1 });
   });
 
   it('is done at once where nobody keeps the image', () => {
@@ -356,7 +356,7 @@ describe('an image that is brought in', () => {
       },
       context(),
     ).job;
-    expect(fresh.want).toEqual({ kind: 'save', url: 'https://i/2' });
+    expect(fresh.want).toEqual({ kind: 'save', source: { url: 'https://i/2', media: 'image' }, output: 1 });
     expect(fresh.record.result?.imageUrl).toBe('https://i/2');
   });
 

@@ -1,0 +1,217 @@
+import type { SaveFailure } from '../artifacts/writer.ts';
+import type { JobError, JobRecord, JobRequest } from '../plan/job.ts';
+import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
+import { backoffMs } from './backoff.ts';
+import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import { doubt, fileError, isOurs, isUnmade, jobError } from './trouble.ts';
+
+/**
+ * A button that opens a modal: its task waits, and does nothing, until the modal is answered (service.md 3, rules 3 and 4). A modal
+ * may be answered once, so its submission has a durable intent of its own. Between the two lies a state of its own,
+ * `modal`, in which a run may end without anything being in doubt. Once it was sent, a task that still shows MODAL says
+ * nothing (protocol.md, fact 4): whether a lost one arrived is seen only where the task has moved on.
+ *
+ * - `modal`, `sent` 0: to be answered. `sent` more: the service advised another answer, or the user said so
+ * - `submitting` with a modal: it was sent, and nobody knows more
+ */
+
+/** True for a modal that was sent: MODAL means "not finished" from now on. */
+export const isAnswered = ({ modal }: JobRecord): boolean => modal !== undefined && modal.sent > 0;
+
+/** True where the pipeline says what to answer a modal with; a remix repeats the prompt there is. */
+export const canAnswer = (request: JobRequest): boolean =>
+  request.kind === 'click' &&
+  (request.mask !== undefined || request.fields['remix'] === true || saysPrompt(request.fields['prompt']));
+
+const saysPrompt = (prompt: unknown): boolean => prompt !== undefined && prompt !== null && prompt !== '';
+
+/** How long a job rests so that what was decided is durable before the next thing is sent. */
+const nextTurnMs = 1;
+
+/** The task waits for its modal: by the answer to the click (code 21), or when it was looked at (protocol.md, fact 1). */
+export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobStep {
+  const { lastLook: _, ...rested } = job;
+  const record = become(job.record, 'modal', {
+    taskId,
+    modal: { taskId, sent: 0 },
+    tries: 0,
+    error: undefined,
+    finishedAt: undefined,
+  });
+  const open: Job = { ...rested, record, misses: 0 };
+  return canAnswer(record.request) ? rest(open, nextTurnMs, { kind: 'modal' }, now) : unanswered(open, now);
+}
+
+const unanswered = (job: Job, now: number): JobStep =>
+  settle(
+    job,
+    'failed',
+    {
+      code: 'modal.unanswered',
+      message:
+        job.record.request.kind === 'click'
+          ? 'The button opened a dialog that wants further input. Say in the path what to answer: `prompt`, and for Vary (Region) `mask` too.'
+          : 'The task wants further input, which only a button\u2019s step in a path can give (`prompt`, `mask`).',
+    },
+    now,
+  );
+
+/** What a job with an open modal wants first: to answer it, or to see whether what was sent arrived. */
+export function firstModalWant(record: JobRecord): Want {
+  const { taskId, sent } = modalOf(record);
+  return sent === 0 ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
+}
+
+/** Its turn has come. The first answer belongs to the click, which is counted; each further one is an attempt. */
+export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
+  const { record } = job;
+  const modal = modalOf(record);
+  if (!canAnswer(record.request)) return unanswered(job, now);
+  const sent = become(record, 'submitting', {
+    modal: { ...modal, sent: modal.sent + 1 },
+    attempts: record.attempts + Number(modal.sent > 0),
+    speed,
+    submittedAt: now,
+    error: undefined,
+  });
+  return { job: { ...job, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
+}
+
+/** The service answered the modal's submission, or did not. */
+export function modalAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
+  const step = answer.ok ? taken(job, answer.value, context) : refused(job, answer.error, context);
+  const { record } = step.job;
+  return {
+    ...step,
+    attempt: {
+      key: record.key,
+      at: job.record.submittedAt ?? context.now,
+      outcome: `modal.${answer.ok ? answer.value.kind : answer.error.class}`,
+      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
+      ...(answer.ok ? {} : { error: jobError(answer.error) }),
+    },
+  };
+}
+
+function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+  const { record } = job;
+  const modal = modalOf(record);
+  switch (answer.kind) {
+    case 'accepted':
+    case 'modal': {
+      // 21 to a modal: that task is there already (protocol.md 2).
+      const { taskId } = answer;
+      const running = movedOn(record, taskId);
+      return rest(
+        { ...job, record: running, misses: 0 },
+        context.pollInMs(running, 0),
+        { kind: 'fetch', taskId, why: 'poll' },
+        context.now,
+      );
+    }
+    case 'queue-full':
+      return later(job, context);
+    case 'refused': {
+      const { message, requestId } = answer;
+      const error: JobError = { code: 'submit.refused', message, ...(requestId && { requestId }) };
+      // A second answer is refused too where the first one arrived after all.
+      return modal.sent > 1 && answer.code !== bannedPrompt
+        ? look(job, error, context)
+        : settle(job, 'failed', error, context.now);
+    }
+  }
+}
+
+/** protocol.md 2 */
+const bannedPrompt = 24;
+
+/** The record once its modal has arrived: the task is worked on. */
+export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
+  become(record, 'running', {
+    taskId,
+    modal: { ...modalOf(record), accepted: true },
+    tries: 0,
+    error: undefined,
+    finishedAt: undefined,
+  });
+
+function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  switch (failure.class) {
+    case 'throttle':
+    case 'unsent':
+    case 'stop':
+      return later(job, context);
+    case 'permanent':
+      return settle(job, 'failed', jobError(failure), context.now);
+    case 'lost':
+      return context.retryInDoubt
+        ? again(job, failure, context)
+        : look(job, doubt(failure, 'The answer to the dialog'), context);
+    case 'retry': {
+      const hold = context.retry.ambiguous === 'hold' && !isUnmade(failure);
+      return hold
+        ? look(job, doubt(failure, 'The answer to the dialog'), context)
+        : again(job, failure, context);
+    }
+  }
+}
+
+/** A mask, or what it is measured by, could not be read: nothing was sent. */
+export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  if (isOurs(failure)) return later(job, context);
+  const unsent = takenBack(job.record);
+  const tries = unsent.tries + 1;
+  const error = fileError(failure);
+  if (failure.class === 'permanent' || tries >= context.retry.attempts)
+    return settle({ ...job, record: become(unsent, 'modal', { tries: 0 }) }, 'failed', error, context.now);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+  const record = become(unsent, 'modal', { tries, error });
+  return rest({ ...job, record }, ms, firstModalWant(record), context.now);
+}
+
+/** Not taken on, and as if it had not been sent: back in line, where the route's pause holds it. */
+function later(job: Job, { now }: JobContext): JobStep {
+  return rest({ ...job, record: takenBack(job.record) }, 0, { kind: 'modal' }, now);
+}
+
+function takenBack(record: JobRecord): JobRecord {
+  const modal = modalOf(record);
+  return become(record, 'modal', {
+    modal: { ...modal, sent: modal.sent - 1 },
+    attempts: record.attempts - Number(modal.sent > 1),
+  });
+}
+
+/** The service, or the user, advises another answer: once it is seen that this one has not arrived. */
+function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { record } = job;
+  const tries = record.tries + 1;
+  const error = jobError(failure);
+  if (tries >= context.retry.attempts) return look(job, doubt(failure, 'The answer to the dialog'), context);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+  const open = become(record, 'modal', { tries, error });
+  return rest({ ...job, record: open, misses: 0 }, ms, firstModalWant(open), context.now);
+}
+
+/** Nobody knows whether it arrived: the task says so, if it has moved on. */
+function look(job: Job, error: JobError, context: JobContext): JobStep {
+  const record = become(job.record, 'submitting', { error });
+  return rest(
+    { ...job, record, misses: 0 },
+    backoffMs(1, context.retry, context.random),
+    firstModalWant(record),
+    context.now,
+  );
+}
+
+/** What is said of a modal whose submission was under way when a run ended, and whose task has not moved on. */
+export const interruptedModal: JobError = {
+  code: 'submit.interrupted-modal',
+  message:
+    'The run ended between answering the dialog of this button and hearing what became of that. The task still waits, so the answer may be lost, or the service may not show it yet.',
+};
+
+export function modalOf({ key, modal }: JobRecord): NonNullable<JobRecord['modal']> {
+  if (modal === undefined) throw new Error(`Internal error: job ${key} has no modal.`);
+  return modal;
+}

@@ -1,0 +1,267 @@
+import '../rig/all-built.ts';
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { Job, JobContext, JobEvent } from '../../src/run/job.ts';
+import { holdsRoom } from '../../src/run/job.ts';
+import { step } from '../../src/run/machine.ts';
+import { adopt, retryOf } from '../../src/run/revive.ts';
+import type { ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import { clickRecord, context, epoch, job } from '../rig/jobs.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { failure, type VirtualScript } from '../rig/virtual-service.ts';
+import { type World, world } from '../rig/world.ts';
+
+const region = (changes: Partial<JobRecord> = {}): JobRecord =>
+  clickRecord({
+    request: { kind: 'click', press: [{ kind: 'text', text: 'Vary (Region)' }], fields: { prompt: 'a hat' } },
+    pressed: { customId: 'IMG::Inpaint::1', label: 'Vary (Region)', emoji: '' },
+    ...changes,
+  });
+const waiting = (record: JobRecord): Job => job(record, { want: { kind: 'answer' } });
+const clicked = (changes: Partial<JobRecord> = {}): Job =>
+  waiting(region({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes }));
+const answering = (sent = 1, changes: Partial<JobRecord> = {}): Job =>
+  clicked({ taskId: 'M1', modal: { taskId: 'M1', sent }, ...changes });
+
+const after = (from: Job, event: JobEvent, changes: Partial<JobContext> = {}) =>
+  step(from, event, context(changes));
+const submitted = (from: Job, answer: SubmitAnswer | ServiceFailure, changes: Partial<JobContext> = {}) =>
+  after(
+    from,
+    {
+      type: 'submitted',
+      answer: 'class' in answer ? { ok: false, error: answer } : { ok: true, value: answer },
+    },
+    changes,
+  );
+const seen = (from: Job, why: 'poll' | 'modal', task: Partial<Task>, changes: Partial<JobContext> = {}) => {
+  const value: Task = { id: 'M1', state: 'modal', status: 'MODAL', buttons: [], ...task };
+  return after(from, { type: 'fetched', why, answer: { ok: true, value } }, changes);
+};
+
+describe('a click that opens a modal', () => {
+  it.each([
+    ['at once (21)', () => submitted(clicked(), { kind: 'modal', taskId: 'M1', code: 21 })],
+    [
+      'when it is polled',
+      () => seen(waiting(region({ status: 'running', attempts: 1, taskId: 'M1' })), 'poll', {}),
+    ],
+  ])('has a durable state of its own before anything is sent: %s', (_, open) => {
+    const { job: next, send } = open();
+    expect(next.record).toMatchObject({
+      status: 'modal',
+      taskId: 'M1',
+      modal: { taskId: 'M1', sent: 0 },
+      attempts: 1,
+    });
+    expect([send, holdsRoom(next)]).toEqual([undefined, true]);
+    expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
+  });
+
+  it('is answered with an intent of its own, which is no attempt; the deadline begins there', () => {
+    const open = adopt(
+      region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent: 0 } }),
+      1,
+      'T1',
+    );
+    const { job: next, send } = after(open, { type: 'granted' }, { now: epoch + 9_000_000 });
+    expect(send).toEqual({ kind: 'modal' });
+    expect(next.record).toMatchObject({
+      status: 'submitting',
+      attempts: 1,
+      modal: { taskId: 'M1', sent: 1 },
+      submittedAt: epoch + 9_000_000,
+    });
+  });
+
+  it.each(['M1', 'N2'])(
+    'goes on with the task that the answer names (%s), which may be the same',
+    (taskId) => {
+      const { job: next, attempt } = submitted(
+        answering(),
+        { kind: 'accepted', taskId, code: 1 },
+        { price: () => 5 },
+      );
+      expect(next.record).toMatchObject({
+        status: 'running',
+        taskId,
+        modal: { taskId: 'M1', sent: 1, accepted: true },
+      });
+      expect(next.record.cost).toBeUndefined();
+      expect(attempt).toMatchObject({ outcome: 'modal.accepted', taskId });
+      const lingering = seen({ ...next, want: { kind: 'answer' } }, 'poll', { id: taskId });
+      expect(lingering.job.record.status).toBe('running');
+      expect(lingering.job.want).toMatchObject({ next: { kind: 'fetch', taskId, why: 'poll' } });
+    },
+  );
+
+  it('that nothing in the pipeline answers fails, and says what is to be written', () => {
+    const bare = clicked({ request: { kind: 'click', press: [], fields: {} } });
+    const { record } = submitted(bare, { kind: 'modal', taskId: 'M1', code: 21 }).job;
+    expect(record).toMatchObject({ status: 'failed', taskId: 'M1', error: { code: 'modal.unanswered' } });
+    expect(record.error?.message).toMatch(/`prompt`.*`mask`/);
+    expect(retryOf(record, 1, 'T1').record).toMatchObject({ status: 'pending', attempts: 1 });
+    expect(retryOf(record, 1, 'T1').record.modal).toBeUndefined();
+  });
+});
+
+describe('the submission of a modal', () => {
+  it('that is queue-full, throttled or never left is as if it had not been sent', () => {
+    for (const answer of [
+      { kind: 'queue-full', code: 23, message: 'full' } as const,
+      failure('service.throttled', 'throttle'),
+      failure('connection.refused', 'unsent'),
+    ])
+      for (const sent of [1, 2]) {
+        const { record, want } = submitted(answering(sent, { attempts: sent }), answer).job;
+        expect(record).toMatchObject({
+          status: 'modal',
+          attempts: Math.max(1, sent - 1),
+          modal: { sent: sent - 1 },
+        });
+        expect(want).toMatchObject({ next: { kind: 'modal' } });
+      }
+  });
+
+  it('whose answer is lost looks at its task first; moved on, the job goes on', () => {
+    const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
+    expect(lost.record.status).toBe('submitting');
+    expect(lost.want).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'modal' } });
+    const on = seen(lost, 'modal', { state: 'unfinished', status: 'SUBMITTED' }).job;
+    expect(on.record).toMatchObject({
+      status: 'running',
+      taskId: 'M1',
+      modal: { accepted: true },
+      attempts: 1,
+    });
+    expect(
+      seen(lost, 'modal', { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' }).job.record.status,
+    ).toBe('saving');
+  });
+
+  it('that is lost while its task still waits is in doubt; --in-doubt retry answers again, counted, never clicks', () => {
+    const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
+    const { record } = seen(lost, 'modal', {}).job;
+    expect(record).toMatchObject({ status: 'in-doubt', error: { code: 'connection.lost' } });
+    const again = retryOf(record, 1, undefined);
+    expect(again.record).toMatchObject({ status: 'modal', modal: { taskId: 'M1', sent: 1 } });
+    const looks = after(again, { type: 'granted' }).job;
+    expect(looks.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    const told = seen(looks, 'modal', {}).job;
+    expect(told.want).toEqual({ kind: 'modal' });
+    expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
+  });
+
+  it('that the service advises to retry is sent again once the task was seen waiting, at most retry.attempts times', () => {
+    let now = answering();
+    for (let tries = 1; tries < 6; tries++) {
+      now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
+      expect(now.record).toMatchObject({ status: 'modal', tries });
+      now = after(seen(now, 'modal', {}).job, { type: 'granted' }).job;
+      expect(now.record).toMatchObject({
+        status: 'submitting',
+        attempts: tries + 1,
+        modal: { sent: tries + 1 },
+      });
+    }
+    now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
+    expect(seen(now, 'modal', {}).job.record.status).toBe('in-doubt');
+  });
+
+  it('that a killed run left is looked at; still waiting, it is in doubt by a name of its own', () => {
+    const left = adopt(answering().record, 1, 'T1');
+    expect(left.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    expect(seen(left, 'modal', {}).job.record).toMatchObject({
+      status: 'in-doubt',
+      error: { code: 'submit.interrupted-modal' },
+    });
+    expect(seen(left, 'modal', {}, { retryInDoubt: true }).job.want).toEqual({ kind: 'modal' });
+  });
+
+  it('whose mask cannot be read fails without an attempt, and later goes on with the modal, not with the click', () => {
+    const error = { code: 'mask.size', class: 'permanent', message: 'It is smaller.' } as const;
+    const { record } = after(answering(), { type: 'unread', error }).job;
+    expect(record).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      modal: { sent: 0 },
+      error: { code: 'mask.size' },
+    });
+    expect(retryOf(record, 1, 'T1').record).toMatchObject({ status: 'modal', modal: { sent: 0 } });
+  });
+
+  it('that is refused fails the job; a second one that is refused looks whether the first arrived', () => {
+    const refused = { kind: 'refused', code: 4, message: 'no' } as const;
+    expect(submitted(answering(), refused).job.record.status).toBe('failed');
+    expect(submitted(answering(2), refused).job.want).toMatchObject({ next: { why: 'modal' } });
+  });
+});
+
+const text = `name: test
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  grid:
+    imagine: "picture {{ n }}"
+    path: U1
+  hat:
+    from: grid/U1
+    click: Custom Zoom
+    prompt: "hat {{ n }} --zoom 1.5"
+`;
+const clicks = ({ service }: World): number =>
+  service.submits.filter(({ pressed }) => pressed.endsWith('Custom Zoom')).length;
+
+describe.each([
+  ['21, a new task', {}],
+  ['21, the same task', { sameTask: true }],
+  ['1 and MODAL, a new task', { modalCode: 1 }],
+  ['1 and MODAL, the same task', { modalCode: 1, sameTask: true }],
+] as const satisfies readonly (readonly [string, VirtualScript])[])('modals in a run: %s', (_, script) => {
+  it('are answered once each, and counted with their clicks', async () => {
+    const modals = await world(text, script);
+    const { end, submits } = modals.run();
+    expect([end, submits, clicks(modals), modals.service.modals.length]).toEqual([
+      { kind: 'complete' },
+      9,
+      3,
+      3,
+    ]);
+    expect(modals.statuses()).toEqual({ done: 9 });
+  });
+
+  it('wherever the run is killed, no button is pressed and no modal answered twice, but for what is in doubt', async () => {
+    const calm = (await world(text, script)).run();
+    let doubts = 0;
+    for (let turn = 1; turn <= calm.turns; turn++) {
+      const killed = await world(text, script);
+      killed.run({ dieAfterTurns: turn });
+      killed.run();
+      const { 'in-doubt': inDoubt = 0 } = killed.statuses();
+      doubts += inDoubt;
+      expect(clicks(killed)).toBeLessThanOrEqual(3);
+      expect(killed.service.modals.length).toBeLessThanOrEqual(3);
+      killed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+      expect(killed.statuses()).toEqual({ done: 9 });
+      expect(killed.service.modals.length).toBe(3);
+    }
+    expect(doubts).toBeGreaterThan(0);
+  });
+});
+
+it('a budget that is used up leaves no open modal unanswered', async () => {
+  const modals = await world(text);
+  const { end } = modals.run({ settings: virtualSettings({ maxSubmits: 9 }) });
+  expect([end, modals.statuses()]).toEqual([{ kind: 'complete' }, { done: 9 }]);
+});
+
+it('an open modal is answered before anything new is begun', async () => {
+  const modals = await world(text);
+  modals.run({
+    settings: virtualSettings({ limits: { tasks: 12, requests: 32, submit: { count: 6, perMs: 60_000 } } }),
+  });
+  const opened = modals.service.submits.filter(({ pressed }) => pressed.endsWith('Custom Zoom'));
+  for (const { key, at } of opened) {
+    const answered = modals.service.modals.find(({ record }) => record.key === key)?.at ?? 0;
+    expect(modals.service.submits.filter((other) => other.at > at && other.at < answered)).toEqual([]);
+  }
+});
