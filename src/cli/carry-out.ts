@@ -9,6 +9,7 @@ import { maskOf } from '../service/secrets.ts';
 import { linkOptions, openArtifacts, openInputs } from './artifacts.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
+import { findingsText, findTasks } from './find-tasks.ts';
 import type { Environment } from './io.ts';
 import { memoryOf } from './memory.ts';
 import { asksModels } from './model-check.ts';
@@ -52,6 +53,8 @@ export async function carryOut(
     readonly baseUrl: string;
     readonly service: ServiceSettings;
     readonly settings: RunSettings;
+    /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
+    readonly find: boolean;
     readonly env: Environment;
   },
   control: RunControl,
@@ -71,6 +74,11 @@ export async function carryOut(
   const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
   const images = createImageService(options);
   closing.add(() => images.close());
+  if (to.find) {
+    const { prices } = plan.pipeline;
+    const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
+    if (found.doubtful > 0) watch.say(findingsText(found));
+  }
   const asked = openTextService(options, service, timeouts, closing);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);

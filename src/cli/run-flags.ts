@@ -34,9 +34,9 @@ export const revivalFlags = {
     anyText,
   ),
   'in-doubt': valued(
-    'hold|retry',
-    'jobs whose submission was sent and never answered: hold (default) or retry, which may pay twice',
-    oneOf('hold', 'retry'),
+    'hold|retry|find',
+    'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which looks for their tasks by tag where the gateway lists tasks, and holds the rest',
+    oneOf('hold', 'retry', 'find'),
   ),
 } as const;
 

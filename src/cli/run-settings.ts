@@ -28,7 +28,8 @@ export function revivalOf(flags: Revival, state: StateReader | undefined): Reviv
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
     ...(redo.length === 0 || state === undefined ? {} : { redo: redo.map((named) => findJob(named, state)) }),
-    inDoubt: flags['in-doubt'] ?? 'hold',
+    // What is found is no longer in doubt when the run begins; what is not is held.
+    inDoubt: flags['in-doubt'] === 'retry' ? 'retry' : 'hold',
   };
 }
 
@@ -39,13 +40,14 @@ export function runSettings(
   speed: Speed,
   state: StateReader,
 ): RunSettings {
-  const { limits, retry, timeouts, poll, budget, prices } = pipeline;
+  const { service, limits, retry, timeouts, poll, budget, prices } = pipeline;
   return {
     speed,
     limits,
     retry,
     timeouts: { taskMs: timeouts.taskMs },
     poll,
+    tag: service.tag,
     budget,
     prices,
     ...revivalOf(flags, state),

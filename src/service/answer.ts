@@ -175,5 +175,10 @@ export interface ImageService {
    * what it does not know is not among them. `service.no-listing`: it does not offer it.
    */
   fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
+  /**
+   * All tasks that the service still shows, where it shows them: image proxies do, API gateways do not (`task/list`,
+   * protocol.md 3). For finding one by its tag; where there is no such list, `service.no-listing`.
+   */
+  listTasks?(signal: AbortSignal): Promise<Answer<readonly Task[]>>;
   close(): Promise<void>;
 }

@@ -112,6 +112,13 @@ class HttpImageService implements ImageService {
     );
   }
 
+  listTasks(signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+    const path = `/${this.#http.names.path}/task/list`;
+    return this.#request({ method: 'GET', path, facts: { safe: true } }, signal, (reply, facts) =>
+      readTaskList(undefined, reply, facts),
+    );
+  }
+
   close(): Promise<void> {
     return this.#http.close();
   }

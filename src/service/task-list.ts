@@ -7,14 +7,15 @@ import { readTaskId } from './task-id.ts';
 
 /**
  * Reads the answer to list-by-condition (protocol.md 3): tasks in any order, of which only those count that were asked for.
- * What the service does not know is not among them.
+ * What the service does not know is not among them. The answer to task/list, which names none (`ids` undefined), is read
+ * in the same way.
  *
  * The endpoint is an extra that service.md does not have. Whatever a gateway without it says of it, a redirect, a page,
  * a refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
  * refused key, a pause and a passing failure are told as such.
  */
 export function readTaskList(
-  ids: readonly string[],
+  ids: readonly string[] | undefined,
   reply: Reply,
   facts: RequestFacts,
 ): Answer<readonly Task[]> {
@@ -55,19 +56,23 @@ function noListing(what: string, status: number | undefined): ServiceFailure {
   };
 }
 
-/** In the order in which they were asked for. */
-function tasksIn(list: readonly unknown[], ids: readonly string[], facts: RequestFacts): readonly Task[] {
-  const asked = new Set(ids);
+/** In the order in which they were asked for; where none were, all of them as they come. */
+function tasksIn(
+  list: readonly unknown[],
+  ids: readonly string[] | undefined,
+  facts: RequestFacts,
+): readonly Task[] {
+  const asked = ids === undefined ? undefined : new Set(ids);
   const found = new Map<string, Task>();
   for (const item of list) {
     const record = members(item);
     const id = readTaskId(record?.['id']);
-    if (record === undefined || id === undefined || !asked.has(id)) continue;
+    if (record === undefined || id === undefined || asked?.has(id) === false) continue;
     const task = toTask(id, record, facts);
     const before = found.get(id);
     if (before === undefined || order[task.state] > order[before.state]) found.set(id, task);
   }
-  return ids.flatMap((id) => found.get(id) ?? []);
+  return (ids ?? [...found.keys()]).flatMap((id) => found.get(id) ?? []);
 }
 
 /**

@@ -129,3 +129,34 @@ describe('several tasks in one request', () => {
     expect(JSON.stringify(answers)).not.toContain(key);
   });
 });
+
+describe('the list of all tasks', () => {
+  test('is asked for without a body, and read whole, in any order, each task once', async () => {
+    const { fetch, sent } = scriptedFetch(() =>
+      Response.json([
+        { id: 'T2', status: 'SUCCESS', state: 'tag two' },
+        'no task',
+        { id: 'T1', status: 'IN_PROGRESS', state: '' },
+        { id: 'T2', status: 'MODAL', state: 'tag two' },
+      ]),
+    );
+    const answer = await serviceWith({ fetch }).listTasks?.(never);
+    expect(sent).toMatchObject([{ method: 'GET', url: 'https://api.example.com/img/task/list' }]);
+    expect(answer).toMatchObject({
+      ok: true,
+      value: [
+        { id: 'T2', state: 'success', tag: 'tag two' },
+        { id: 'T1', state: 'unfinished' },
+      ],
+    });
+  });
+
+  test.each([
+    [404, '{"error":{"message":"Invalid URL (GET /img/task/list)"}}'],
+    [200, '<!doctype html><title>Home</title>'],
+    [200, '{"page":1}'],
+  ])('is something that a gateway may not have: %i %s', async (status, body) => {
+    const answer = await answering(status, body).listTasks?.(never);
+    expect(answer).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
+  });
+});

@@ -101,7 +101,13 @@ async function runPipeline(
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
   const report = await watched(session, flags, closing, context, (watch) =>
-    carryOut(session, { baseUrl, service, settings, env: io.env }, interrupts, watch, closing),
+    carryOut(
+      session,
+      { baseUrl, service, settings, find: flags['in-doubt'] === 'find', env: io.env },
+      interrupts,
+      watch,
+      closing,
+    ),
   );
   const { tally, exitCode } = await listed(session, report, interrupts, flags, context);
   const finishedAt = io.now();
