@@ -28,6 +28,9 @@ export interface Shot {
 const framesPerShot = 24;
 const frameTime = 83;
 
+/** Below it, areas that change little are not written again and fall into blocks. */
+const filmQuality = 93;
+
 /** How much more than a drawn frame the camera can see, each way. */
 const room = 1.5;
 
@@ -79,7 +82,7 @@ export async function drawFilm(film: Film, pixels: number, imageOf: ImageOf): Pr
   return sharp(Buffer.concat(pages), {
     raw: { width, height: height * pages.length, channels: 3, pageHeight: height },
   })
-    .webp({ quality: 72, effort: 1, loop: film.loop ? 0 : 1, delay: pages.map(() => frameTime) })
+    .webp({ quality: filmQuality, effort: 1, loop: film.loop ? 0 : 1, delay: pages.map(() => frameTime) })
     .toBuffer();
 }
 

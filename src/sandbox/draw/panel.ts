@@ -1,9 +1,10 @@
 import sharp from 'sharp';
 import type { Frame, Patch } from './drawing.ts';
+import { filledIn } from './fill.ts';
 import { maskOpacity } from './mask.ts';
 import { type ImageOf, paintPlate } from './plate.ts';
-import { composeScene } from './scene/compose.ts';
-import type { Placed } from './scene/placed.ts';
+import { composePlaced, composeScene } from './scene/compose.ts';
+import { type Placed, saysOfLand } from './scene/placed.ts';
 import { Random } from './scene/random.ts';
 import { themeOf } from './scene/theme.ts';
 import { type Box, boxOf } from './scene/world.ts';
@@ -62,7 +63,7 @@ export async function paintFrame(
       view: frame.view,
       aspect: frame.aspect,
     });
-    const fresh = await paintScene(patchFrame(frame, patch), width, height, placedIn(patch));
+    const fresh = await paintPatch(frame, patch, { picture, opacity, width, height });
     for (let at = 0; at < opacity.length; at += 1) {
       const share = (opacity[at] ?? 0) / 255;
       if (share === 0) continue;
@@ -84,11 +85,39 @@ async function paintScene(frame: Frame, width: number, height: number, placed?: 
     .toBuffer();
 }
 
-/** The land of a patch: that of the drawn frame, a little changed; an image has none, so there it comes from the words. */
-function patchFrame(frame: Frame, patch: Patch): Frame {
+/** What is new in a patch: its thing in the land that was there, or a land of its own where its words are about that. */
+async function paintPatch(
+  frame: Frame,
+  patch: Patch,
+  { picture, opacity, width, height }: Under,
+): Promise<Buffer> {
+  const placed = placedIn(patch);
   const { plate, patches: _patches, ...land } = frame;
-  if (plate === undefined) return { ...land, nudges: [...land.nudges, patch.seed] };
-  return { ...land, text: patch.text, seed: patch.seed, pose: patch.pose };
+  if (plate === undefined) {
+    const nudged = { ...land, nudges: [...land.nudges, patch.seed] };
+    return paintScene(nudged, width, height, placed);
+  }
+  const own = { ...land, text: patch.text, seed: patch.seed, pose: patch.pose };
+  const theme = themeOf(patch.text);
+  const isThing = theme.animal !== undefined || theme.thing !== undefined || !saysOfLand(theme);
+  const filled = isThing ? await filledIn(picture, opacity, width, height) : undefined;
+  if (filled === undefined) return paintScene(own, width, height, placed);
+  const svg =
+    `<svg width="${width}" height="${height}" viewBox="${viewBoxOf(boxOf(frame.aspect, frame.view))}" ` +
+    `preserveAspectRatio="none" ${panelAttributes}>${plainSvg(composePlaced(own, placed), 'p0_')}</svg>`;
+  return sharp(filled, { raw: { width, height, channels: 3 } })
+    .composite([{ input: sheetOf([svg], width, height) }])
+    .removeAlpha()
+    .raw()
+    .toBuffer();
+}
+
+/** A picture before it is painted over. */
+interface Under {
+  readonly picture: Buffer;
+  readonly opacity: Uint8Array;
+  readonly width: number;
+  readonly height: number;
 }
 
 function placedIn({ text, seed, pose, bounds, view, aspect }: Patch): Placed {

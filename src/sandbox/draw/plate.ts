@@ -36,13 +36,13 @@ export async function paintPlate(
   }
   const random = new Random(`${frame.rings.at(-1)?.seed ?? frame.seed}/around`);
   const blurred = await sharp(around, { raw: { width, height, channels: 3 } })
-    .blur(Math.max(1, Math.min(width, height) * random.range(0.012, 0.04)))
+    .blur(Math.max(1, Math.min(width, height) * random.range(0.06, 0.1)))
     .modulate({ brightness: random.range(0.86, 1.02), saturation: random.range(0.85, 1.15) })
     .removeAlpha()
     .raw()
     .toBuffer();
   // The image itself stays sharp; it goes over into its surroundings within a narrow seam.
-  const seam = Math.max(1, Math.min(across, down) * 0.03);
+  const seam = Math.max(1, Math.min(across, down) * 0.08);
   for (let y = Math.max(0, top); y < Math.min(height, top + down); y += 1) {
     for (let x = Math.max(0, left); x < Math.min(width, left + across); x += 1) {
       const inside = Math.min(x - left, y - top, left + across - 1 - x, top + down - 1 - y) + 1;

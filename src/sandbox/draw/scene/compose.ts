@@ -102,6 +102,17 @@ function drawLandscape(
   if (theme.rain) drawRain(pen.as('air'), world);
 }
 
+/** The placed thing alone, in the colours of its own words, for a picture whose land is an image. */
+export function composePlaced(frame: Frame, placed: Placed): Scene {
+  const world = new World(frame);
+  const theme = themeOf(placed.text);
+  const palette = paletteOf(theme.mood ?? 'day', world.random('palette'));
+  const pen = new Pen();
+  drawPlaced(pen, world, theme, palette, placed);
+  const { sky, land, accent } = palette;
+  return { shapes: pen.shapes, mood: { light: sky[2], dark: land[3], accent } };
+}
+
 /** The frame's land with another subject; words of the new prompt about land and light count before the frame's. */
 function placedTheme(frame: Frame, placed: Placed): Theme {
   const { animal: _animal, thing: _thing, ...land } = themeOf(frame.text);
