@@ -18,6 +18,10 @@ export class Auditor {
   readonly #gateway: Gateway;
   /** Submissions that each job still may make; a job that is not here may make one. */
   readonly #licences = new Map<string, number>();
+  /** The same of answers to modals: one for each click. */
+  readonly #modals = new Map<string, number>();
+  /** Which of the two was sent last. */
+  readonly #asked = new Map<string, Map<string, number>>();
   readonly #submitTimes: number[] = [];
   readonly #doneOnce = new Set<string>();
   #invocation: Invocation | undefined;
@@ -37,10 +41,19 @@ export class Auditor {
     this.#invocation = invocation;
     this.#requests = 0;
     this.#submitTimes.length = 0;
-    for (const { key, status } of records) {
+    for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
-      if ((doubtful && invocation.inDoubt === 'retry') || (status === 'failed' && invocation.retryFailed))
-        this.#licences.set(key, 1);
+      const told =
+        (doubtful && invocation.inDoubt === 'retry') || (status === 'failed' && invocation.retryFailed);
+      // What waits for its modal is told to answer that, and not to press again.
+      const waits =
+        modal !== undefined &&
+        !modal.accepted &&
+        (doubtful || modal.sent === 0) &&
+        error?.code !== 'modal.unanswered';
+      if (told && waits) this.#modals.set(key, 1);
+      else if (told) this.#licences.set(key, 1);
+      if (status === 'modal') this.#modals.set(key, 1);
     }
   }
 
@@ -49,15 +62,23 @@ export class Auditor {
     if (this.#requests > this.#scenario.limits.requests)
       throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
     if (send.kind === 'ask') return this.#texts.sends(job.record, now, this.#gateway.healed);
-    if (send.kind !== 'submit') return;
+    if (send.kind !== 'submit' && send.kind !== 'modal') return;
     const { key } = job.record;
     const durable = this.#store.get(key);
+    const isModal = send.kind === 'modal';
+    if (isModal && (durable?.modal?.sent ?? 0) < 1)
+      throw new Violation(`${key} answers its modal while its record says that nothing was sent`);
     if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)
       throw new Violation(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
-    const left = this.#licences.get(key) ?? 1;
+    const licences = isModal ? this.#modals : this.#licences;
+    const left = licences.get(key) ?? 1;
     if (left < 1)
-      throw new Violation(`${key} is submitted again without the service's advice or the user's word`);
-    this.#licences.set(key, left - 1);
+      throw new Violation(
+        `${key} ${isModal ? 'answers its modal' : 'is submitted'} again without the service's advice or the user's word`,
+      );
+    licences.set(key, left - 1);
+    if (!isModal) this.#modals.set(key, 1);
+    this.#asked.set(key, isModal ? this.#modals : this.#licences);
     this.#checkRate(now);
     this.#checkBudget();
   }
@@ -72,10 +93,17 @@ export class Auditor {
       this.#requests -= 1;
       return this.#texts.hears(input, now);
     }
-    if (input.type !== 'submitted' && input.type !== 'fetched' && input.type !== 'saved') return;
+    if (
+      input.type !== 'submitted' &&
+      input.type !== 'unread' &&
+      input.type !== 'fetched' &&
+      input.type !== 'saved'
+    )
+      return;
     this.#requests -= 1;
     if (input.type === 'saved') return;
     const { key } = input;
+    if (input.type === 'unread') return this.#licenseAgain(key);
     if (input.type === 'fetched') {
       const { answer } = input;
       if (input.why !== 'poll' || !answer.ok || answer.value.state !== 'failure') return;
@@ -84,13 +112,16 @@ export class Auditor {
     }
     const { answer } = input;
     if (answer.ok) {
-      if (answer.value.kind === 'queue-full') this.#license(key);
+      if (answer.value.kind === 'queue-full') this.#licenseAgain(key);
       return;
     }
-    const { class: kind, status } = answer.error;
-    const advised = kind === 'retry' && (this.#scenario.retry.ambiguous === 'retry' || status === 503);
+    const { class: kind, status, code } = answer.error;
+    const advised =
+      kind === 'retry' &&
+      (this.#scenario.retry.ambiguous === 'retry' || status === 503 || code === 'service.not-ready');
     const told = kind === 'lost' && this.#invocation?.inDoubt === 'retry';
-    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told) this.#license(key);
+    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told)
+      this.#licenseAgain(key);
   }
 
   holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
@@ -115,6 +146,12 @@ export class Auditor {
 
   #license(key: string): void {
     this.#licences.set(key, (this.#licences.get(key) ?? 0) + 1);
+  }
+
+  /** For another of what was sent last. */
+  #licenseAgain(key: string): void {
+    const licences = this.#asked.get(key) ?? this.#licences;
+    licences.set(key, (licences.get(key) ?? 0) + 1);
   }
 
   /** A finished result never goes away again. */

@@ -35,6 +35,9 @@ export const submitFaults = [
   'empty-made',
   'html-502',
   'bare-id',
+  'not-ready',
+  'unread-retry',
+  'unread-permanent',
 ] as const;
 export type SubmitFault = (typeof submitFaults)[number];
 

@@ -1,19 +1,20 @@
 import type { SaveAnswer } from '../../src/artifacts/writer.ts';
 import type { Button, JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
-import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import type { Answer, Task } from '../../src/service/answer.ts';
 import { connectionFailure } from '../../src/service/classify.ts';
 import type { Loss } from '../../src/service/reply.ts';
 import { readSubmit } from '../../src/service/submit.ts';
 import { readTask } from '../../src/service/task.ts';
-import type { DrivenService, Heard } from '../rig/drive.ts';
-import { gridButtons, upscaledButtons } from '../rig/fake-task.ts';
+import type { DrivenService, Heard, Submitted } from '../rig/drive.ts';
+import { gridButtons, upscaledButtons, wantsModal } from '../rig/fake-task.ts';
 import { Chance } from './chance.ts';
 import {
   type AskFault,
   askFaults,
   type FetchFault,
   fetchFaults,
+  fileFailures,
   type SubmitFault,
   saveFailures,
   saveFaults,
@@ -31,7 +32,17 @@ interface SimTask {
   readonly endsAt: number;
   readonly end: End;
   readonly buttons: readonly Button[];
+  readonly key: string;
+  /** What its end brings beside the image. */
+  readonly brings: { readonly videos?: number; readonly prompts?: true };
+  /** It waits for its modal. */
+  readonly waits: boolean;
+  /** It shows MODAL until then, although its modal is answered (protocol.md, fact 4). */
+  readonly lingersUntil?: number;
 }
+
+/** A proxy compares with the click's time when the modal comes (protocol.md 3). */
+const modalMs = 3_600_000;
 
 /** How long a request that is never answered is waited for. */
 export const requestMs = 60_000;
@@ -47,6 +58,8 @@ export class Gateway implements DrivenService {
   readonly tasks = new Map<string, SimTask>();
   /** Tasks made for each job. */
   readonly made = new Map<string, number>();
+  /** Modals that arrived, by job, since its last click. */
+  readonly answered = new Map<string, number>();
   readonly #scenario: Scenario;
   readonly #chance: Chance;
   #requests = 0;
@@ -56,8 +69,7 @@ export class Gateway implements DrivenService {
     this.#chance = new Chance(scenario.seed);
   }
 
-  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Answer<SubmitAnswer>> {
-    const n = ++this.#requests;
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Submitted> {
     const { pressed } = record;
     if (pressed !== undefined) {
       const parent = this.tasks.get(parentTaskId ?? '');
@@ -66,9 +78,22 @@ export class Gateway implements DrivenService {
           `Violation: ${record.key} presses ${pressed.customId}, which task ${parentTaskId} does not offer.`,
         );
     }
-    const fault = this.#fault(submitFaults, this.#scenario.submit, 'submit', n);
+    return this.#take('submit', record, () => this.#make(record, now));
+  }
+
+  modal(record: JobRecord, now: number): Heard<Submitted> {
+    const open = this.tasks.get(record.modal?.taskId ?? '');
+    if (open?.key !== record.key)
+      throw new Error(`Violation: ${record.key} answers a modal that is not its own.`);
+    return this.#take('modal', record, () => this.#begin(open, now));
+  }
+
+  /** @param make carries it out, and tells the id of the task */
+  #take(route: 'submit' | 'modal', record: JobRecord, make: () => string): Heard<Submitted> {
+    const n = ++this.#requests;
+    const fault = this.#fault(submitFaults, this.#scenario.submit, route, n);
     const latency = this.#latency(n);
-    const heard = (answer: Answer<SubmitAnswer>, afterMs = latency): Heard<Answer<SubmitAnswer>> => ({
+    const heard = (answer: Submitted, afterMs = latency): Heard<Submitted> => ({
       answer,
       afterMs,
     });
@@ -76,13 +101,23 @@ export class Gateway implements DrivenService {
       status: number,
       body: unknown,
       headers: Readonly<Record<string, string>> = {},
-    ): Heard<Answer<SubmitAnswer>> => heard(readSubmit(replyOf(status, body, headers), facts(false)));
-    const accept = (code = 1): Heard<Answer<SubmitAnswer>> =>
-      reply(200, { code, description: 'ok', result: this.#make(record, now), properties: {} });
-    const lost = (loss: Loss, sent: boolean, afterMs = latency): Heard<Answer<SubmitAnswer>> =>
+    ): Heard<Submitted> => heard(readSubmit(replyOf(status, body, headers), facts(false)));
+    const accept = (code = 1): Heard<Submitted> => {
+      const id = make();
+      const asks = route === 'submit' && this.tasks.get(id)?.waits === true;
+      // A gateway may turn the 21 into 1, so that only a look shows MODAL (protocol.md 2.1).
+      const said = asks && this.#chance.happens(0.5, 'modal at once', n) ? 21 : code;
+      return reply(200, {
+        code: said,
+        description: 'ok',
+        result: id,
+        properties: asks ? { remix: true } : {},
+      });
+    };
+    const lost = (loss: Loss, sent: boolean, afterMs = latency): Heard<Submitted> =>
       heard({ ok: false, error: connectionFailure(loss, sent, facts(false)) }, afterMs);
     const envelope = { error: { code: '', message: `trouble (request id: r${n})`, type: 'svc_api_error' } };
-    if (fault?.endsWith('-made')) this.#make(record, now);
+    if (fault?.endsWith('-made')) make();
     switch (fault) {
       case undefined:
         return accept();
@@ -121,9 +156,14 @@ export class Gateway implements DrivenService {
         return reply(200, {
           code: 21,
           description: 'Waiting for window confirm',
-          result: this.#make(record, now),
+          result: make(),
           properties: { remix: true },
         });
+      case 'not-ready':
+        return reply(200, { code: 4, description: '关联任务状态错误', result: null });
+      case 'unread-retry':
+      case 'unread-permanent':
+        return heard({ unread: fileFailures[fault] });
       case 'refused':
         return lost({ code: 'connection.refused', what: 'connection refused' }, false);
       case 'reset':
@@ -147,7 +187,7 @@ export class Gateway implements DrivenService {
       case 'html-502':
         return reply(502, '<html><title>Bad gateway</title></html>');
       case 'bare-id': {
-        const id = this.#make(record, now);
+        const id = make();
         return reply(200, `{"code":1,"description":"ok","result":${id}}`);
       }
       case '408':
@@ -171,7 +211,7 @@ export class Gateway implements DrivenService {
     return { answer: this.#look(id, now, fault), afterMs };
   }
 
-  save(key: string): Heard<SaveAnswer> {
+  save(key: string, output: number): Heard<SaveAnswer> {
     const n = ++this.#requests;
     const fault = this.#fault(saveFaults, this.#scenario.save, 'save', n);
     const afterMs = this.#latency(n);
@@ -181,8 +221,8 @@ export class Gateway implements DrivenService {
       answer: {
         ok: true,
         value: {
-          output: 1,
-          file: `images/${key.slice(0, 2)}/${key}-1.png`,
+          output,
+          file: `images/${key.slice(0, 2)}/${key}-${output}.png`,
           bytes: 10,
           sha256: key,
           mime: 'image/png',
@@ -248,6 +288,14 @@ export class Gateway implements DrivenService {
       return reply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
     const age = now - task.at;
     if (!this.healed && this.#scenario.lag && age >= 0 && age < 3000) return reply(200, 'null');
+    const lingers = task.lingersUntil !== undefined && now < task.lingersUntil && !this.healed;
+    if (task.waits || lingers)
+      return reply(200, {
+        id,
+        status: 'MODAL',
+        progress: null,
+        buttons: fault === 'null-buttons' ? null : [],
+      });
     const ended = now >= task.endsAt && (task.end !== 'stuck' || this.healed);
     if (!ended)
       return reply(200, {
@@ -275,23 +323,96 @@ export class Gateway implements DrivenService {
           progress: '100%',
           imageUrl: `https://images.example/${id}.png`,
           buttons: task.buttons,
+          ...this.#brings(task),
         });
     }
   }
 
+  #brings({ id, brings: { videos, prompts } }: SimTask): Readonly<Record<string, unknown>> {
+    if (prompts) return { action: 'DESCRIBE', properties: { finalPrompt: '1️⃣ a fox\n\n2️⃣ a hare' } };
+    if (videos === undefined) return {};
+    return {
+      videoUrls: Array.from({ length: videos }, (_, n) => ({ url: `https://v.example/${id}/${n}.mp4` })),
+    };
+  }
+
+  /** A submission makes a task. */
   #make(record: JobRecord, now: number): string {
-    const number = this.tasks.size + 1;
     const count = (this.made.get(record.key) ?? 0) + 1;
     this.made.set(record.key, count);
-    const name = `${record.key} ${count}`;
-    const label = record.pressed?.label ?? '';
-    // Longer than 2^53: an id that is rounded is another id.
-    const id = `14001929738${String(100_000 + number)}`;
-    this.tasks.set(id, {
-      id,
+    this.answered.set(record.key, 0);
+    const { pressed, request } = record;
+    const asks = request.kind === 'click' && (request.fields['remix'] === true || request.mask !== undefined);
+    return this.#note(
+      {
+        at: now,
+        key: record.key,
+        waits: pressed !== undefined && (asks || wantsModal({ ...pressed, type: 2, style: 2 })),
+        name: `${record.key} ${count}`,
+        label: pressed?.label ?? '',
+        kind: request.kind,
+      },
+      now,
+    );
+  }
+
+  /** A modal arrives: its task goes on, under its own id or another one (protocol.md 3). */
+  #begin(open: SimTask, now: number): string {
+    const count = (this.answered.get(open.key) ?? 0) + 1;
+    this.answered.set(open.key, count);
+    const name = `${open.key} ${open.id} ${count}`;
+    const late = !this.healed && now - open.at > modalMs;
+    const begun = {
       at: now,
       endsAt: now + this.#chance.whole(500, 90_000, 'duration', name),
+      end: late ? 'transient' : this.#drawEnd(name),
+      waits: false,
+    } as const;
+    const lingers = this.#scenario.lingers ? { lingersUntil: begun.endsAt } : {};
+    const task: SimTask = { ...open, ...begun, ...lingers };
+    if (this.#chance.happens(0.5, 'same task', open.key)) {
+      this.tasks.set(open.id, task);
+      return open.id;
+    }
+    const id = this.#nextId();
+    const { lingersUntil: _, ...fresh } = task;
+    this.tasks.set(id, { ...fresh, id });
+    // Of the one that waited, gateways go on to show the work, or MODAL.
+    this.tasks.set(open.id, task);
+    return id;
+  }
+
+  /** Longer than 2^53: an id that is rounded is another id. */
+  #nextId(): string {
+    return `14001929738${String(100_001 + this.tasks.size)}`;
+  }
+
+  #note(
+    {
+      name,
+      label,
+      kind,
+      ...task
+    }: Pick<SimTask, 'at' | 'key' | 'waits'> & {
+      readonly name: string;
+      readonly label: string;
+      readonly kind: string;
+    },
+    now: number,
+  ): string {
+    const number = this.tasks.size + 1;
+    const id = this.#nextId();
+    this.tasks.set(id, {
+      ...task,
+      id,
+      endsAt: now + this.#chance.whole(500, 90_000, 'duration', name),
       end: this.#drawEnd(name),
+      brings:
+        kind === 'video' || label.startsWith('Animate')
+          ? { videos: 4 }
+          : kind === 'describe'
+            ? { prompts: true }
+            : {},
       buttons: (/^U\d$/.test(label) ? upscaledButtons(number) : gridButtons(number)).map(
         ({ customId, label: text, emoji }) => ({ customId, label: text, emoji }),
       ),

@@ -12,6 +12,11 @@ const ofGrid =
   (path) =>
     path === undefined ? undefined : steps;
 
+const ofUpscale =
+  (steps: string): Kind['steps'] =>
+  (path) =>
+    path?.startsWith('U1') === true ? steps : undefined;
+
 export const kinds = {
   caption: {
     steps: ofGrid(`  caption:
@@ -76,7 +81,69 @@ export const kinds = {
     chat: { model: text-flash, prompt: "Note {{ n }}.", response_format: { type: json_object } }
 `,
   },
+  region: {
+    steps: ofUpscale(`  hat:
+    from: grid/U1
+    click: Vary (Region)
+    prompt: "a hat {{ n }}"
+    mask: { shapes: [{ rectangle: [0.1, 0.1, 0.5, 0.5] }] }
+`),
+  },
+  zoom: {
+    steps: ofUpscale(`  wide:
+    from: grid/U1
+    click: Custom Zoom
+    prompt: "picture {{ n }} --zoom 1.5"
+    keep: false
+`),
+  },
+  remix: {
+    steps: ofGrid(`  other:
+    from: grid
+    click: V2
+    remix: true
+  others:
+    from: other
+    click: U1
+`),
+  },
+  film: {
+    steps: ofUpscale(`  film:
+    from: grid/U1
+    video: { image: parent, motion: low, prompt: "it moves {{ n }}" }
+  moves:
+    from: grid/U1
+    click: Animate (Low motion)
+`),
+  },
+  words: {
+    steps: ofUpscale(`  words:
+    from: grid/U1
+    describe: { image: parent }
+  drawn:
+    imagine: { prompt: "{{ steps.words.prompts[1] }}" }
+`),
+  },
+  mix: {
+    steps: (path) =>
+      path?.startsWith('U1..U4') === true || path?.startsWith('U1,U3') === true
+        ? `  mix:
+    gather: grid/*
+    blend: { dimensions: square }
+`
+        : undefined,
+  },
+  repaint: {
+    steps: ofUpscale(`  repaint:
+    from: grid/U1
+    edit: { image: parent, prompt: "a scarf {{ n }}", mask: { shapes: [{ ellipse: [0, 0, 1, 1] }] } }
+`),
+  },
 } as const satisfies Readonly<Record<string, Kind>>;
+
+/** Kinds of what is asked of the image half beside the grid. */
+const taskKinds: readonly string[] = ['region', 'zoom', 'remix', 'film', 'words', 'mix', 'repaint'];
+export const isTask = (name: KindName): boolean => taskKinds.includes(name);
 
 export type KindName = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly KindName[];

@@ -10,7 +10,7 @@ import {
   saveFaults,
   submitFaults,
 } from './faults.ts';
-import { type KindName, kindNames } from './kinds.ts';
+import { isTask, type KindName, kindNames } from './kinds.ts';
 
 /** One start of the command, and how it ends early, if it does. */
 export interface Invocation {
@@ -49,6 +49,8 @@ export interface Scenario {
   readonly tokenBudget?: number;
   readonly commitMs: number;
   readonly lag: boolean;
+  /** A task goes on showing MODAL until its work is done. */
+  readonly lingers: boolean;
   readonly submit: Readonly<Partial<Record<SubmitFault, number>>>;
   readonly fetch: Readonly<Partial<Record<FetchFault, number>>>;
   readonly save: Readonly<Partial<Record<SaveFault, number>>>;
@@ -88,7 +90,9 @@ export function drawScenario(seed: number): Scenario {
     seed,
     cells: chance.whole(1, 12, 'cells'),
     ...(!(hasTexts && chance.happens(0.4, 'no grid')) && { path: chance.pick(paths, 'path') }),
-    kinds: hasTexts ? kindNames.filter((name) => chance.happens(0.35, 'kind', name)) : [],
+    kinds: kindNames.filter((name) =>
+      chance.happens(isTask(name) ? 0.25 : hasTexts ? 0.35 : 0, 'kind', name),
+    ),
     limits: {
       tasks: chance.pick([1, 2, 3, 12], 'tasks'),
       requests: chance.pick([1, 2, 4, 16], 'requests'),
@@ -110,6 +114,7 @@ export function drawScenario(seed: number): Scenario {
     }),
     commitMs: chance.pick([0, 1, 500], 'commit'),
     lag: chance.happens(0.3, 'lag'),
+    lingers: chance.happens(0.3, 'lingers'),
     submit: rates(submitFaults, 'submit'),
     fetch: rates(fetchFaults, 'fetch'),
     save: rates(saveFaults, 'save'),
@@ -179,6 +184,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     yield rest;
   }
   if (scenario.lag) yield { ...scenario, lag: false };
+  if (scenario.lingers) yield { ...scenario, lingers: false };
   if (scenario.commitMs > 0) yield { ...scenario, commitMs: 0 };
   for (const rate of ['submitPerMinute', 'textPerMinute', 'tokensPerMinute'] as const)
     if (scenario.limits[rate] !== undefined) {

@@ -241,6 +241,7 @@ async function checkResults(
     save: {},
     ask: {},
     lag: false,
+    lingers: false,
     ends: { transient: 0, permanent: 0, stuck: 0 },
   };
   const calmStore = memoryStore();
