@@ -62,7 +62,6 @@ export const diagnosticCodes = {
   'matrix.unused-axis': 'An axis that no request uses: its cells ask for the same thing.',
 
   'step.kind': 'A step has no kind key, or several.',
-  'step.unbuilt': 'A part of the language that this version cannot run yet.',
   'step.unknown': 'A step that does not exist is named.',
   'step.from-and-gather': 'A step has both from and gather.',
   'step.gather-click': 'A click gathers several jobs.',

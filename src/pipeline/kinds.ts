@@ -36,19 +36,3 @@ export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool
 
 /** Fields of {@link stepFields} that are more than one text: templates may go on into them. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);
-
-/**
- * What the language has and this version cannot run yet. Each part is refused by its name with `step.unbuilt`,
- * after all its other checks. Building a part means removing it here.
- */
-export const unbuilt = {
-  kinds: new Set<StepKind>(['blend', 'describe', 'video', 'edit']),
-  /** Keys of a step, whatever its kind. */
-  keys: new Set<string>(['prompt', 'mask', 'remix']),
-  /** Keys of a step of one kind: what an imagine gathers would be its image prompts. */
-  keysOfKind: new Set<string>(['imagine.gather']),
-  /** Keys of a path segment that is a mapping. */
-  segmentKeys: new Set<string>(['prompt', 'mask', 'remix']),
-  /** Fields of an operation: `imagine.images`. */
-  fields: new Set<string>(['imagine.images']),
-} as const;

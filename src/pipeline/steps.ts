@@ -12,7 +12,6 @@ import { checkMasks, checkModals } from './step-modal.ts';
 import { orderOf, type StepOrder } from './step-order.ts';
 import { readStep, type StepDraft } from './step-read.ts';
 import { checkTextStep } from './step-text.ts';
-import { refuseUnbuilt } from './step-unbuilt.ts';
 import { checkStepUses, checkVariables } from './step-uses.ts';
 import { checkVideo } from './step-video.ts';
 
@@ -37,7 +36,6 @@ export async function readSteps(
   const steps = nodes.map((node) => readStep(node, reports));
   const byName = new Map(steps.map((step) => [step.name, step]));
   const order = orderOf(steps, reports);
-  for (const node of nodes) refuseUnbuilt(node, reports);
   for (const step of steps) {
     checkVariables(step.variables, matrix, reports);
     checkStart(step, byName, reports);

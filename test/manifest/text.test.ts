@@ -7,12 +7,12 @@ import type { ManifestTally } from '../../src/manifest/tally.ts';
 import { tokenColumns } from '../../src/manifest/text-columns.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { Artifact, JobRecord, TextCandidate, TokenUsage } from '../../src/plan/job.ts';
-import { type Plan, preparePlan } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import type { StateReader } from '../../src/state/store.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { memoryStore } from '../rig/memory-store.ts';
-import { noFiles, planOf, unbuiltPipelineOf } from '../rig/pipeline-builder.ts';
+import { planOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, finish } from './finish.ts';
 
 let folder: string;
@@ -248,14 +248,7 @@ describe('the token columns', () => {
 });
 
 describe('the rows of other image steps', () => {
-  const unbuilt = async (step: string): Promise<Plan> => {
-    const prepared = await preparePlan(await unbuiltPipelineOf(`{ steps: { it: ${step} } }`), {
-      files: noFiles,
-      serviceId: 'https://gateway.test',
-    });
-    if (!prepared.ok) throw new Error('It is not planned.');
-    return prepared.value;
-  };
+  const planned = (step: string): Promise<Plan> => planOf(`{ steps: { it: ${step} } }`);
   const link = 'https://images.test/fox.png';
   const taskStore = async (plan: Plan, changes: Partial<JobRecord>): Promise<StateReader> => {
     const store = memoryStore();
@@ -267,7 +260,7 @@ describe('the rows of other image steps', () => {
     const prompts = ['a fox --ar 3:2', 'an owl, "grey"'];
     for (const artifacts of [[], [file(1, 1, 'text')]]) {
       const keep = artifacts.length > 0;
-      const plan = await unbuilt(`{ describe: { image: "${link}" }, keep: ${keep} }`);
+      const plan = await planned(`{ describe: { image: "${link}" }, keep: ${keep} }`);
       const store = await taskStore(plan, { artifacts, result: { buttons: [], prompts } });
       const { rows } = await written(plan, store);
       expect(rows).toMatchObject([
@@ -285,7 +278,7 @@ describe('the rows of other image steps', () => {
   });
 
   it('show each video on its own row, with its own link, and the cost once', async () => {
-    const plan = await unbuilt(`{ video: { image: "${link}", prompt: it runs } }`);
+    const plan = await planned(`{ video: { image: "${link}", prompt: it runs } }`);
     const videoUrls = ['https://images.test/1.mp4', 'https://images.test/2.mp4'];
     const artifacts = [1, 2].map((output) => ({
       output,

@@ -4,9 +4,9 @@ import { parse } from './diagnose.ts';
 const head = 'name: t\nmatrix: { n: [1, 2] }\nsteps:\n  grid: { imagine: "a fox {{ n }}", path: U1..U4 }\n';
 const files = { 'm.png': '', 'a.png': '', 'b.png': '' };
 
-/** What is said about these steps, but that they cannot run yet. */
+/** What is said about these steps. */
 const said = async (steps: string): Promise<readonly { code: string; hint?: string; message: string }[]> =>
-  (await parse(head + steps, files)).diagnostics.filter(({ code }) => code !== 'step.unbuilt');
+  (await parse(head + steps, files)).diagnostics;
 const codes = async (steps: string): Promise<readonly string[]> =>
   (await said(steps)).map(({ code }) => code);
 

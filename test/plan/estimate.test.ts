@@ -8,7 +8,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import type { PlanReport } from '../../src/plan/report.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import type { PlanState } from '../../src/plan/survey.ts';
-import { cellsOf, planOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { button, gridButtons, SimulatedState } from './simulated-state.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8'));
@@ -66,15 +66,12 @@ const text = `
     grid: { imagine: "a {{ animal }}", path: "U1..U2 → Vary (Strong)" }
     cat: { imagine: a cat }`;
 
-async function scene(
-  yaml = text,
-  made: (yaml: string) => Promise<Plan> = planOf,
-): Promise<{
+async function scene(yaml = text): Promise<{
   plan: Plan;
   state: Directory;
   at: (cell: number, name: string) => Slot;
 }> {
-  const plan = await made(yaml);
+  const plan = await planOf(yaml);
   const cells = await cellsOf(plan);
   const state = new Directory();
   const at = (cell: number, name: string): Slot => {
@@ -251,7 +248,7 @@ describe('steps that gather', () => {
     ['slot by slot', 200, true],
     ['by arithmetic', 1, false],
   ])('are counted %s: what is known, and what waits', async (_, mostSlots, exact) => {
-    const { plan } = await scene(gathering, unbuiltPlanOf);
+    const { plan } = await scene(gathering);
     const report = await estimate(plan, {}, undefined, { mostSlots });
     expect(report.steps).toMatchObject([
       { step: 'grid', submits: 6 },
@@ -268,7 +265,7 @@ describe('steps that gather', () => {
   });
 
   test('below one input in doubt all is held; an edited input changes what gathers it', async () => {
-    const { plan, state, at } = await scene(gathering, unbuiltPlanOf);
+    const { plan, state, at } = await scene(gathering);
     state.done(at(1, 'grid'));
     state.done(at(1, 'grid/U1'));
     state.put(at(1, 'grid/U2'), 'in-doubt');
@@ -280,7 +277,7 @@ describe('steps that gather', () => {
 
     state.done(at(1, 'grid/U2'));
     state.done(at(1, 'judge'));
-    const edited = await unbuiltPlanOf(gathering.replace('U1,U2', 'U1,U4'));
+    const edited = await planOf(gathering.replace('U1,U2', 'U1,U4'));
     expect((await estimate(edited, { only: ['judge'], limit: 1 }, state)).steps).toMatchObject([
       { step: 'grid', done: 2, submits: 1 },
       { step: 'judge', submits: 2, why: { changed: 1, new: 1 } },

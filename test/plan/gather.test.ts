@@ -6,7 +6,7 @@ import { identityOf, jobKey } from '../../src/plan/key.ts';
 import { layOut } from '../../src/plan/lay-out.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
-import { cellsOf, noFiles, planOf, unbuiltPipelineOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, noFiles, pipelineOf, planOf } from '../rig/pipeline-builder.ts';
 import { button, gridButtons, line, SimulatedState } from './simulated-state.ts';
 
 /** One cell of a plan whose step `judge` gathers, and what happens to its jobs. */
@@ -21,7 +21,7 @@ class Scene {
   }
 
   static async of(text: string, index = 0): Promise<Scene> {
-    const plan = await unbuiltPlanOf(text);
+    const plan = await planOf(text);
     return new Scene(plan, (await cellsOf(plan))[index] as Cell);
   }
 
@@ -382,7 +382,7 @@ describe('templates', () => {
 
 describe('the whole plan', () => {
   test('--only takes all that is gathered, and no more', async () => {
-    const plan = await unbuiltPlanOf(`
+    const plan = await planOf(`
       steps:
         grid: { imagine: a fox, path: "U1..U2 → X,Y" }
         wild: { from: grid/U2, click: Zoom, path: "U* → V1,V2" }
@@ -409,7 +409,7 @@ describe('the whole plan', () => {
   });
 
   test('it is resolved after what it gathers, wherever it stands in the file', async () => {
-    const { skeleton } = await unbuiltPlanOf(`
+    const { skeleton } = await planOf(`
       steps:
         c: { gather: b, imagine: x }
         b: { gather: a/*, imagine: y }
@@ -420,7 +420,7 @@ describe('the whole plan', () => {
 
   test('too many gathered jobs in a cell are refused at the step that goes over', async () => {
     const gathers = Array.from({ length: 12 }, (_, index) => `  j${index}: { gather: a/**, imagine: x }`);
-    const pipeline = await unbuiltPipelineOf(
+    const pipeline = await pipelineOf(
       ['name: big', 'steps:', '  a: { imagine: x, path: "U1..U30 → V1..V30" }', ...gathers].join('\n'),
     );
     const plan = await preparePlan(pipeline, { files: noFiles, serviceId: 'x' });
@@ -433,9 +433,7 @@ describe('the whole plan', () => {
       { length: 60 },
       (_, index) => `  s${index + 1}: { gather: s${index}/*, imagine: x, path: "U1..U40" }`,
     );
-    const plan = await unbuiltPlanOf(
-      ['steps:', '  s0: { imagine: x, path: "U1..U40" }', ...lines].join('\n'),
-    );
+    const plan = await planOf(['steps:', '  s0: { imagine: x, path: "U1..U40" }', ...lines].join('\n'));
     const slots = plan.resolve({ number: 1, vars: {}, repeat: 1 }, () => undefined);
     expect(slots.at(-1)?.depth).toBe(121);
     expect(slots.every(({ job }) => job !== undefined)).toBe(true);

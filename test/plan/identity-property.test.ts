@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { renderValue } from '../../src/pipeline/value.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { cellsOf, planOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { filesOf } from './scene.ts';
 
 /** Keys by what the cell's variables are, then by slot. */
@@ -152,7 +152,7 @@ describe('entry points and masks', () => {
       move: { from: mix, video: { image: parent, endImage: steps.hat, motion: low } }
       hat: { edit: { image: "{{ animal }}.png", prompt: a hat, mask: { shapes: [{ ellipse: [0, 0, 1, 0.5] }] } } }`;
   const keys = async (pipeline: string): Promise<Map<string, string>> =>
-    keysOf(await unbuiltPlanOf(pipeline, files));
+    keysOf(await planOf(pipeline, undefined, files));
 
   test('where its files lie, order, keep, prices and what is not inverted change no key', async () => {
     const changed = text

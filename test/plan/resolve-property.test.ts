@@ -5,7 +5,7 @@ import type { ImageFiles } from '../../src/plan/image-files.ts';
 import { inputsOf, type JobSpec, needsOf } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
-import { cellsOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { button, SimulatedState } from './simulated-state.ts';
 
 /** Deterministic choices from one seed. */
@@ -410,7 +410,7 @@ test.each(kinds)(
   async (_, parts) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
-        const plan = await unbuiltPlanOf(randomPipeline(shape, parts), files);
+        const plan = await planOf(randomPipeline(shape, parts), undefined, files);
         for (const cell of await cellsOf(plan)) {
           const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
           const doubtful = slots.some(({ status }) => status === 'in-doubt');
@@ -427,7 +427,7 @@ test.each(kinds)(
 test.each(kinds)('%s: the order in which jobs settle does not change where they end', async (_, parts) => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), fc.nat(), async (shape, one, other) => {
-      const plan = await unbuiltPlanOf(randomPipeline(shape, parts), files);
+      const plan = await planOf(randomPipeline(shape, parts), undefined, files);
       for (const cell of await cellsOf(plan)) {
         const ends = [one, other].map((seed) => {
           const state = new SimulatedState();

@@ -3,7 +3,7 @@ import type { ImageFiles } from '../../src/plan/image-files.ts';
 import type { JobRecord, JobRequest } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
-import { cellsOf, unbuiltPlanOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { gridButtons, line, SimulatedState } from './simulated-state.ts';
 
 /** Files by path: what they hold, or the code of what is wrong with them. */
@@ -28,7 +28,7 @@ export class Scene {
   }
 
   static async of(text: string, images?: ImageFiles, index = 0): Promise<Scene> {
-    const plan = await unbuiltPlanOf(text, images);
+    const plan = await planOf(text, undefined, images);
     return new Scene(plan, (await cellsOf(plan))[index] as Cell);
   }
 

@@ -27,10 +27,6 @@ function wholeText(text: string): string {
   return flush.startsWith('{') ? flush.replace('{', '{ name: test,') : `name: test\n${flush}`;
 }
 
-/** A pipeline of YAML text (its `name` may be left out), checked as the command checks it. */
-export const pipelineOf = (text: string, images?: ImageFiles): Promise<Pipeline> =>
-  pipelineIn(text, Reports, images === undefined ? noFiles : imageFiles(images));
-
 /** The images of a test, as far as the checks of a pipeline ask for files. */
 const imageFiles = (images: ImageFiles): FilePort => ({
   ...noFiles,
@@ -43,22 +39,11 @@ const imageFiles = (images: ImageFiles): FilePort => ({
   },
 });
 
-/**
- * The same for a pipeline that the command refuses with `step.unbuilt`, and with nothing else: what can be planned
- * although it cannot be run.
- */
-export const unbuiltPipelineOf = (text: string, images?: ImageFiles): Promise<Pipeline> =>
-  pipelineIn(text, UnbuiltReports, images === undefined ? noFiles : imageFiles(images));
-
-class UnbuiltReports extends Reports {
-  override error(...[code, ...more]: Parameters<Reports['error']>): void {
-    if (code !== 'step.unbuilt') super.error(code, ...more);
-  }
-}
-
-async function pipelineIn(text: string, kind: typeof Reports, files: FilePort): Promise<Pipeline> {
+/** A pipeline of YAML text (its `name` may be left out), checked as the command checks it. */
+export async function pipelineOf(text: string, images?: ImageFiles): Promise<Pipeline> {
+  const files = images === undefined ? noFiles : imageFiles(images);
   const source = { file: 'test.yaml', folder: '/nowhere', text: wholeText(text) };
-  const reports = new kind(new SourceText(source.file, source.text));
+  const reports = new Reports(new SourceText(source.file, source.text));
   const pipeline = await readPipeline(source, files, reports);
   if (pipeline !== undefined) return pipeline;
   const list = reports
@@ -69,15 +54,8 @@ async function pipelineIn(text: string, kind: typeof Reports, files: FilePort): 
 
 const testService = 'https://service.test';
 
-export const planOf = async (text: string, serviceId = testService, images?: ImageFiles): Promise<Plan> =>
-  planIn(await pipelineOf(text, images), serviceId, images);
-
-/** The plan of an {@link unbuiltPipelineOf}. */
-export const unbuiltPlanOf = async (text: string, images?: ImageFiles): Promise<Plan> =>
-  planIn(await unbuiltPipelineOf(text, images), testService, images);
-
-async function planIn(pipeline: Pipeline, serviceId: string, images?: ImageFiles): Promise<Plan> {
-  const plan = await preparePlan(pipeline, {
+export async function planOf(text: string, serviceId = testService, images?: ImageFiles): Promise<Plan> {
+  const plan = await preparePlan(await pipelineOf(text, images), {
     files: noFiles,
     serviceId,
     ...(images === undefined ? {} : { images }),

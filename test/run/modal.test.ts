@@ -1,4 +1,3 @@
-import '../rig/all-built.ts';
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Job, JobContext, JobEvent } from '../../src/run/job.ts';
