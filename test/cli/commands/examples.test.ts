@@ -1,6 +1,7 @@
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { byStatus, readManifest } from '../../rig/manifest.ts';
@@ -9,34 +10,45 @@ import { promptpress } from '../test-io.ts';
 const folder = join(import.meta.dirname, '../../../pipelines');
 const examples = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
 
+/** The mask of `repaint.yaml` is a file: it has the size of what a sandbox draws when nobody says otherwise. */
+const inFullSize = 'repaint.yaml';
+
 describe('the example pipelines', () => {
   let cwd: string;
   let sandbox: Sandbox;
+  let fullSize: Sandbox;
+  const rowsOf = (run: string) => readManifest(join(cwd, 'runs', run, 'manifest.csv'));
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
     await cp(folder, join(cwd, 'pipelines'), { recursive: true });
     // The whole service, with no time to wait and little to draw.
     sandbox = await startSandbox({ apiKey: 'test-key', settings: { pace: 0, pixels: 64 } });
+    fullSize = await startSandbox({ apiKey: 'test-key', settings: { pace: 0 } });
   });
   afterAll(async () => {
     await sandbox.close();
+    await fullSize.close();
     await rm(cwd, { recursive: true, force: true });
   });
 
-  it.each(examples)('%s is valid, says how to run it, and every job of it is done', async (name) => {
-    const text = await readFile(join(folder, name), 'utf8');
-    expect(text).toContain(`promptpress run pipelines/${name} --sandbox`);
-    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../schemas/pipeline.schema.json');
-    const env = { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: 'test-key' };
-    const { code, err } = await promptpress(['run', `pipelines/${name}`], { cwd, env });
-    expect(code, err).toBe(0);
-    const [, run = ''] = /^name: (\S+)$/m.exec(text) ?? [];
-    const rows = await readManifest(join(cwd, 'runs', run, 'manifest.csv'));
-    expect(Object.keys(byStatus(rows))).toEqual(['done']);
-  });
+  it.each(examples)(
+    '%s is valid, says how to run it, and every job of it is done',
+    async (name) => {
+      const text = await readFile(join(folder, name), 'utf8');
+      expect(text).toContain(`promptpress run pipelines/${name} --sandbox`);
+      expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../schemas/pipeline.schema.json');
+      const { url } = name === inFullSize ? fullSize : sandbox;
+      const env = { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: 'test-key' };
+      const { code, err } = await promptpress(['run', `pipelines/${name}`], { cwd, env });
+      expect(code, err).toBe(0);
+      const [, run = ''] = /^name: (\S+)$/m.exec(text) ?? [];
+      expect(Object.keys(byStatus(await rowsOf(run)))).toEqual(['done']);
+    },
+    60_000,
+  );
 
   it('versions.yaml presses the button that each version has', async () => {
-    const rows = await readManifest(join(cwd, 'runs/versions/manifest.csv'));
+    const rows = await rowsOf('versions');
     const pressed = new Map(
       rows
         .filter(({ branch = '' }) => branch.includes('|'))
@@ -48,5 +60,70 @@ describe('the example pipelines', () => {
       '6.1': 'Upscale (Subtle)',
       '7': 'Upscale (Subtle)',
     });
+  });
+
+  it('repaint.yaml paints within its masks, and leaves every pixel around them as it was', async () => {
+    const rows = await rowsOf('repaint');
+    const pixels = (file: string): Promise<Buffer> => sharp(file).removeAlpha().raw().toBuffer();
+    const pixelsOf = async (step: string, branch: string, cell: string): Promise<Buffer> => {
+      const row = rows.find(
+        (one) => one['step'] === step && one['branch'] === branch && one['cell'] === cell,
+      );
+      return await pixels(join(cwd, 'runs/repaint', row?.['file_name'] ?? ''));
+    };
+    const parent = await pixelsOf('portrait', 'U1', '1');
+    const meadow = await pixels(join(folder, 'data/masks/meadow.png'));
+    const sky = Buffer.alloc(meadow.length).fill(255, 0, Math.round(0.12 * 1024) * 1024 * 3);
+    for (const [step, mask, cell] of [
+      ['guest', meadow, '1'],
+      ['guest', meadow, '2'],
+      ['sky', sky, '1'],
+    ] as const) {
+      const painted = await pixelsOf(step, 'U1/Vary (Region)/U1', cell);
+      let changedOutside = 0;
+      let changedInside = 0;
+      for (let at = 0; at < mask.length; at += 1) {
+        if (parent[at] === painted[at]) continue;
+        if (mask[at] === 255) changedInside += 1;
+        else changedOutside += 1;
+      }
+      expect([step, cell, changedOutside]).toEqual([step, cell, 0]);
+      expect(changedInside).toBeGreaterThan(0.5 * mask.filter((level) => level === 255).length);
+    }
+  });
+
+  it('remix-album.yaml draws each image of a folder anew from what it is described by', async () => {
+    const rows = await rowsOf('remix-album');
+    const files = (await readdir(join(folder, 'data/album'))).sort();
+    const words = rows.filter(({ step }) => step === 'words');
+    expect(words.map((row) => row['var.file'])).toEqual(files.map((name) => `data/album/${name}`));
+    for (const { cell, text = '', file_name: file = '' } of words) {
+      expect(await readFile(join(cwd, 'runs/remix-album', file), 'utf8')).toBe(text);
+      const prompts = text.split('\n\n');
+      expect(prompts).toHaveLength(4);
+      const anew = rows.find((row) => row['cell'] === cell && row['step'] === 'anew' && row['branch'] === '');
+      expect(anew?.['prompt']).toBe(`${prompts[0]} --v 6.1`);
+      expect(rows.find((row) => row['cell'] === cell && row['step'] === 'mix')).toMatchObject({
+        kind: 'blend',
+        branch: 'U1',
+        mime: 'image/png',
+      });
+    }
+  });
+
+  it('animate.yaml leaves a row for each video', async () => {
+    const rows = (await rowsOf('animate')).filter(({ file_name: file = '' }) => file.startsWith('video/'));
+    expect(rows.map(({ step, output }) => `${step} ${output}`)).toEqual([
+      'grid 1',
+      'grid 2',
+      'grid 3',
+      'grid 4',
+      'film 1',
+      'film 2',
+    ]);
+    for (const { file_name: file = '' } of rows) {
+      const { pages } = await sharp(join(cwd, 'runs/animate', file), { pages: -1 }).metadata();
+      expect(pages).toBeGreaterThan(1);
+    }
   });
 });
