@@ -55,6 +55,10 @@ export class Client {
     return this.send('POST', `${prefix}/img/submit/action`, { taskId, customId, ...more });
   }
 
+  submit(route: string, body: object): Promise<Answered> {
+    return this.send('POST', `/img/submit/${route}`, body);
+  }
+
   async task(id: string) {
     return (await this.send('GET', `/img/task/${id}/fetch`)).body;
   }
@@ -66,13 +70,34 @@ export class Client {
     return body.result;
   }
 
-  /** Presses the button with this label or emoji and lets the new task finish; its id. */
-  async press(id: string, label: string): Promise<string> {
-    const task = await this.task(id);
-    const button = task.buttons.find(
+  /** What pressing the button with this label or emoji answers. */
+  async click(id: string, label: string, more: object = {}): Promise<Answered> {
+    const { buttons } = await this.task(id);
+    const button = buttons.find(
       (each: { label: string; emoji: string }) => (each.label === '' ? each.emoji : each.label) === label,
     );
-    const { body } = await this.action(id, button.customId);
+    return this.action(id, button?.customId ?? 'none', '', more);
+  }
+
+  /** The finished picture of a task. */
+  async picture(id: string): Promise<Buffer> {
+    return this.bytes((await this.task(id)).imageUrl);
+  }
+
+  async bytes(url: string): Promise<Buffer> {
+    const response = await fetch(url);
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    return Buffer.from(await response.arrayBuffer());
+  }
+
+  /** Lets everything finish. */
+  wait(): void {
+    this.clock.time += 3_600_000;
+  }
+
+  /** Presses the button with this label or emoji and lets the new task finish; its id. */
+  async press(id: string, label: string): Promise<string> {
+    const { body } = await this.click(id, label);
     this.clock.time += 3_600_000;
     return body.result;
   }
