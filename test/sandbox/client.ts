@@ -43,7 +43,10 @@ export class Client {
     return {
       status: response.status,
       headers: response.headers,
-      body: response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text,
+      body:
+        text !== '' && response.headers.get('content-type')?.startsWith('application/json')
+          ? JSON.parse(text)
+          : text,
     };
   }
 

@@ -94,7 +94,7 @@ describe('blend', () => {
   });
 });
 
-describe('describe', () => {
+describe('a description', () => {
   test('names what the sandbox has drawn, in four prompts', async () => {
     client = await start();
     const id = await done('describe', { base64: dataUri(await own('a lynx, ink “fine” 山 --ar 3:2')) });

@@ -161,16 +161,25 @@ test('hostile bytes and bodies leave the sandbox as it was', async () => {
           accountFilter: fc.jsonValue(),
           taskId: fc.jsonValue(),
           customId: fc.jsonValue(),
+          maskBase64: fc.jsonValue(),
+          base64: fc.jsonValue(),
+          link: fc.oneof(fc.jsonValue(), fc.constant('http://127.0.0.1:1/x')),
+          image: fc.oneof(fc.jsonValue(), fc.constant('data:image/png;base64,AAAA')),
+          motion: fc.jsonValue(),
+          batchSize: fc.jsonValue(),
+          dimensions: fc.jsonValue(),
+          action: fc.constantFrom('extend', 'x', 7),
+          index: fc.jsonValue(),
         },
         { requiredKeys: [] },
       ),
-      fc.constantFrom('imagine', 'action'),
+      fc.constantFrom('imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'),
       async (body, route) => {
         const answer = await client.send('POST', `/img/submit/${route}`, body);
         expect([200, 400, 404]).toContain(answer.status);
       },
     ),
-    { numRuns: 150, seed: 7 },
+    { numRuns: 400, seed: 7 },
   );
   await fc.assert(
     fc.asyncProperty(fc.webPath(), fc.webQueryParameters(), async (path, query) => {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Client, Clock, key, start } from './client.ts';
+import { dataUri, maskOf, plain } from './pixels.ts';
 
 let folder: string;
 let open: Client[] = [];
@@ -55,6 +56,39 @@ test('a restarted sandbox goes on where the time says, with links for its new po
   expect((await second.action(done, after.buttons[0].customId)).body.code).toBe(1);
   expect(BigInt((await second.imagine('a lynx')).body.result)).toBeGreaterThan(BigInt(body.result));
 });
+
+test.each(['new', 'same'] as const)(
+  'a modal that waited is answered after a restart, and its images are still there: %s',
+  async (modalTask) => {
+    const clock = new Clock();
+    const first = await opened(clock, { modalTask });
+    const parent = await first.press(await first.finished('a fox'), 'U1');
+    const maskBase64 = dataUri(await maskOf('<circle cx="30" cy="30" r="20"/>', 'white'));
+    const taskId = (await first.click(parent, 'Vary (Region)')).body.result;
+    await closed(first);
+
+    const second = await opened(clock, { modalTask });
+    expect((await second.task(taskId)).status).toBe('MODAL');
+    const { body } = await second.submit('modal', { taskId, prompt: 'an owl', maskBase64 });
+    const blend = await second.submit('blend', {
+      base64Array: [maskBase64, dataUri(await plain('#aa3311'))],
+    });
+    await closed(second);
+
+    const third = await opened(clock, { modalTask });
+    expect((await third.submit('modal', { taskId, prompt: 'an owl', maskBase64 })).body.code).toBe(4);
+    third.wait();
+    const ids = [body.result, taskId, blend.body.result];
+    const pictures: Buffer[] = [];
+    for (const id of ids) pictures.push(await third.picture(id));
+    await closed(third);
+
+    const fourth = await opened(clock, { modalTask });
+    for (const [index, id] of ids.entries()) {
+      expect((await fourth.picture(id)).equals(pictures[index] ?? Buffer.alloc(0))).toBe(true);
+    }
+  },
+);
 
 test('a restarted sandbox knows its queue and what was submitted before', async () => {
   const clock = new Clock();

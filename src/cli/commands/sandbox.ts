@@ -15,6 +15,8 @@ const keyVariable = 'PROMPTPRESS_API_KEY';
 
 const modalCode = (text: string, name: string): 1 | 21 => (oneOf('1', '21')(text, name) === '1' ? 1 : 21);
 
+const queueFullCode = (text: string, name: string): 9 | 23 => (oneOf('9', '23')(text, name) === '9' ? 9 : 23);
+
 const factor = (text: string, name: string): number => {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
@@ -70,6 +72,32 @@ const settingFlags = {
     duration,
   ),
   'modal-code': valued('1|21', 'what a click that opens a modal answers; default 21', modalCode),
+  'modal-task': valued(
+    'new|same',
+    'whether the answer to a modal makes another task; default new',
+    oneOf('new', 'same'),
+  ),
+  'modal-linger': toggle('a task that got its modal shows MODAL until the work is done'),
+  'modal-life': valued('TIME', 'how long a modal may be answered; default: for ever', duration),
+  'no-remix': toggle('the account has no remix: clicks that ask for it are refused'),
+  'null-buttons': toggle('buttons is null until a task is done'),
+  'progress-texts': toggle('progress is also told in words'),
+  'bare-ids': toggle('task ids are 17-digit numbers without quotes'),
+  'error-shape': valued(
+    'SHAPE',
+    'how a wrong body is refused: envelope, flat or submit; default envelope',
+    oneOf('envelope', 'flat', 'submit'),
+  ),
+  'queue-full-code': valued('9|23', 'the code of a full queue; default 23', queueFullCode),
+  deduplicate: toggle('an imagine that exists already is answered with code 21 and that task'),
+  'no-account-modes': toggle('accountFilter is ignored'),
+  'no-listing': toggle('tasks cannot be listed'),
+  'unknown-task': valued(
+    'ANSWER',
+    'what a fetch of an unknown task answers: error, empty or no-content; default error',
+    oneOf('error', 'empty', 'no-content'),
+  ),
+  'late-by': valued('TIME', 'how much longer a task with [late] in its prompt takes; default 1h', duration),
   duration: repeated(
     'WORK=TIME',
     `how long a kind of work takes, for example imagine=5s; kinds: ${workNames.join(', ')}`,
@@ -188,6 +216,20 @@ function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<SandboxSett
     submitsPerMinute: flags['submits-per-minute'],
     refresh: flags.refresh,
     modalCode: flags['modal-code'],
+    modalTask: flags['modal-task'],
+    modalLinger: flags['modal-linger'],
+    modalLife: flags['modal-life'],
+    remix: !flags['no-remix'],
+    nullButtons: flags['null-buttons'],
+    progressTexts: flags['progress-texts'],
+    bareIds: flags['bare-ids'],
+    errorShape: flags['error-shape'],
+    queueFullCode: flags['queue-full-code'],
+    deduplicate: flags.deduplicate,
+    accountModes: !flags['no-account-modes'],
+    listing: !flags['no-listing'],
+    unknownTask: flags['unknown-task'],
+    lateBy: flags['late-by'],
     linkLife: flags['link-life'],
     buttonLife: flags['button-life'],
     textLatency: flags['text-latency'],

@@ -69,7 +69,7 @@ const noListing = ({ path }: Visit): Reply =>
   jsonReply(404, { error: `no such path: ${path.slice(0, 200)}` });
 
 /** A task's record, and what faults of a fetch do to it. */
-function shown(parts: ServiceParts, task: StoredTask, { request, effects }: Visit): TaskRecord {
+export function shown(parts: ServiceParts, task: StoredTask, { request, effects }: Visit): TaskRecord {
   const { settings, names, now, ports } = parts;
   const at = now();
   const link = effects.find((effect) => effect.kind === 'link')?.link;

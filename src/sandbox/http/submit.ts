@@ -18,6 +18,7 @@ import type { Checked, Members } from './members.ts';
 import { actionOrder, filteredSpeed, imagineOrder, modalOrder } from './orders.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
+import { shown } from './show.ts';
 import { imageRefusal, membersOf, type ServiceParts, type Visit } from './visit.ts';
 
 /** A body that cannot be understood. */
@@ -35,8 +36,14 @@ export async function answerSubmit(parts: ServiceParts, route: Route, visit: Vis
   if ('malformed' in submission) return imageRefusal(parts, visit.requestId, submission.malformed);
   for (const task of submission.made ?? []) parts.ledger.noteTask(task);
   if (submission.modal !== undefined) parts.ledger.noteModal(submission.modal);
-  const reply = jsonReply(submission.status, submission.body);
+  const reply = jsonReply(submission.status, bodyOf(parts, submission, visit));
   return submission.taskId === undefined ? reply : { ...reply, taskId: submission.taskId };
+}
+
+function bodyOf(parts: ServiceParts, { body, shows }: Submission, visit: Visit): Submission['body'] {
+  if (shows === undefined) return body;
+  const { imageUrl } = shown(parts, shows, visit);
+  return { ...body, properties: { ...body.properties, imageUrl } };
 }
 
 async function submitted(

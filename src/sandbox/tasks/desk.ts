@@ -44,7 +44,8 @@ export class TaskDesk {
     const known = settings.deduplicate ? book.madeBy(request) : undefined;
     if (known !== undefined) {
       const { status } = momentOf(known, now());
-      return admission.accepted(known.id, 21, 'The task exists already', { status, imageUrl: '' }, []);
+      const submission = admission.accepted(known.id, 21, 'The task exists already', { status }, []);
+      return { ...submission, shows: known };
     }
     return admission.admit({
       action: 'IMAGINE',

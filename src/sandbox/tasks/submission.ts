@@ -9,6 +9,8 @@ export interface Submission {
   readonly taskId?: string;
   /** The tasks that it made, for the counters. */
   readonly made?: readonly StoredTask[];
+  /** The answer wants the link of this task's image in its properties. */
+  readonly shows?: StoredTask;
   /** What became of a modal's answer: `repeated` is a second one for the same task. */
   readonly modal?: 'answered' | 'repeated';
 }

@@ -1,0 +1,261 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { parseFault } from '../../src/sandbox/faults/parse.ts';
+import type { SandboxSettings } from '../../src/sandbox/settings.ts';
+import { failReasons } from '../../src/sandbox/tasks/fail-reasons.ts';
+import { type Client, start } from './client.ts';
+import { dataUri, maskOf, plain } from './pixels.ts';
+
+let client: Client;
+afterEach(() => client.sandbox.close());
+
+/** A sandbox with these faults and settings. */
+async function open(settings: Partial<SandboxSettings> = {}, ...faults: string[]): Promise<void> {
+  const read = faults.map((text) => {
+    const parsed = parseFault(text);
+    if (!parsed.ok) throw new Error(parsed.error);
+    return parsed.value;
+  });
+  client = await start({ settings: { spread: 0, ...settings, faults: read } });
+}
+
+test.each(Object.entries(failReasons))('a task fails for the reason %s', async (name, reason) => {
+  await open({}, `imagine:fail=${name}:first 1`);
+  const byFault = await client.finished('a fox');
+  const byMark = await client.finished(`a fox [fail:${name}]`);
+  for (const id of [byFault, byMark]) {
+    expect(await client.task(id)).toMatchObject({
+      status: 'FAILURE',
+      failReason: reason,
+      progress: '',
+      buttons: [],
+    });
+  }
+});
+
+test('a task is cancelled: by its prompt, by a fault, by a request', async () => {
+  await open({}, 'imagine:cancel:at 2');
+  const marked = await client.finished('a fox [cancelled]');
+  const struck = await client.finished('a fox');
+  const asked = (await client.imagine('an owl')).body.result;
+  const answer = await client.send('POST', `/img/task/${asked}/cancel`);
+  expect([answer.status, answer.body]).toEqual([200, '']);
+  for (const id of [marked, struck, asked]) {
+    expect(await client.task(id)).toMatchObject({ status: 'CANCEL', buttons: [], imageUrl: null });
+  }
+  expect((await client.action(asked, 'IMG::JOB::upsample::1::x')).body).toMatchObject({ code: 4 });
+  const kept = await client.finished('a cat');
+  await client.send('POST', `/img/task/${kept}/cancel`);
+  expect((await client.task(kept)).status).toBe('SUCCESS');
+});
+
+test('a late task is finished in the end', async () => {
+  await open({ lateBy: 7_200_000 });
+  const id = await client.finished('a fox [late]');
+  expect((await client.task(id)).status).toBe('IN_PROGRESS');
+  client.wait();
+  client.wait();
+  expect((await client.task(id)).status).toBe('SUCCESS');
+});
+
+test('buttons are null until a task is done, progress is told in words', async () => {
+  await open({ nullButtons: true, progressTexts: true });
+  const { body } = await client.imagine('a fox');
+  expect(await client.task(body.result)).toMatchObject({
+    status: 'NOT_START',
+    buttons: null,
+    progress: 'Waiting to start',
+  });
+  client.clock.time += 1200;
+  expect(await client.task(body.result)).toMatchObject({ status: 'IN_PROGRESS', buttons: null });
+  client.wait();
+  expect((await client.task(body.result)).buttons).toHaveLength(9);
+  const failed = await client.finished('a fox [moderated]');
+  expect(await client.task(failed)).toMatchObject({ status: 'FAILURE', buttons: null, progress: '100%' });
+});
+
+test.each([
+  [
+    'envelope',
+    400,
+    { error: { code: '', message: expect.stringContaining('prompt is required'), type: 'svc_api_error' } },
+  ],
+  ['flat', 400, { description: 'prompt is required ', type: 'upstream_error', code: 4 }],
+  ['submit', 200, { code: 4, description: 'prompt is required', result: null, properties: {} }],
+] as const)('a wrong body is refused in the shape %s', async (errorShape, status, body) => {
+  await open({ errorShape });
+  const answer = await client.imagine('');
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
+});
+
+test.each([
+  ['hidden-timeout', 1],
+  ['hidden-timeout-before', 0],
+])('%s says 400 with code 5, and the task exists or not', async (fault, made) => {
+  await open({}, `submit:${fault}:first 1`);
+  const answer = await client.imagine('a fox');
+  expect(answer).toMatchObject({ status: 400, body: { description: 'do_request_failed ', code: 5 } });
+  expect(client.sandbox.counters().tasks.made).toBe(made);
+});
+
+test.each(['imagine', 'generate'])(
+  'invalid-request on %s is a 500 that must not be tried again',
+  async (route) => {
+    await open({}, `${route}:invalid-request`);
+    const path = route === 'imagine' ? '/img/submit/imagine' : '/v1beta/models/text-pro:generateContent';
+    const answer = await client.send('POST', path, {});
+    expect(answer).toMatchObject({ status: 500, body: { error: { code: 'invalid_request' } } });
+  },
+);
+
+test('a full queue says 9 where it is set so', async () => {
+  await open({ queueFullCode: 9, concurrency: 1, queue: 0 });
+  expect((await client.imagine('a fox')).body.code).toBe(1);
+  expect((await client.imagine('an owl')).body).toMatchObject({ code: 9, result: null });
+});
+
+test('an imagine that exists already is answered with it', async () => {
+  await open({ deduplicate: true });
+  const { body } = await client.imagine('a fox');
+  client.wait();
+  const again = (await client.imagine('a fox')).body;
+  expect(again).toMatchObject({ code: 21, result: body.result, properties: { status: 'SUCCESS' } });
+  expect(again.properties.imageUrl).toMatch(/\/img\/image\/\d{16}/);
+  expect((await client.imagine('a fox --seed 2')).body.code).toBe(1);
+  expect(client.sandbox.counters().tasks.made).toBe(2);
+});
+
+test.each([
+  ['error', 400, { description: 'task_no_found ', type: 'upstream_error', code: 4 }],
+  ['no-content', 204, ''],
+] as const)('an unknown task is answered: %s', async (unknownTask, status, body) => {
+  await open({ unknownTask });
+  const answer = await client.send('GET', '/img/task/17/fetch');
+  expect([answer.status, answer.body]).toEqual([status, body]);
+});
+
+test('an unknown task is answered with nothing', async () => {
+  await open({ unknownTask: 'empty' });
+  const answer = await client.send('GET', '/img/task/17/fetch');
+  expect([answer.status, answer.body]).toEqual([200, '']);
+});
+
+describe('links', () => {
+  test('that are expired, foreign or missing, and right the next time', async () => {
+    await open({}, 'fetch:link=expired:at 1', 'fetch:link=foreign:at 2', 'fetch:link=missing:at 3');
+    const id = await client.finished('a fox');
+    const [expired, foreign, missing, fine] = [
+      await client.task(id),
+      await client.task(id),
+      await client.task(id),
+      await client.task(id),
+    ];
+    expect([expired, foreign, missing, fine].map(({ status }) => status)).toEqual(Array(4).fill('SUCCESS'));
+    expect((await fetch(expired.imageUrl)).status).toBe(403);
+    expect(new URL(foreign.imageUrl).hostname).toBe('cdn.sandbox.invalid');
+    expect(missing.imageUrl).toBeNull();
+    expect((await fetch(fine.imageUrl)).status).toBe(200);
+  });
+
+  test('that answer JSON', async () => {
+    await open({}, ...[200, 403, 404, 410].map((status, index) => `image:json=${status}:at ${index + 1}`));
+    const { imageUrl } = await client.task(await client.finished('a fox'));
+    for (const status of [200, 403, 404, 410]) {
+      const answer = await fetch(imageUrl);
+      expect([answer.status, await answer.json()]).toEqual([status, { error: 'http_get_image_failed' }]);
+    }
+    expect((await fetch(imageUrl)).headers.get('content-type')).toBe('image/png');
+  });
+
+  test('of a video expire as those of a picture do', async () => {
+    await open({ linkLife: 1000 });
+    const image = dataUri(await plain('#446688'));
+    const { body } = await client.submit('video', { image, motion: 'low', batchSize: 1 });
+    client.wait();
+    const { videoUrl } = await client.task(body.result);
+    expect((await fetch(videoUrl)).status).toBe(200);
+    client.clock.time += 1000;
+    expect((await fetch(videoUrl)).status).toBe(403);
+    const fresh = (await client.task(body.result)).videoUrl;
+    expect((await fetch(fresh.replace('/1?', '/2?'))).status).toBe(404);
+  });
+});
+
+test('a status that nobody knows stands only where a task is not finished', async () => {
+  await open({}, 'fetch:status=PAUSED');
+  const { body } = await client.imagine('a fox');
+  expect((await client.task(body.result)).status).toBe('PAUSED');
+  client.wait();
+  expect((await client.task(body.result)).status).toBe('SUCCESS');
+});
+
+test.each([
+  [true, 500],
+  [false, 2400],
+])('accountFilter.modes counts: %s', async (accountModes, duration) => {
+  await open({ accountModes });
+  const { body } = await client.imagine('a fox', '', { accountFilter: { modes: ['TURBO', 'FAST'] } });
+  client.clock.time += duration - 1;
+  expect((await client.task(body.result)).status).toBe('IN_PROGRESS');
+  client.clock.time += 1;
+  expect((await client.task(body.result)).status).toBe('SUCCESS');
+});
+
+test('tasks are listed by id, with their tags; what is unknown is not among them', async () => {
+  await open();
+  const ids: string[] = [];
+  for (const state of ['one', 'two']) ids.push((await client.imagine('a fox', '', { state })).body.result);
+  const { body } = await client.send('POST', '/img/task/list-by-condition', { ids: [...ids, '17', ids[0]] });
+  expect(body.map(({ id, state }: { id: string; state: string }) => [id, state]).sort()).toEqual([
+    [ids[0], 'one'],
+    [ids[1], 'two'],
+  ]);
+  expect((await client.send('POST', '/img/task/list-by-ids', { ids: [] })).body).toEqual([]);
+  expect((await client.send('POST', '/img/task/list-by-condition', { ids: 'all' })).status).toBe(400);
+  expect((await client.send('GET', '/img/task/list')).body).toHaveLength(2);
+  expect((await client.send('GET', '/img/task/list', undefined, { authorization: '' })).status).toBe(401);
+});
+
+test('listing can be missing', async () => {
+  await open({ listing: false });
+  expect((await client.send('POST', '/img/task/list-by-condition', { ids: [] })).status).toBe(404);
+  expect((await client.send('GET', '/img/task/list')).status).toBe(404);
+});
+
+test.each(['modal', 'blend', 'describe', 'video', 'edits'])(
+  'faults meet %s by its name, and as a submission',
+  async (route) => {
+    await open({}, `${route}:503:at 1`, 'submit:code=23:at 2');
+    const image = dataUri(await plain('#446688'));
+    const bodies: Record<string, object> = {
+      modal: { taskId: '17' },
+      blend: { base64Array: [image, image] },
+      describe: { base64: image },
+      video: { image, motion: 'low' },
+      edits: {
+        image,
+        maskBase64: dataUri(await maskOf('<rect width="30" height="30"/>', 'cut')),
+        prompt: 'a cat',
+      },
+    };
+    const submit = () => client.submit(route, bodies[route] ?? {});
+    expect((await submit()).status).toBe(503);
+    expect((await submit()).body).toMatchObject({ code: 23, result: null });
+    expect(client.sandbox.counters()).toMatchObject({
+      tasks: { made: 0 },
+      requests: { [route]: { 200: 1, 503: 1 } },
+    });
+  },
+);
+
+test.each([
+  ['imagine:json=403', 'json is a fault of image'],
+  ['image:link=expired', 'link is a fault of fetch'],
+  ['fetch:link=old', 'expected expired, foreign or missing'],
+  ['fetch:status', 'expected a word'],
+  ['image:json=418', 'expected 200 or one of'],
+  ['fetch:cancel', 'is a fault of submissions'],
+])('the fault %s is refused', async (text, words) => {
+  await open();
+  const parsed = parseFault(text);
+  expect(parsed.ok ? '' : parsed.error).toContain(words);
+});
