@@ -8,6 +8,7 @@ export const runFiles = {
   log: 'run.log',
   images: 'images',
   texts: 'text',
+  videos: 'video',
   /** Copies of the tables that the last run was planned from. */
   inputs: 'inputs',
   /** The tasks of the local service, with `--sandbox`. */

@@ -87,6 +87,7 @@ function levelOf(event: RunEvent): EventLevel {
     case 'route:pause':
     case 'job:retry':
     case 'run:waiting':
+    case 'run:notice':
       return 'warn';
     case 'run:stopping':
     case 'run:end':

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ManifestTally } from '../manifest/tally.ts';
 import type { RunEnd } from '../run/event.ts';
@@ -23,7 +24,7 @@ export function summarize(
 ): RunSummary {
   const { tally, cwd } = run;
   const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
-  const { name, source } = plan.pipeline;
+  const { name, source, steps } = plan.pipeline;
   return {
     pipeline: name,
     file: source.file,
@@ -31,7 +32,11 @@ export function summarize(
     sandbox: run.sandbox,
     directory: place(),
     images: place(runFiles.images),
-    ...(asksModels(plan, {}) ? { texts: place(runFiles.texts) } : {}),
+    ...(asksModels(plan, {}) || steps.some(({ kind }) => kind === 'describe')
+      ? { texts: place(runFiles.texts) }
+      : {}),
+    // Which buttons make videos only their labels say.
+    ...(existsSync(join(directory, runFiles.videos)) ? { videos: place(runFiles.videos) } : {}),
     log: place(runFiles.log),
     ...(tally === undefined ? {} : { manifest: place(runFiles.manifest) }),
     startedAt: new Date(startedAt).toISOString(),

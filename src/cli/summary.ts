@@ -19,8 +19,10 @@ export interface RunSummary {
   readonly sandbox: boolean;
   readonly directory: string;
   readonly images: string;
-  /** Absent unless a step of the plan asks a text model. */
+  /** Absent unless a step of the plan asks a text model or describes an image. */
   readonly texts?: string;
+  /** Absent unless there are any. */
+  readonly videos?: string;
   readonly log: string;
   /** Absent when the run left before it was written. */
   readonly manifest?: string;
@@ -61,6 +63,7 @@ export function endingText(summary: RunSummary, again: string): string {
     '',
     `  images    ${summary.images}`,
     ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
+    ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
     `  log       ${summary.log}`,
     ...reasonLines(summary.reasons),

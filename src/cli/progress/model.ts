@@ -88,6 +88,7 @@ export class ProgressModel {
       case 'cell:close':
       case 'request:end':
       case 'route:rate':
+      case 'run:notice':
       case 'job:retry':
       case 'run:memory':
         return;

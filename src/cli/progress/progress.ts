@@ -103,5 +103,6 @@ function lineFor(event: RunEvent): string | undefined {
   if (event.type === 'run:waiting') {
     return `Waiting for ${span(event.sinceMs)}: ${printable(event.reason)}`;
   }
+  if (event.type === 'run:notice') return printable(event.message);
   return undefined;
 }
