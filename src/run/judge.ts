@@ -214,8 +214,13 @@ function allThought(told: Told, { usage }: TextReply): JobError {
 
 const hasText = (text: string): boolean => text.trim() !== '';
 
+/** Without a full stop of the service's: the sentence that it goes into has its own. */
 const named = (reason: string, message: string | undefined): string =>
-  cutText(message === undefined || message === '' ? reason : `${reason}: ${message}`);
+  cutText(message === undefined || message === '' ? reason : `${reason}: ${message}`).replace(/\.\s*$/, '');
 
 /** Enough to see what came instead. */
-const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+const excerpt = (text: string): string =>
+  JSON.stringify(text.length > 80 ? `${text.slice(0, 80).replace(halfCharacter, '')}…` : text);
+
+/** What is left of a character outside the basic plane that was cut in two. */
+const halfCharacter = /[\uD800-\uDBFF]$/;

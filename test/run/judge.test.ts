@@ -257,3 +257,22 @@ describe('function calls', () => {
     expect(verdictOf(judge(call, { functions }))).toEqual(['failed', 'function.unanswered']);
   });
 });
+
+describe('what is said of an answer', () => {
+  const messageOf = ({ verdict }: Judged): string => ('error' in verdict ? verdict.error.message : '');
+
+  it('ends with one full stop, whatever the service ends its own words with', () => {
+    const blocked = { candidates: [], blockReason: 'SAFETY', blockMessage: 'The prompt was blocked.' };
+    expect(messageOf(judge(textReply({}, blocked)))).toBe(
+      'The service blocked the prompt: SAFETY: The prompt was blocked.',
+    );
+    expect(messageOf(judge(textReply({}, { ...blocked, blockMessage: 'No' })))).toMatch(/: SAFETY: No\.$/);
+  });
+
+  it('begins with what came instead of JSON, no character of it cut in two', () => {
+    const text = `${'x'.repeat(79)}😀 and more`;
+    expect(messageOf(judge(said({ text }), { responseSchema: schema }))).toContain(`"${'x'.repeat(79)}…"`);
+    const whole = `${'x'.repeat(78)}😀 and more`;
+    expect(messageOf(judge(said({ text: whole }), { responseSchema: schema }))).toContain('x😀…"');
+  });
+});
