@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Studio } from './draw/studio.ts';
 import { Ledger, type LoggedRequest, type SandboxCounters } from './http/ledger.ts';
 import { listen } from './http/listen.ts';
@@ -67,6 +68,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const desks: DeskParts = { book, settings, names, now, admission: new Admission(book, settings, now) };
   const closing = new AbortController();
+  // Each answer that is on its way listens for the end: as many as there are, not a leak.
+  setMaxListeners(0, closing.signal);
   const ports = { service: 0, site: 0 };
   const service = new Service({
     settings,

@@ -198,3 +198,24 @@ test('a sandbox refuses settings and keys that cannot be', async () => {
   const { port } = new URL(client.sandbox.url);
   await expect(startSandbox({ apiKey: 'k', port: Number(port) })).rejects.toThrow(/EADDRINUSE/);
 });
+
+test('many answers that are on their way at once are no leak to warn of', async () => {
+  client = await start({ settings: { textLatency: 20, pace: 1 } });
+  const warnings: Error[] = [];
+  const hear = (warning: Error): void => {
+    warnings.push(warning);
+  };
+  process.on('warning', hear);
+  try {
+    const contents = [{ parts: [{ text: 'A fox.' }] }];
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, () =>
+        client.send('POST', '/v1beta/models/text-flash:generateContent', { contents }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(warnings.map(({ name }) => name)).toEqual([]);
+  } finally {
+    process.off('warning', hear);
+  }
+});
