@@ -1,8 +1,9 @@
-import { isTextRequest } from '../plan/job.ts';
+import { isTextRequest, type JobRecord } from '../plan/job.ts';
 import { Alarms } from './alarms.ts';
 import { holdsRoom, type Job } from './job.ts';
 import { Line } from './line.ts';
 import type { RunSettings } from './ports.ts';
+import { Pressure } from './pressure.ts';
 import { slowRequests, Traffic } from './traffic.ts';
 
 /** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
@@ -13,14 +14,20 @@ export class Desk {
   readonly rooms = new Line(this.#jobs);
   readonly alarms = new Alarms(this.#jobs);
   readonly traffic: Traffic;
+  readonly pressure: Pressure;
   #rooming = 0;
+  #held = 0;
   #saving = 0;
   #texts = 0;
 
   /** @param tokens about how many tokens a text call will take */
   constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
     this.#limits = settings.limits;
-    this.traffic = new Traffic(settings, this.#jobs, random, tokens);
+    this.pressure = new Pressure(settings.limits.tasks);
+    this.traffic = new Traffic(settings, this.#jobs, random, tokens, ({ want }) => {
+      // An open modal is one of the tasks that the service has.
+      return want.kind === 'submit' && this.#onService >= this.pressure.window;
+    });
   }
 
   get size(): number {
@@ -32,13 +39,22 @@ export class Desk {
     return this.#rooming;
   }
 
-  /** Tasks that the service is working on, or has just been asked for. */
+  /** Tasks that the service is working on, or has just been asked for; text calls too. */
   get inFlight(): number {
     let count = 0;
     for (const { record } of this.#jobs.values())
-      if (record.status === 'running' || record.status === 'submitting' || record.status === 'modal')
-        count += 1;
+      if (isOnService(record) || record.status === 'submitting') count += 1;
     return count;
+  }
+
+  /** Tasks that the service has. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** The same, and those that it is being asked for. */
+  get #onService(): number {
+    return this.#held + this.traffic.lanes.submit.underWay;
   }
 
   get(key: string): Job | undefined {
@@ -107,7 +123,10 @@ export class Desk {
   #count(job: Job | undefined, by: number): void {
     if (job === undefined) return;
     if (holdsRoom(job)) this.#rooming += by;
+    if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
     if (job.record.status === 'saving') this.#saving += by;
     if (isTextRequest(job.record.request)) this.#texts += by;
   }
 }
+
+const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';

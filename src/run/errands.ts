@@ -35,6 +35,11 @@ export class Errands {
         const answer = await this.#ports.service.fetchTask(send.taskId, signal);
         return { type: 'fetched', key, why: send.why, answer };
       }
+      case 'list': {
+        const { looks } = send;
+        const ids = looks.map(({ taskId }) => taskId);
+        return { type: 'listed', key, looks, answer: await this.#ports.service.fetchTasks(ids, signal) };
+      }
       case 'save':
         return { type: 'saved', key, answer: await this.#save(key, send, signal) };
       case 'ask':
@@ -92,6 +97,8 @@ export function outcomeOf(input: AnswerInput): string {
       return input.error.code;
     case 'fetched':
       return input.answer.ok ? input.answer.value.status : '';
+    case 'listed':
+      return `${input.answer.ok ? input.answer.value.length : 0} of ${input.looks.length} tasks`;
     case 'saved':
       return 'saved';
     case 'asked': {

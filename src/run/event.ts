@@ -54,6 +54,8 @@ export type RunEvent =
       readonly jobs: readonly string[];
       readonly reason: string;
     }
+  /** What the user should know once: the run goes on, in another way. */
+  | { readonly type: 'run:notice'; readonly code: string; readonly message: string }
   /** Once a minute, where the ports can tell: what is held, and how much of the run it serves. */
   | ({
       readonly type: 'run:memory';

@@ -36,6 +36,19 @@ export class Grants {
     return undefined;
   }
 
+  /** Takes up to so many more jobs out of the line of those whose tasks are looked at, as far as they come one after another. */
+  polls(most: number): readonly Job[] {
+    const { line } = this.#desk.traffic.lanes.poll;
+    const jobs: Job[] = [];
+    while (jobs.length < most) {
+      const job = line.front();
+      if (job === undefined || !isPoll(job)) break;
+      line.leave();
+      jobs.push(job);
+    }
+    return jobs;
+  }
+
   #onRoute(name: Route, now: number): Grant | undefined {
     const { traffic } = this.#desk;
     if (!traffic.hasRoom(name)) return undefined;
@@ -55,3 +68,6 @@ export class Grants {
     return { job };
   }
 }
+
+/** True for a job that wants to know whether its task is finished. */
+export const isPoll = ({ want }: Job): boolean => want.kind === 'fetch' && want.why === 'poll';

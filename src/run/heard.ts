@@ -7,8 +7,11 @@ import type { RunInput } from './turn.ts';
 /** An answer that came in. */
 export type AnswerInput = Extract<
   RunInput,
-  { readonly type: 'submitted' | 'unread' | 'fetched' | 'saved' | 'asked' }
+  { readonly type: 'submitted' | 'unread' | 'fetched' | 'listed' | 'saved' | 'asked' }
 >;
+
+/** One that is about a single job. */
+export type OneAnswer = Exclude<AnswerInput, { readonly type: 'listed' }>;
 
 /** An answer, by what it is to its route, to its job and to the run. */
 export interface Heard {
@@ -17,7 +20,7 @@ export interface Heard {
   readonly reading: Reading;
 }
 
-export function heardOf(input: AnswerInput): Heard {
+export function heardOf(input: OneAnswer): Heard {
   switch (input.type) {
     case 'submitted': {
       const { answer } = input;
@@ -44,7 +47,7 @@ export function heardOf(input: AnswerInput): Heard {
 
 /** Lets the route of an answer take note of it. @returns why the run must end at once, if it must */
 export function noteOnRoute(
-  { route: name, reading }: Heard,
+  { route: name, reading }: Pick<Heard, 'route' | 'reading'>,
   traffic: Traffic,
   now: number,
   emit: (event: RunEvent) => void,

@@ -65,8 +65,16 @@ export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'modal' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** Several tasks are looked at together, each for its own job. */
+  | { readonly kind: 'list'; readonly looks: readonly Look[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
   | { readonly kind: 'ask' };
+
+/** One of several looks that go in one request. */
+export interface Look {
+  readonly key: string;
+  readonly taskId: string;
+}
 
 export type JobEvent =
   | { readonly type: 'granted' }

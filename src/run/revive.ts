@@ -26,7 +26,7 @@ export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): b
   want.kind === 'room' &&
   !lastLook &&
   record.request.kind === 'click' &&
-  record.status !== 'modal' &&
+  record.modal === undefined &&
   parentTaskId === undefined;
 
 function takenUp(
@@ -73,7 +73,10 @@ function takenUp(
     case 'done':
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
     case 'in-doubt':
-      return before && settings.inDoubt === 'retry' ? submitAgain(kept, slot.depth, parentTaskId) : undefined;
+      if (!before) return undefined;
+      return settings.inDoubt === 'retry'
+        ? submitAgain(kept, slot.depth, parentTaskId)
+        : lookOnce(kept, slot.depth, parentTaskId);
     case 'failed':
       // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
       if (!before || slot.status === 'skipped') return undefined;
@@ -154,6 +157,12 @@ function saveAgain(record: JobRecord, depth: number): Job {
   // Its old links are most likely gone by now (protocol.md, fact 10).
   return { ...job, want: wantFresh(job) };
 }
+
+/** Where a lost answer to a modal arrived, its task shows it sooner or later, and looking costs nothing (protocol.md, fact 4). */
+const lookOnce = (record: JobRecord, depth: number, parentTaskId: string | undefined): Job | undefined =>
+  isAnswered(record) && !record.modal?.accepted
+    ? newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId)
+    : undefined;
 
 /** The record as it was before its first submission, its history of attempts and cost kept. */
 function anew(record: JobRecord): JobRecord {

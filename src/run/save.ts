@@ -50,8 +50,9 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
 /** The task was fetched again for fresh links. */
 export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
   if (!answer.ok) return missed(job, answer.error, wantLink(job), context);
-  const result = resultOf(answer.value);
   const { record } = job;
+  const { buttons } = record.result ?? answer.value;
+  const result = { ...resultOf(answer.value), buttons };
   if (answer.value.state !== 'success' || sourcesOf(result)[record.artifacts.length] === undefined)
     return failedSave(
       job,

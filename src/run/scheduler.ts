@@ -4,14 +4,16 @@ import { unheard, usageOf } from './ask.ts';
 import { Desk } from './desk.ts';
 import type { RunEnd } from './event.ts';
 import { TokenForecast } from './forecast.ts';
-import { Grants } from './grants.ts';
-import { type AnswerInput, heardOf, noteOnRoute } from './heard.ts';
+import { Grants, isPoll } from './grants.ts';
+import { heardOf, noteOnRoute, type OneAnswer } from './heard.ts';
 import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
-import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
+import type { AskAnswer, Job, JobContext, JobEvent, Look } from './job.ts';
+import { hasNoListing, looksHeard, mostListed } from './listing.ts';
 import { step } from './machine.ts';
 import { PollPace, paceOf } from './pace.ts';
 import { Purse } from './purse.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
+import { readList } from './signals.ts';
 import { type Tariff, tariffOf } from './tariff.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 import { tokensOf } from './usage.ts';
@@ -47,6 +49,8 @@ export class Scheduler {
   #speakAt: number;
   /** Set by the first cause to end early. */
   #end: RunEnd | undefined;
+  /** Tasks are looked at together. */
+  #lists: boolean;
   /** Nothing is sent any more, not even for what is in flight. */
   #halted = false;
   #now: number;
@@ -54,6 +58,7 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#now = options.startedAt;
+    this.#lists = options.settings.poll.list === true;
     this.#changedAt = options.startedAt;
     this.#speakAt = options.startedAt + quietMs;
     this.#forecast = new TokenForecast();
@@ -147,6 +152,8 @@ export class Scheduler {
       case 'fetched':
       case 'saved':
         return this.#answered(input);
+      case 'listed':
+        return this.#listed(input);
       case 'tick':
         return;
       case 'drain':
@@ -186,12 +193,37 @@ export class Scheduler {
       this.#forecast.learn(record, usage);
   }
 
-  #answered(input: AnswerInput): void {
+  /** Several tasks were looked at together. */
+  #listed({ looks, answer }: Extract<RunInput, { type: 'listed' }>): void {
+    const { traffic } = this.#desk;
+    traffic.answered('poll');
+    const none = hasNoListing(answer);
+    if (none) this.#lists = false;
+    else this.#noteOnRoute({ route: 'poll', reading: readList(answer) });
+    for (const [key, event] of looksHeard(looks, answer)) {
+      const job = this.#desk.get(key);
+      if (job?.record.taskId === undefined) continue;
+      // It was not looked at: that is no miss.
+      const want = { kind: 'fetch', taskId: job.record.taskId, why: 'poll' } as const;
+      if (none) this.#put(job, { ...job, want });
+      else this.#advance(job, event);
+    }
+    if (none && !answer.ok)
+      this.#outbox.emit({ type: 'run:notice', code: answer.error.code, message: noListing });
+  }
+
+  #noteOnRoute(heard: Parameters<typeof noteOnRoute>[0]): void {
+    const end = noteOnRoute(heard, this.#desk.traffic, this.#now, (event) => this.#outbox.emit(event));
+    if (end !== undefined) this.#halt(end);
+  }
+
+  #answered(input: OneAnswer): void {
     const heard = heardOf(input);
     const { traffic } = this.#desk;
     traffic.answered(heard.route);
-    const end = noteOnRoute(heard, traffic, this.#now, (event) => this.#outbox.emit(event));
-    if (end !== undefined) this.#halt(end);
+    this.#noteOnRoute(heard);
+    if (input.type === 'submitted' && input.answer.ok)
+      this.#desk.pressure.note(input.answer.value, this.#desk.held);
     const job = this.#desk.get(input.key);
     // Given up while its answer was under way; nothing durable depends on a fetch or a download.
     if (job !== undefined) this.#advance(job, heard.event);
@@ -222,8 +254,24 @@ export class Scheduler {
       const grant = this.#grants.next(this.#now, this.#end === undefined);
       if (grant === undefined) return;
       if ('end' in grant) this.#drain(grant.end);
+      else if (this.#lists && isPoll(grant.job))
+        this.#lookAt([grant.job, ...this.#grants.polls(mostListed - 1)]);
       else this.#advance(grant.job, { type: 'granted' });
     }
+  }
+
+  /** Looks at the tasks of several jobs in one request. */
+  #lookAt(jobs: readonly Job[]): void {
+    const [first, ...more] = jobs;
+    if (first === undefined) return;
+    if (more.length === 0) return this.#advance(first, { type: 'granted' });
+    const looks = jobs.flatMap((job): Look[] => {
+      const { job: next, send } = step(job, { type: 'granted' }, this.#context());
+      this.#put(job, next);
+      return send?.kind === 'fetch' ? [{ key: job.record.key, taskId: send.taskId }] : [];
+    });
+    this.#desk.traffic.sent('poll', this.#now);
+    this.#outbox.send({ job: first, send: { kind: 'list', looks } });
   }
 
   #context(): JobContext {
@@ -237,8 +285,15 @@ export class Scheduler {
       retryInDoubt: settings.inDoubt === 'retry',
       price,
       answerPrice: this.#tariff.answerPrice,
-      pollInMs: (record, elapsedMs) => this.#pace.nextMs(paceOf(record), elapsedMs),
+      pollInMs: (record, elapsedMs) => this.#together(this.#pace.nextMs(paceOf(record), elapsedMs)),
     };
+  }
+
+  /** Looks that go in one request are due at one moment: as often as a task may be looked at. */
+  #together(inMs: number): number {
+    const { minMs } = this.#options.settings.poll;
+    if (!this.#lists || minMs < 1) return inMs;
+    return Math.ceil((this.#now + inMs) / minMs) * minMs - this.#now;
   }
 
   #advance(job: Job, event: JobEvent): void {
@@ -355,3 +410,6 @@ const mayBeLeft = ({ record: { status, modal }, want }: Job): boolean =>
 const mayHaveWorked = (answer: AskAnswer): boolean =>
   answer.kind !== 'unread' &&
   !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');
+
+const noListing =
+  'This gateway does not tell of several tasks in one request (poll.list): they are looked at one by one.';

@@ -29,6 +29,10 @@ export function readFetch(answer: Answer<Task>): Reading {
   return readFailure(answer.error);
 }
 
+/** What is not listed says nothing about the route either. */
+export const readList = (answer: Answer<readonly Task[]>): Reading =>
+  answer.ok ? served : readFailure(answer.error);
+
 /** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
 export function readSave(answer: SaveAnswer): Reading {
   if (answer.ok) return served;

@@ -17,7 +17,7 @@ const freshMs = 60_000;
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
   if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
-  if (job.record.status === 'modal') return firstModalWant(job.record);
+  if (job.record.modal !== undefined) return firstModalWant(job.record);
   if (job.record.request.kind !== 'click') return { kind: 'submit' };
   if (job.parentTaskId === undefined)
     throw new Error(`Internal error: click ${job.record.key} has no finished task to press.`);

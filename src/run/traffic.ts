@@ -31,17 +31,21 @@ export class Traffic {
   /** How many downloads and text calls may be under way together: both take long, and neither may keep the run from hearing of finished tasks. */
   readonly #slow: number;
   readonly #tokens: (job: Job) => number;
+  readonly #isHeldBack: (job: Job) => boolean;
   /** Tokens of text calls. */
   readonly tokens: TokenLimiter;
   #underWay = 0;
 
+  /** @param isHeldBack true for a submission that the service has no room for until a task is over */
   constructor(
     settings: RunSettings,
     jobs: ReadonlyMap<string, Job>,
     random: () => number,
     tokens: (job: Job) => number,
+    isHeldBack: (job: Job) => boolean = () => false,
   ) {
     this.#tokens = tokens;
+    this.#isHeldBack = isHeldBack;
     this.tokens = new TokenLimiter(settings.limits.tokens);
     const { limits, retry } = settings;
     this.#requests = limits.requests;
@@ -102,6 +106,7 @@ export class Traffic {
    * an answer can tell.
    */
   nextAtOf(name: Route, front: Job): number {
+    if (name === 'submit' && this.#isHeldBack(front)) return Number.POSITIVE_INFINITY;
     const at = this.lanes[name].route.nextAt();
     return name === 'text' ? Math.max(at, this.tokens.nextAt(this.#tokens(front))) : at;
   }

@@ -3,7 +3,7 @@ import type { Cell } from '../plan/cell.ts';
 import type { Attempt, JobRecord } from '../plan/job.ts';
 import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
 import type { Route, RunEnd, RunEvent } from './event.ts';
-import type { AskAnswer, FetchReason, Job, Send } from './job.ts';
+import type { AskAnswer, FetchReason, Job, Look, Send } from './job.ts';
 
 /** What happens to a run. */
 export type RunInput =
@@ -19,6 +19,13 @@ export type RunInput =
       readonly why: FetchReason;
       readonly answer: Answer<Task>;
     }
+  | {
+      readonly type: 'listed';
+      /** Of the first of the looks. */
+      readonly key: string;
+      readonly looks: readonly Look[];
+      readonly answer: Answer<readonly Task[]>;
+    }
   | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
   | { readonly type: 'asked'; readonly key: string; readonly answer: AskAnswer }
   /** Time has passed. */
@@ -31,6 +38,7 @@ export const routeOf = {
   submit: 'submit',
   modal: 'submit',
   fetch: 'poll',
+  list: 'poll',
   save: 'download',
   ask: 'text',
 } as const satisfies Record<Send['kind'], Route>;

@@ -24,6 +24,8 @@ export interface DrivenService {
   submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Submitted>;
   modal(record: JobRecord, now: number): Heard<Submitted>;
   fetch(taskId: string, now: number): Heard<Answer<Task>>;
+  /** Absent: a gateway that does not list tasks. */
+  list?(taskIds: readonly string[], now: number): Heard<Answer<readonly Task[]>>;
   save(key: string, output: number): Heard<SaveAnswer>;
   ask(record: JobRecord, now: number): Heard<AskAnswer>;
 }
@@ -72,6 +74,11 @@ export interface Driven {
   readonly endedAt: number;
   readonly turns: number;
 }
+
+const noListing = {
+  ok: false,
+  error: { code: 'service.no-listing', class: 'permanent', message: 'There is no such endpoint.' },
+} as const;
 
 const submittedBy = (key: string, answer: Submitted): RunInput =>
   'unread' in answer ? { type: 'unread', key, error: answer.unread } : { type: 'submitted', key, answer };
@@ -139,6 +146,12 @@ export function drive(options: DriveOptions): Driven {
       case 'fetch': {
         const heard = service.fetch(what.taskId, now);
         return hear(heard, { type: 'fetched', key, why: what.why, answer: heard.answer });
+      }
+      case 'list': {
+        const { looks } = what;
+        const ids = looks.map(({ taskId }) => taskId);
+        const heard = service.list?.(ids, now) ?? { answer: noListing, afterMs: 100 };
+        return hear(heard, { type: 'listed', key, looks, answer: heard.answer });
       }
       case 'save': {
         const heard = service.save(key, what.output);

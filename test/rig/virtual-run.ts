@@ -10,6 +10,8 @@ export interface VirtualRunOptions extends Omit<DriveOptions, 'service' | 'start
   readonly latency?: (route: Route) => number;
   /** The process dies after this many turns: nothing of that turn leaves, answers under way are never heard. */
   readonly dieAfterTurns?: number;
+  /** The service tells of several tasks in one request. Default true. */
+  readonly lists?: boolean;
 }
 
 export interface VirtualRun extends Driven {
@@ -28,6 +30,7 @@ export function runVirtually({
   startAt = 1_700_000_000_000,
   latency = () => 100,
   dieAfterTurns,
+  lists = true,
   ...options
 }: VirtualRunOptions): VirtualRun {
   const most = { requests: 0, rooms: 0, jobs: 0, cells: 0 };
@@ -41,6 +44,12 @@ export function runVirtually({
       }),
       modal: (record, now) => ({ answer: service.modal(record, now), afterMs: latency('submit') }),
       fetch: (id, now) => ({ answer: service.fetch(id, now), afterMs: latency('poll') }),
+      ...(lists && {
+        list: (ids: readonly string[], now: number) => ({
+          answer: service.list(ids, now),
+          afterMs: latency('poll'),
+        }),
+      }),
       save: (key, output) => ({ answer: service.save(key, output), afterMs: latency('download') }),
       ask: (record, now) => ({ answer: service.ask(record, now), afterMs: latency('text') }),
     },

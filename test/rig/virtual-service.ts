@@ -132,6 +132,8 @@ export class VirtualService {
   readonly modals: VirtualModal[] = [];
   readonly calls: VirtualCall[] = [];
   readonly fetchTimes: number[] = [];
+  /** How many tasks each listing was asked for. */
+  readonly lists: number[] = [];
   /** Tasks made, by prompt and pressed buttons. */
   readonly made = new Map<string, number>();
   readonly #script: VirtualScript;
@@ -202,6 +204,10 @@ export class VirtualService {
 
   fetch(taskId: string, at: number): Answer<Task> {
     this.fetchTimes.push(at);
+    return this.#look(taskId, at);
+  }
+
+  #look(taskId: string, at: number): Answer<Task> {
     const fetches = (this.#fetches.get(taskId) ?? 0) + 1;
     this.#fetches.set(taskId, fetches);
     const scripted = this.#script.onFetch?.(taskId, fetches, at);
@@ -242,6 +248,12 @@ export class VirtualService {
     };
   }
 
+  list(taskIds: readonly string[], at: number): Answer<readonly Task[]> {
+    this.lists.push(taskIds.length);
+    const answers = taskIds.map((id) => this.#look(id, at));
+    return { ok: true, value: answers.flatMap((answer) => (answer.ok ? [answer.value] : [])) };
+  }
+
   save(key: string, output = 1): SaveAnswer {
     const saves = (this.#saves.get(key) ?? 0) + 1;
     this.#saves.set(key, saves);
@@ -280,7 +292,7 @@ export class VirtualService {
       buttons: (upscale ? upscaledButtons(number) : gridButtons(number)).map(
         ({ customId, label, emoji }) => ({ customId, label, emoji }),
       ),
-      ...(pressed !== undefined && wantsModal({ ...pressed, type: 2, style: 2 }) && { waits: true }),
+      ...(pressed !== undefined && wantsModal(pressed) && { waits: true }),
     };
     this.tasks.set(task.id, task);
     const what = `${submit.prompt}|${submit.pressed}`;

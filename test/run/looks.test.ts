@@ -62,7 +62,11 @@ describe('a finished task without a link to its image', () => {
     expect(done.record.status).toBe('saving');
     expect(done.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
     const found = fetched(done, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
-    expect(found.want).toEqual({ kind: 'save', url: 'https://i.test/1.png' });
+    expect(found.want).toEqual({
+      kind: 'save',
+      source: { url: 'https://i.test/1.png', media: 'image' },
+      output: 1,
+    });
     expect(found.record.result).toEqual({ buttons: [button('U1')], imageUrl: 'https://i.test/1.png' });
   });
 

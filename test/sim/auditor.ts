@@ -1,6 +1,7 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { judgeTaskFailure } from '../../src/run/reasons.ts';
 import type { Errand, RunInput } from '../../src/run/turn.ts';
+import type { Task } from '../../src/service/answer.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import type { Gateway } from './gateway.ts';
 import type { Invocation, Scenario } from './scenario.ts';
@@ -89,6 +90,15 @@ export class Auditor {
   }
 
   hears(input: RunInput, now: number): void {
+    if (input.type === 'listed') {
+      this.#requests -= 1;
+      const { answer } = input;
+      for (const task of answer.ok ? answer.value : []) {
+        const look = input.looks.find(({ taskId }) => taskId === task.id);
+        if (look !== undefined) this.#sees(look.key, task);
+      }
+      return;
+    }
     if (input.type === 'asked') {
       this.#requests -= 1;
       return this.#texts.hears(input, now);
@@ -105,9 +115,8 @@ export class Auditor {
     const { key } = input;
     if (input.type === 'unread') return this.#licenseAgain(key);
     if (input.type === 'fetched') {
-      const { answer } = input;
-      if (input.why !== 'poll' || !answer.ok || answer.value.state !== 'failure') return;
-      if (judgeTaskFailure(answer.value.failReason, answer.value.status).transient) this.#license(key);
+      const { answer, why } = input;
+      if (answer.ok && (why === 'poll' || why === 'modal')) this.#sees(key, answer.value);
       return;
     }
     const { answer } = input;
@@ -142,6 +151,11 @@ export class Auditor {
       if (attempts < made)
         throw new Violation(`${made} tasks were made for ${key}, and ${attempts} attempts are counted`);
     }
+  }
+
+  /** A task that failed in a way that may pass is made anew. */
+  #sees(key: string, { state, failReason, status }: Task): void {
+    if (state === 'failure' && judgeTaskFailure(failReason, status).transient) this.#license(key);
   }
 
   #license(key: string): void {

@@ -6,6 +6,7 @@ import { connectionFailure } from '../../src/service/classify.ts';
 import type { Loss } from '../../src/service/reply.ts';
 import { readSubmit } from '../../src/service/submit.ts';
 import { readTask } from '../../src/service/task.ts';
+import { readTaskList } from '../../src/service/task-list.ts';
 import type { DrivenService, Heard, Submitted } from '../rig/drive.ts';
 import { gridButtons, upscaledButtons, wantsModal } from '../rig/fake-task.ts';
 import { Chance } from './chance.ts';
@@ -78,21 +79,23 @@ export class Gateway implements DrivenService {
           `Violation: ${record.key} presses ${pressed.customId}, which task ${parentTaskId} does not offer.`,
         );
     }
-    return this.#take('submit', record, () => this.#make(record, now));
+    return this.#take('submit', record, now, () => this.#make(record, now));
   }
 
   modal(record: JobRecord, now: number): Heard<Submitted> {
     const open = this.tasks.get(record.modal?.taskId ?? '');
     if (open?.key !== record.key)
       throw new Error(`Violation: ${record.key} answers a modal that is not its own.`);
-    return this.#take('modal', record, () => this.#begin(open, now));
+    return this.#take('modal', record, now, () => this.#begin(open, now));
   }
 
   /** @param make carries it out, and tells the id of the task */
-  #take(route: 'submit' | 'modal', record: JobRecord, make: () => string): Heard<Submitted> {
+  #take(route: 'submit' | 'modal', record: JobRecord, now: number, make: () => string): Heard<Submitted> {
     const n = ++this.#requests;
     const fault = this.#fault(submitFaults, this.#scenario.submit, route, n);
     const latency = this.#latency(n);
+    const { capacity } = this.#scenario;
+    const isFull = capacity !== undefined && route === 'submit' && this.#load(now) >= capacity;
     const heard = (answer: Submitted, afterMs = latency): Heard<Submitted> => ({
       answer,
       afterMs,
@@ -120,7 +123,9 @@ export class Gateway implements DrivenService {
     if (fault?.endsWith('-made')) make();
     switch (fault) {
       case undefined:
-        return accept();
+        return isFull && !this.healed
+          ? reply(200, { code: 23, description: '队列已满，请稍后尝试', result: null })
+          : accept();
       case '400':
       case '403':
       case '413':
@@ -209,6 +214,20 @@ export class Gateway implements DrivenService {
     const fault = this.#fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#latency(n);
     return { answer: this.#look(id, now, fault), afterMs };
+  }
+
+  list(ids: readonly string[], now: number): Heard<Answer<readonly Task[]>> {
+    const n = ++this.#requests;
+    const fault = this.#fault(fetchFaults, this.#scenario.fetch, 'list', n);
+    const afterMs = fault === 'timeout' ? requestMs : this.#latency(n);
+    if (this.#scenario.listing === 'refused')
+      return { answer: readTaskList(ids, replyOf(404, '<html></html>'), facts(true)), afterMs };
+    const looks = ids.map((id) => this.#look(id, now, fault));
+    const failed = looks.find((look) => !look.ok && look.error.code !== 'service.task-unknown');
+    if (failed !== undefined && !failed.ok) return { answer: failed, afterMs };
+    // In any order, and what is not known is missing.
+    const value = looks.flatMap((look) => (look.ok ? [look.value] : [])).reverse();
+    return { answer: { ok: true, value }, afterMs };
   }
 
   save(key: string, output: number): Heard<SaveAnswer> {
@@ -328,6 +347,13 @@ export class Gateway implements DrivenService {
     }
   }
 
+  /** Tasks that it is working on. */
+  #load(now: number): number {
+    return [...this.tasks.values()].filter(
+      ({ waits, endsAt, end }) => waits || (endsAt > now && end !== 'stuck'),
+    ).length;
+  }
+
   #brings({ id, brings: { videos, prompts } }: SimTask): Readonly<Record<string, unknown>> {
     if (prompts) return { action: 'DESCRIBE', properties: { finalPrompt: '1️⃣ a fox\n\n2️⃣ a hare' } };
     if (videos === undefined) return {};
@@ -347,7 +373,7 @@ export class Gateway implements DrivenService {
       {
         at: now,
         key: record.key,
-        waits: pressed !== undefined && (asks || wantsModal({ ...pressed, type: 2, style: 2 })),
+        waits: pressed !== undefined && (asks || wantsModal(pressed)),
         name: `${record.key} ${count}`,
         label: pressed?.label ?? '',
         kind: request.kind,

@@ -51,6 +51,10 @@ export interface Scenario {
   readonly lag: boolean;
   /** A task goes on showing MODAL until its work is done. */
   readonly lingers: boolean;
+  /** Tasks are looked at together; or that is wanted of a gateway that cannot. */
+  readonly listing: 'off' | 'on' | 'refused';
+  /** Tasks that the service takes at a time. */
+  readonly capacity?: number;
   readonly submit: Readonly<Partial<Record<SubmitFault, number>>>;
   readonly fetch: Readonly<Partial<Record<FetchFault, number>>>;
   readonly save: Readonly<Partial<Record<SaveFault, number>>>;
@@ -115,6 +119,8 @@ export function drawScenario(seed: number): Scenario {
     commitMs: chance.pick([0, 1, 500], 'commit'),
     lag: chance.happens(0.3, 'lag'),
     lingers: chance.happens(0.3, 'lingers'),
+    listing: chance.pick(['off', 'off', 'on', 'refused'] as const, 'listing'),
+    ...(chance.happens(0.3, 'capacity') && { capacity: chance.whole(1, 6, 'capacity', 'of') }),
     submit: rates(submitFaults, 'submit'),
     fetch: rates(fetchFaults, 'fetch'),
     save: rates(saveFaults, 'save'),
@@ -185,6 +191,11 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
   }
   if (scenario.lag) yield { ...scenario, lag: false };
   if (scenario.lingers) yield { ...scenario, lingers: false };
+  if (scenario.listing !== 'off') yield { ...scenario, listing: 'off' };
+  if (scenario.capacity !== undefined) {
+    const { capacity: _, ...rest } = scenario;
+    yield rest;
+  }
   if (scenario.commitMs > 0) yield { ...scenario, commitMs: 0 };
   for (const rate of ['submitPerMinute', 'textPerMinute', 'tokensPerMinute'] as const)
     if (scenario.limits[rate] !== undefined) {

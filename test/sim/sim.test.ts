@@ -23,4 +23,9 @@ describe('simulated histories', () => {
     expect(found?.violation).toMatch(/is (submitted|asked) while its record says/);
     expect(found?.simplest.invocations.length).toBeLessThanOrEqual(1);
   }, 60_000);
+
+  it('notice a run that presses again where a modal waits', async () => {
+    const { found } = await search(1, 100, 'forgets-modals');
+    expect(found?.violation).toMatch(/is submitted again|tasks were made|while its record says/);
+  }, 60_000);
 });

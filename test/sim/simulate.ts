@@ -2,7 +2,9 @@ import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Rate } from '../../src/pipeline/pipeline.ts';
 import type { Cell } from '../../src/plan/cell.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { become } from '../../src/run/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { type Driven, drive } from '../rig/drive.ts';
@@ -19,7 +21,7 @@ import { bestOf } from './text-model.ts';
 import { Violation } from './violation.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
-export type Mutant = 'sends-first';
+export type Mutant = 'sends-first' | 'forgets-modals';
 
 export interface Outcome {
   /** What was broken; undefined: nothing. */
@@ -69,7 +71,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       cells,
       resolve: (cell, lookup) => plan.resolve(cell, lookup),
       settings,
-      store: watched(faulty, () => auditor.committed()),
+      store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, () => auditor.committed()),
       service: gateway,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
@@ -117,6 +119,22 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   }
 }
 
+/** A store that does not know of modals: a run that it is given presses again. */
+const forgetful = (store: StateStore): StateStore => {
+  const forget = (record: JobRecord): JobRecord =>
+    record.modal === undefined || record.status === 'done'
+      ? record
+      : become(record, 'pending', { modal: undefined });
+  return {
+    ...store,
+    get: (key) => {
+      const record = store.get(key);
+      return record === undefined ? undefined : forget(record);
+    },
+    unfinished: () => store.unfinished().filter(({ modal }) => modal === undefined),
+  };
+};
+
 /** A store that says when a turn is durable. */
 const watched = (store: StateStore, committed: () => void): StateStore => ({
   ...store,
@@ -130,7 +148,7 @@ const perMinute = (count: number | undefined): Rate | undefined =>
   count === undefined ? undefined : { count, perMs: 60_000 };
 
 function settingsOf(
-  { limits, retry, budget, tokenBudget }: Scenario,
+  { limits, retry, budget, tokenBudget, listing }: Scenario,
   { retryFailed, inDoubt }: Invocation,
 ): RunSettings {
   const { tasks, requests, submitPerMinute, textPerMinute, tokensPerMinute } = limits;
@@ -153,6 +171,7 @@ function settingsOf(
       ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),
     },
     inDoubt,
+    poll: { minMs: 1000, maxMs: 15_000, list: listing !== 'off' },
     ...(retryFailed && { retryFailed: {} }),
   });
 }
