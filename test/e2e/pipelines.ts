@@ -101,3 +101,75 @@ matrix:
   animal: [fox]
   seed: { from: 1, to: 1 }
 ${textSteps}`;
+
+/** What a cell asks for besides text: two modals, a remix, a blend, a description and what is drawn of it, films, an edit. */
+const everyKindSteps = `
+steps:
+  grid:
+    imagine: "{{ animal }} --seed {{ seed }}"
+    path: U1,U2
+  repaint:
+    from: grid/U1
+    click: Vary (Region)
+    prompt: a red scarf
+    mask: { shapes: [{ ellipse: [0, 0, 0.5, 0.5] }] }
+  wide:
+    from: grid/U2
+    click: Custom Zoom
+    prompt: "{{ animal }} --zoom 1.5 --ar 1:1"
+  other:
+    from: grid
+    click: V2
+    remix: true
+  mix:
+    gather: grid/*
+    blend: { dimensions: square }
+  words:
+    from: grid/U1
+    describe: { image: parent }
+  drawn:
+    imagine: "{{ steps.words.prompts[1] }}"
+  film:
+    from: grid/U2
+    video: { image: parent, motion: high, prompt: it runs, batchSize: 2 }
+    path: U1
+  patched:
+    from: repaint
+    edit: { image: parent, prompt: a blue hat, mask: { shapes: [{ rectangle: [0, 0, 0.5, 0.5] }], invert: true } }
+`;
+
+/** Jobs of one cell of {@link tenOfEveryKind}, and its rows: a video makes two films. */
+export const everyKind = { jobs: 12, rows: 13, modals: 3 } as const;
+
+/** 10 cells of every kind of image work. */
+export const tenOfEveryKind = `name: killed
+service: { id: fake }
+${quick}
+matrix:
+  animal: [fox, owl, lynx, hare, crow]
+  seed: { from: 1, to: 2 }
+${everyKindSteps}`;
+
+/** One cell of the same. */
+export const oneOfEveryKind = `name: killed
+service: { id: fake }
+${quick}
+matrix:
+  animal: [fox]
+  seed: { from: 1, to: 1 }
+${everyKindSteps}`;
+
+/** A repainted upscale: three jobs, the last of which answers a modal. */
+export const oneModal = `name: killed
+service: { id: fake }
+${quick}
+steps:
+  grid:
+    imagine: a fox
+    path: U1
+  repaint:
+    from: grid/U1
+    click: Vary (Region)
+    prompt: a red scarf
+    mask: { shapes: [{ ellipse: [0, 0, 0.5, 0.5] }] }
+`;

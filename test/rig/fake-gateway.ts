@@ -1,65 +1,15 @@
+import { type Address, isSubmitRoute, locate } from './fake-address.ts';
+import { readEntry } from './fake-entry.ts';
+import { makeFilm } from './fake-film.ts';
+import type { FakeGatewayOptions } from './fake-options.ts';
+import { type FakeMoment, recordOf } from './fake-record.ts';
 import { html, json, type Reply, refused } from './fake-reply.ts';
 import type { FakeSays } from './fake-saying.ts';
-import { buttonsAfter, type FakeButton, type FakeTask, type TaskScript, wantsModal } from './fake-task.ts';
-import { FakeTextGateway, type FakeTextOptions, locateText, type TextAddress } from './fake-text.ts';
+import type { FakeModal, FakeSubmit, FakeSubmits } from './fake-submits.ts';
+import { buttonsAfter, type FakeButton, type FakeTask, filmsOf, wantsModal } from './fake-task.ts';
+import { FakeTextGateway } from './fake-text.ts';
 import type { FakeRequest } from './faults.ts';
 import { makePng } from './png.ts';
-
-/** How the gateway behaves when nothing goes wrong. */
-export interface FakeGatewayOptions {
-  /** Default `test-key`. */
-  readonly apiKey?: string;
-  /** Path the API lies under, for example `/proxy/v2`. Default none. */
-  readonly basePath?: string;
-  /** Default `neutral`: `/img`, `IMG::`; `midjourney-proxy`: `/mj`, `MJ::`. */
-  readonly names?: 'neutral' | 'midjourney-proxy';
-  /** Polls that see a task unfinished before one sees it finished. Default 1. */
-  readonly polls?: number;
-  /** How single tasks go. Called once, when the task is made. */
-  readonly script?: (task: FakeTask) => TaskScript | undefined;
-  /** Pixels of the images. Default 8 by 8. */
-  readonly image?: { readonly width: number; readonly height: number };
-  /** A link answers this often, then 403 until the task is fetched again (which gives a fresh link). Default always. */
-  readonly downloads?: number;
-  /** Task ids by number. Default 16 digits, counted. */
-  readonly id?: (n: number) => string;
-  /** Ids leave as bare JSON numbers. */
-  readonly bareIds?: boolean;
-  /** More tasks than this in flight are refused with code 23. Default no limit. */
-  readonly capacity?: number;
-  /** What the models say. Default: what follows from the request. */
-  readonly text?: FakeTextOptions;
-  /** Keep what was asked for; off for the big runs. Default true. */
-  readonly log?: boolean;
-}
-
-/** A submission that made a task. */
-export interface FakeSubmit {
-  readonly task: FakeTask;
-  readonly route: 'imagine' | 'action';
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** The tasks that were made, in ways to count them. */
-export interface FakeSubmits {
-  /** In order; only those that made a task. */
-  readonly all: readonly FakeSubmit[];
-  /** Prompt of an imagine → tasks made of it. */
-  readonly byPrompt: ReadonlyMap<string, number>;
-  /** `<parent task id> <customId>` → tasks made of it. */
-  readonly byClick: ReadonlyMap<string, number>;
-  /** `<prompt>`, or `<prompt> > <path of labels>` → tasks made of it: the same click, whatever the ids. */
-  readonly byPath: ReadonlyMap<string, number>;
-}
-
-/** Where a request leads. */
-export interface Address {
-  readonly route: FakeRequest['route'];
-  readonly speed: FakeTask['speed'];
-  /** Of a fetch or an image. */
-  readonly id: string;
-  readonly text?: TextAddress;
-}
 
 const words = {
   neutral: { path: 'img', prefix: 'IMG', errorType: 'svc_api_error' },
@@ -73,7 +23,7 @@ const increment = (map: Map<string, number>, key: string): void => {
 };
 
 /** The gateway without its HTTP: tasks in memory, and what is answered to a request. Every call is carried out at once. */
-export class FakeGateway {
+export class FakeGateway implements FakeSubmits {
   readonly apiKey: string;
   readonly basePath: string;
   readonly texts: FakeTextGateway;
@@ -82,6 +32,8 @@ export class FakeGateway {
   readonly byPrompt = new Map<string, number>();
   readonly byClick = new Map<string, number>();
   readonly byPath = new Map<string, number>();
+  readonly modals: FakeModal[] = [];
+  readonly secondModals: string[] = [];
   /** High-water mark of tasks in flight. */
   peak = 0;
   /** `http://127.0.0.1:<port>`. */
@@ -102,26 +54,10 @@ export class FakeGateway {
   }
 
   locate(path: string): Address {
-    const word = this.#words.path;
-    const unknown: Address = { route: 'unknown', speed: 'relax', id: '' };
-    if (path.startsWith('/images/'))
-      return { ...unknown, route: 'image', id: path.slice(8).split(/[.?]/, 1)[0] ?? '' };
-    if (path.startsWith('/site/')) return { ...unknown, route: 'site' };
-    if (!path.startsWith(`${this.basePath}/`)) return unknown;
-    const text = locateText(path.slice(this.basePath.length));
-    if (text !== undefined) return { ...unknown, route: text.endpoint, text };
-    const parts = path.slice(this.basePath.length + 1).split('/');
-    let speed: Address['speed'] = 'relax';
-    if (parts[0] === `${word}-fast` || parts[0] === `${word}-turbo`) {
-      speed = parts[0] === `${word}-fast` ? 'fast' : 'turbo';
-      parts.shift();
-    }
-    if (parts[0] !== word) return unknown;
-    if (parts[1] === 'submit' && parts.length === 3 && (parts[2] === 'imagine' || parts[2] === 'action'))
-      return { route: parts[2], speed, id: '' };
-    if (parts[1] === 'task' && parts.length === 4 && parts[3] === 'fetch')
-      return { route: 'fetch', speed, id: decodeURIComponent(parts[2] ?? '') };
-    return unknown;
+    const address = locate(path, this.basePath, this.#words.path);
+    return address.route === 'list' && this.#options.listing === false
+      ? { route: 'unknown', speed: 'relax', id: '' }
+      : address;
   }
 
   /** The proper answer; carries the request out. `instead`: what a model is to say. */
@@ -131,13 +67,28 @@ export class FakeGateway {
     // service.md 7.3: an unknown path leads to the public web site.
     if (route === 'unknown')
       return html('<title>301</title>', 301, { location: `${this.origin}/site${request.path}` });
-    if (route === 'image') return this.#image(request.path, address.id);
+    if (route === 'image') return this.#file(request.path, address);
     if (!this.#isKnown(route, headers)) return this.#refuse(401, 'invalid token');
     if (route === 'models') return this.#ask(request, address);
     if (route === 'fetch') return this.#fetch(address.id);
+    if (route === 'list' && address.id === 'list') return this.#list([...this.tasks.keys()]);
     if (method !== 'POST' || body === undefined) return this.#refuse(400, 'invalid request');
     if (address.text !== undefined) return this.#ask(request, address, instead);
-    return route === 'imagine' ? this.#imagine(body, address.speed) : this.#action(body, address.speed);
+    if (route === 'list') return this.#list(Array.isArray(body['ids']) ? body['ids'].map(String) : []);
+    if (!isSubmitRoute(route)) throw new Error(`${request.path} is no submission`);
+    switch (route) {
+      case 'imagine':
+        return this.#imagine(body, address.speed);
+      case 'action':
+        return this.#action(body, address.speed);
+      case 'modal':
+        return this.#modal(body);
+      case 'blend':
+      case 'describe':
+      case 'video':
+      case 'edits':
+        return this.#entry(route, body, address.speed);
+    }
   }
 
   /** service.md 5: the native endpoint takes a header of its own as well; chat takes Bearer only. */
@@ -162,7 +113,7 @@ export class FakeGateway {
   renewButtons(id: string): void {
     const task = this.#task(id);
     task.generation += 1;
-    task.buttons = buttonsAfter(task.pressed, task.number, this.#words.prefix, task.generation);
+    task.buttons = this.#buttonsOf(task);
   }
 
   #task(id: string): FakeTask {
@@ -185,55 +136,112 @@ export class FakeGateway {
   }
 
   #imagine(body: FakeSubmit['body'], speed: FakeTask['speed']): Reply {
-    if (typeof body['prompt'] !== 'string' || body['prompt'] === '') return refused(4, 'prompt_is_required');
-    return this.#submit('imagine', speed, body);
+    const { prompt } = body;
+    if (typeof prompt !== 'string' || prompt === '') return refused(4, 'prompt_is_required');
+    return this.#submit(body, { kind: 'imagine', speed, prompt, subject: prompt, path: '', films: 0 });
   }
 
   #action(body: FakeSubmit['body'], speed: FakeTask['speed']): Reply {
-    const parent = this.tasks.get(String(body['taskId']));
+    const named = this.tasks.get(String(body['taskId']));
+    const parent = named?.modal?.result ?? named;
     if (parent === undefined) return refused(3, '关联任务不存在或已失效');
     if (!parent.succeeded) return refused(4, '关联任务状态错误');
     const pressed = parent.buttons.find((b) => b.customId === body['customId']);
     if (pressed === undefined) return refused(4, 'customId is outdated');
-    return this.#submit('action', speed, body, { parent, pressed });
-  }
-
-  #submit(
-    route: FakeSubmit['route'],
-    speed: FakeTask['speed'],
-    body: FakeSubmit['body'],
-    click?: { readonly parent: FakeTask; readonly pressed: FakeButton },
-  ): Reply {
-    if (this.#open >= (this.#options.capacity ?? Infinity)) return refused(23, queueFull);
-    const task = this.#make(route, speed, body, click);
-    if (task.pressed === undefined || !wantsModal(task.pressed))
-      return this.#withId('result', task.id, { code: 1, description: 'Submit success', properties: {} });
-    return this.#withId('result', task.id, {
-      code: 21,
-      description: 'Waiting for window confirm',
-      properties: { finalPrompt: task.prompt, remix: true },
+    const { prompt, subject } = parent;
+    const remix = body['enableRemix'] === true || this.#options.remix === true;
+    const path = [parent.path, pressed.label || pressed.emoji].filter((label) => label !== '').join('/');
+    const modal = wantsModal(pressed, remix) ? { modal: {} } : {};
+    const films = filmsOf(pressed);
+    return this.#submit(body, {
+      kind: 'action',
+      speed,
+      prompt,
+      subject,
+      path,
+      films,
+      parent,
+      pressed,
+      ...modal,
     });
   }
 
-  #make(
-    route: FakeSubmit['route'],
-    speed: FakeTask['speed'],
+  #entry(
+    route: 'blend' | 'describe' | 'video' | 'edits',
     body: FakeSubmit['body'],
-    click: { readonly parent: FakeTask; readonly pressed: FakeButton } | undefined,
-  ): FakeTask {
+    speed: FakeTask['speed'],
+  ): Reply {
+    const entry = readEntry(route, body);
+    if ('status' in entry) return entry;
+    if (entry.extends !== undefined && !this.tasks.get(entry.extends)?.succeeded)
+      return refused(4, '关联任务状态错误');
+    const { prompt, asked, films } = entry;
+    return this.#submit(body, { kind: route, speed, prompt, subject: asked, path: '', films });
+  }
+
+  #modal(body: FakeSubmit['body']): Reply {
+    const task = this.tasks.get(String(body['taskId']));
+    if (task === undefined) return refused(3, '关联任务不存在或已失效');
+    const { modal, pressed } = task;
+    if (modal === undefined || pressed === undefined) return refused(4, '关联任务状态错误');
+    if (modal.result !== undefined) {
+      this.secondModals.push(task.tag);
+      return refused(4, 'The modal was submitted already');
+    }
+    if (/::Inpaint::/.test(pressed.customId) && !/^data:image\/png;base64,/.test(String(body['maskBase64'])))
+      return refused(4, 'maskBase64');
+    if (this.#open > (this.#options.capacity ?? Infinity)) return refused(23, queueFull);
+    const said = body['prompt'];
+    const prompt = typeof said === 'string' && said !== '' ? said : task.prompt;
+    const { modal: _, ...rest } = task;
+    const isSame = this.#options.modalTask === 'same';
+    const result = isSame ? task : this.#add({ ...rest, prompt });
+    if (isSame) Object.assign(task, { prompt, polls: 0 });
+    this.#script(result);
+    modal.result = result;
+    this.modals.push({ task, result, body });
+    return this.#accepted(result, 1);
+  }
+
+  #submit(body: FakeSubmit['body'], begun: Begun): Reply {
+    if (this.#open >= (this.#options.capacity ?? Infinity)) return refused(23, queueFull);
+    const { state = '' } = body;
+    const task = this.#add({ ...begun, tag: String(state) });
+    this.#script(task);
+    const { prompt, subject, path, parent, pressed } = task;
+    const asked = path === '' ? subject : `${subject} > ${path}`;
+    this.all.push({ task, route: begun.kind, body, asked });
+    if (begun.kind === 'imagine') increment(this.byPrompt, prompt);
+    if (parent !== undefined && pressed !== undefined)
+      increment(this.byClick, `${parent.id} ${pressed.customId}`);
+    increment(this.byPath, asked);
+    this.#open += 1;
+    this.peak = Math.max(this.peak, this.#open);
+    return this.#accepted(task, task.modal === undefined ? 1 : (this.#options.modalCode ?? 21));
+  }
+
+  #accepted(task: FakeTask, code: 1 | 21): Reply {
+    return this.#withId(
+      'result',
+      task.id,
+      code === 1
+        ? { code, description: 'Submit success', properties: {} }
+        : {
+            code,
+            description: 'Waiting for window confirm',
+            properties: { finalPrompt: task.prompt, remix: true },
+          },
+    );
+  }
+
+  #add(begun: Begun & { readonly tag: string }): FakeTask {
     const number = this.tasks.size + 1;
-    const prompt = click?.parent.prompt ?? String(body['prompt']);
-    const labels = click && [click.parent.path, click.pressed.label || click.pressed.emoji];
     const task: FakeTask = {
+      ...begun,
       id: this.#options.id?.(number) ?? String(1_700_000_000_000_000 + number),
       number,
-      kind: route,
-      speed,
-      prompt,
-      ...click,
-      path: labels?.filter((label) => label !== '').join('/') ?? '',
       script: {},
-      buttons: buttonsAfter(click?.pressed, number, this.#words.prefix),
+      buttons: [],
       generation: 0,
       polls: 0,
       ended: false,
@@ -242,27 +250,54 @@ export class FakeGateway {
       link: 1,
       downloads: 0,
     };
+    task.buttons = this.#buttonsOf(task);
+    this.tasks.set(task.id, task);
+    return task;
+  }
+
+  /** Asks the test how the task is to go. */
+  #script(task: FakeTask): void {
     const script = this.#options.script?.(task);
     if (script !== undefined) Object.assign(task, { script, buttons: script.buttons ?? task.buttons });
-    this.tasks.set(task.id, task);
-    this.all.push({ task, route, body });
-    if (click === undefined) increment(this.byPrompt, prompt);
-    else increment(this.byClick, `${click.parent.id} ${click.pressed.customId}`);
-    increment(this.byPath, task.path === '' ? prompt : `${prompt} > ${task.path}`);
-    this.#open += 1;
-    this.peak = Math.max(this.peak, this.#open);
-    return task;
+  }
+
+  #buttonsOf({ pressed, number, generation, films, kind }: FakeTask): FakeButton[] {
+    const makes = { films, describes: kind === 'describe' };
+    return buttonsAfter(pressed, number, this.#words.prefix, generation, makes);
   }
 
   #fetch(id: string): Reply {
     const task = this.tasks.get(id);
     if (task === undefined)
       return json({ description: 'task_no_found ', type: 'upstream_error', code: 4 }, 400);
-    const { script, pressed } = task;
+    return this.#withId('id', id, this.#look(task));
+  }
+
+  /** protocol.md 3: in no order, without what is not known. */
+  #list(ids: readonly string[]): Reply {
+    const found = [...new Set(ids)].flatMap((id) => this.tasks.get(id) ?? []).reverse();
+    const records = found.map((task) => this.#withId('id', task.id, this.#look(task)).body.toString());
+    return { ...json([]), body: Buffer.from(`[${records.join(',')}]`) };
+  }
+
+  #look(task: FakeTask): Record<string, unknown> {
+    const work = task.modal === undefined ? task : task.modal.result;
+    if (work === undefined) {
+      task.polls += 1;
+      // A script may fail it while it waits.
+      const { status } = task.script;
+      return recordOf(task, status === undefined ? waiting : { status, done: true }, this.origin);
+    }
+    const moment = this.#advance(work);
+    const lingers = task.modal !== undefined && this.#options.modalLingers === true && !moment.done;
+    return recordOf(work, lingers ? waiting : moment, this.origin);
+  }
+
+  #advance(task: FakeTask): FakeMoment {
+    const { script } = task;
     task.polls += 1;
-    const modal = pressed !== undefined && wantsModal(pressed) && script.status === undefined;
-    const done = !modal && (task.released || task.polls > (script.polls ?? this.#options.polls ?? 1));
-    const status = done ? (script.status ?? 'SUCCESS') : modal ? 'MODAL' : 'IN_PROGRESS';
+    const done = task.released || task.polls > (script.polls ?? this.#options.polls ?? 1);
+    const status = done ? (script.status ?? 'SUCCESS') : 'IN_PROGRESS';
     const success = status === 'SUCCESS';
     if (done && !task.ended) {
       task.ended = true;
@@ -273,27 +308,31 @@ export class FakeGateway {
       task.link += 1;
       task.downloads = 0;
     }
-    const link = `${this.origin}/images/${encodeURIComponent(task.id)}.png?ex=${task.link}`;
-    return this.#withId('id', task.id, {
-      action: task.kind === 'imagine' ? 'IMAGINE' : 'ACTION',
-      status,
-      progress: done ? '100%' : `${Math.min(99, task.polls * 15)}%`,
-      prompt: task.prompt,
-      imageUrl: success ? (script.imageUrl ?? link) : '',
-      failReason: done && !success ? (script.failReason ?? '[Internal error] Something went wrong') : '',
-      buttons: success ? task.buttons : [],
-      ...script.answer?.(task.polls),
-    });
+    return { status, done };
   }
 
-  #image(path: string, id: string): Reply {
+  #file(path: string, { id, output }: Address): Reply {
     const task = this.tasks.get(decodeURIComponent(id));
     if (task === undefined) return json({ error: 'midjourney_task_not_found' }, 404);
     if (!path.endsWith(`?ex=${task.link}`) || task.downloads >= (this.#options.downloads ?? Infinity))
       return json({ error: 'This content is no longer available.' }, 403);
     task.downloads += 1;
     const { width, height } = this.#options.image ?? { width: 8, height: 8 };
+    if (output !== undefined) {
+      const body = makeFilm(task.script.film ?? task.number, width, height + output);
+      return { status: 200, headers: { 'content-type': 'video/mp4' }, body };
+    }
     const body = task.script.image ?? makePng(task.number, width, height);
     return { status: 200, headers: { 'content-type': 'image/png' }, body };
   }
 }
+
+/** What is known of a task when it begins, but for what every task begins with. */
+type Begun = Pick<
+  FakeTask,
+  'speed' | 'prompt' | 'subject' | 'path' | 'films' | 'parent' | 'pressed' | 'modal'
+> & {
+  readonly kind: FakeSubmit['route'];
+};
+
+const waiting: FakeMoment = { status: 'MODAL', done: false };

@@ -1,5 +1,5 @@
 /**
- * A scripted gateway on 127.0.0.1: imagine, action, fetch and the images, generate, chat and models, small and quick,
+ * A scripted gateway on 127.0.0.1: the whole image workflow, generate, chat and models, small and quick,
  * for every test that needs a service. Deterministic: ids are counted, tasks advance by being polled, nothing looks at a clock. It shares
  * no code with src/, so that it cannot share its mistakes.
  *
@@ -11,8 +11,11 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { type Address, FakeGateway, type FakeGatewayOptions, type FakeSubmits } from './fake-gateway.ts';
+import { type Address, submitRoutes } from './fake-address.ts';
+import { FakeGateway } from './fake-gateway.ts';
+import type { FakeGatewayOptions } from './fake-options.ts';
 import { faultReply, json, type Reply, send, spoil } from './fake-reply.ts';
+import type { FakeSubmits } from './fake-submits.ts';
 import type { FakeTask } from './fake-task.ts';
 import type { FakeTexts } from './fake-text.ts';
 import {
@@ -28,8 +31,8 @@ import {
 } from './faults.ts';
 
 export type { FakeAsk } from './fake-ask.ts';
-export type { FakeSubmit, FakeSubmits } from './fake-gateway.ts';
 export type { FakeSaying, FakeSays } from './fake-saying.ts';
+export type { FakeModal, FakeSubmit, FakeSubmits } from './fake-submits.ts';
 export type { FakeButton, FakeTask, TaskScript } from './fake-task.ts';
 export type { FakeTexts } from './fake-text.ts';
 export type { FakeRequest, FakeRoute, Fault, FaultAction, FaultSchedule, FaultScript } from './faults.ts';
@@ -61,7 +64,7 @@ export interface FakeService {
   readonly peak: { readonly requests: number; readonly tasks: number };
   /** Requests for images or for the redirect's site that carried the key. */
   readonly strayKeys: number;
-  /** Sets a fault. The first set that hits a request wins. `submit` is imagine and action. */
+  /** Sets a fault. The first set that hits a request wins. `submit` is every submission of image work. */
   fault(
     route: FakeRoute | 'submit' | 'any',
     action: FaultAction | FaultScript,
@@ -205,7 +208,7 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
 
 function routesOf(route: FakeRoute | 'submit' | 'any'): readonly FakeRoute[] {
   if (route === 'any') return fakeRoutes;
-  return route === 'submit' ? ['imagine', 'action'] : [route];
+  return route === 'submit' ? submitRoutes : [route];
 }
 
 /** Undefined for what is no JSON object: that is answered with 400. */

@@ -21,6 +21,8 @@ export interface TaskScript {
   imageUrl?: string;
   /** Instead of the generated PNG. */
   image?: Buffer;
+  /** Another seed of the generated films than its number. */
+  film?: number;
   /** Members that replace or join those of the fetch answer, at each poll; `n` counts polls from 1. */
   answer?: (n: number) => Record<string, unknown>;
 }
@@ -29,16 +31,25 @@ export interface FakeTask {
   readonly id: string;
   /** Counts from 1, in order of creation. */
   readonly number: number;
-  readonly kind: 'imagine' | 'action';
+  /** `action` also of what a modal began. */
+  readonly kind: 'imagine' | 'action' | 'blend' | 'describe' | 'video' | 'edits';
   readonly speed: 'relax' | 'fast' | 'turbo';
-  /** An action has its parent's. */
-  readonly prompt: string;
+  /** An action has its parent's, or what its modal was answered with. */
+  prompt: string;
+  /** What its first ancestor was asked for: the prompt of an imagine, else the body in a word. */
+  readonly subject: string;
+  /** The caller's tag (`state`, protocol.md 1.2). */
+  readonly tag: string;
+  /** Films that it ends with. */
+  readonly films: number;
+  /** Its button has opened a modal; `result` works on the answer: another task, or this one. */
+  readonly modal?: { result?: FakeTask };
   /** Of an action: the task whose button was pressed, and that button. */
   readonly parent?: FakeTask;
   readonly pressed?: FakeButton;
   /** Button labels (or emoji) from the imagine to this task, joined by `/`: `U1/Vary (Strong)`. */
   readonly path: string;
-  readonly script: TaskScript;
+  script: TaskScript;
   buttons: readonly FakeButton[];
   /** How often its customIds were renewed. */
   generation: number;
@@ -100,14 +111,43 @@ export function upscaledButtons(task: number, prefix = 'IMG', generation = 0): F
   ];
 }
 
-/** What a button's task offers: one image after an upscale (without a second upscale after a second), else a grid. */
+/** One button for each film, or those of a single one (protocol.md 4). */
+function filmButtons(films: number, task: number, prefix: string, generation: number): FakeButton[] {
+  const id = jobId(task, generation);
+  if (films === 1)
+    return ['high', 'low'].map((motion) =>
+      button(
+        `${prefix}::JOB::animate_${motion}_extend::1::${id}`,
+        `Extend (${motion === 'high' ? 'High' : 'Low'} motion)`,
+        '🎞️',
+      ),
+    );
+  return Array.from({ length: films }, (_, n) =>
+    button(`${prefix}::JOB::video_virtual_upscale::${n + 1}::${id}`, `U${n + 1}`),
+  );
+}
+
+/** The buttons of a describe: they name no job (protocol.md 4). */
+const describeButtons = (prefix: string): FakeButton[] => [
+  ...['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, n) => button(`${prefix}::Job::PicReader::${n + 1}`, '', emoji)),
+  button(`${prefix}::Job::PicReader::all`, 'Imagine all', '🎉'),
+];
+
+/** How many films a button makes. */
+export const filmsOf = ({ customId }: FakeButton): number =>
+  /::video_virtual_upscale::/.test(customId) ? 1 : /::animate_/.test(customId) ? 4 : 0;
+
+/** What a task offers: one image after an upscale (without a second upscale after a second), films, prompts, else a grid. */
 export function buttonsAfter(
   pressed: FakeButton | undefined,
   task: number,
   prefix: string,
   generation = 0,
+  { films = 0, describes = false } = {},
 ): FakeButton[] {
   const id = pressed?.customId ?? '';
+  if (describes) return describeButtons(prefix);
+  if (films > 0) return filmButtons(films, task, prefix, generation);
   if (id.includes('::upsample::')) return upscaledButtons(task, prefix, generation);
   if (id.includes('::upsample_')) {
     return upscaledButtons(task, prefix, generation).filter((b) => !/upsample_|pan_/.test(b.customId));
@@ -115,5 +155,7 @@ export function buttonsAfter(
   return gridButtons(task, prefix, generation);
 }
 
-/** Clicks that wait for a modal (service.md 2.3). */
-export const wantsModal = (pressed: FakeButton): boolean => /::(Inpaint|CustomZoom)::/.test(pressed.customId);
+/** Clicks that wait for a modal (service.md 2.3, protocol.md 3). @param remix the click, or the account, asks for Remix */
+export const wantsModal = ({ customId }: Pick<FakeButton, 'customId'>, remix = false): boolean =>
+  /::(Inpaint|CustomZoom|PicReader::\d)(::|$)/.test(customId) ||
+  (remix && /::(variation|low_variation|high_variation|reroll|pan_[a-z]+|animate_[a-z_]+)::/.test(customId));

@@ -2,11 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import type { FakeSaying, FakeSays } from './fake-saying.ts';
 
-/** `chat`: streams too; `site`: the web site that redirects lead to; `unknown`: any path the gateway does not have. */
+/** `list`: of several tasks; `image`: of films too; `chat`: streams too; `site`: the web site that redirects lead to; `unknown`: any path the gateway does not have. */
 export const fakeRoutes = [
   'imagine',
   'action',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
   'fetch',
+  'list',
   'image',
   'generate',
   'stream',

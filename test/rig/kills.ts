@@ -1,12 +1,13 @@
 import { cli, startCli } from './cli.ts';
 import { DurableTexts } from './durable-texts.ts';
 import type { FakeService } from './fake-service.ts';
+import { fakeRoutes } from './faults.ts';
 import { comparable, type ManifestRow } from './manifest.ts';
 import { aimedKill, hasHappened, type Mishap, type Moment, mishapEnv } from './mishap.ts';
-import { contents, doubtful, openPlace } from './run-place.ts';
+import { contents, doubtful, openPlace, repeated } from './run-place.ts';
 import { seededRandom } from './virtual-run.ts';
 
-const routes = ['imagine', 'action', 'fetch', 'image', 'generate', 'stream', 'chat'] as const;
+const routes = fakeRoutes.filter((route) => route !== 'models' && route !== 'site' && route !== 'unknown');
 
 /** Resolves once the service has got `more` further requests. */
 async function heard(service: FakeService, more: number): Promise<void> {
@@ -23,13 +24,17 @@ export interface KilledRun {
   readonly aimed: readonly Mishap[];
   /** Of the service, over all starts. */
   readonly tasks: number;
-  /** Jobs that were in doubt when the last undisturbed start had ended, by what they ask for. */
+  /** Keys of the jobs that were in doubt when the last undisturbed start had ended. */
   readonly doubtful: readonly string[];
   /** Exit codes of that start, and of the one that then retried what was in doubt. */
   readonly codes: readonly [number | undefined, number | undefined];
   readonly stderr: string;
-  /** Tasks by what was asked, where there were several without a doubt to explain it. */
-  readonly duplicates: readonly (readonly [string, number])[];
+  /** What was asked for several times without a doubt to explain it: never anything. */
+  readonly duplicates: readonly string[];
+  /** Jobs whose modal was answered though it had been: never any. */
+  readonly secondModals: readonly string[];
+  /** Modals that were answered. */
+  readonly modals: number;
   /** Text calls that were made again though their answer had been durable: never any. */
   readonly askedAgain: readonly string[];
   /** Text calls of all starts, different ones, and those of which a kill left a durable answer. */
@@ -135,7 +140,9 @@ export async function killAgainAndAgain({
     doubtful: inDoubt,
     codes: [last.code, settled.code],
     stderr: `${last.stderr}\n${settled.stderr}`,
-    duplicates: [...service.submits.byPath].filter(([path, count]) => count > 1 && !inDoubt.includes(path)),
+    duplicates: repeated(service, inDoubt),
+    secondModals: service.submits.secondModals,
+    modals: service.submits.modals.length,
     askedAgain: durable.askedAgain(service.texts),
     texts: {
       calls: [...service.texts.byName.values()].reduce((sum, count) => sum + count, 0),

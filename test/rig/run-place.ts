@@ -9,11 +9,15 @@ import { type Mishap, mishapEnv } from './mishap.ts';
 import { makePng } from './png.ts';
 
 /** The same picture for the same request, so that manifests of two runs can be compared. */
-const samePictures = (task: FakeTask): { readonly image: Buffer } => {
+const samePictures = ({
+  subject,
+  prompt,
+  path,
+}: FakeTask): { readonly image: Buffer; readonly film: number } => {
   let hash = 7;
-  for (const character of `${task.prompt}>${task.path}`)
+  for (const character of `${subject}>${prompt}>${path}`)
     hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return { image: makePng(hash) };
+  return { image: makePng(hash), film: hash };
 };
 
 /** A service, a pipeline, and the folder it runs in. */
@@ -65,7 +69,7 @@ export async function contents(directory: string): Promise<ReadonlyMap<string, s
   const found = new Map<string, string>();
   for (const name of names.toSorted()) {
     // Answers hold ids that the service counts.
-    const isArtifact = /\.(?:png|txt|json)$/.test(name) && /^(?:images|text)\//.test(name);
+    const isArtifact = /\.(?:png|mp4|txt|json)$/.test(name) && /^(?:images|text|video)\//.test(name);
     const isSame = isArtifact && !name.endsWith('.answer.json');
     const hash = createHash('sha256');
     if (isSame) hash.update(await readFile(join(directory, name)));
@@ -74,31 +78,36 @@ export async function contents(directory: string): Promise<ReadonlyMap<string, s
   return found;
 }
 
-/** What was asked for more than once: `<prompt>`, or `<prompt> > <path of labels>`. */
-const repeated = ({ submits }: FakeService): readonly string[] =>
-  [...submits.byPath].filter(([, count]) => count > 1).map(([path]) => path);
+/**
+ * What was asked for more than once, in the service's words, and not only by jobs that are in doubt: of each request one
+ * task at most is nobody's doubt.
+ *
+ * @param inDoubt keys of jobs
+ */
+export const repeated = ({ submits }: FakeService, inDoubt: readonly string[] = []): readonly string[] =>
+  [...submits.byPath]
+    .filter(([, count]) => count > 1)
+    .map(([asked]) => asked)
+    .filter((asked) => submits.all.some((made) => made.asked === asked && !inDoubt.includes(made.task.tag)));
 
-/** What the rows in doubt ask for, in the same words. */
-export const doubtful = (rows: readonly ManifestRow[]): readonly string[] =>
-  rows
-    .filter(({ status }) => status === 'in-doubt')
-    .map(({ prompt = '', branch = '', button = '' }) => {
-      // A branch is named as the file names it; where that is a template, the service knows it by its button.
-      const path = branch.includes('{{') ? button : branch;
-      return path === '' ? prompt : `${prompt} > ${path}`;
-    });
+/** Keys of the jobs in doubt. */
+export const doubtful = (rows: readonly ManifestRow[]): readonly string[] => [
+  ...new Set(rows.filter(({ status }) => status === 'in-doubt').map(({ job = '' }) => job)),
+];
 
 /** What became of a run that was broken off, once the same command has been given again. */
 export interface Settled {
   /** Exit codes of that command, and of the last one. */
   readonly codes: readonly [number, number];
   readonly err: string;
-  /** What that command left in doubt; a second one then retried it. */
+  /** Keys of the jobs that that command left in doubt; a second one then retried them. */
   readonly inDoubt: readonly string[];
   /** What was asked for twice before anybody allowed it: never anything. */
   readonly silently: readonly string[];
   /** What was asked for twice though it was not in doubt: never anything. */
   readonly unexplained: readonly string[];
+  /** Jobs whose modal was answered though it had been: never any. */
+  readonly secondModals: readonly string[];
   readonly rows: readonly ManifestRow[];
   readonly files: ReadonlyMap<string, string>;
   /** Different things that were asked for. */
@@ -117,7 +126,8 @@ export async function settle(place: RunPlace): Promise<Settled> {
     err: `${next.err}\n${last.err}`,
     inDoubt,
     silently,
-    unexplained: repeated(service).filter((path) => !inDoubt.includes(path)),
+    unexplained: repeated(service, inDoubt),
+    secondModals: service.submits.secondModals,
     rows: comparable(await place.rows()),
     files: await contents(directory),
     asked: service.submits.byPath.size,

@@ -1,0 +1,40 @@
+import type { FakeTask, TaskScript } from './fake-task.ts';
+import type { FakeTextOptions } from './fake-text.ts';
+
+/** How the gateway behaves when nothing goes wrong. */
+export interface FakeGatewayOptions {
+  /** Default `test-key`. */
+  readonly apiKey?: string;
+  /** Path the API lies under, for example `/proxy/v2`. Default none. */
+  readonly basePath?: string;
+  /** Default `neutral`: `/img`, `IMG::`; `midjourney-proxy`: `/mj`, `MJ::`. */
+  readonly names?: 'neutral' | 'midjourney-proxy';
+  /** Polls that see a task unfinished before one sees it finished. Default 1. */
+  readonly polls?: number;
+  /** How single tasks go. Called when the task is made, and when its modal is answered. */
+  readonly script?: (task: FakeTask) => TaskScript | undefined;
+  /** Pixels of the images. Default 8 by 8. */
+  readonly image?: { readonly width: number; readonly height: number };
+  /** A link answers this often, then 403 until the task is fetched again (which gives a fresh link). Default always. */
+  readonly downloads?: number;
+  /** Task ids by number. Default 16 digits, counted. */
+  readonly id?: (n: number) => string;
+  /** Ids leave as bare JSON numbers. */
+  readonly bareIds?: boolean;
+  /** More tasks than this in flight are refused with code 23. Default no limit. */
+  readonly capacity?: number;
+  /** What a click that opens a modal is answered with: 21, or 1 so that only a poll shows MODAL (protocol.md, fact 1). Default 21. */
+  readonly modalCode?: 1 | 21;
+  /** An answered modal makes another task, or the waiting one goes on (protocol.md 3). Default `new`. */
+  readonly modalTask?: 'new' | 'same';
+  /** The task that was asked goes on showing MODAL until the work is done (protocol.md, fact 4). Default false. */
+  readonly modalLingers?: boolean;
+  /** Every variation, reroll, pan and animation opens a modal, as of an account with Remix on. Default: only with enableRemix. */
+  readonly remix?: boolean;
+  /** Tasks can be listed, all of them or by id (protocol.md 3). Default true. */
+  readonly listing?: boolean;
+  /** What the models say. Default: what follows from the request. */
+  readonly text?: FakeTextOptions;
+  /** Keep what was asked for; off for the big runs. Default true. */
+  readonly log?: boolean;
+}
