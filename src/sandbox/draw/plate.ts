@@ -93,26 +93,33 @@ async function mixed(
   const contrast = [0.4, 1.6, 2.6, 4][frame.pose] ?? 1.6;
   const out = Buffer.alloc(first.length);
   const weights = new Float64Array(layers.length);
-  for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
+  for (let top = 0; top < height; top += patch) {
+    for (let left = 0; left < width; left += patch) {
       let sum = 0;
       for (const [index, wave] of waves.entries()) {
-        const along = (x / width) * Math.cos(wave.angle) + (y / height) * Math.sin(wave.angle);
+        const along = (left / width) * Math.cos(wave.angle) + (top / height) * Math.sin(wave.angle);
         const weight = Math.exp(contrast * Math.sin((along / wave.length) * 2 * Math.PI + wave.phase));
         weights[index] = weight;
         sum += weight;
       }
-      const at = (y * width + x) * 3;
-      for (let channel = 0; channel < 3; channel += 1) {
-        let value = 0;
-        for (const [index, layer] of layers.entries())
-          value += (layer[at + channel] ?? 0) * (weights[index] ?? 0);
-        out[at + channel] = Math.round(value / sum);
+      for (let index = 0; index < weights.length; index += 1) weights[index] = (weights[index] ?? 0) / sum;
+      const right = Math.min(width, left + patch);
+      for (let y = top; y < Math.min(height, top + patch); y += 1) {
+        for (let at = (y * width + left) * 3; at < (y * width + right) * 3; at += 1) {
+          let value = 0;
+          for (let index = 0; index < layers.length; index += 1) {
+            value += (layers[index]?.[at] ?? 0) * (weights[index] ?? 0);
+          }
+          out[at] = Math.round(value);
+        }
       }
     }
   }
   return out;
 }
+
+/** Side of the squares, in pixels, within which the mixture is the same: too small to be seen, and much less to reckon. */
+const patch = 4;
 
 /** Most pixels of an image that is decoded. */
 export const mostPixels = 64_000_000;

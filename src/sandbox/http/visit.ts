@@ -13,7 +13,6 @@ import type { Ledger } from './ledger.ts';
 import { type Members, readMembers } from './members.ts';
 import { errorReply, jsonReply, type Reply } from './reply.ts';
 import type { RequestIds } from './request-id.ts';
-import type { Route } from './route.ts';
 
 /** What the service is made of. */
 export interface ServiceParts {
@@ -44,9 +43,6 @@ export interface Visit {
   readonly requestId: string;
   readonly effects: readonly FaultEffect[];
 }
-
-/** Answers one endpoint. */
-export type Endpoint = (parts: ServiceParts, route: Route, visit: Visit) => Promise<Reply> | Reply;
 
 /** The error envelope of service.md 7.1. */
 export function refusal(
