@@ -44,9 +44,17 @@ const byKind: Readonly<Record<string, string>> = {
   service: 'The operator of the service can find the request by its id.',
 };
 
-/** What a failure means for the user, where more can be said than the error does. */
-export const adviceFor = (code: string): string | undefined =>
-  byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
+/** What a failure of a job means for the user, where more can be said than the error does. */
+export function adviceFor(
+  code: string,
+  { kind, attempts }: Pick<JobRecord, 'kind' | 'attempts'>,
+): string | undefined {
+  if (isTextKind(kind) && code.startsWith('download.'))
+    return attempts === 0
+      ? 'An image that it shows could not be brought in; nothing was asked, and nothing is paid.'
+      : 'If it is an image of its own answer that could not be kept, trying again asks, and pays, anew.';
+  return byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
+}
 
 /** What can be done about a job now; the commands as they are typed. */
 export function nextSteps(
@@ -82,7 +90,8 @@ export function nextSteps(
           command: `${run} --retry-failed --code ${quoted(error?.code ?? '')}`,
           does: 'tries all again that failed for this reason',
         },
-        ...(error?.code.startsWith('download.') ? [] : [redo]),
+        // An image that is made is only brought in: to make it anew would pay twice.
+        ...(error?.code.startsWith('download.') && !isText ? [] : [redo]),
       ];
     case 'pending': {
       const held = inputs.find((input) => input.status !== undefined && input.status !== 'done');

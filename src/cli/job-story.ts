@@ -122,7 +122,7 @@ export function readStory(
   const inputs = [...new Set(needsOf(record))].map((input) => mention(input, state.get(input)));
   const { children, more } = childrenOf(key, state);
   const prompt = nearestPrompt(record, state);
-  const advice = error === undefined ? undefined : adviceFor(error.code);
+  const advice = error === undefined ? undefined : adviceFor(error.code, record);
   return {
     directory: relative(io.cwd, directory) || '.',
     running,

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { adviceFor, nextSteps } from '../../src/cli/job-advice.ts';
+import { imagineRecord, textRecord } from '../rig/jobs.ts';
+
+const commands = {
+  run: 'promptpress run set.yaml',
+  status: 'promptpress status set.yaml',
+  resolve: () => 'promptpress resolve',
+} as unknown as Parameters<typeof nextSteps>[1];
+
+describe('a download that failed', () => {
+  const code = 'download.connection';
+  const error = { code, message: 'Gone.' };
+
+  it('of a task is made and paid, and is not made anew', () => {
+    const record = imagineRecord({ status: 'failed', error, attempts: 1 });
+    expect(adviceFor(code, record)).toMatch(/made and paid/);
+    const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
+      (step) => step.command,
+    );
+    expect(commandsOf).toEqual(['promptpress run set.yaml --retry-failed --code download.connection']);
+  });
+
+  it('of an image that a text step shows was never asked; one of its answer is paid again', () => {
+    expect(adviceFor(code, textRecord({ attempts: 0 }))).toMatch(/nothing is paid/);
+    const record = textRecord({ status: 'failed', error, attempts: 1 });
+    expect(adviceFor(code, record)).toMatch(/pays, anew/);
+    const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
+      (step) => step.command,
+    );
+    expect(commandsOf).toContain(`promptpress run set.yaml --redo ${record.key}`);
+  });
+});
