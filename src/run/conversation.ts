@@ -121,14 +121,14 @@ function saidBy(record: JobRecord, finished: boolean): readonly Said[] {
   return [...rounds, { role: 'model', parts: answer.parts.map((part) => saidPart(part, record)) }];
 }
 
-function saidPart(part: Value, { artifacts, origin }: JobRecord): SaidPart {
+function saidPart(part: Value, { key, artifacts, origin }: JobRecord): SaidPart {
   const inline = isMapping(part) ? part['inlineData'] : undefined;
   const output = isMapping(inline) ? inline['output'] : undefined;
   if (output === undefined) return { part };
   const artifact = artifacts.find((one) => one.output === output);
   if (artifact === undefined)
     throw new MissingInput(
-      `The answer of step ${origin.step} in cell ${origin.cell} has an image that was not kept (keep: false), so it cannot be continued.`,
+      `The answer of step ${origin.step} in cell ${origin.cell} has an image that was not kept (keep: false), so it cannot be continued. Run with --redo ${key} to make it again.`,
     );
   return { part, image: shownArtifact(artifact) };
 }

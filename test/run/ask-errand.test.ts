@@ -199,6 +199,26 @@ describe('a text call', () => {
     expect([asked.length, outgoing.held]).toEqual([0, 0]);
   });
 
+  it('is not made when it continues an answer whose image was never kept, and says how to have that', async () => {
+    const drawn = textRecord({
+      ...generate({ fields: { prompt: 'Draw.' } }),
+      key: 'drawn',
+      status: 'done',
+      keep: false,
+      text: {
+        candidates: [
+          { text: '', isJson: false, parts: [{ inlineData: { mimeType: 'image/png', output: 1 } }] },
+        ],
+      },
+    });
+    const { asked, carryOut } = rig([drawn]);
+    expect(await carryOut(textRecord(generate({ continues: 'drawn' })))).toMatchObject({
+      kind: 'unread',
+      error: { code: 'input.missing', message: expect.stringMatching(/--redo drawn to make it again\.$/) },
+    });
+    expect(asked).toEqual([]);
+  });
+
   it('is not made for a schema that no answer could keep to', async () => {
     const { asked, carryOut } = rig();
     const fields = { model: 'm', prompt: 'x', responseSchema: { type: 'whole number' } };
