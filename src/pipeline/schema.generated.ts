@@ -142,7 +142,7 @@ export type Selector = string;
  */
 export type ModalPrompt = string;
 /**
- * Which part is repainted: white is repainted, black is kept. A PNG file relative to the pipeline, `{ file: masks/neck.png, invert: true }`, or `{ shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }` in fractions of the image. Brought to the image's size, and turned into what the endpoint takes.
+ * Which part is repainted: white is repainted, black is kept. A PNG file relative to the pipeline, `{ file: masks/neck.png, invert: true }`, or `{ shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }` in fractions of the image, drawn in its size. A file must have the size of the image. Turned into what the endpoint takes.
  */
 export type Mask =
   | string
@@ -1844,7 +1844,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "mask": {
       "title": "Mask",
-      "description": "Which part is repainted: white is repainted, black is kept. A PNG file relative to the pipeline, `{ file: masks/neck.png, invert: true }`, or `{ shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }` in fractions of the image. Brought to the image's size, and turned into what the endpoint takes.",
+      "description": "Which part is repainted: white is repainted, black is kept. A PNG file relative to the pipeline, `{ file: masks/neck.png, invert: true }`, or `{ shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }` in fractions of the image, drawn in its size. A file must have the size of the image. Turned into what the endpoint takes.",
       "type": [
         "string",
         "object"
