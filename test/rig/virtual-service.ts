@@ -190,6 +190,11 @@ export class VirtualService {
     return { ok: true, value: { kind: 'accepted', taskId: this.#answered(taskId, at), code: 1 } };
   }
 
+  /** A modal that was lost for the run has reached its task all the same. */
+  arrive(taskId: string): void {
+    this.#answered(taskId, this.tasks.get(taskId)?.submit.at ?? 0);
+  }
+
   /** The work begins. @returns the id of its task */
   #answered(taskId: string, at: number): string {
     const open = this.tasks.get(taskId);
