@@ -5,7 +5,7 @@ import { drawAbstract } from './abstract.ts';
 import { drawBackdrop, drawForeground } from './backdrop.ts';
 import { type Mood, paletteOf, tinted } from './palette.ts';
 import { Pen } from './pen.ts';
-import { drawPlaced, type Placed } from './placed.ts';
+import { drawAdded, drawPlaced, type Placed } from './placed.ts';
 import type { Random } from './random.ts';
 import type { Scene, Shape } from './shape.ts';
 import { animalPoses, drawAnimal } from './subject.ts';
@@ -33,9 +33,13 @@ export function composeScene(frame: Frame, placed?: Placed): Scene {
     theme.setting !== undefined ||
     theme.mood !== undefined ||
     theme.moon;
-  if (known) drawLandscape(pen, world, theme, palette, random, mood, placed);
+  const own = themeOf(frame.text).animal;
+  // The same animal again, with something: it stands where it stood, and the something is new.
+  const again = placed !== undefined && own !== undefined && theme.animal === own;
+  if (known) drawLandscape(pen, world, theme, palette, random, mood, again ? undefined : placed);
   else drawAbstract(pen, world, palette, frame.pose);
-  if (placed !== undefined && !known) drawPlaced(pen, world, theme, palette, placed);
+  if (again) drawAdded(pen, palette, placed);
+  else if (placed !== undefined && !known) drawPlaced(pen, world, theme, palette, placed);
   return {
     shapes: pen.shapes.filter((shape) => isSeen(shape, world.box)),
     mood: { light: palette.sky[2], dark: palette.land[3], accent: palette.accent },

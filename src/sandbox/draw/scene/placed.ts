@@ -32,20 +32,9 @@ export function drawPlaced(pen: Pen, world: World, theme: Theme, palette: Palett
   const words = themeOf(placed.text);
   const { left, right, top, bottom } = placed.box;
   const random = new Random(`${placed.seed}/placed`);
-  const colour = colourNamed(placed.text);
-  const own: Palette = colour === undefined ? palette : { ...palette, accent: colour };
+  const own = colouredBy(placed, palette);
   const [width, height] = [right - left, bottom - top];
-  // Something new lies in this light everywhere, however small the subject in it is.
-  pen.as('air').area(
-    [
-      [left - width, top - height, 1],
-      [right + width, top - height, 1],
-      [right + width, bottom + height, 1],
-      [left - width, bottom + height, 1],
-    ],
-    own.accent,
-    0.14,
-  );
+  drawLight(pen, placed.box, own);
   const subject = pen.as('subject');
   const place = subject.at((left + right) / 2, (top + bottom) / 2, Math.min(width, height) / unit);
   if (theme.animal !== undefined) {
@@ -55,7 +44,40 @@ export function drawPlaced(pen: Pen, world: World, theme: Theme, palette: Palett
   } else if (theme.thing !== undefined) {
     drawThing(place.at(0, 430, 2), theme.thing, own, random, theme.snow);
   } else if (!saysOfLand(words)) {
-    const [x, y] = [width / Math.min(width, height), height / Math.min(width, height)];
-    drawDrapery(place.at(0, 0, Math.max(x, y) * 1.04), own.accent, random);
+    drawCloth(pen, own, placed);
   }
+}
+
+/** What a prompt adds to a subject that is there already, such as the scarf of a fox: cloth of the colour it names. */
+export function drawAdded(pen: Pen, palette: Palette, placed: Placed): void {
+  const own = colouredBy(placed, palette);
+  drawLight(pen, placed.box, own);
+  drawCloth(pen, own, placed);
+}
+
+function colouredBy({ text }: Placed, palette: Palette): Palette {
+  const colour = colourNamed(text);
+  return colour === undefined ? palette : { ...palette, accent: colour };
+}
+
+/** Something new lies in this light everywhere in the box, however small the subject in it is. */
+function drawLight(pen: Pen, { left, right, top, bottom }: Box, { accent }: Palette): void {
+  const [width, height] = [right - left, bottom - top];
+  pen.as('air').area(
+    [
+      [left - width, top - height, 1],
+      [right + width, top - height, 1],
+      [right + width, bottom + height, 1],
+      [left - width, bottom + height, 1],
+    ],
+    accent,
+    0.08,
+  );
+}
+
+function drawCloth(pen: Pen, { accent }: Palette, { box, seed }: Placed): void {
+  const { left, right, top, bottom } = box;
+  const size = (Math.max(right - left, bottom - top) / unit) * 1.04;
+  const place = pen.as('subject').at((left + right) / 2, (top + bottom) / 2, size);
+  drawDrapery(place, accent, new Random(`${seed}/cloth`));
 }
