@@ -17,7 +17,8 @@ const byCode: Readonly<Record<string, string>> = {
   'button.missing':
     'Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
   'button.ambiguous': 'Name one of the buttons exactly, or fan out with a wildcard.',
-  'modal.unanswered': 'Press a button that asks for nothing more.',
+  'modal.unanswered':
+    'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
   'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',

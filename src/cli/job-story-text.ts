@@ -154,6 +154,13 @@ const outcomes: Readonly<Record<string, string>> = {
   'user.retry': 'you let it be submitted again',
 };
 
+/** Of the answer to a dialog, what became of that. */
+function outcomeWords(outcome: string): string {
+  const [, ofModal] = /^modal\.(.+)$/.exec(outcome) ?? [];
+  if (ofModal !== undefined) return `dialog answered: ${outcomes[ofModal] ?? printable(ofModal)}`;
+  return outcomes[outcome] ?? printable(outcome);
+}
+
 function historyLines({ history, attempts }: JobStory): readonly string[] {
   if (history.length === 0) return [];
   return [
@@ -162,7 +169,7 @@ function historyLines({ history, attempts }: JobStory): readonly string[] {
     ...history.map(({ at, outcome, taskId, error }) => {
       const task = taskId === undefined ? '' : `: task ${printable(taskId)}`;
       const why = error === undefined ? '' : `: ${errorWords(error)}`;
-      return `  ${at}  ${outcomes[outcome] ?? printable(outcome)}${task}${why}`;
+      return `  ${at}  ${outcomeWords(outcome)}${task}${why}`;
     }),
   ];
 }

@@ -33,7 +33,9 @@ function decided(record: JobRecord, decision: Decision, now: number): JobRecord 
   switch (decision.kind) {
     case 'task': {
       const { taskId, price } = decision;
-      const cost = price === undefined ? record.cost : (record.cost ?? 0) + price;
+      // What its button costs was counted when the dialog opened.
+      const isCounted = price === undefined || record.modal !== undefined;
+      const cost = isCounted ? record.cost : (record.cost ?? 0) + price;
       return become(record, 'running', { taskId, tries: 0, cost, error: undefined, finishedAt: undefined });
     }
     case 'drop':
