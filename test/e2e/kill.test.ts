@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { killAgainAndAgain } from '../rig/kills.ts';
 import { byStatus } from '../rig/manifest.ts';
 import { calmRun } from '../rig/run-place.ts';
-import { fortyCells, twentyTexts } from './pipelines.ts';
+import { everyKind, fortyCells, tenOfEveryKind, twentyTexts } from './pipelines.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261);
 const kills = 10;
@@ -27,6 +27,23 @@ describe(`a run that is killed ${kills} times (SEED=${seed})`, () => {
     expect(rows).toEqual(calm.rows);
     expect(files).toEqual(calm.files);
     expect(calm.tasks).toBe(jobs);
+  }, 120_000);
+
+  it('answers no modal twice, and pays once for blends, descriptions, films and edits too', async () => {
+    const killed = await killAgainAndAgain({ pipeline: tenOfEveryKind, kills, seed, most: 60, aimed: 0.5 });
+    const { tasks, modals, doubtful, codes, stderr, duplicates, secondModals, rows, files } = killed;
+    console.log(
+      `killed ${killed.timed} times from without, ${killed.aimed.length} times at a chosen call: ` +
+        `${tasks} tasks and ${modals} modals for ${10 * everyKind.jobs} jobs, ${doubtful.length} were in doubt`,
+    );
+    expect(codes, stderr).toEqual([doubtful.length > 0 ? 5 : 0, 0]);
+    expect(byStatus(rows)).toEqual({ done: 10 * everyKind.rows });
+    expect([duplicates, secondModals]).toEqual([[], []]);
+    expect(tasks).toBeLessThanOrEqual(10 * everyKind.jobs + doubtful.length);
+    const calm = await calmRun(tenOfEveryKind);
+    expect(rows).toEqual(calm.rows);
+    expect(files).toEqual(calm.files);
+    expect(calm.tasks).toBe(10 * everyKind.jobs);
   }, 120_000);
 
   it('asks for no text again whose answer was durable, and ends with what an undisturbed run ends with', async () => {

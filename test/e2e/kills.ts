@@ -2,7 +2,7 @@
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { type KillOptions, killAgainAndAgain } from '../rig/kills.ts';
 import { type CalmRun, calmRun } from '../rig/run-place.ts';
-import { fortyCells, twentyTexts } from './pipelines.ts';
+import { fortyCells, tenOfEveryKind, twentyTexts } from './pipelines.ts';
 
 const { values } = parseArgs({
   options: { kills: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
@@ -19,15 +19,17 @@ const kinds: readonly Omit<KillOptions, 'pipeline' | 'kills' | 'seed'>[] = [
   { most: 10, aimed: 1 },
 ];
 
-/** Pictures alone, and pictures with texts, in turn. */
-const pipelines = [fortyCells, twentyTexts];
-const calms = [await calmRun(fortyCells), await calmRun(twentyTexts)];
+/** Pictures alone, every kind of image work, and pictures with texts, in turn. */
+const pipelines = [fortyCells, tenOfEveryKind, twentyTexts];
+const calms: CalmRun[] = [];
+for (const pipeline of pipelines) calms.push(await calmRun(pipeline));
 /** How many were aimed at each call. */
 const aimedAt: Record<string, number> = {};
 let timed = 0;
 let aimed = 0;
 let tasks = 0;
 let jobs = 0;
+let modals = 0;
 let calls = 0;
 let repeats = 0;
 let doubtful = 0;
@@ -50,15 +52,22 @@ for (let round = 0; round < rounds; round++) {
   const left = [...killed.files.keys()].filter((name) => !calm.files.has(name));
   const changed = isDeepStrictEqual(killed.files, calm.files) ? 0 : 1;
   jobs += calm.tasks;
+  modals += killed.modals;
   calls += killed.texts.calls;
   repeats += killed.texts.calls - killed.texts.different;
   const wrong =
-    killed.duplicates.length + killed.askedAgain.length + lost + changed + (killed.codes[1] === 0 ? 0 : 1);
+    killed.duplicates.length +
+    killed.secondModals.length +
+    killed.askedAgain.length +
+    lost +
+    changed +
+    (killed.codes[1] === 0 ? 0 : 1);
   problems += wrong;
   if (wrong > 0)
     console.log(
       `seed ${seed}:`,
       killed.duplicates,
+      killed.secondModals,
       killed.askedAgain,
       killed.codes,
       killed.aimed,
@@ -69,7 +78,7 @@ for (let round = 0; round < rounds; round++) {
 }
 const share = ((100 * doubtful) / jobs).toFixed(2);
 console.log(
-  `${timed + aimed} kills (${timed} timed, ${aimed} aimed) over ${rounds} runs: ${tasks} tasks for ${jobs} jobs, ` +
+  `${timed + aimed} kills (${timed} timed, ${aimed} aimed) over ${rounds} runs: ${tasks} tasks for ${jobs} jobs, ${modals} modals, ` +
     `${calls} text calls, of which ${repeats} were made again, ${doubtful} jobs in doubt (${share} %), ${problems} results lost or duplicated`,
 );
 console.log('aimed at:', aimedAt);

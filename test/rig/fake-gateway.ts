@@ -188,7 +188,10 @@ export class FakeGateway implements FakeSubmits {
       this.secondModals.push(task.tag);
       return refused(4, 'The modal was submitted already');
     }
-    if (/::Inpaint::/.test(pressed.customId) && !/^data:image\/png;base64,/.test(String(body['maskBase64'])))
+    if (
+      /::Inpaint::/.test(pressed.customId) &&
+      !String(body['maskBase64']).startsWith('data:image/png;base64,')
+    )
       return refused(4, 'maskBase64');
     if (this.#open > (this.#options.capacity ?? Infinity)) return refused(23, queueFull);
     const said = body['prompt'];

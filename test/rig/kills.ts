@@ -67,10 +67,23 @@ const atWork: readonly (readonly [Moment, number])[] = [
   ['owner rename', 1],
 ];
 
-/** Of a pipeline that asks for texts. */
-const atTexts: typeof atWork = (['text', 'answer'] as const).flatMap((kind) =>
-  (['open', 'write', 'sync', 'rename'] as const).map((call) => [`${kind} ${call}`, 10] as const),
-);
+type Written = 'text' | 'answer' | 'video';
+
+/** What is written besides images, and the steps that write it. */
+const written: readonly (readonly [steps: RegExp, kinds: readonly Written[]])[] = [
+  [/\b(?:generate|chat):/, ['text', 'answer']],
+  [/\bdescribe:/, ['text']],
+  [/\bvideo:/, ['video']],
+];
+
+/** The calls that runs of this pipeline make while they are at work. */
+function momentsOf(pipeline: string): typeof atWork {
+  const kinds = written.flatMap(([steps, its]) => (steps.test(pipeline) ? its : []));
+  const calls = kinds.flatMap((kind) =>
+    (['open', 'write', 'sync', 'rename'] as const).map((call) => [`${kind} ${call}`, 10] as const),
+  );
+  return [...atWork, ...calls];
+}
 
 /** Reached by every start that is let come to its end. */
 const atTheEnd: readonly (readonly [Moment, number])[] = [
@@ -102,7 +115,7 @@ export async function killAgainAndAgain({
   const run = ['run', 'killed.yaml'];
   const random = seededRandom(seed);
   const aimed: Mishap[] = [];
-  const moments = /\b(?:generate|chat):/.test(pipeline) ? [...atWork, ...atTexts] : atWork;
+  const moments = momentsOf(pipeline);
   const durable = new DurableTexts();
   let timed = 0;
   // Once a start was done before its kill, only the calls of a run that ends are left to aim at.

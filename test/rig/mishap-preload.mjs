@@ -18,6 +18,7 @@ const { open, rename } = fs.promises;
 const kinds = [
   ['answer', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.answer\.\d+\.part$/],
   ['text', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.part$/],
+  ['video', /[\\/]video[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['image', /[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['manifest', /[\\/]manifest\.csv\.[0-9a-f]{8}\.part$/],
   ['record', /[\\/]run\.json\.[0-9a-f]{8}\.part$/],

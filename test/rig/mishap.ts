@@ -1,7 +1,7 @@
 /** Kinds of calls on the disk, in the words of mishap-preload.mjs. */
 export type Moment =
   | 'state commit'
-  | `${'image' | 'text' | 'answer' | 'manifest' | 'record'} ${'open' | 'write' | 'sync' | 'rename'}`
+  | `${'image' | 'video' | 'text' | 'answer' | 'manifest' | 'record'} ${'open' | 'write' | 'sync' | 'rename'}`
   | 'owner rename'
   | `log ${'open' | 'write'}`;
 

@@ -3,7 +3,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promptpress, type Said } from '../cli/test-io.ts';
 import { type CliResult, cli, temporaryFolder } from './cli.ts';
-import { type FakeService, type FakeTask, startFakeService } from './fake-service.ts';
+import {
+  type FakeService,
+  type FakeServiceOptions,
+  type FakeTask,
+  startFakeService,
+} from './fake-service.ts';
 import { comparable, type ManifestRow, readManifest } from './manifest.ts';
 import { type Mishap, mishapEnv } from './mishap.ts';
 import { makePng } from './png.ts';
@@ -36,8 +41,8 @@ export interface RunPlace extends AsyncDisposable {
 }
 
 /** Opens a place for a pipeline named `killed`. */
-export async function openPlace(pipeline: string): Promise<RunPlace> {
-  const service = await startFakeService({ script: samePictures, log: false });
+export async function openPlace(pipeline: string, options: FakeServiceOptions = {}): Promise<RunPlace> {
+  const service = await startFakeService({ script: samePictures, log: false, ...options });
   const folder = await temporaryFolder();
   const { path } = folder;
   await writeFile(join(path, 'killed.yaml'), pipeline);
@@ -141,8 +146,8 @@ export interface CalmRun {
   readonly tasks: number;
 }
 
-export async function calmRun(pipeline: string): Promise<CalmRun> {
-  await using place = await openPlace(pipeline);
+export async function calmRun(pipeline: string, options: FakeServiceOptions = {}): Promise<CalmRun> {
+  await using place = await openPlace(pipeline, options);
   const { code, err } = await place.run();
   if (code !== 0) throw new Error(`The undisturbed run ended with ${code}:\n${err}`);
   return {

@@ -1,0 +1,222 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FakeServiceOptions } from '../rig/fake-service.ts';
+import { openPlace, type RunPlace } from '../rig/run-place.ts';
+import { everyKind, oneModal, oneOfEveryKind } from './pipelines.ts';
+
+const repaint = async (place: RunPlace): Promise<Record<string, string>> =>
+  (await place.rows()).find(({ step }) => step === 'repaint') ?? {};
+
+/** What is asked of a service that answers modals so, and is asked twice. */
+const quirks: readonly (readonly [string, FakeServiceOptions])[] = [
+  ['code 21 at once, and a new task', {}],
+  ['code 21 at once, and the same task', { modalTask: 'same' }],
+  ['code 1, so that only a look shows MODAL', { modalCode: 1 }],
+  ['code 1, and the same task', { modalCode: 1, modalTask: 'same' }],
+  ['MODAL until the work is done', { modalLingers: true, polls: 3 }],
+  ['MODAL of the same task until the work is done', { modalLingers: true, modalTask: 'same', polls: 3 }],
+  ['ids as bare numbers beyond 2^53', { bareIds: true, id: (n) => `1400192973884${1000 + n}` }],
+  ['tasks that cannot be listed', { listing: false }],
+  ['links that work once', { downloads: 1 }],
+  ['the names of a midjourney-proxy', { names: 'midjourney-proxy' }],
+];
+
+describe('a run of every kind of image work', () => {
+  it.each(quirks)('against a service with %s', async (_name, options) => {
+    const names = options.names === undefined ? '' : `, names: ${options.names}`;
+    const pipeline = oneOfEveryKind.replace('{ id: fake }', `{ id: fake${names} }`);
+    await using place = await openPlace(pipeline, options);
+    const { service } = place;
+    const { code, err } = await place.run();
+    expect(code, err).toBe(0);
+    const rows = await place.rows();
+    expect(rows.map(({ status }) => status)).toEqual(Array(everyKind.rows).fill('done'));
+    // Every attempt was a task, and every modal was answered once.
+    const jobs = new Map(rows.map(({ job = '', attempts = '' }) => [job, attempts]));
+    expect([...jobs.values()]).toEqual(Array(everyKind.jobs).fill('1'));
+    expect(service.submits.all.length).toBe(everyKind.jobs);
+    expect([service.count('modal'), service.submits.modals.length]).toEqual([3, 3]);
+    // Each task carries the key of its job.
+    expect(new Set(service.submits.all.map(({ task }) => task.tag))).toEqual(new Set(jobs.keys()));
+
+    const manifest = join(place.directory, 'manifest.csv');
+    const bytes = await readFile(manifest);
+    const asked =
+      service.submits.all.length + service.count('fetch') + service.count('list') + service.count('image');
+    const again = await place.run();
+    expect(again.code, again.err).toBe(0);
+    expect(
+      service.submits.all.length + service.count('fetch') + service.count('list') + service.count('image'),
+    ).toBe(asked);
+    expect((await readFile(manifest)).equals(bytes)).toBe(true);
+  });
+
+  it('answers a modal with what the pipeline says: prompt, and a mask that is white where it is repainted', async () => {
+    await using place = await openPlace(oneModal);
+    expect((await place.run()).code).toBe(0);
+    const [modal] = place.service.submits.modals;
+    expect(modal?.body).toMatchObject({ taskId: modal?.task.id, prompt: 'a red scarf' });
+    expect(modal?.body['maskBase64']).toMatch(/^data:image\/png;base64,/);
+    const [click] = place.service.submits.all.slice(-1);
+    expect(click?.body).toMatchObject({ enableRemix: true });
+    expect(await repaint(place)).toMatchObject({ prompt: 'a red scarf', task_id: modal?.result.id });
+  });
+});
+
+/** A variation without anything that could answer a modal. */
+const unanswered = `name: killed
+service: { id: fake }
+limits: { tasks: 24, requests: 16 }
+retry: { attempts: 3, base: 5ms, cap: 20ms }
+poll: { min: 5ms, max: 20ms }
+steps:
+  grid:
+    imagine: a fox
+    path: V1
+`;
+
+describe('a modal that nobody answers', () => {
+  it.each([21, 1] as const)(
+    'fails its job with modal.unanswered and what to write: code %i',
+    async (modalCode) => {
+      await using place = await openPlace(unanswered, { remix: true, modalCode });
+      const { service } = place;
+      const first = await place.run();
+      expect(first.code, first.err).toBe(1);
+      const row = (await place.rows()).find(({ branch }) => branch === 'V1');
+      expect(row).toMatchObject({ status: 'failed', error_code: 'modal.unanswered', attempts: '1' });
+      expect(row?.['error_message']).toMatch(/`prompt`.*`mask`/);
+      expect(service.count('modal')).toBe(0);
+      // It stays so: neither another click nor a modal.
+      expect((await place.run()).code).toBe(1);
+      expect([service.count('action'), service.count('modal')]).toEqual([1, 0]);
+    },
+  );
+});
+
+describe('a modal whose answer does not arrive', () => {
+  it('is looked at first: one that was carried out is not sent again', async () => {
+    await using place = await openPlace(oneModal);
+    const { service } = place;
+    service.fault('modal', { reset: 'after' }, { times: 1 });
+    const { code, err } = await place.run();
+    expect(code, err).toBe(0);
+    expect([service.count('modal'), service.count('action')]).toEqual([1, 2]);
+    expect(await repaint(place)).toMatchObject({ status: 'done', attempts: '1' });
+  });
+
+  it('is in doubt while MODAL shows, and --in-doubt retry sends the modal again, never the click', async () => {
+    await using place = await openPlace(oneModal);
+    const { service } = place;
+    service.fault('modal', { reset: 'before' }, { times: 1 });
+    const lost = await place.run();
+    expect(lost.code, lost.err).toBe(5);
+    expect(await repaint(place)).toMatchObject({ status: 'in-doubt' });
+    // By itself it does nothing.
+    expect((await place.run()).code).toBe(5);
+    expect([service.count('modal'), service.count('action')]).toEqual([1, 2]);
+
+    const retried = await place.run('--in-doubt', 'retry');
+    expect(retried.code, retried.err).toBe(0);
+    expect([service.count('modal'), service.count('action')]).toEqual([2, 2]);
+    expect(service.submits.secondModals).toEqual([]);
+    expect(await repaint(place)).toMatchObject({ status: 'done', attempts: '2' });
+  });
+
+  it('stays in doubt while a service that took it shows MODAL until the work is done, and is found then', async () => {
+    await using place = await openPlace(oneModal, {
+      modalLingers: true,
+      script: ({ pressed }) => (pressed?.label === 'Vary (Region)' ? { polls: Infinity } : undefined),
+    });
+    const { service } = place;
+    service.fault('modal', { reset: 'after' }, { times: 1 });
+    expect((await place.run()).code).toBe(5);
+    // On the user's word it is sent again. The refusal says nothing of the first one.
+    expect((await place.run('--in-doubt', 'retry')).code).toBe(5);
+    expect([service.count('modal'), service.submits.secondModals.length]).toEqual([2, 1]);
+    service.finish();
+    const found = await place.run('--in-doubt', 'retry');
+    expect(found.code, found.err).toBe(0);
+    expect([service.count('modal'), service.submits.modals.length, service.count('action')]).toEqual([
+      2, 1, 2,
+    ]);
+    expect(await repaint(place)).toMatchObject({ status: 'done' });
+  });
+});
+
+describe('the answer to a modal', () => {
+  it.each([
+    ['queue full', { code: 23, description: 'full' }],
+    ['503', { status: 503, body: { error: { message: 'busy', type: 'x', code: '' } } }],
+    ['429', { status: 429, body: { error: { message: 'slow', type: 'x', code: '' } } }],
+  ] as const)('is sent again after %s, and its click is not', async (_name, refusal) => {
+    await using place = await openPlace(oneModal);
+    const { service } = place;
+    service.fault('modal', refusal, { times: 1 });
+    const { code, err } = await place.run();
+    expect(code, err).toBe(0);
+    expect([service.count('modal'), service.count('action')]).toEqual([2, 2]);
+    expect(service.submits.modals.length).toBe(1);
+  });
+
+  it('that is refused fails its job, and --retry-failed goes on from the modal or clicks anew, once', async () => {
+    await using place = await openPlace(oneModal);
+    const { service } = place;
+    service.fault('modal', { code: 24, description: 'banned' }, { times: 1 });
+    expect((await place.run()).code).toBe(1);
+    expect(await repaint(place)).toMatchObject({ status: 'failed', error_code: 'submit.refused' });
+    const retried = await place.run('--retry-failed');
+    expect(retried.code, retried.err).toBe(0);
+    expect(service.submits.modals.length).toBe(1);
+    expect(service.count('action')).toBeLessThanOrEqual(3);
+  });
+});
+
+/** What is asked for without a grid before it. */
+const film = `name: killed
+service: { id: fake }
+limits: { tasks: 24, requests: 16 }
+retry: { attempts: 3, base: 5ms, cap: 20ms }
+timeouts: { task: 300ms }
+poll: { min: 5ms, max: 20ms }
+steps:
+  grid:
+    imagine: a fox
+    path: U1
+  film:
+    from: grid/U1
+    video: { image: parent, batchSize: 2 }
+  repaint:
+    from: grid/U1
+    click: Vary (Region)
+    prompt: a red scarf
+    mask: { shapes: [{ ellipse: [0, 0, 1, 1] }] }
+`;
+
+it('films and repaints that come late are collected by the next run, and paid once', async () => {
+  const late = new Set(['video', 'Vary (Region)']);
+  await using place = await openPlace(film, {
+    script: ({ kind, pressed }) =>
+      late.has(kind) || late.has(pressed?.label ?? '') ? { polls: Infinity } : undefined,
+  });
+  const { service } = place;
+  const first = await place.run();
+  expect(first.code, first.err).toBe(1);
+  const failed = (await place.rows()).filter(({ status }) => status === 'failed');
+  expect(failed.map(({ step, error_code }) => [step, error_code])).toEqual([
+    ['film', 'task.timeout'],
+    ['repaint', 'task.timeout'],
+  ]);
+  service.finish();
+  const next = await place.run();
+  expect(next.code, next.err).toBe(0);
+  expect((await place.rows()).map(({ step, output, status }) => [step, output, status])).toEqual([
+    ['grid', '1', 'done'],
+    ['grid', '1', 'done'],
+    ['film', '1', 'done'],
+    ['film', '2', 'done'],
+    ['repaint', '1', 'done'],
+  ]);
+  expect([service.submits.all.length, service.count('modal')]).toEqual([4, 1]);
+});
