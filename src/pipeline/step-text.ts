@@ -1,6 +1,7 @@
 import { schemaPaths } from './answer-format.ts';
 import { answerChecker } from './answer-schema.ts';
 import { hasTags } from './liquid.ts';
+import type { MatrixDraft } from './matrix.ts';
 import { isText, member, type SourceMapping, type SourceNode, toValue } from './node.ts';
 import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
@@ -11,6 +12,7 @@ import { checkThinking } from './step-thinking.ts';
 export function checkTextStep(
   step: StepDraft,
   steps: ReadonlyMap<string, StepDraft>,
+  matrix: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
   reports: Reports,
 ): void {
@@ -22,7 +24,7 @@ export function checkTextStep(
   if (kind !== 'generate') return;
   checkContinue(operation, steps, reports);
   checkRounds(operation, reports);
-  checkThinking(operation, models, reports);
+  checkThinking(step, operation, matrix, models, reports);
 }
 
 const at = (node: SourceNode | undefined, path: readonly string[]): SourceNode | undefined =>

@@ -1,33 +1,35 @@
-import { hasTags } from './liquid.ts';
-import { type ModelThinking, modelThinking } from './model-generation.ts';
-import { listing } from './near.ts';
-import { isText, member, type SourceMapping, type SourceNode } from './node.ts';
+import { literalCells } from './literal-cells.ts';
+import type { MatrixDraft } from './matrix.ts';
+import { modelThinking } from './model-generation.ts';
+import { member, type SourceMapping, type SourceNode } from './node.ts';
 import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
-import { WrittenNumber } from './value.ts';
+import type { StepDraft } from './step-read.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from './template.ts';
+import { modelsEntry, readWish, type ThinkingField, type ThinkingWish, thinkingMistake } from './thinking.ts';
+import { isTemplate, renderTree, treeSteps, treeVariables } from './tree.ts';
 
 /** One thinking parameter as it is written. */
 interface Given {
   readonly node: SourceNode;
-  readonly as: 'short' | 'level' | 'budget';
+  readonly as: ThinkingField;
+  /** Absent where its template has mistakes. */
+  readonly tree?: TemplateTree;
 }
 
 /**
- * Reports a thinking parameter that its model does not take (service.md 4.2, rule 1). Where a template gives the model
- * or the parameter, nothing can be said.
+ * Reports a thinking parameter that its model does not take (service.md 4.2, rule 1). Where templates give the model or the
+ * parameter, each combination is looked at that the matrix has in this file; of any other, rendering decides.
  */
 export function checkThinking(
+  step: StepDraft,
   operation: SourceMapping,
+  matrix: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
   reports: Reports,
 ): void {
-  const config = member(member(operation, 'generationConfig'), 'thinkingConfig');
-  const places: readonly (readonly [Given['as'], SourceNode | undefined])[] = [
-    ['short', member(operation, 'thinking')],
-    ['level', member(config, 'thinkingLevel')],
-    ['budget', member(config, 'thinkingBudget')],
-  ];
-  const given = places.flatMap(([as, node]): Given[] => (node === undefined ? [] : [{ as, node }]));
+  const { request, usesKnown } = step;
+  const given = givenOf(operation, request);
   const [first, second] = given;
   if (first === undefined) return;
   if (second !== undefined) {
@@ -36,80 +38,75 @@ export function checkThinking(
     reports.error('thinking.both', second.node.span, message, hint);
     return;
   }
-  const model = member(operation, 'model');
-  const wanted = readThinking(first);
-  if (!isText(model) || model.value === '' || hasTags(model.value) || wanted === undefined) return;
-  const known = modelThinking(model.value, models);
-  if (known === undefined) warnOfModel(model.value, wanted, first, reports);
-  else checkAgainst(known, model.value, wanted, first, reports);
-}
-
-type Wanted = { readonly level: string } | { readonly budget: number };
-
-function readThinking({ as, node }: Given): Wanted | undefined {
-  if (node.kind !== 'scalar') return undefined;
-  const value = node.value instanceof WrittenNumber ? node.value.value : node.value;
-  if (typeof value === 'number') return as === 'level' ? undefined : { budget: value };
-  if (typeof value !== 'string' || hasTags(value) || as === 'budget') return undefined;
-  const level = value.toLowerCase();
-  return ['minimal', 'low', 'medium', 'high'].includes(level) ? { level } : undefined;
-}
-
-const override = (model: string, thinking: Thinking): string =>
-  `models: { ${/^[A-Za-z0-9._-]+$/.test(model) ? model : JSON.stringify(model)}: { thinking: ${thinking} } }`;
-
-function warnOfModel(model: string, wanted: Wanted, { node }: Given, reports: Reports): void {
-  const way = 'level' in wanted ? 'level' : 'budget';
-  const message = `It is not known whether the model "${model}" takes a thinking ${way}; of the wrong kind, the service may refuse it.`;
-  const hint = `Say so at the top of the file: ${override(model, way)} (or ${way === 'level' ? 'budget' : 'level'}, or none).`;
-  reports.warning('thinking.unknown-model', node.span, message, hint);
-}
-
-function checkAgainst(
-  known: ModelThinking,
-  model: string,
-  wanted: Wanted,
-  { node }: Given,
-  reports: Reports,
-): void {
-  const way = 'level' in wanted ? 'level' : 'budget';
-  if (known.thinking !== way) {
-    const takes =
-      known.thinking === 'none'
-        ? 'takes no thinking parameter'
-        : `takes its thinking as a ${known.thinking}, not as a ${way}`;
-    const fix =
-      known.thinking === 'none'
-        ? 'Leave it out'
-        : known.thinking === 'level'
-          ? 'Write thinking: low, or another level'
-          : `Write thinking: ${known.budget === undefined ? 1024 : Math.max(1024, known.budget.from)}, or another number of tokens`;
-    const hint = `${fix}. If the service sees it otherwise, say ${override(model, way)}.`;
-    reports.error('thinking.generation', node.span, `The model "${model}" ${takes}.`, hint);
-  } else if ('level' in wanted) {
-    const { levels } = known;
-    if (levels === undefined || (levels as readonly string[]).includes(wanted.level)) return;
-    const message = `The model "${model}" has no thinking level "${wanted.level}".`;
-    reports.error('thinking.range', node.span, message, `Its levels are ${listing(levels)}.`);
-  } else {
-    checkBudget(known, model, wanted.budget, node, reports);
+  const { node, as, tree } = first;
+  const { model } = request;
+  if (!usesKnown || tree === undefined || !isTemplate(model)) return;
+  const varies = treeVariables([model, tree]).length > 0;
+  for (const scope of scopesOf(step, [model, tree], matrix)) {
+    const name = renderedOf(() => model.render(scope));
+    const wish = readWish(
+      as,
+      renderedOf(() => renderTree(tree, scope)),
+    );
+    if (name === undefined || name === '' || wish === undefined) continue;
+    if (modelThinking(name, models) === undefined) warnOfModel(name, wish, node, reports);
+    const mistake = thinkingMistake(name, wish, models);
+    if (mistake === undefined) continue;
+    const { code, message, hint } = mistake;
+    const way = varies ? `${hint} An axis of mappings can give each model its own thinking.` : hint;
+    reports.error(code, node.span, message, way);
   }
 }
 
-function checkBudget(
-  { budget, off }: ModelThinking,
-  model: string,
-  wanted: number,
-  node: SourceNode,
-  reports: Reports,
-): void {
-  if (budget === undefined || wanted === -1 || (wanted === 0 && off === true)) return;
-  if (wanted >= budget.from && wanted <= budget.to) return;
-  const message =
-    wanted === 0
-      ? `The model "${model}" cannot do without thinking.`
-      : `The model "${model}" takes no thinking budget of ${wanted}.`;
-  const none = off === true ? '0 (off), ' : '';
-  const hint = `It takes ${none}-1 (as it likes), and from ${budget.from} to ${budget.to} tokens.`;
-  reports.error('thinking.range', node.span, message, hint);
+function givenOf(operation: SourceMapping, request: StepDraft['request']): readonly Given[] {
+  const path = ['generationConfig', 'thinkingConfig'];
+  const places: readonly (readonly [ThinkingField, readonly string[]])[] = [
+    ['short', ['thinking']],
+    ['level', [...path, 'thinkingLevel']],
+    ['budget', [...path, 'thinkingBudget']],
+  ];
+  return places.flatMap(([as, names]): Given[] => {
+    const node = names.reduce<SourceNode | undefined>(member, operation);
+    const tree = names.reduce<TemplateTree | undefined>(memberOf, request);
+    return node === undefined ? [] : [{ node, as, ...(tree === undefined ? {} : { tree }) }];
+  });
+}
+
+const memberOf = (tree: TemplateTree | undefined, name: string): TemplateTree | undefined =>
+  typeof tree === 'object' && tree !== null && Object.hasOwn(tree, name)
+    ? (tree as { readonly [name: string]: TemplateTree })[name]
+    : undefined;
+
+/** What these templates see in the cells in which the step runs, as far as that is certain. */
+function* scopesOf(
+  { when }: StepDraft,
+  trees: readonly TemplateTree[],
+  matrix: MatrixDraft,
+): Generator<TemplateScope> {
+  if (treeSteps(trees).length > 0) return;
+  const own = treeVariables(trees);
+  if (own.length === 0) return yield { vars: {}, repeat: 1, steps: {} };
+  if (when !== undefined && when.steps.length > 0) return;
+  const names = [...own, ...(when?.variables ?? [])].flatMap(({ path }) => path.slice(0, 1));
+  for (const vars of literalCells(matrix.spec, names)) {
+    const scope = { vars, repeat: 1, steps: {} };
+    if (renderedOf(() => when?.holds(scope)) !== false) yield scope;
+  }
+}
+
+/** What cannot be rendered is another mistake. */
+function renderedOf<T>(render: () => T): T | undefined {
+  try {
+    return render();
+  } catch (error) {
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  }
+}
+
+function warnOfModel(model: string, wish: ThinkingWish, node: SourceNode, reports: Reports): void {
+  const way = 'level' in wish ? 'level' : 'budget';
+  const message = `It is not known whether the model "${model}" takes a thinking ${way}; of the wrong kind, the service may refuse it.`;
+  const hint = `Say so at the top of the file: ${modelsEntry(model, way)} (or ${way === 'level' ? 'budget' : 'level'}, or none).`;
+  reports.warning('thinking.unknown-model', node.span, message, hint);
 }

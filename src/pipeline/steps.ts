@@ -41,7 +41,7 @@ export async function readSteps(
     checkStart(step, byName, reports);
     // Behind a cycle there is no way from the cell to the job.
     if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
-    checkTextStep(step, byName, models, reports);
+    checkTextStep(step, byName, matrix, models, reports);
     checkModals(step, reports);
     checkMasks(step, reports);
     checkBlend(step, byName, reports);

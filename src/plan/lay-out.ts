@@ -1,4 +1,4 @@
-import type { Selector, Step, StepKind } from '../pipeline/pipeline.ts';
+import type { Pipeline, Selector, Step, StepKind } from '../pipeline/pipeline.ts';
 import { selectPlaces } from './address.ts';
 import { placeText } from './key.ts';
 import { orderSteps, stepNamed } from './order.ts';
@@ -24,7 +24,7 @@ export interface TooLarge {
 }
 
 /** Lays out the places of checked steps, unless a cell has too many of them. */
-export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
+export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}): Skeleton | TooLarge {
   const laid = new Map<string, StepPlaces>();
   let count = 0;
   let gathered = 0;
@@ -38,7 +38,7 @@ export function layOut(steps: readonly Step[]): Skeleton | TooLarge {
         : { step: step.gather.step, places: new Set(selectPlaces(laid, step.gather)) };
     gathered += gathers?.places.size ?? 0;
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
-    const request = stepRequest(step);
+    const request = stepRequest(step, models);
     const named = request.names.flatMap((name) => stepNamed(laid, name).operations);
     const path = step.path.map((segment) =>
       segment.selectors.map((selector) => ({ selector, request: pressRequest(segment, selector) })),

@@ -44,7 +44,7 @@ export async function preparePlan(
   pipeline: Pipeline,
   { files, serviceId, images, signal }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
-  const skeleton = layOut(pipeline.steps);
+  const skeleton = layOut(pipeline.steps, pipeline.models);
   const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton)] : [];
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);

@@ -1,15 +1,15 @@
-import type { Step } from '../pipeline/pipeline.ts';
+import type { Pipeline, Step } from '../pipeline/pipeline.ts';
 import type { RequestTemplate } from './request.ts';
 import { ClickTemplate } from './request-click.ts';
 import { entryRequest } from './request-entry.ts';
 import { textRequest } from './request-text.ts';
 
-/** The request of a step's own operation. */
-export function stepRequest(step: Step): RequestTemplate {
+/** The request of a step's own operation. @param models what the pipeline says of text models */
+export function stepRequest(step: Step, models: Pipeline['models']): RequestTemplate {
   switch (step.kind) {
     case 'generate':
     case 'chat':
-      return textRequest(step, step.kind);
+      return textRequest(step, step.kind, models);
     case 'imagine':
     case 'blend':
     case 'describe':

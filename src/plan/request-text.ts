@@ -1,5 +1,6 @@
-import type { Step } from '../pipeline/pipeline.ts';
-import type { TemplateScope, TemplateTree } from '../pipeline/template.ts';
+import type { Pipeline, Step, Thinking } from '../pipeline/pipeline.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/template.ts';
+import { thinkingMistake, wishOf } from '../pipeline/thinking.ts';
 import { isTemplate, treeSteps, treeVariables } from '../pipeline/tree.ts';
 import { isMapping, type Value } from '../pipeline/value.ts';
 import type { TextCall, TextRequest } from './job.ts';
@@ -20,8 +21,12 @@ const texts: Readonly<Record<string, string>> = {
   model: 'the model',
 };
 
-/** What a text step's operation asks for. */
-export function textRequest({ request, extra, gather }: Step, kind: TextRequest['kind']): RequestTemplate {
+/** What a text step's operation asks for. @param models what the pipeline says of text models */
+export function textRequest(
+  { request, extra, gather }: Step,
+  kind: TextRequest['kind'],
+  models: Pipeline['models'],
+): RequestTemplate {
   const { images, continue: continued, stream, accept, ...fields } = request;
   return new CompiledText(
     kind,
@@ -30,6 +35,7 @@ export function textRequest({ request, extra, gather }: Step, kind: TextRequest[
     ImageList.of(images, gather !== undefined),
     sourceOf(continued),
     { stream: stream === true, accept: listOf(accept).flatMap((reason) => sourceOf(reason) ?? []) },
+    Object.fromEntries(Object.entries(models).map(([name, { thinking }]) => [name, thinking])),
   );
 }
 
@@ -44,6 +50,7 @@ class CompiledText implements RequestTemplate {
   readonly #extra: Fields | undefined;
   readonly #images: ImageList;
   readonly #continued: string | undefined;
+  readonly #models: Readonly<Record<string, Thinking>>;
   /** Its fields are the same in every cell. */
   readonly #constant: boolean;
   #known: Pick<TextRequest, 'fields' | 'extra'> | undefined;
@@ -55,6 +62,7 @@ class CompiledText implements RequestTemplate {
     images: ImageList,
     continued: string | undefined,
     call: TextCall,
+    models: Readonly<Record<string, Thinking>>,
   ) {
     this.kind = kind;
     this.#fields = fields;
@@ -63,6 +71,7 @@ class CompiledText implements RequestTemplate {
     this.#images = images;
     this.#continued = continued;
     this.call = call;
+    this.#models = models;
     this.shows = { parent: images.showsParent, steps: images.steps };
     this.names = [...new Set([...images.steps, ...(continued === undefined ? [] : [continued])])];
     const trees = [fields, this.#extra ?? {}];
@@ -98,8 +107,18 @@ class CompiledText implements RequestTemplate {
       fields: renderFields(this.#fields, scope, renderField),
       ...(this.#extra === undefined ? {} : { extra: renderFields(this.#extra, scope, renderPlain) }),
     };
+    this.#checkThinking(declared.fields);
     if (this.#constant) this.#known = declared;
     return declared;
+  }
+
+  /** The service would refuse it (service.md 4.2, rule 1). @throws TemplateError `thinking.generation`, `thinking.range` */
+  #checkThinking(fields: TextRequest['fields']): void {
+    const { model } = fields;
+    const wish = this.kind === 'generate' ? wishOf(fields) : undefined;
+    if (typeof model !== 'string' || wish === undefined) return;
+    const mistake = thinkingMistake(model, wish, this.#models);
+    if (mistake !== undefined) throw new TemplateError(mistake.code, `${mistake.message} ${mistake.hint}`);
   }
 }
 

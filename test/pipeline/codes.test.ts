@@ -26,6 +26,9 @@ const generate = (fields: string): string =>
 /** The same, as the only field, of a model of this name. */
 const thinking = (model: string, fields: string): string =>
   `${head}  b: { generate: { model: ${model}, prompt: p, ${fields} } }\n`;
+/** The same, of an axis `m`. */
+const thinkingOver = (axis: string, model: string, wish: string): string =>
+  `name: t\nmatrix:\n  m: ${axis}\nsteps: { b: { generate: { model: "${model}", prompt: p, thinking: ${wish} } } }\n`;
 /** An edit with this mask. */
 const edit = (mask: string): string =>
   `${head}  b: { from: grid/U1, edit: { image: parent, prompt: p, mask: ${mask} } }\n`;
@@ -379,12 +382,24 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [thinking('gemini-2.5-pro', 'generationConfig: { thinkingConfig: { thinkingLevel: ⟦HIGH } }')],
     [`models: { m: { thinking: none } }\n${thinking('m', 'thinking: ⟦0')}`],
     [`models: { m: { thinking: level } }\n${thinking('m', 'thinking: ⟦0')}`],
+    [thinkingOver('[gemini-2.5-flash, gemini-3-pro]', '{{ m }}', '⟦low')],
+    [thinkingOver('[pro]', 'gemini-2.5-{{ m }}', '⟦low')],
+    [
+      thinkingOver(
+        '[{ id: gemini-3-pro, t: low }, { id: gemini-2.5-pro, t: low }]',
+        '{{ m.id }}',
+        '⟦"{{ m.t }}"',
+      ),
+    ],
+    [thinkingOver('["1024", low]', 'gemini-3-pro', '⟦"{{ m }}"')],
+    [thinkingOver('[gemini-3-pro]\n  include: [{ m: gemini-2.5-pro }]', '{{ m }}', '⟦low')],
   ],
   'thinking.range': [
     [thinking('gemini-2.5-flash-lite', 'thinking: ⟦511')],
     [thinking('gemini-2.5-pro', 'thinking: ⟦0')],
     [thinking('gemini-2.5-flash-preview-09-2025', 'thinking: ⟦24577')],
     [thinking('gemini-3-pro', 'thinking: ⟦medium')],
+    [thinkingOver('[0, 128]', 'gemini-2.5-pro', '⟦"{{ m }}"')],
   ],
   'thinking.unknown-model': [
     [thinking('text-pro', 'thinking: ⟦low')],

@@ -7,7 +7,7 @@ const head = `name: t
 matrix:
   n: [6.0, 7]
   level: [low, high]
-  model: [gemini-2.5-pro, gemini-3-pro]
+  model: [gemini-3-pro, gemini-3-pro-preview]
   names: [[fox, owl], [lynx]]
 steps:
   grid: { imagine: a fox, path: U1..U4 }
@@ -123,7 +123,7 @@ describe('a text step', () => {
     expect(await errors(steps)).toEqual(['step.several 11:66', 'step.cycle 12:54', 'step.unknown 13:54']);
   });
 
-  it('is not judged by its model where a template decides', async () => {
+  it('is judged by its model for each value of an axis', async () => {
     const steps = `  a: { generate: { model: "{{ model }}", prompt: p, thinking: low } }
   b: { generate: { model: gemini-2.5-pro, prompt: p, thinking: "{{ level }}" } }
   c: { generate: { model: gemini-2.5-pro, prompt: p, generationConfig: { thinkingConfig: { thinkingBudget: "{{ n }}" } } } }
@@ -132,7 +132,11 @@ describe('a text step', () => {
   f: { generate: { model: gemini-3-flash, prompt: p, generationConfig: { thinkingConfig: { thinkingLevel: MINIMAL } } } }
   g: { generate: { model: gemini-2.5-pro, prompt: p, thinking: -1 } }
 `;
-    expect(await errors(steps)).toEqual([]);
+    expect(await errors(steps)).toEqual([
+      'thinking.generation 11:64',
+      'thinking.range 12:108',
+      'thinking.range 12:108',
+    ]);
   });
 
   it('only warns where nothing is known, and says what to write', async () => {
@@ -144,5 +148,35 @@ describe('a text step', () => {
     expect(await diagnose(`name: t\nmodels: { text-pro: { thinking: budget } }\n${step}`)).toEqual([]);
     const both = await parse(`name: t\nsteps: { a: { generate: { model: m, prompt: p, rounds: 2 } } }\n`);
     expect(both.diagnostics).toMatchObject([{ severity: 'warning', code: 'step.rounds' }]);
+  });
+});
+
+describe('thinking by templates', () => {
+  const over = (matrix: string, model: string, thinking: string, more = ''): Promise<readonly string[]> =>
+    diagnose(
+      `name: t\nmatrix: ${matrix}\nsteps:\n  a: { generate: { model: "${model}", prompt: p, thinking: "${thinking}" }${more} }\n`,
+    );
+  const both = 'm: [gemini-2.5-pro, gemini-3-pro], t: [low, 1024]';
+
+  it('is right where each combination is, or is excluded, or the step leaves it out', async () => {
+    const paired = '{ m: [{ id: gemini-2.5-pro, t: 128 }, { id: gemini-3-pro, t: high }] }';
+    expect(await over(paired, '{{ m.id }}', '{{ m.t }}')).toEqual([]);
+    const excludes = 'exclude: [{ m: gemini-2.5-pro, t: low }, { m: gemini-3-pro, t: 1024 }]';
+    expect(await over(`{ ${both}, ${excludes} }`, '{{ m }}', '{{ t }}')).toEqual([]);
+    const when = `, when: 'm == "gemini-3-pro" and t == "low"'`;
+    expect(await over(`{ ${both} }`, '{{ m }}', '{{ t }}', when)).toEqual([]);
+  });
+
+  it('is told of every model that it is wrong for, once', async () => {
+    expect(await over(`{ ${both}, n: [1, 2] }`, '{{ m }}', '{{ t }}', ", when: 'n == 1'")).toEqual([
+      expect.stringContaining('thinking.generation'),
+      expect.stringContaining('thinking.generation'),
+    ]);
+  });
+
+  it('is not judged here where the matrix says it in a sample, or one half in an include', async () => {
+    expect(await over(`{ ${both}, sample: { count: 1 } }`, '{{ m }}', '{{ t }}')).toEqual([]);
+    const halves = '{ m: [gemini-2.5-pro, gemini-3-pro], include: [{ m: gemini-3-pro, t: low }] }';
+    expect(await over(halves, '{{ m }}', '{{ t }}')).toEqual([]);
   });
 });

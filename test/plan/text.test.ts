@@ -632,3 +632,39 @@ test('--only takes what a text step shows, continues and reads', async () => {
   );
   expect(names).toEqual(['grid', 'grid/U1', 'shown', 'talk', 'read', 'ask/U1']);
 });
+
+describe('thinking that a model does not take', () => {
+  const pipeline = (head: string): string => `
+    ${head}
+    matrix: { row: [{ m: gemini-2.5-flash, t: 512 }], s: { from: 1, to: 2 } }
+    steps:
+      a: { generate: { model: "{{ row.m }}", prompt: p, thinking: "{% if s == 1 %}low{% else %}{{ row.t }}{% endif %}" } }
+      b: { from: a, generate: { model: m, prompt: p } }`;
+
+  test('fails its slot in the cells where it turns out so, and nothing is asked', async () => {
+    const scene = await Scene.of(pipeline('description: x'));
+    const [slot, below] = scene.slots();
+    expect(slot).toMatchObject({ status: 'failed', error: { code: 'thinking.generation' } });
+    expect(slot?.job).toBeUndefined();
+    expect(below).toMatchObject({ status: 'blocked' });
+    const second = new Scene(scene.plan, (await cellsOf(scene.plan))[1] as Cell);
+    expect(second.at('a')).toMatchObject({ status: 'pending', ready: true });
+  });
+
+  test('is none where the pipeline says that it takes it', async () => {
+    const scene = await Scene.of(pipeline('models: { gemini-2.5-flash: { thinking: level } }'));
+    expect(scene.at('a')).toMatchObject({ status: 'pending', ready: true });
+  });
+
+  test('is looked for in native fields too, and a range', async () => {
+    const scene = await Scene.of(`
+      matrix: { n: { from: 100, to: 101 } }
+      steps:
+        a:
+          generate:
+            model: gemini-2.5-pro
+            prompt: p
+            generationConfig: { thinkingConfig: { thinkingBudget: "{{ n }}" } }`);
+    expect(scene.at('a')).toMatchObject({ status: 'failed', error: { code: 'thinking.range' } });
+  });
+});
