@@ -35,7 +35,7 @@ const defaults = {
  */
 export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
   const route = openRoute(options);
-  const { mask } = route;
+  const { mask, dataMask } = route;
   const clock = options.clock ?? systemClock;
   const limits: DownloadLimits = {
     maxBytes: options.maxBytes ?? defaults.maxBytes,
@@ -79,7 +79,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     },
     keep: async (request, signal): Promise<KeepAnswer> => {
       try {
-        return { ok: true, value: await keepAnswer(request, folders, limits, signal) };
+        return { ok: true, value: await keepAnswer(request, folders, { ...limits, dataMask }, signal) };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
         throw failure;

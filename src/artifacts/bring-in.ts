@@ -12,7 +12,7 @@ export interface DownloadLimits {
   /** Of one file. */
   readonly maxBytes: number;
   readonly maxPixels: number;
-  /** Takes secrets out of a text. */
+  /** Takes secrets out of a message. */
   readonly mask: (text: string) => string;
 }
 

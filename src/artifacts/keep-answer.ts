@@ -19,6 +19,11 @@ interface Folders {
   readonly text: ArtifactFolder;
 }
 
+interface KeepLimits extends DownloadLimits {
+  /** Takes credentials out of a text that is kept. */
+  readonly dataMask: (text: string) => string;
+}
+
 /** A file that is whole and durable, and has yet to be given its name. */
 interface Ready {
   readonly artifact: Artifact;
@@ -32,7 +37,7 @@ interface Ready {
 export async function keepAnswer(
   { key, pieces, answer }: KeepRequest,
   folders: Folders,
-  limits: DownloadLimits,
+  limits: KeepLimits,
   signal: AbortSignal,
 ): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile?: string }> {
   checkName(key, 1);
@@ -57,7 +62,7 @@ export async function keepAnswer(
     }
     const artifacts = ready.map(({ artifact }) => artifact);
     const whole = answer === undefined ? undefined : await receive(folders.text, `${key}.answer`);
-    await whole?.write(Buffer.from(limits.mask(namingImages(answer ?? '', pieces, artifacts))));
+    await whole?.write(Buffer.from(limits.dataMask(namingImages(answer ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
     const answerFile = answerPath(key);
     await whole?.finish(answerFile);
@@ -68,14 +73,14 @@ export async function keepAnswer(
   }
 }
 
-/** The text to the letter, but for secrets that the service repeated. */
+/** The text to the letter, but for credentials that the service repeated. */
 async function writeText(
   { text, mime, candidate }: TextPiece,
   file: IncomingFile,
   { key, output }: { readonly key: string; readonly output: number },
-  { mask }: DownloadLimits,
+  { dataMask }: KeepLimits,
 ): Promise<Artifact> {
-  await file.write(Buffer.from(mask(text)));
+  await file.write(Buffer.from(dataMask(text)));
   const extension = mime === 'application/json' ? 'json' : 'txt';
   return {
     output,

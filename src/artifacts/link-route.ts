@@ -19,8 +19,10 @@ export interface LinkOptions {
   readonly connections?: number;
   /** Default: the system's `dns.lookup`. */
   readonly lookup?: LookupFunction;
-  /** Takes secrets out of a text: servers repeat what they like. Default: there are none. */
+  /** Takes secrets out of messages: servers repeat what they like. Default: there are none. */
   readonly mask?: (text: string) => string;
+  /** Takes credentials out of data: texts that are kept, links that are followed. Default: as in messages. */
+  readonly dataMask?: (text: string) => string;
 }
 
 export const defaultTimeouts: DownloadTimeouts = { idleMs: 60_000, totalMs: 600_000 };
@@ -29,13 +31,14 @@ const defaultConnections = 16;
 
 /** The route of links, to be closed when no more are followed. */
 export function openRoute(options: LinkOptions): Route & { close(): Promise<void> } {
-  const { baseUrl, lookup, mask = (text) => text } = options;
+  const { baseUrl, lookup, mask = (text) => text, dataMask = mask } = options;
   const rule = addressRule(baseUrl, lookup);
+  const masks = { mask, dataMask };
   if (options.dispatcher !== undefined) {
-    return { rule, dispatcher: options.dispatcher, proxied: true, mask, close: () => Promise.resolve() };
+    return { rule, dispatcher: options.dispatcher, proxied: true, ...masks, close: () => Promise.resolve() };
   }
   const dispatcher = directAgent(rule.lookup, options);
-  return { rule, dispatcher, proxied: false, mask, close: () => dispatcher.destroy() };
+  return { rule, dispatcher, proxied: false, ...masks, close: () => dispatcher.destroy() };
 }
 
 function directAgent(lookup: LookupFunction, options: LinkOptions): Agent {

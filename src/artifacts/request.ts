@@ -18,8 +18,10 @@ export interface Route {
   readonly dispatcher: Dispatcher;
   /** The dispatcher is a proxy: it resolves names, so they are judged before the request. */
   readonly proxied: boolean;
-  /** Takes secrets out of a text; a link that holds one is not followed, for it would hand it on. */
+  /** Takes secrets out of a message. */
   readonly mask: (text: string) => string;
+  /** Finds credentials; a link that holds one is not followed, for it would hand it on. */
+  readonly dataMask: (text: string) => string;
   /** Who gave the links, for messages; default: the service. */
   readonly giver?: string;
 }
@@ -106,7 +108,7 @@ const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
 });
 
 async function checkAddress(url: URL, route: Route, deadline: Deadline): Promise<void> {
-  if (route.mask(url.href) !== url.href) fail(holdsSecret(route));
+  if (route.dataMask(url.href) !== url.href) fail(holdsSecret(route));
   let why: string | undefined;
   try {
     why = route.proxied

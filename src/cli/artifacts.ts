@@ -18,21 +18,23 @@ export function linkOptions(
     readonly baseUrl: string;
     /** The longest silence of a server, in ms. */
     readonly requestMs: number;
-    /** Takes secrets out of what servers say. */
+    /** Takes secrets out of what is said of servers. */
     readonly mask: (text: string) => string;
+    /** Takes credentials out of what servers give. */
+    readonly dataMask: (text: string) => string;
   },
   connecting: Connecting,
   closing: Closing,
 ): LinkOptions {
-  const { baseUrl, requestMs, mask } = to;
+  const { baseUrl, requestMs, mask, dataMask } = to;
   const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
   if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
-    return { baseUrl, connections, timeouts, mask };
+    return { baseUrl, connections, timeouts, mask, dataMask };
   }
   const dispatcher = createDispatcher(connecting);
   closing.add(() => dispatcher.destroy());
-  return { baseUrl, connections, timeouts, mask, dispatcher };
+  return { baseUrl, connections, timeouts, mask, dataMask, dispatcher };
 }
 
 /** What brings images and texts into a run directory. */

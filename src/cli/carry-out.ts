@@ -5,7 +5,7 @@ import type { RunListener } from '../run/event.ts';
 import type { RunControl, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
 import { createImageService } from '../service/client.ts';
-import { maskOf } from '../service/secrets.ts';
+import { dataMaskOf, maskOf } from '../service/secrets.ts';
 import { linkOptions, openArtifacts, openInputs } from './artifacts.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
@@ -71,6 +71,7 @@ export async function carryOut(
   const { timeouts, source } = plan.pipeline;
   const connecting = connectingTo(service, plan.pipeline, to.env);
   const mask = maskOf(service.secrets);
+  const dataMask = dataMaskOf(service.credentials);
   const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
   const images = createImageService(options);
   closing.add(() => images.close());
@@ -82,7 +83,7 @@ export async function carryOut(
   const asked = openTextService(options, service, timeouts, closing);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
-  const links = linkOptions({ baseUrl, requestMs: timeouts.requestMs, mask }, connecting, closing);
+  const links = linkOptions({ baseUrl, requestMs: timeouts.requestMs, mask, dataMask }, connecting, closing);
   const artifacts = openArtifacts(directory, links, closing);
   const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
   // A sandbox answers for every model, so that its list says nothing.
@@ -139,7 +140,7 @@ export async function listResults(
       selection,
       reader: state,
       file: join(directory, runFiles.manifest),
-      redact: redactor.apply,
+      redact: redactor.applyToData,
       signal: leave,
       ...options,
     });

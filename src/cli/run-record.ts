@@ -53,7 +53,7 @@ export async function writeRunRecord(
   redactor: Redactor,
 ): Promise<void> {
   const text = JSON.stringify(runRecord(begin, outcome), undefined, 2);
-  await writeWhole(file, [redactor.apply(`${text}\n`)]);
+  await writeWhole(file, [redactor.applyToData(`${text}\n`)]);
 }
 
 function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<Record<string, unknown>> {

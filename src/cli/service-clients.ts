@@ -47,6 +47,7 @@ export function serviceOptions(
     apiKey: service.apiKey,
     ...(service.keySource === undefined ? {} : { keySource: service.keySource }),
     secrets: service.secrets,
+    credentials: service.credentials,
     names: service.names,
     dispatcher,
     requestMs,

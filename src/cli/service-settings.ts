@@ -27,6 +27,8 @@ export interface ServiceSettings {
   readonly keySource?: string;
   /** The key and all other values of variables that may not be shown. */
   readonly secrets: readonly string[];
+  /** Those of them that give access: the key, and what a variable put into the path of the address. */
+  readonly credentials: readonly string[];
   /** Part of every job key. */
   readonly id: string;
   readonly speed: Speed;
@@ -58,9 +60,9 @@ export function settleService(
   if (flags.sandbox) {
     refuseBoth(flags);
     const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
-    redactor.add(apiKey);
+    redactor.addCredential(apiKey);
     const names = settleNames(pipeline, env, redactor);
-    return { ...shared, names, apiKey, secrets: redactor.secrets, id: sandboxId };
+    return { ...shared, names, apiKey, ...maskedBy(redactor), id: sandboxId };
   }
 
   const baseUrl = settleAddress(pipeline, flags, env, redactor);
@@ -68,8 +70,13 @@ export function settleService(
   const id =
     service.id === undefined ? new URL(baseUrl).origin : settleId(service.id, pipeline, env, redactor);
   const names = settleNames(pipeline, env, redactor);
-  return { ...shared, ...key, names, baseUrl, id, secrets: redactor.secrets };
+  return { ...shared, ...key, names, baseUrl, id, ...maskedBy(redactor) };
 }
+
+const maskedBy = ({ secrets, credentials }: Redactor): Pick<ServiceSettings, 'secrets' | 'credentials'> => ({
+  secrets,
+  credentials,
+});
 
 /** What a plan can know of the service without a network and without a key. */
 export interface ServiceIdentity {
@@ -120,7 +127,7 @@ function settleAddress(
   if (written === `\${${addressVariable}}`) throw noAddress(pipeline);
   const { text, values } = fillIn(written, 'service.baseUrl', { env, pipeline });
   // Scheme and host are recorded and shown: they say which service it was. What a variable puts behind them may be a token.
-  for (const value of values) if (!isOrigin(value, text)) redactor.add(value);
+  for (const value of values) if (!isOrigin(value, text)) redactor.addCredential(value);
   return checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`);
 }
 
@@ -141,14 +148,15 @@ function settleKey(
 ): { readonly apiKey: string; readonly keySource: string } {
   const { apiKey: written } = pipeline.service;
   const variable = env[keyVariable] ?? '';
-  if (variable !== '') redactor.add(variable);
-  const key = variable === '' ? secretly(written, 'service.apiKey', pipeline, env, redactor) : variable;
+  const { text: key, values } =
+    variable === '' ? fillIn(written, 'service.apiKey', { env, pipeline }) : { text: variable, values: [] };
+  for (const value of [key, ...values]) if (value !== '') redactor.addCredential(value);
   const beaten = written === `\${${keyVariable}}` ? '' : `, which beats service.apiKey of the pipeline`;
   const keySource =
     variable === '' ? `${written} (service.apiKey of the pipeline)` : `the variable ${keyVariable}${beaten}`;
   const read = readApiKey(key);
   if (!read.ok) throw usageError(read.error.message, `It comes from ${keySource}.`);
-  redactor.add(read.value);
+  redactor.addCredential(read.value);
   return { apiKey: read.value, keySource };
 }
 

@@ -12,8 +12,10 @@ export interface RequestFacts {
   /** For messages: `POST /img/submit/imagine`. */
   readonly label: string;
   readonly baseUrl: string;
-  /** Finds secrets in what is kept as it is: ids, labels, links. */
+  /** Takes every secret out of what is said of a failure. */
   readonly mask: Mask;
+  /** Finds credentials in what is kept as it is: ids, labels, links, answers. */
+  readonly dataMask: Mask;
   readonly clean: Clean;
   /** Where the key came from; never the key. */
   readonly keySource?: string;

@@ -9,7 +9,7 @@ import { makeClean } from './display.ts';
 import { readApiKey, readBaseUrl } from './endpoint.ts';
 import type { Names } from './names.ts';
 import { exchange, type Receive, type Silence, type Transport } from './request.ts';
-import { maskOf } from './secrets.ts';
+import { dataMaskOf, maskOf } from './secrets.ts';
 import type { Timer } from './time-out.ts';
 
 /** What the image half and the text half of the service are made with alike. */
@@ -20,8 +20,10 @@ export interface ServiceOptions {
   readonly apiKey: string;
   /** Where the key came from, for the message about a refused one: `PROMPTPRESS_API_KEY`. Never the key. */
   readonly keySource?: string;
-  /** What besides the key may neither be shown nor kept, wherever the service repeats it. */
+  /** What besides the key may not be shown, wherever the service repeats it in its messages. */
   readonly secrets?: readonly string[];
+  /** Which of them give access, as the key does: these are not kept in data either. */
+  readonly credentials?: readonly string[];
   readonly names: Names;
   /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
   readonly dispatcher?: Dispatcher;
@@ -100,6 +102,7 @@ export class HttpClient {
     this.shared = {
       baseUrl: baseUrl.value,
       mask,
+      dataMask: dataMaskOf([apiKey.value, ...(options.credentials ?? [])]),
       clean: makeClean(mask),
       now: options.now ?? Date.now,
       ...(options.keySource !== undefined && { keySource: options.keySource }),

@@ -7,6 +7,12 @@ export const sandboxKey = 'sandbox';
 /** Shorter texts are found everywhere: masking them would hide everything but the secret. */
 const leastLength = 4;
 
+/**
+ * Shorter credentials are not looked for in data: a word is found in them by chance, and a key that is a word would spoil
+ * every answer that has it.
+ */
+export const leastInData = 16;
+
 /** A host name comes back from `URL` in lower case; a shorter text in lower case is an ordinary word. */
 const leastLowerCased = 8;
 
@@ -26,6 +32,13 @@ function formsOf(secret: string): readonly string[] {
     ...(secret.length < leastLowerCased ? [] : [secret.toLowerCase()]),
   ];
 }
+
+/**
+ * A mask for what is kept as data and sent on (answers, links, names of buttons): a service may repeat a credential there,
+ * but an ordinary word is to stay what it is.
+ */
+export const dataMaskOf = (credentials: Iterable<string>): Mask =>
+  maskOf([...credentials].filter(({ length }) => length >= leastInData));
 
 /** A mask for these secrets. A secret that holds another one goes as a whole. */
 export function maskOf(secrets: Iterable<string>): Mask {

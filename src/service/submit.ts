@@ -43,7 +43,7 @@ function readCode(
 ): Answer<SubmitAnswer> {
   const id = readTaskId(body['result']);
   // An id is kept, shown and put into addresses as it is.
-  const holdsSecret = id !== undefined && facts.mask(id) !== id;
+  const holdsSecret = id !== undefined && facts.dataMask(id) !== id;
   const taskId = holdsSecret ? undefined : id;
   const words = readErrorWords(body, facts.clean);
   const queueFull = (): Answer<SubmitAnswer> => ({

@@ -37,7 +37,7 @@ function linksIn(value: unknown, facts: RequestFacts): readonly string[] {
     const link = typeof url === 'string' ? url.trim() : '';
     if (link === '') return [];
     // One that holds a secret is neither followed nor kept: what stands in its place is no link.
-    return [facts.mask(link) === link ? link.slice(0, most.characters) : secretMask];
+    return [facts.dataMask(link) === link ? link.slice(0, most.characters) : secretMask];
   });
 }
 

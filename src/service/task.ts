@@ -126,7 +126,7 @@ function readPrompts(record: Readonly<Record<string, unknown>>, facts: RequestFa
       ? [properties['finalPrompt'], record['promptEn'], record['prompt'], properties['finalZhPrompt']]
       : [properties['finalPrompt']];
   const text = texts.map(textOf).find((said) => said.trim() !== '') ?? '';
-  const prompts = splitPrompts(facts.mask(text));
+  const prompts = splitPrompts(facts.dataMask(text));
   return action === 'DESCRIBE' || prompts.length > 1 ? prompts : [];
 }
 
@@ -147,7 +147,7 @@ function readButtons(value: unknown, facts: RequestFacts): TaskButton[] {
     const customId = textOf(button?.['customId']);
     if (button === undefined || customId === '' || customId.length > most.customId) return [];
     const [label, emoji] = [textOf(button['label']), textOf(button['emoji'])];
-    const holdsSecret = [customId, label, emoji].some((text) => facts.mask(text) !== text);
+    const holdsSecret = [customId, label, emoji].some((text) => facts.dataMask(text) !== text);
     return holdsSecret ? [] : [{ customId, label: cut(label), emoji: cut(emoji) }];
   });
 }

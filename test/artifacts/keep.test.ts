@@ -205,7 +205,10 @@ describe('keeping an answer', () => {
 
   it('writes no secret, even when the model says it', async () => {
     const directory = freshFolder();
-    const writer = startWriter(directory, { mask: (said) => said.replaceAll('sk-secret', '***') });
+    const writer = startWriter(directory, {
+      mask: (said) => said.replaceAll('it', '???'),
+      dataMask: (said) => said.replaceAll('sk-secret', '***'),
+    });
     await writer.keep({ key: 'ab', pieces: [text('it is sk-secret')], answer: '"sk-secret"' }, always);
     expect(readFileSync(join(directory, 'text/ab/ab-1.txt'), 'utf8')).toBe('it is ***');
     expect(readFileSync(join(directory, 'text/ab/ab.answer.json'), 'utf8')).toBe('"***"');

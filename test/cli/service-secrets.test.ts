@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { doubtAboutKey } from '../../src/cli/key-doubt.ts';
 import { Redactor } from '../../src/cli/redact.ts';
 import { identifyService, settleService } from '../../src/cli/service-settings.ts';
 import { pipelineOf } from '../rig/pipeline-builder.ts';
@@ -6,7 +7,7 @@ import { pipelineOf } from '../rig/pipeline-builder.ts';
 const env = {
   MY_KEY: 'sk-0123456789',
   MY_ID: 'id-value-4711',
-  MY_TOKEN: 'path-token-4712',
+  MY_TOKEN: 'path-token-4712-a',
   MY_HOST: 'gateway.test',
   MY_WORD: 'MJX9',
 };
@@ -34,13 +35,36 @@ describe('values of variables in the service block', () => {
 
   it('in the path of an address are secrets; its scheme and host are not', async () => {
     const { redactor } = await settle(`baseUrl: "https://\${MY_HOST}/\${MY_TOKEN}", ${key}`);
-    expect(redactor.apply(`${env.MY_HOST} ${env.MY_TOKEN}`)).toBe(`${env.MY_HOST} [secret]`);
+    for (const mask of [redactor.apply, redactor.applyToData])
+      expect(mask(`${env.MY_HOST} ${env.MY_TOKEN}`)).toBe(`${env.MY_HOST} [secret]`);
   });
 
   it('that every answer repeats are no secrets', async () => {
     const names = 'names: { customId: "${MY_WORD}", botType: "${MY_ID}" }';
     const { redactor } = await settle(`baseUrl: "https://x.test", ${key}, ${names}`);
     expect(redactor.apply(`${env.MY_WORD}::JOB ${env.MY_ID}`)).toBe(`${env.MY_WORD}::JOB [secret]`);
+  });
+});
+
+describe('data', () => {
+  const block = `baseUrl: "https://x.test/v/\${SHORT}", ${key}, id: "\${MY_ID}", names: { botType: "\${MY_BOT}" }`;
+  const words = { MY_ID: 'paris', MY_BOT: 'A-WORD-OF-SIXTEEN-CHARACTERS', SHORT: 'tower' };
+
+  it('keeps the words that an identity, a name or a short token is made of', async () => {
+    const { redactor, settings } = await settle(block, { ...words, MY_KEY: 'sk-0123456789abc' });
+    const said = `${Object.values(words).join(' ')} sk-0123456789abc`;
+    expect(redactor.applyToData(said)).toBe(`${Object.values(words).join(' ')} [secret]`);
+    expect(redactor.apply(said)).toBe('[secret] [secret] [secret] [secret]');
+    expect(settings.credentials).toEqual(['tower', 'sk-0123456789abc']);
+  });
+
+  it('keeps a key that is too short to be looked for, and a warning says so', async () => {
+    const { redactor } = await settle(block, { ...words, MY_KEY: 'sk-0123456789ab' });
+    expect(redactor.applyToData('sk-0123456789ab')).toBe('sk-0123456789ab');
+    expect(redactor.apply('sk-0123456789ab')).toBe('[secret]');
+    expect(doubtAboutKey('sk-0123456789ab')).toMatch(/only 15 characters/);
+    expect(doubtAboutKey('sk-0123456789abc')).toBeUndefined();
+    expect(doubtAboutKey('sandbox')).toBeUndefined();
   });
 });
 

@@ -14,7 +14,7 @@ const key = 'sk-T0p/Secret+"0815\\x=';
 const variables = {
   MY_KEY: key,
   MY_ID: 'id-value-4711',
-  MY_PATH: 'path-token-4712',
+  MY_PATH: 'path-token-4712-to-the-gateway',
   MY_BOT: 'BOT-VALUE-4713',
 } as const;
 

@@ -7,6 +7,7 @@ export const facts = (safe: boolean): RequestFacts => ({
   label: safe ? 'GET /img/task/x/fetch' : 'POST /img/submit/x',
   baseUrl: 'https://gateway.example',
   mask: (text) => text,
+  dataMask: (text) => text,
   clean: (words) => words,
   now: () => 0,
 });

@@ -44,7 +44,7 @@ export const manifest = command(
         selection: flags.all ? {} : facts.selection,
         reader: state,
         file,
-        redact: context.redactor.apply,
+        redact: context.redactor.applyToData,
         escapeFormulas: flags['escape-formulas'],
       });
       const place = relative(context.io.cwd, file);

@@ -63,7 +63,7 @@ export const models = command(
       const text = flags.json
         ? `${JSON.stringify({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) })}\n`
         : tableText(models, origin);
-      await io.out(redactor.apply(text));
+      await io.out(redactor.applyToData(text));
       for (const warning of unlistedModels(uses ?? [], models)) {
         io.err(redactor.apply(failureText(`warning: ${warning}`)));
       }

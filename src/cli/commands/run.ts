@@ -12,6 +12,7 @@ import { failureText, faultOf } from '../fault.ts';
 import type { FlagValues } from '../flags.ts';
 import { gitFacts } from '../git.ts';
 import type { Interrupts } from '../io.ts';
+import { doubtAboutKey } from '../key-doubt.ts';
 import { showProgress } from '../progress/progress.ts';
 import { progressStart } from '../progress-start.ts';
 import { type ReadPipeline, readPipeline } from '../read-pipeline.ts';
@@ -61,8 +62,11 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     if (flags['dry-run']) return await showPlan(read, flags, context);
 
     const service = settleService(read.pipeline, flags, context.io.env, context.redactor);
-    const doubt = service.baseUrl === undefined ? undefined : doubtAbout(service.baseUrl);
-    if (doubt !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${doubt}`)));
+    const { baseUrl, apiKey } = service;
+    const doubts = baseUrl === undefined ? [] : [doubtAbout(baseUrl), doubtAboutKey(apiKey)];
+    for (const doubt of doubts) {
+      if (doubt !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${doubt}`)));
+    }
     return await closingAfter((closing) => runPipeline(read, service, flags, closing, context));
   },
 );
@@ -120,7 +124,7 @@ async function runPipeline(
 
   const summary = summarize(session, { ...outcome, tally, cwd: io.cwd, sandbox: flags.sandbox });
   io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags))));
-  if (flags.json) await io.out(redactor.apply(`${JSON.stringify(summary)}\n`));
+  if (flags.json) await io.out(redactor.applyToData(`${JSON.stringify(summary)}\n`));
   return exitCode;
 }
 

@@ -40,7 +40,7 @@ export function readAnswer(
   }
   const { reply, end, usage } = received;
   if (end.kind === 'answer') {
-    const whole = masked(end.whole, facts.mask) as JsonObject;
+    const whole = masked(end.whole, facts.dataMask) as JsonObject;
     const read = call.kind === 'chat' ? readChatReply(whole) : readTextReply(whole);
     return { ok: true, value: { ...read, ...withRequestId(undefined, reply, facts) } };
   }

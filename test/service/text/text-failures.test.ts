@@ -361,10 +361,25 @@ describe('the key', () => {
     expect(JSON.stringify(whole)).not.toContain(key);
   });
 
+  test.each([
+    ['a credential', { credentials: ['a-token-of-the-path'] }, 'it is [secret], in paris'],
+    ['a value that gives no access', { secrets: ['paris', 'a-token-of-the-path'] }, undefined],
+    ['a credential as short as a word', { credentials: ['paris'] }, undefined],
+  ])('of %s', async (_what, options, masked) => {
+    const text = 'it is a-token-of-the-path, in paris';
+    const { candidates } = await replyTo(
+      { candidates: [{ content: { parts: [{ text }] } }] },
+      undefined,
+      {},
+      options,
+    );
+    expect(candidates[0]?.text).toBe(masked ?? text);
+  });
+
   test('image data is not searched for secrets that are found in anything', async () => {
     const data = `${'A'.repeat(2000)}abcd`;
     const body = { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] } }] };
-    const { candidates } = await replyTo(body, undefined, {}, { secrets: ['abcd'] });
+    const { candidates } = await replyTo(body, undefined, {}, { credentials: ['A'.repeat(16)] });
     expect(candidates[0]?.images).toEqual([{ mimeType: 'image/png', data }]);
   });
 });

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { promptpress } from '../cli/test-io.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+import { startFakeService } from '../rig/fake-service.ts';
+import { readManifest } from '../rig/manifest.ts';
+import { filesBelow } from './hostile-rig.ts';
+import { quick, write } from './pipelines.ts';
+
+const key = 'sk-long-enough-to-be-found';
+
+const pipeline = `name: words
+service: { id: "\${MYID}", names: { botType: "\${MYBOT}" } }
+${quick}
+steps:
+  city: { generate: { model: text-pro, prompt: Which city? } }
+  more: { chat: { model: text-pro, prompt: "Tell me of {{ steps.city.text }}" } }
+`;
+
+it('an ordinary word that a variable holds stays in files and in what is sent on; the key stays nowhere', async () => {
+  await using folder = await temporaryFolder();
+  const service = await startFakeService({
+    apiKey: key,
+    text: { says: ({ text }) => ({ text: `${text} The city of paris, HOTEL_BOT ${key}` }) },
+  });
+  await write(folder.path, { 'words.yaml': pipeline });
+  const { code, out, err } = await promptpress(['run', 'words.yaml', '--json', '--log-level', 'trace'], {
+    cwd: folder.path,
+    env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key, MYID: 'paris', MYBOT: 'HOTEL_BOT' },
+  });
+  await service.close();
+  expect(code, err).toBe(0);
+
+  const said = 'Which city? The city of paris, HOTEL_BOT [secret]';
+  expect(service.texts.asks.map(({ text }) => text)).toEqual(['Which city?', `Tell me of ${said}`]);
+  const rows = await readManifest(join(folder.path, 'runs/words/manifest.csv'));
+  expect(rows[0]).toMatchObject({ text: said });
+  expect(rows[1]).toMatchObject({
+    prompt: `Tell me of ${said}`,
+    text: `Tell me of ${said} The city of paris, HOTEL_BOT [secret]`,
+  });
+  const file = join(folder.path, 'runs/words', rows[0]?.['file_name'] ?? '');
+  expect(await readFile(file, 'utf8')).toBe(said);
+
+  const files = await filesBelow(folder.path);
+  expect(files.some((name) => name.endsWith('.answer.json'))).toBe(true);
+  for (const name of files) {
+    const content = await readFile(join(folder.path, name), 'utf8');
+    expect(content.includes(key), name).toBe(false);
+    // The log is no data: it may not show what any variable holds.
+    if (name.endsWith('run.log')) expect(content).not.toMatch(/paris|HOTEL_BOT/);
+  }
+  expect(out + err).not.toContain(key);
+  expect(err).not.toContain('The API key has only');
+});
+
+it('a key as short as a word is told of once', async () => {
+  await using folder = await temporaryFolder();
+  const service = await startFakeService({
+    apiKey: 'swordfish',
+    text: { says: () => ({ text: 'a swordfish' }) },
+  });
+  const [head = ''] = pipeline.split('  more:');
+  await write(folder.path, { 'words.yaml': head });
+  const { code, err } = await promptpress(['run', 'words.yaml'], {
+    cwd: folder.path,
+    env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: 'swordfish', MYID: 'paris', MYBOT: 'BOT' },
+  });
+  await service.close();
+  expect(code, err).toBe(0);
+  expect(err.split('The API key has only 9 characters')).toHaveLength(2);
+  expect(err).not.toContain('swordfish');
+  const rows = await readManifest(join(folder.path, 'runs/words/manifest.csv'));
+  expect(rows[0]).toMatchObject({ text: 'a swordfish' });
+});
