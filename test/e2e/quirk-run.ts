@@ -1,0 +1,316 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { settledStatuses } from '../../src/plan/job.ts';
+import { parseFault } from '../../src/sandbox/faults/parse.ts';
+import { midjourneyProxyNames, neutralNames } from '../../src/sandbox/names.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxSettings } from '../../src/sandbox/settings.ts';
+import { openStateForReading } from '../../src/state/state.ts';
+import { promptpress, type Said } from '../cli/test-io.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+import { byStatus, comparable, type ManifestRow, readManifest } from '../rig/manifest.ts';
+import { write } from './pipelines.ts';
+
+/** What a gateway of the family does besides the contract: settings of the sandbox, and words for the pipeline. */
+export interface Quirk {
+  readonly settings?: Partial<SandboxSettings>;
+  readonly names?: 'midjourney-proxy';
+  /** Settings of the pipeline that go with it. */
+  readonly pipeline?: string;
+}
+
+/** Each switch of protocol.md by itself. */
+export const quirks: Readonly<Record<string, Quirk>> = {
+  none: {},
+  'MODAL only when it is looked at': { settings: { modalCode: 1 } },
+  'a modal goes on in the same task': { settings: { modalTask: 'same' } },
+  'MODAL until the work is done': { settings: { modalLinger: true } },
+  'the same task shows MODAL until it is done': { settings: { modalTask: 'same', modalLinger: true } },
+  'an old state of a task, empty at first': { settings: { refresh: 40 } },
+  'no previews': { settings: { previews: false } },
+  'buttons null': { settings: { nullButtons: true } },
+  'progress in words': { settings: { progressTexts: true } },
+  'errors as {description, type, code}': { settings: { errorShape: 'flat' } },
+  'errors as submit responses': { settings: { errorShape: 'submit' } },
+  'a short queue, full with code 23': { settings: { concurrency: 3, queue: 2 } },
+  'a short queue, full with code 9': { settings: { concurrency: 3, queue: 2, queueFullCode: 9 } },
+  'code 21 for what exists': { settings: { deduplicate: true } },
+  'accountFilter stripped': { settings: { accountModes: false } },
+  'no lists of tasks, and lists asked for': { settings: { listing: false }, pipeline: 'list: true' },
+  'lists of tasks': { pipeline: 'list: true' },
+  'unknown tasks answered with nothing': { settings: { unknownTask: 'empty' } },
+  'unknown tasks answered with 204': { settings: { unknownTask: 'no-content' } },
+  'ids as bare numbers': { settings: { bareIds: true } },
+  'links of a short life': { settings: { linkLife: 150 } },
+  'buttons of a short life': { settings: { buttonLife: 1_000 } },
+  'other names': { names: 'midjourney-proxy' },
+};
+
+/** All of them that do not exclude each other. */
+export const allQuirks: Quirk = {
+  settings: {
+    modalCode: 1,
+    modalTask: 'same',
+    modalLinger: true,
+    refresh: 40,
+    nullButtons: true,
+    progressTexts: true,
+    errorShape: 'flat',
+    concurrency: 8,
+    queue: 4,
+    queueFullCode: 9,
+    deduplicate: true,
+    accountModes: false,
+    unknownTask: 'empty',
+    bareIds: true,
+    linkLife: 2_000,
+    // A button is read just before it is pressed; a submission that has to wait for the queue finds it older.
+    buttonLife: 10_000,
+  },
+  names: 'midjourney-proxy',
+  pipeline: 'list: true',
+};
+
+/** Every tenth request, about, meets one of these. What is `after` was carried out, and nobody is told. */
+export const mixedFaults = [
+  'submit:503:2.5%',
+  'submit:reset-before:1%',
+  'submit:reset-after:1.5%',
+  'submit:hidden-timeout:1%',
+  'submit:hidden-timeout-before:0.5%',
+  'submit:504-after:1%',
+  'submit:429=1:0.2%',
+  'submit:code=23:1%',
+  'submit:fail=internal-error:1%',
+  'submit:fail=task-timeout:0.5%',
+  'submit:cancel:0.3%',
+  'fetch:503:2%',
+  'fetch:404:1%',
+  'fetch:reset-after:2%',
+  'fetch:truncate:1.5%',
+  'fetch:link=expired:1%',
+  'fetch:link=missing:0.5%',
+  'fetch:status=PAUSED:2%',
+  'list-by-condition:503:3%',
+  'list-by-condition:reset-after:3%',
+  'list-by-condition:truncate:3%',
+  'image:truncate:4%',
+  'image:json=200:3%',
+  'image:reset-before:2%',
+  'image:410:1%',
+  'text:503:4%',
+  'text:reset-after:3%',
+  'text:truncate:3%',
+] as const;
+
+/** One of every kind of step, two modals and a remix among them. */
+const pipelineOf = (cells: number, { names = undefined, pipeline = '' }: Quirk): string => `name: quirks
+service: { id: proof, names: ${names ?? 'neutral'} }
+limits: { tasks: 12, requests: 24 }
+retry: { attempts: 6, base: 5ms, cap: 60ms, resubmits: 2, ambiguous: hold, patience: 1m }
+timeouts: { request: 20s, task: 60s }
+poll: { min: 5ms, max: 60ms${pipeline === '' ? '' : `, ${pipeline}`} }
+matrix:
+  animal: [${['fox', 'owl', 'lynx', 'hare'].slice(0, cells).join(', ')}]
+  seed: { from: 1, to: ${Math.ceil(cells / 4)} }
+steps:
+  grid:
+    imagine: { prompt: "{{ animal }} at dusk --seed {{ seed }} --v 6.1", accountFilter: { modes: [FAST] } }
+    path: U1,U2
+  repaint:
+    from: grid/U1
+    click: Vary (Region)
+    prompt: "a red scarf {{ seed }}"
+    mask: { shapes: [{ ellipse: [0.2, 0.2, 0.5, 0.5] }] }
+  wide:
+    from: grid/U2
+    click: Custom Zoom
+    prompt: "{{ animal }} at dusk --zoom 1.5 --ar 1:1"
+  other:
+    from: grid
+    click: V2
+    remix: true
+  mix:
+    gather: grid/*
+    blend: { dimensions: square }
+  words:
+    from: grid/U1
+    describe: { image: parent }
+  drawn:
+    imagine: "{{ steps.words.prompts[1] }} {{ animal }} {{ seed }}"
+  film:
+    from: grid/U2
+    video: { image: parent, motion: high, prompt: "it runs {{ seed }}", batchSize: 1 }
+    path: U1
+  patched:
+    from: grid/U1
+    edit: { image: parent, prompt: "a blue hat {{ seed }}", mask: { shapes: [{ rectangle: [0, 0, 0.5, 0.5] }] } }
+  caption:
+    from: grid/U1
+    generate: { model: text-pro, prompt: "Caption the {{ animal }}.", images: [parent], stream: true }
+  title:
+    chat: { model: chat-mini, prompt: "A title for the {{ animal }} {{ seed }}." }
+`;
+
+/** Rows of a cell: 12 of image work, 2 of texts. */
+export const rowsOfCell = 14;
+
+/** What it takes to be masked everywhere. */
+const key = 'a-key-for-the-proof';
+
+/** What became of a run, and of the runs after it that were told to retry all that was left. */
+export interface QuirkRun {
+  readonly first: Said;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Codes of failures and doubts after the first run. */
+  readonly codes: Readonly<Record<string, number>>;
+  /** Image submissions that the records count, and tasks that the service made; a modal may make one of its own. */
+  readonly attempts: number;
+  readonly tasks: number;
+  /** Tasks made of a request that had made one, and those that a failed task explains. */
+  readonly repeated: number;
+  readonly resubmits: number;
+  readonly modals: { readonly answered: number; readonly repeated: number };
+  readonly requests: number;
+  /** Slots that are not accounted for: pending without anything in doubt that they wait for. */
+  readonly unaccounted: readonly ManifestRow[];
+  /** After the runs that retried. */
+  readonly rows: readonly ManifestRow[];
+  readonly retries: number;
+  readonly last: Said;
+}
+
+/** Carries a pipeline with every kind of step out in a sandbox, then retries what is left in one without faults. */
+export async function quirkRun(
+  quirk: Quirk,
+  cells: number,
+  faults: readonly string[] = [],
+): Promise<QuirkRun> {
+  await using folder = await temporaryFolder();
+  const { path } = folder;
+  await write(path, { 'quirks.yaml': pipelineOf(cells, quirk) });
+  const parsed = faults.map((text) => {
+    const fault = parseFault(text);
+    if (!fault.ok) throw new Error(fault.error);
+    return fault.value;
+  });
+  const start = (settings: Partial<SandboxSettings>) =>
+    startSandbox({
+      apiKey: key,
+      state: join(path, 'sandbox'),
+      names: quirk.names === undefined ? neutralNames : midjourneyProxyNames,
+      settings: {
+        pace: 0.02,
+        pixels: 64,
+        anyModel: true,
+        textLatency: 0,
+        tokenLatency: 0,
+        requestLog: 0,
+        ...quirk.settings,
+        ...settings,
+      },
+    });
+  const run = (url: string, ...flags: string[]): Promise<Said> =>
+    promptpress(['run', 'quirks.yaml', ...flags], {
+      cwd: path,
+      env: { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: key },
+    });
+  const directory = join(path, 'runs/quirks');
+  const manifest = (): Promise<readonly ManifestRow[]> => readManifest(join(directory, 'manifest.csv'));
+
+  const sandbox = await start({ faults: parsed });
+  const first = await run(sandbox.url);
+  const counters = sandbox.counters();
+  await sandbox.close();
+  const rows = await manifest();
+  const { attempts, resubmits } = countedIn(directory);
+
+  const calm = await start({});
+  let last = first;
+  let retries = 0;
+  for (; last.code !== 0 && retries < 5; retries += 1)
+    last = await run(calm.url, '--in-doubt', 'retry', '--retry-failed');
+  await calm.close();
+  return {
+    first,
+    statuses: byStatus(rows),
+    codes: tally(rows.flatMap(({ error_code = '' }) => (error_code === '' ? [] : [error_code]))),
+    attempts,
+    tasks: counters.tasks.made,
+    repeated: counters.repeated.tasks,
+    resubmits,
+    modals: counters.modals,
+    requests: Object.values(counters.requests)
+      .flatMap((byStatuses) => Object.values(byStatuses))
+      .reduce((sum, count) => sum + count, 0),
+    unaccounted: unaccountedIn(rows),
+    rows: comparable(await manifest()),
+    retries,
+    last,
+  };
+}
+
+function countedIn(directory: string): { attempts: number; resubmits: number } {
+  const state = openStateForReading(directory);
+  if (state === undefined) throw new Error(`There is no state in ${directory}`);
+  let attempts = 0;
+  let resubmits = 0;
+  for (const status of settledStatuses)
+    for (const record of state.withStatus(status)) {
+      if (record.kind === 'generate' || record.kind === 'chat') continue;
+      attempts += record.attempts;
+      resubmits += record.resubmits;
+    }
+  state.close();
+  return { attempts, resubmits };
+}
+
+/** Promises that such a run has broken: none. @param calm the rows of a run without quirks and faults */
+export function brokenBy(
+  { settings: { modalTask = 'new' } = {} }: Quirk,
+  cells: number,
+  run: QuirkRun,
+  calm: readonly ManifestRow[],
+): readonly string[] {
+  const { attempts, tasks, repeated, resubmits, modals, unaccounted, rows, last } = run;
+  // An answered modal makes a task of its own, or does not; and it is answered anew after a failed task was submitted anew.
+  const isNew = modalTask === 'new';
+  const paid = tasks - (isNew ? modals.answered : 0);
+  const explained = resubmits * (isNew ? 2 : 1);
+  const laws: readonly (readonly [boolean, string])[] = [
+    [paid <= attempts, `${paid} tasks were made, and ${attempts} attempts are counted`],
+    [repeated <= explained, `${repeated} tasks were made again, ${explained} for a task that failed`],
+    [modals.repeated === 0, `${modals.repeated} modals were answered twice`],
+    [unaccounted.length === 0, `${unaccounted.length} slots are not accounted for`],
+    [last.code === 0, `it ends with ${last.code} after all retries:\n${last.err}`],
+    [rows.length === cells * rowsOfCell, `there are ${rows.length} rows for ${cells} cells`],
+    [isDeepStrictEqual(rows, calm), 'its manifest is not that of a run without quirks'],
+  ];
+  return laws.flatMap(([holds, broken]) => (holds ? [] : [broken]));
+}
+
+/** Done, failed with a code, in doubt, blocked in a cell with a failure, or waiting in a cell with a doubt. */
+function unaccountedIn(rows: readonly ManifestRow[]): readonly ManifestRow[] {
+  const having = (wanted: string): Set<string | undefined> =>
+    new Set(rows.filter(({ status }) => status === wanted).map(({ cell }) => cell));
+  const [failed, inDoubt] = [having('failed'), having('in-doubt')];
+  return rows.filter(({ cell, status, error_code }) => {
+    switch (status) {
+      case 'done':
+        return false;
+      case 'failed':
+      case 'in-doubt':
+        return error_code === '';
+      case 'blocked':
+        return !failed.has(cell);
+      default:
+        return !inDoubt.has(cell);
+    }
+  });
+}
+
+function tally(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,35 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ManifestRow } from '../rig/manifest.ts';
+import { allQuirks, brokenBy, mixedFaults, quirkRun, quirks, rowsOfCell } from './quirk-run.ts';
+
+/** Those that say least about the others; `quirks.ts` tries each, and many cells. */
+const chosen = [
+  'the same task shows MODAL until it is done',
+  'an old state of a task, empty at first',
+  'errors as submit responses',
+  'no lists of tasks, and lists asked for',
+  'ids as bare numbers',
+  'other names',
+];
+
+describe('a pipeline of every kind of step in the sandbox', () => {
+  let calm: readonly ManifestRow[];
+  beforeAll(async () => {
+    calm = (await quirkRun({}, 1)).rows;
+  });
+
+  it.each(chosen)('comes to the same manifest: %s', async (name) => {
+    const quirk = quirks[name] ?? {};
+    const run = await quirkRun(quirk, 1);
+    expect([run.first.code, run.statuses], run.first.err).toEqual([0, { done: rowsOfCell }]);
+    expect(brokenBy(quirk, 1, run, calm)).toEqual([]);
+  });
+
+  it('accounts for every job and pays none twice with all quirks on and a tenth of all requests struck', async () => {
+    const cells = 4;
+    const { rows } = await quirkRun({}, cells);
+    const run = await quirkRun(allQuirks, cells, mixedFaults);
+    expect(brokenBy(allQuirks, cells, run, rows)).toEqual([]);
+    expect(run.modals.answered).toBeGreaterThan(0);
+  });
+});
