@@ -91,9 +91,7 @@ export class RouteTraffic {
         this.#refusals = 0;
         return this.#countWords(signal.words);
       case 'throttled':
-        // Requests that left before the pause come back after it began: they are one refusal, not many.
-        if (now >= this.#pausedUntil) this.#rate.lower(now);
-        this.#refuse(now, signal.retryAfterMs);
+        this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
         return this.#outOfPatience(signal.reason, now);
       case 'unreachable':
         this.#refuse(now, undefined);
@@ -116,6 +114,19 @@ export class RouteTraffic {
       code: 'route.patience',
       message: `The service has refused every ${this.name} request for ${Math.round((now - since) / 1000)} s (retry.patience). Its last answer: ${reason}`,
     };
+  }
+
+  /**
+   * A service that refuses one request of many has taken the others: then its pace will do, and the route rests only where it is
+   * told for how long, or where it has only refused for a while.
+   */
+  #throttle(isTooMuch: boolean, retryAfterMs: number | undefined, now: number): void {
+    if (isTooMuch || retryAfterMs !== undefined || this.#refusals + 1 >= troubleInARow) {
+      this.#refuse(now, retryAfterMs);
+      return;
+    }
+    this.#refusingSince ??= now;
+    if (now >= this.#pausedUntil) this.#refusals += 1;
   }
 
   #refuse(now: number, retryAfterMs: number | undefined): void {

@@ -28,11 +28,31 @@ describe('RouteTraffic', () => {
     expect(traffic.pausedUntil).toBe(1100);
   });
 
-  it('takes refusals of requests that had left before the pause as one refusal', () => {
+  it('lowers its pace once for the refusals of requests that had left before', () => {
     const traffic = route();
     for (let n = 0; n < 8; n++)
       traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 5000 }, 100 + n);
-    expect(traffic.perMinute).toBeCloseTo(30);
+    expect(traffic.perMinute).toBeCloseTo(33);
+  });
+
+  it('does not rest for a refusal among many that are served, unless it is told to', () => {
+    const traffic = route();
+    for (let n = 0; n < 30; n++) {
+      traffic.take(n * 1000);
+      traffic.note({ kind: 'served' }, n * 1000 + 500);
+    }
+    traffic.note({ kind: 'throttled', reason: '429' }, 30_000);
+    expect(traffic.pausedUntil).toBeLessThan(30_000);
+    expect(traffic.perMinute).toBeCloseTo(60);
+    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 31_000);
+    expect(traffic.pausedUntil).toBe(40_000);
+  });
+
+  it('rests when many in a row are refused, whatever was served before', () => {
+    const traffic = route();
+    for (let n = 0; n < 100; n++) traffic.take(n * 1000);
+    for (let n = 0; n < 5; n++) traffic.note({ kind: 'throttled', reason: '429' }, 100_000 + n);
+    expect(traffic.pausedUntil).toBeGreaterThan(100_000);
   });
 
   it('rests longer with each refusal that gives no time of its own', () => {
