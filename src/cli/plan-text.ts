@@ -30,6 +30,7 @@ export function planText(report: PlanReport): string {
     ]),
     '',
     `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(total)}${tokenText(total)}${costText(total)}`,
+    ...laterText(total),
     ...examples.map(
       ({ cell, step, prompt }) =>
         `  cell ${cell}, ${printable(step)}: ${cut(printable(prompt), promptWidth)}`,
@@ -73,8 +74,8 @@ const listed = (amounts: readonly (readonly [number, string])[]): string =>
     .map(([amount, word]) => `${count(amount)} ${word}`)
     .join(', ');
 
-function whyText({ why, submits }: PlanCounts): string {
-  if (submits === 0) return ': nothing is left to do';
+function whyText({ why, submits, waiting }: PlanCounts): string {
+  if (submits === 0) return waiting === 0 ? ': nothing is left to do' : '';
   const reasons = listed([
     [why.new, 'new'],
     [why.changed, 'changed since the last run'],
@@ -91,6 +92,20 @@ function costText({ cost, unpriced, submits }: PlanCounts): string {
   if (submits === 0) return '';
   if (unpriced === submits) return '. The pipeline gives no prices, so the cost is not known';
   return `. Cost ${money(cost)}${unpriced === 0 ? '' : `, without the ${counted(unpriced, 'submission')} that have no price`}`;
+}
+
+/** What comes on top, as far as it can be told before the results are there. */
+function laterText({ waiting, later }: PlanCounts): readonly string[] {
+  if (waiting === 0) return [];
+  const { tokens, cost, unpriced } = later;
+  const taken = tokens.input + tokens.output;
+  const amounts = [
+    ...(taken === 0 ? [] : [`about ${count(tokens.input)} tokens in and ${count(tokens.output)} out`]),
+    ...(unpriced === waiting ? [] : [`cost ${money(cost)}`]),
+  ];
+  return [
+    `and ${count(waiting)} more that wait for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
+  ];
 }
 
 /** slots, jobs, to submit, tokens, cost */

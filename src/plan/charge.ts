@@ -1,6 +1,8 @@
-import type { Price } from '../pipeline/pipeline.ts';
-import { isTextRequest, type JobSpec } from './job.ts';
-import { answerPrice, pressNames, priceOf } from './price.ts';
+import type { Price, Selector, StepKind } from '../pipeline/pipeline.ts';
+import type { Cell } from './cell.ts';
+import { isTextRequest, type JobSpec, type TextRequest } from './job.ts';
+import type { Place } from './place.ts';
+import { answerPrice, pressNames, priceOf, selectorNames } from './price.ts';
 import type { Slot } from './slot.ts';
 import type { Charge } from './tally.ts';
 import { estimateTokens } from './tokens.ts';
@@ -12,7 +14,32 @@ export function chargeOf(
 ): Charge {
   if (!isTextRequest(request))
     return { price: priceOf(prices, kind, request.kind === 'click' ? pressNames(request.press) : []) };
-  const tokens = estimateTokens(request, request.images?.length ?? 0);
+  return textCharge(prices, request, request.images?.length ?? 0);
+}
+
+/** The same of a slot whose request waits for results: a guess with stand-ins for them. */
+export function outlookCharge(prices: Readonly<Record<string, Price>>, place: Place, cell: Cell): Charge {
+  const { kind, request, selector, gathers } = place;
+  const { vars, repeat } = cell;
+  const outlook = request.outlook?.({ vars, repeat, steps: {} }, gathers?.places.size ?? 1);
+  return outlook === undefined
+    ? pressCharge(prices, kind, selector)
+    : textCharge(prices, outlook.request, outlook.images);
+}
+
+/** What submitting takes that is no text call, by what the file says. */
+export const pressCharge = (
+  prices: Readonly<Record<string, Price>>,
+  kind: StepKind,
+  selector: Selector | undefined,
+): Charge => ({ price: priceOf(prices, kind, selector === undefined ? [] : selectorNames(selector)) });
+
+function textCharge(
+  prices: Readonly<Record<string, Price>>,
+  request: Pick<TextRequest, 'kind' | 'fields'>,
+  images: number,
+): Charge {
+  const tokens = estimateTokens(request, images);
   const usage = { prompt: tokens.input, candidates: tokens.output };
   return { tokens, price: answerPrice(prices, request, usage) };
 }

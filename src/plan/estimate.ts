@@ -1,10 +1,10 @@
 import type { Selection } from './cell.ts';
+import { pressCharge } from './charge.ts';
 import { chosenSteps } from './choose.ts';
 import { isTextKind } from './job.ts';
 import type { Place } from './place.ts';
 import type { Plan } from './plan.ts';
-import { priceOf, selectorNames } from './price.ts';
-import type { PlanReport, PlanWarning, StepReport } from './report.ts';
+import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import { type PlanState, type RevivalFlags, Survey } from './survey.ts';
 import { StepTally, sumOf } from './tally.ts';
 
@@ -103,13 +103,12 @@ function multiplied(
     const tally = tallies.get(step.name) ?? new StepTally(step);
     tallies.set(step.name, tally);
     if (place.open) tally.open = true;
-    if (place.late) tally.slot('waiting', cells);
-    else if (isTextKind(kind)) {
-      for (const { charge, count } of charges.spread(place.index, cells)) tally.submit('new', charge, count);
-    } else {
-      const names = selector === undefined ? [] : selectorNames(selector);
-      tally.submit('new', { price: priceOf(plan.pipeline.prices, kind, names) }, cells);
-    }
+    const all = isTextKind(kind)
+      ? charges.spread(place.index, cells)
+      : [{ charge: pressCharge(plan.pipeline.prices, kind, selector), count: cells }];
+    for (const { charge, count } of all)
+      if (place.late) tally.wait(charge, count);
+      else tally.submit('new', charge, count);
   }
   return [...tallies.values()].map((tally) => tally.report());
 }
@@ -143,23 +142,36 @@ function warningsOf(
       `${total.shared} slots ask for exactly what another one asks for: that is made and paid once. Use \`repeat\` or vary a seed to have each made.`,
     );
   const { submits, tokens, cost } = pipeline.budget;
+  const { waiting, later } = total;
   const attempts = (state?.attempts ?? 0) + total.submits;
-  if (submits !== undefined && attempts > submits)
+  if (submits !== undefined && attempts + waiting > submits)
     warn(
       'budget.submits',
-      `The budget of ${submits} submissions would be reached; all together ${attempts} are planned.`,
+      `The budget of ${submits} submissions ${wouldBe(attempts > submits)} reached; all together ${attempts} are planned${andLater(waiting, waiting)}.`,
     );
-  const taken = (state?.tokens ?? 0) + total.tokens.input + total.tokens.output;
-  if (tokens !== undefined && taken > tokens)
+  const taken = (state?.tokens ?? 0) + sumOfTokens(total);
+  const takenLater = sumOfTokens(later);
+  if (tokens !== undefined && taken + takenLater > tokens)
     warn(
       'budget.tokens',
-      `The budget of ${tokens} tokens would be reached; all together about ${taken} are planned.`,
+      `The budget of ${tokens} tokens ${wouldBe(taken > tokens)} reached; all together about ${taken} are planned${andLater(waiting, takenLater)}.`,
     );
   const spent = (state?.cost ?? 0) + total.cost;
-  if (cost !== undefined && spent > cost)
+  if (cost !== undefined && spent + later.cost > cost)
     warn(
       'budget.cost',
-      `The budget of ${cost} would be reached; all together ${Number(spent.toFixed(9))} is planned.`,
+      `The budget of ${cost} ${wouldBe(spent > cost)} reached; all together ${amount(spent)} is planned${andLater(waiting, later.cost)}.`,
     );
   return warnings;
 }
+
+/** What waits for results may come to less, or to nothing. */
+const wouldBe = (isCertain: boolean): string => (isCertain ? 'would be' : 'may be');
+
+const andLater = (waiting: number, more: number): string =>
+  more === 0 ? '' : `, and about ${amount(more)} more if all ${waiting} that wait for results follow`;
+
+const sumOfTokens = ({ tokens: { input, output } }: Pick<PlanCounts, 'tokens'>): number => input + output;
+
+/** Without the noise of binary fractions. */
+const amount = (number: number): number => Number(number.toFixed(9));

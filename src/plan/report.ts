@@ -44,6 +44,8 @@ export interface PlanCounts {
   readonly cost: number;
   /** Submissions without a known price. */
   readonly unpriced: number;
+  /** What the slots that wait take besides, if each of them becomes a job: a guess, with stand-ins for the results. */
+  readonly later: Pick<PlanCounts, 'tokens' | 'cost' | 'unpriced'>;
 }
 
 export interface StepReport extends PlanCounts {

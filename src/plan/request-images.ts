@@ -68,6 +68,11 @@ export class ImageList {
     return this.#entries.flatMap((entry) => (entry.kind === 'named' ? [entry.template] : []));
   }
 
+  /** About how many images it shows. @param gathered jobs that `parent` stands for */
+  count(gathered: number): number {
+    return this.#entries.reduce((sum, { kind }) => sum + (kind === 'parent' ? gathered : 1), 0);
+  }
+
   /** @throws TemplateError */
   render(scope: TemplateScope, { inputs, keyOf, images: port }: RequestContext): ShownImages {
     const images: ImageSource[] = [];

@@ -5,7 +5,8 @@ import { isTemplate, treeSteps, treeVariables } from '../pipeline/tree.ts';
 import { isMapping, type Value } from '../pipeline/value.ts';
 import type { TextCall, TextRequest } from './job.ts';
 import { requestText } from './key.ts';
-import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
+import { outlookOf } from './outlook.ts';
+import type { RenderedRequest, RequestContext, RequestOutlook, RequestTemplate } from './request.ts';
 import { ImageList } from './request-images.ts';
 import { type Fields, filesMember, renderFields, renderPlain, renderText } from './request-render.ts';
 
@@ -99,6 +100,13 @@ class CompiledText implements RequestTemplate {
       ...(extra === undefined ? {} : { extra }),
     };
     return { ...prompt, known: { request, text: requestText(request), ...filesMember(shown.files) } };
+  }
+
+  outlook(scope: TemplateScope, gathered: number): RequestOutlook {
+    return {
+      request: { kind: this.kind, fields: outlookOf(this.#fields, scope) },
+      images: this.#images.count(gathered),
+    };
   }
 
   #declared(scope: TemplateScope): Pick<TextRequest, 'fields' | 'extra'> {

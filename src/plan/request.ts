@@ -1,7 +1,7 @@
 import type { TemplateScope } from '../pipeline/template.ts';
 import type { ImageCount } from './image-count.ts';
 import type { ImageFiles } from './image-files.ts';
-import type { JobError, JobRequest, Press, TextCall } from './job.ts';
+import type { JobError, JobRequest, Press, TextCall, TextRequest } from './job.ts';
 
 /** What a request is made of beside the cell: what is known of other jobs, and of files. */
 export interface RequestContext {
@@ -30,6 +30,13 @@ export interface RenderedRequest {
   readonly shortage?: JobError;
 }
 
+/** A text call with stand-ins for what it waits for. */
+export interface RequestOutlook {
+  readonly request: Pick<TextRequest, 'kind' | 'fields'>;
+  /** About how many images it shows. */
+  readonly images: number;
+}
+
 /** A request, with the canonical JSON that its key is made from. */
 export interface KnownRequest {
   readonly request: JobRequest;
@@ -55,6 +62,12 @@ export interface RequestTemplate {
   readonly hasPrompt: boolean;
   /** See `JobSpec.call`. */
   readonly call?: TextCall;
+  /**
+   * What a text call may turn out to be while results that it waits for are not there; absent of any other.
+   *
+   * @param gathered jobs that it starts from, or gathers
+   */
+  outlook?(scope: TemplateScope, gathered: number): RequestOutlook;
   /** @throws TemplateError `template.empty` and `template.limit` too */
   render(scope: TemplateScope, context: RequestContext): RenderedRequest;
 }

@@ -1,4 +1,5 @@
-import { chargeOf, MeanCharges } from './charge.ts';
+import type { Cell } from './cell.ts';
+import { chargeOf, MeanCharges, outlookCharge } from './charge.ts';
 import type { ChosenSteps } from './choose.ts';
 import { slotName } from './gate.ts';
 import { type JobRecord, type JobSpec, type JobStatus, needsOf } from './job.ts';
@@ -79,13 +80,13 @@ export class Survey {
     return this.#firstInvalid;
   }
 
-  add(cell: Parameters<Plan['resolve']>[0]): void {
+  add(cell: Cell): void {
     const slots = this.#plan.resolve(cell, (key) => this.#recordOf(key));
     const isHeld = heldBelow(slots);
     for (const slot of slots) {
       if (!this.#chosen.includes(slot)) continue;
       this.looked += 1;
-      this.#count(slot, isHeld);
+      this.#count(slot, cell, isHeld);
     }
   }
 
@@ -99,14 +100,14 @@ export class Survey {
     return { ...record, status };
   }
 
-  #count(slot: Slot, isHeld: (slot: Slot) => boolean): void {
+  #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean): void {
     const tally = this.#tallies.get(slot.step);
     if (tally === undefined) throw new Error(`Internal error: step "${slot.step}" is not in the plan.`);
     const { job, status } = slot;
     if (status === 'skipped' || status === 'blocked') return tally.slot(status);
-    if (job === undefined) return this.#countWithoutJob(slot, tally);
+    if (job === undefined) return this.#countWithoutJob(slot, cell, tally);
     // It has nothing to show, which is known before it is asked for.
-    if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, tally);
+    if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, tally);
     this.#keepExample(slot);
     const charge = chargeOf(this.#plan.pipeline.prices, job);
     this.#charges.add(slot, charge);
@@ -131,10 +132,14 @@ export class Survey {
     }
   }
 
-  #countWithoutJob(slot: Slot, tally: StepTally): void {
+  #countWithoutJob(slot: Slot, cell: Cell, tally: StepTally): void {
     if (slot.status !== 'failed') {
-      if (this.#plan.skeleton.places[slot.place ?? -1]?.open === true) tally.open = true;
-      return tally.slot('waiting');
+      const place = this.#plan.skeleton.places[slot.place ?? -1];
+      if (place === undefined) throw new Error(`Internal error: ${slotName(slot)} has no place in the plan.`);
+      if (place.open) tally.open = true;
+      const charge = outlookCharge(this.#plan.pipeline.prices, place, cell);
+      this.#charges.add(slot, charge);
+      return tally.wait(charge);
     }
     this.#firstInvalid ??= `cell ${slot.cell}, ${slotName(slot)}: ${slot.error?.message ?? slot.error?.code}`;
     tally.slot('invalid');

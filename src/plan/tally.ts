@@ -2,7 +2,8 @@ import type { Step } from '../pipeline/pipeline.ts';
 import type { PlanCounts, StepReport } from './report.ts';
 import type { TokenEstimate } from './tokens.ts';
 
-type Counter = Exclude<keyof PlanCounts, 'why' | 'tokens' | 'cost' | 'unpriced'>;
+type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | keyof Amounts>;
+type Amounts = PlanCounts['later'];
 export type Reason = keyof PlanCounts['why'];
 
 /** What one submission takes, as far as it is known. */
@@ -12,6 +13,29 @@ export interface Charge {
 }
 
 const noTokens: TokenEstimate = { input: 0, output: 0 };
+
+/** Adds up charges. */
+class Bill {
+  #input = 0;
+  #output = 0;
+  #cost = 0;
+  #unpriced = 0;
+
+  add({ price, tokens = noTokens }: Charge, count: number): void {
+    this.#input += tokens.input * count;
+    this.#output += tokens.output * count;
+    if (price === undefined) this.#unpriced += count;
+    else this.#cost += price * count;
+  }
+
+  amounts(): Amounts {
+    return {
+      tokens: { input: Math.round(this.#input), output: Math.round(this.#output) },
+      cost: money(this.#cost),
+      unpriced: this.#unpriced,
+    };
+  }
+}
 
 /** Adds up what one step's slots are. */
 export class StepTally {
@@ -33,10 +57,8 @@ export class StepTally {
     invalid: 0,
   };
   readonly #why: { [Name in Reason]: number } = { new: 0, changed: 0, retry: 0 };
-  #input = 0;
-  #output = 0;
-  #cost = 0;
-  #unpriced = 0;
+  readonly #now = new Bill();
+  readonly #later = new Bill();
   open = false;
 
   constructor(step: Step) {
@@ -44,9 +66,16 @@ export class StepTally {
   }
 
   /** So many slots that have no job of their own. */
-  slot(kind: 'shared' | 'skipped' | 'blocked' | 'waiting' | 'invalid', count = 1): void {
+  slot(kind: 'shared' | 'skipped' | 'blocked' | 'invalid', count = 1): void {
     this.#counts.slots += count;
     this.#counts[kind] += count;
+  }
+
+  /** So many slots that wait for results, and what each takes if it becomes a job. */
+  wait(charge: Charge, count = 1): void {
+    this.#counts.slots += count;
+    this.#counts.waiting += count;
+    this.#later.add(charge, count);
   }
 
   /** A slot that is the first of its job. */
@@ -57,15 +86,12 @@ export class StepTally {
   }
 
   /** So many jobs to submit, each at this price, and a text call of about so many tokens. */
-  submit(reason: Reason, { price, tokens = noTokens }: Charge, count = 1): void {
+  submit(reason: Reason, charge: Charge, count = 1): void {
     this.#counts.slots += count;
     this.#counts.jobs += count;
     this.#counts.submits += count;
     this.#why[reason] += count;
-    this.#input += tokens.input * count;
-    this.#output += tokens.output * count;
-    if (price === undefined) this.#unpriced += count;
-    else this.#cost += price * count;
+    this.#now.add(charge, count);
   }
 
   report(): StepReport {
@@ -75,9 +101,8 @@ export class StepTally {
       open: this.open,
       ...this.#counts,
       why: { ...this.#why },
-      tokens: { input: Math.round(this.#input), output: Math.round(this.#output) },
-      cost: money(this.#cost),
-      unpriced: this.#unpriced,
+      ...this.#now.amounts(),
+      later: this.#later.amounts(),
     };
   }
 }
@@ -106,6 +131,15 @@ export function sumOf(reports: readonly StepReport[]): PlanCounts {
     blocked: sum(({ blocked }) => blocked),
     waiting: sum(({ waiting }) => waiting),
     invalid: sum(({ invalid }) => invalid),
+    ...amountsOf(reports),
+    later: amountsOf(reports.map(({ later }) => later)),
+  };
+}
+
+function amountsOf(all: readonly Amounts[]): Amounts {
+  const sum = (read: (amounts: Amounts) => number): number =>
+    all.reduce((total, amounts) => total + read(amounts), 0);
+  return {
     tokens: {
       input: sum(({ tokens }) => tokens.input),
       output: sum(({ tokens }) => tokens.output),

@@ -15,6 +15,10 @@ const bytesPerToken = 4;
 const tokensPerImage = 5 * 258;
 /** Of an answer whose length nothing bounds; a guess. */
 const usualAnswer = 1024;
+/** Bytes of a member of an answer, of an address, of an id; a guess. */
+const usualMember = 64;
+/** Results that are whole answers. */
+const answers: readonly string[] = ['text', 'json', 'parts', 'prompts'];
 /** Thinking by level, and for as much as the model likes; guesses. */
 const thinkingTokens: Readonly<Record<string, number>> = {
   minimal: 128,
@@ -26,6 +30,10 @@ const thinkingTokens: Readonly<Record<string, number>> = {
 /** Fields of which the model reads only the texts in them, and those that it reads as JSON. */
 const spokenFields = ['prompt', 'system', 'contents', 'systemInstruction', 'messages'];
 const schemaFields = ['responseSchema', 'tools', 'functions', 'response_format'];
+
+/** About how many bytes a template writes that reads this of a step which nobody has run yet; a guess. */
+export const usualResult = (path: readonly string[]): number =>
+  path.length === 1 && answers.includes(path[0] ?? '') ? usualAnswer * bytesPerToken : usualMember;
 
 /**
  * About what a call takes that nobody has made yet: a guess, from the length of what it says, shows and may answer. Earlier

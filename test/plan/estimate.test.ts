@@ -353,14 +353,76 @@ describe('text calls', () => {
       { step: 'grid', submits: grids, tokens: { input: 0, output: 0 } },
       { step: 'pick', submits: 80, tokens: pick, unpriced: 40 },
       { step: 'talk', submits: 80, tokens: { output: 8000 }, cost: 20, unpriced: 0 },
-      { step: 'late', submits: 0, waiting: 80, tokens: { input: 0, output: 0 } },
+      {
+        step: 'late',
+        submits: 0,
+        waiting: 80,
+        tokens: { input: 0, output: 0 },
+        later: { tokens: { input: 80 * 1024, output: 80 * 1024 }, cost: 80 * 3 * 1.024, unpriced: 0 },
+      },
     ]);
+    expect(report.total.later).toEqual(report.steps[3]?.later);
     expect(report.steps[1]?.cost).toBeCloseTo(cost, 6);
     expect(report.total.tokens).toEqual({
       input: pick.input + (report.steps[2]?.tokens.input ?? 0),
       output: 8800,
     });
     expect(report.exact).toBe(exact);
+  });
+
+  test('that wait for results are guessed with stand-ins for those, and so is what they steer', async () => {
+    const { plan, state, at } = await scene(
+      `
+      prices: { imagine: 1, "U*": 0.25, m: 2 }
+      matrix: { n: [1, 2] }
+      steps:
+        grid: { imagine: "no {{ n }}" }
+        judge: { from: grid, generate: { model: m, prompt: which, images: [parent], generationConfig: { responseMimeType: application/json } } }
+        best: { from: grid, click: "U{{ steps.judge.json.best }}" }
+        praise:
+          gather: best
+          generate: { model: "{{ steps.judge.json.who }}", prompt: "{{ steps.judge.json.all[0].y.z | divided_by: 0 }}" }
+        odd:
+          from: judge
+          generate:
+            model: m
+            prompt: "xxxx"
+            generationConfig: { maxOutputTokens: 9 }
+            system: "{{ steps.judge.json.list[0].name.first }}"`,
+    );
+    const { steps, total } = await estimate(plan);
+    expect(steps.map(({ later }) => later)).toMatchObject([
+      { cost: 0, unpriced: 0 },
+      { cost: 0, unpriced: 0 },
+      { tokens: { input: 0, output: 0 }, cost: 0.5, unpriced: 0 },
+      { tokens: { input: 2 * image, output: 2048 }, cost: 0, unpriced: 2 },
+      { tokens: { input: 2 * (1 + 16), output: 18 }, cost: 4, unpriced: 0 },
+    ]);
+    expect(total).toMatchObject({ waiting: 6, later: { cost: 4.5, unpriced: 2 } });
+
+    for (const cell of [1, 2]) state.done(at(cell, 'grid'));
+    state.answer(at(1, 'judge'), '{"best":2}', true);
+    const after = await estimate(plan, {}, state);
+    expect(after.steps[2]).toMatchObject({ submits: 1, cost: 0.25, waiting: 1, later: { cost: 0.25 } });
+  });
+
+  test('that wait for results count for budgets, as what may be', async () => {
+    const { plan } = await scene(`
+      budget: { submits: 1, tokens: 1500, cost: 3 }
+      prices: { m: 2 }
+      steps:
+        ask: { generate: { model: m, prompt: xxxx } }
+        more: { generate: { model: m, prompt: "{{ steps.ask.text }}" } }`);
+    const { warnings } = await estimate(plan);
+    expect(warnings).toEqual([
+      {
+        code: 'budget.submits',
+        message:
+          'The budget of 1 submissions may be reached; all together 1 are planned, and about 1 more if all 1 that wait for results follow.',
+      },
+      { code: 'budget.tokens', message: expect.stringContaining('1500 tokens may be reached') },
+      { code: 'budget.cost', message: expect.stringContaining('may be reached; all together 2 is planned') },
+    ]);
   });
 
   test('that are done take none; a budget of tokens counts what was spent', async () => {
