@@ -17,6 +17,7 @@ const byCode: Readonly<Record<string, string>> = {
   'button.missing':
     'Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
   'button.ambiguous': 'Name one of the buttons exactly, or fan out with a wildcard.',
+  'button.no-task': 'Press another button that its parent offers: this one will never be a single task.',
   'modal.unanswered':
     'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
   'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',

@@ -96,6 +96,19 @@ export function findButton(press: readonly Press[], buttons: readonly Button[]):
   return { kind: 'none' };
 }
 
+/** Between `::` of a customId: what begins something other than one task (protocol.md 1.5, 4). */
+const noTask: readonly (readonly [RegExp, string])[] = [
+  [
+    /(?:^|::)PicReader::all(?:::|$)/i,
+    'begins several tasks at once, and a job is one. Press one by one: prompt 1, prompt 2, prompt 3, prompt 4, each in a branch of its own',
+  ],
+  [/(?:^|::)BOOKMARK(?:::|$)/i, 'begins no task: it only marks the image on the service'],
+];
+
+/** Why a button is not to be pressed by a job, which is one task: what it does, to follow its name. Undefined: it may be. */
+export const whyNoTask = ({ customId }: Button): string | undefined =>
+  noTask.find(([mark]) => mark.test(customId))?.[1];
+
 /** The branch segment of a button that a wildcard found. */
 export const wildcardBranch = (button: Button): string => normalName(button.label);
 

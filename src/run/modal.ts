@@ -95,7 +95,6 @@ export function modalAnswered(job: Job, answer: Answer<SubmitAnswer>, context: J
 
 function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   const { record } = job;
-  const modal = modalOf(record);
   switch (answer.kind) {
     case 'accepted':
     case 'modal': {
@@ -114,13 +113,16 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
     case 'refused': {
       const { message, requestId } = answer;
       const error: JobError = { code: 'submit.refused', message, ...(requestId && { requestId }) };
-      // A second answer is refused too where the first one arrived after all.
-      return modal.sent > 1 && answer.code !== bannedPrompt
-        ? look(job, error, context)
-        : settle(job, 'failed', error, context.now);
+      return answer.code === bannedPrompt
+        ? settle(job, 'failed', error, context.now)
+        : denied(job, error, context);
     }
   }
 }
+
+/** A second answer is refused too where the first one arrived after all, by a code or by a status. */
+const denied = (job: Job, error: JobError, context: JobContext): JobStep =>
+  modalOf(job.record).sent > 1 ? look(job, error, context) : settle(job, 'failed', error, context.now);
 
 /** protocol.md 2 */
 const bannedPrompt = 24;
@@ -142,7 +144,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
     case 'stop':
       return later(job, context);
     case 'permanent':
-      return settle(job, 'failed', jobError(failure), context.now);
+      return denied(job, jobError(failure), context);
     case 'lost':
       return context.retryInDoubt
         ? again(job, failure, context)

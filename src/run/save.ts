@@ -1,5 +1,5 @@
 import type { SaveAnswer } from '../artifacts/writer.ts';
-import type { JobError, TaskResult } from '../plan/job.ts';
+import type { JobError, JobRecord, TaskResult } from '../plan/job.ts';
 import type { Answer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import {
@@ -14,12 +14,18 @@ import {
 } from './job.ts';
 import { missed } from './trouble.ts';
 
-/** What is kept of a finished task. */
-export const resultOf = ({ buttons, imageUrl, videoUrls, prompts }: Task): TaskResult => ({
+/**
+ * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What
+ * else has a `finalPrompt` is drawn from it (protocol.md 1.4), and one of several paragraphs looks like a list.
+ */
+export const resultOf = (
+  { buttons, imageUrl, videoUrls, prompts }: Task,
+  kind: JobRecord['kind'],
+): TaskResult => ({
   buttons,
   ...(imageUrl === undefined ? {} : { imageUrl }),
   ...(videoUrls === undefined ? {} : { videoUrls }),
-  ...(prompts === undefined ? {} : { prompts }),
+  ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
 });
 
 /** What is to be written of a result, in the order of output numbers. */
@@ -52,7 +58,7 @@ export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): J
   if (!answer.ok) return missed(job, answer.error, wantLink(job), context);
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
-  const result = { ...resultOf(answer.value), buttons };
+  const result = { ...resultOf(answer.value, record.kind), buttons };
   if (answer.value.state !== 'success' || sourcesOf(result)[record.artifacts.length] === undefined)
     return failedSave(
       job,

@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
-import { findButton, offered } from '../plan/press.ts';
+import { findButton, offered, whyNoTask } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
@@ -53,10 +53,18 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
     return rest({ ...job, misses: job.misses + 1 }, context.pollInMs(job.record, 0), firstWant(job), now);
   }
   const found = findButton(request.press, task.buttons);
-  if (found.kind === 'one')
-    return {
-      job: { ...job, misses: 0, fresh: { button: found.button, readAt: now }, want: { kind: 'submit' } },
-    };
+  if (found.kind === 'one') {
+    const { button } = found;
+    const why = whyNoTask(button);
+    if (why !== undefined)
+      return settle(
+        job,
+        'failed',
+        { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` },
+        now,
+      );
+    return { job: { ...job, misses: 0, fresh: { button, readAt: now }, want: { kind: 'submit' } } };
+  }
   const names = request.press.map((press) =>
     press.kind === 'word' ? press.word : press.kind === 'text' ? press.text : `/${press.source}/`,
   );

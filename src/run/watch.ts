@@ -31,7 +31,7 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
     case 'failure':
       return taskFailed(job, task, context);
     case 'success': {
-      const result = resultOf(task);
+      const result = resultOf(task, record.kind);
       // A describe that suggests nothing has nothing to keep.
       if (!record.keep || result.prompts?.length === 0) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined });

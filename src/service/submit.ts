@@ -12,7 +12,7 @@ import { readErrorWords } from './error-words.ts';
 import { members } from './json.ts';
 import type { Reply } from './reply.ts';
 import { isNotReady } from './submit-verdict.ts';
-import { readTaskId } from './task-id.ts';
+import { readTaskId, readTaskIds } from './task-id.ts';
 
 /** Reads the answer to a submission (service.md 2.1, protocol.md 2), whichever endpoint it came from. */
 export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {
@@ -59,8 +59,14 @@ function readCode(
       ...(words.requestId !== undefined && { requestId: words.requestId }),
     },
   });
-  const accepted = (kind: 'accepted' | 'modal'): Answer<SubmitAnswer> =>
-    taskId === undefined
+  const several = readTaskIds(body['result']);
+  const accepted = (kind: 'accepted' | 'modal'): Answer<SubmitAnswer> => {
+    if (several.length > 1)
+      return {
+        ok: true,
+        value: { kind: 'refused', code, message: severalMessage(code, several, facts) },
+      };
+    return taskId === undefined
       ? {
           ok: false,
           error: unusableAnswer(
@@ -70,6 +76,7 @@ function readCode(
           ),
         }
       : { ok: true, value: { kind, taskId, code, ...waitingIn(body['properties']) } };
+  };
 
   switch (code) {
     case 1:
@@ -123,6 +130,11 @@ function waitingIn(properties: unknown): { readonly waiting?: number } {
 /** Code 3 says either "no usable account" (later) or "the related task is missing" (never): told apart by its text. */
 const wantsAccount = (message: string): boolean =>
   /账号|帐号|账户|实例|\baccounts?\b|\binstances?\b/i.test(message) && !/任务|\btasks?\b/i.test(message);
+
+/** Known to be made, so nothing is in doubt; but a job is one task, and to press it again would pay again. */
+const severalMessage = (code: number, ids: readonly string[], facts: RequestFacts): string =>
+  `The service took this as several tasks (code ${code}: ${facts.clean(ids.join(', '))}), and a job is one. They are made, and may be paid for; ` +
+  'press a button that begins one task instead.';
 
 function refusalMessage(
   code: number,

@@ -21,3 +21,12 @@ export function readTaskId(result: unknown): string | undefined {
   const id = result.trim();
   return isUsableTaskId(id) ? id : undefined;
 }
+
+/** What a `result` names that lists several tasks, joined by commas or as a list (protocol.md 1.5): at most 10. Else empty. */
+export function readTaskIds(result: unknown): readonly string[] {
+  const items: readonly unknown[] =
+    typeof result === 'string' ? result.split(',') : Array.isArray(result) ? result : [];
+  const ids = items.slice(0, 10).map(readTaskId);
+  // Words have commas too; ids have digits.
+  return ids.length > 1 && ids.every((id) => id !== undefined && /\d/.test(id)) ? (ids as string[]) : [];
+}

@@ -189,10 +189,23 @@ describe('the submission of a modal', () => {
     expect(retryOf(record, 1, 'T1').record).toMatchObject({ status: 'modal', modal: { sent: 0 } });
   });
 
-  it('that is refused fails the job; a second one that is refused looks whether the first arrived', () => {
-    const refused = { kind: 'refused', code: 4, message: 'no' } as const;
-    expect(submitted(answering(), refused).job.record.status).toBe('failed');
-    expect(submitted(answering(2), refused).job.want).toMatchObject({ next: { why: 'modal' } });
+  it.each([
+    ['by a code', { kind: 'refused', code: 4, message: 'no' } as const],
+    ['by a status', failure('service.rejected', 'permanent', { status: 400 })],
+  ])(
+    'that is refused %s fails the job; a second one that is refused looks whether the first arrived',
+    (_, refused) => {
+      expect(submitted(answering(), refused).job.record.status).toBe('failed');
+      const { job: next } = submitted(answering(2), refused);
+      expect(next).toMatchObject({ record: { status: 'submitting' }, want: { next: { why: 'modal' } } });
+      const arrived = seen(next, 'modal', { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' });
+      expect(arrived.job.record).toMatchObject({ status: 'saving', taskId: 'M1', modal: { accepted: true } });
+    },
+  );
+
+  it('that is a banned prompt is banned the second time too', () => {
+    const banned = { kind: 'refused', code: 24, message: 'no' } as const;
+    expect(submitted(answering(2), banned).job.record.status).toBe('failed');
   });
 });
 

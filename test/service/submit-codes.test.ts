@@ -62,7 +62,10 @@ const rows: readonly Row[] = [
   { what: 'accepted, but null', body: submit(1, ''), answer: lost },
   { what: 'accepted, but an empty text', body: submit(1, '', '""'), answer: lost },
   { what: 'accepted, but a list', body: submit(1, '', `["${id}"]`), answer: lost },
-  { what: 'accepted, but a comma list', body: submit(1, '', `"${id},${id}"`), answer: lost },
+  // protocol.md 1.5: they are made, so nothing is in doubt, and a job is one of them.
+  { what: 'accepted, but a comma list', body: submit(1, '', `"${id}, 17${id}"`), answer: refused(1) },
+  { what: 'queued, but a list of several', body: submit(22, '', `["${id}",17${id}]`), answer: refused(22) },
+  { what: 'accepted, but words with a comma', body: submit(1, '', '"wait,please"'), answer: lost },
   { what: 'accepted, but a rounded number', body: submit(1, '', '1.4001929738841620e16'), answer: lost },
   { what: 'accepted, but a fraction', body: submit(1, '', '1.5'), answer: lost },
   { what: 'accepted, but a path', body: submit(1, '', '".."'), answer: lost },
