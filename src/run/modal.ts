@@ -3,7 +3,7 @@ import type { JobError, JobRecord, JobRequest } from '../plan/job.ts';
 import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
-import { doubt, fileError, isOurs, isUnmade, jobError } from './trouble.ts';
+import { bannedPrompt, doubt, fileError, isOurs, isUnmade, jobError, refusalCode } from './trouble.ts';
 
 /**
  * A button that opens a modal: its task waits, and does nothing, until the modal is answered (service.md 3, rules 3 and 4). A modal
@@ -112,7 +112,8 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       return later(job, context);
     case 'refused': {
       const { message, requestId } = answer;
-      const error: JobError = { code: 'submit.refused', message, ...(requestId && { requestId }) };
+      const code = refusalCode(answer.code);
+      const error: JobError = { code, message, ...(requestId && { requestId }) };
       return answer.code === bannedPrompt
         ? settle(job, 'failed', error, context.now)
         : denied(job, error, context);
@@ -123,9 +124,6 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
 /** A second answer is refused too where the first one arrived after all, by a code or by a status. */
 const denied = (job: Job, error: JobError, context: JobContext): JobStep =>
   modalOf(job.record).sent > 1 ? look(job, error, context) : settle(job, 'failed', error, context.now);
-
-/** protocol.md 2 */
-const bannedPrompt = 24;
 
 /** The record once its modal has arrived: the task is worked on. */
 export const movedOn = (record: JobRecord, taskId: string): JobRecord =>

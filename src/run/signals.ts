@@ -3,6 +3,7 @@ import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answ
 import type { RunEnd } from './event.ts';
 import type { AskAnswer } from './job.ts';
 import type { RouteSignal } from './route.ts';
+import { bannedPrompt } from './trouble.ts';
 
 /** What an answer means beyond its job: for the route it came by, and for the run as a whole. */
 export type Reading =
@@ -17,8 +18,8 @@ export function readSubmit(answer: Answer<SubmitAnswer>): Reading {
   if (!answer.ok) return readFailure(answer.error);
   const { value } = answer;
   if (value.kind === 'queue-full') return { signal: { kind: 'throttled', reason: value.message } };
-  // A banned prompt (24) is about that prompt; any other refused code may be the same mistake in every row.
-  if (value.kind === 'refused' && value.code !== 24)
+  // A banned prompt is about that prompt; any other refused code may be the same mistake in every row.
+  if (value.kind === 'refused' && value.code !== bannedPrompt)
     return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}` } };
   return served;
 }

@@ -5,7 +5,7 @@ import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answ
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
-import { doubt, fileError, isOurs, isUnmade, jobError, missed } from './trouble.ts';
+import { doubt, fileError, isOurs, isUnmade, jobError, missed, refusalCode } from './trouble.ts';
 
 /** How old a reading of the parent's buttons may be when the click's turn comes (service.md 7.4, outdated customId). */
 const freshMs = 60_000;
@@ -138,7 +138,8 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       return later(job, context);
     case 'refused': {
       const { message, requestId } = answer;
-      return settle(job, 'failed', { code: 'submit.refused', message, ...(requestId && { requestId }) }, now);
+      const code = refusalCode(answer.code);
+      return settle(job, 'failed', { code, message, ...(requestId && { requestId }) }, now);
     }
   }
 }

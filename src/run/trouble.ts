@@ -4,6 +4,13 @@ import type { ServiceFailure } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 
+/** The code of an answer that refuses a prompt for what it is. protocol.md 2 */
+export const bannedPrompt = 24;
+
+/** The error code of a submission that was refused: a prompt that is banned at once is moderated, as one whose task failed for it is. */
+export const refusalCode = (code: number): string =>
+  code === bannedPrompt ? 'task.moderated' : 'submit.refused';
+
 /**
  * A look at a finished task that gave no answer. A plain no ends the job after the tries; anything else is trouble
  * of the route, whose patience bounds it.

@@ -119,7 +119,7 @@ describe('a service that repeats all it was told', () => {
       'a code': [{ code: 4, description: everything }, 'failed submit.refused'],
       'a banned word': [
         { code: 24, description: 'no', properties: { bannedWord: key } },
-        'failed submit.refused',
+        'failed task.moderated',
       ],
       'a task id': [{ code: 1, result: encodeURIComponent(key) }, 'in-doubt service.malformed'],
       'an id of another value': [{ code: 1, result: variables.MY_ID }, 'in-doubt service.malformed'],

@@ -143,9 +143,13 @@ describe('the answer to a submission', () => {
     expect(holdsRoom(next)).toBe(true);
   });
 
-  it.each([4, 24, 3])('code %i fails the job with the service’s words', (code) => {
+  it.each([
+    [4, 'submit.refused'],
+    [24, 'task.moderated'],
+    [3, 'submit.refused'],
+  ])('code %i fails the job as %s, with the service’s words', (code, reason) => {
     const { record } = submitted({ kind: 'refused', code, message: 'no such thing' }).job;
-    expect(record).toMatchObject({ status: 'failed', error: { code: 'submit.refused' } });
+    expect(record).toMatchObject({ status: 'failed', error: { code: reason } });
     expect(record.error?.message).toContain('no such thing');
   });
 
