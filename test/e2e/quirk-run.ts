@@ -81,9 +81,12 @@ export const mixedFaults = [
   'submit:504-after:1%',
   'submit:429=1:0.2%',
   'submit:code=23:1%',
-  'submit:fail=internal-error:1%',
-  'submit:fail=task-timeout:0.5%',
-  'submit:cancel:0.3%',
+  'action:fail=internal-error:1%',
+  'modal:fail=task-timeout:2%',
+  'video:fail=service-error:2%',
+  'blend:fail=internal-error:2%',
+  'describe:fail=failed-command:2%',
+  'edits:cancel:1%',
   'fetch:503:2%',
   'fetch:404:1%',
   'fetch:reset-after:2%',
@@ -103,8 +106,11 @@ export const mixedFaults = [
   'text:truncate:3%',
 ] as const;
 
+/** Not where what exists is answered with code 21: there an imagine whose task has failed leads to that task for ever. */
+export const failedImagines = 'imagine:fail=internal-error:2%';
+
 /** One of every kind of step, two modals and a remix among them. */
-const pipelineOf = (cells: number, { names = undefined, pipeline = '' }: Quirk): string => `name: quirks
+const pipelineOf = (cells: number, { names, pipeline = '' }: Quirk): string => `name: quirks
 service: { id: proof, names: ${names ?? 'neutral'} }
 limits: { tasks: 12, requests: 24 }
 retry: { attempts: 6, base: 5ms, cap: 60ms, resubmits: 2, ambiguous: hold, patience: 1m }

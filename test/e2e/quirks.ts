@@ -4,7 +4,15 @@
  * others; and what came of it.
  */
 import { parseArgs } from 'node:util';
-import { allQuirks, brokenBy, mixedFaults, type Quirk, quirkRun, quirks } from './quirk-run.ts';
+import {
+  allQuirks,
+  brokenBy,
+  failedImagines,
+  mixedFaults,
+  type Quirk,
+  quirkRun,
+  quirks,
+} from './quirk-run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -47,7 +55,7 @@ if (cells > 0) {
   const { rows } = await quirkRun({}, cells);
   await show('all quirks', allQuirks, cells, rows);
   await show('all quirks and a tenth of all requests struck', allQuirks, cells, rows, mixedFaults);
-  await show('a tenth of all requests struck', {}, cells, rows, mixedFaults);
+  await show('a tenth of all requests struck', {}, cells, rows, [...mixedFaults, failedImagines]);
 }
 console.log(`${problems} promises broken`);
 if (problems > 0) process.exitCode = 1;

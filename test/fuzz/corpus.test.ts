@@ -19,10 +19,12 @@ const kindOf: Readonly<Record<string, Kind>> = {
   stream: 'stream',
   answer: 'answer',
   schema: 'schema',
+  task: 'task',
+  mask: 'mask',
 };
 
 /** Kinds whose ending says which reader it is for. */
-const ofEnding: ReadonlySet<Kind> = new Set(['table', 'stream', 'answer']);
+const ofEnding: ReadonlySet<Kind> = new Set(['table', 'stream', 'answer', 'task', 'mask']);
 
 /** Of a pipeline the command line makes text; tables and answers are read as the bytes that they are. */
 function piecesOf(kind: Kind, bytes: Buffer): readonly Piece[] {

@@ -11,6 +11,8 @@ export const kinds = [
   'stream',
   'answer',
   'schema',
+  'task',
+  'mask',
 ] as const;
 
 export type Kind = (typeof kinds)[number];

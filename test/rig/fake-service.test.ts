@@ -60,6 +60,66 @@ test('a chain is counted, its links expire, its buttons age', async () => {
   await service.close();
 });
 
+test.each(['new', 'same'] as const)(
+  'a modal waits, is answered once, and is shown as it is answered: %s',
+  async (modalTask) => {
+    const service = await startFakeService({ polls: 1, modalTask, modalLingers: true });
+    const press = async (taskId: unknown, label: string, more = {}): Promise<Record<string, unknown>> => {
+      service.finish();
+      const { buttons } = await look(service, taskId);
+      const { customId } =
+        (buttons as { label: string; customId: string }[]).find((b) => b.label === label) ?? {};
+      return ask(`${service.url}/img/submit/action`, { taskId, customId, ...more });
+    };
+    const { result: grid } = await imagine(service, 'fox');
+    expect((await press(grid, 'V1'))['code']).toBe(1);
+    const { result: upscale } = await press(grid, 'U1');
+    const { code, result: taskId } = await press(upscale, 'Vary (Region)', { state: 'job' });
+    expect([code, (await look(service, taskId))['status']]).toEqual([21, 'MODAL']);
+
+    const modal = `${service.url}/img/submit/modal`;
+    expect((await ask(modal, { taskId, prompt: 'a hat' }))['code']).toBe(4);
+    const body = { taskId, prompt: 'a hat', maskBase64: 'data:image/png;base64,aGk=' };
+    const answered = await ask(modal, body);
+    expect([answered['code'], answered['result'] === taskId]).toEqual([1, modalTask === 'same']);
+    expect((await ask(modal, body))['code']).toBe(4);
+    expect([service.submits.modals.length, service.submits.secondModals]).toEqual([1, ['job']]);
+    expect((await look(service, taskId))['status']).toBe('MODAL');
+    service.finish();
+    const listed = (await ask(`${service.url}/img/task/list-by-condition`, {
+      ids: [taskId, answered['result'], 'x'],
+    })) as unknown as Record<string, unknown>[];
+    expect(listed.map(({ status, state, prompt }) => [status, state, prompt])).toEqual(
+      Array.from({ length: modalTask === 'same' ? 1 : 2 }, () => ['SUCCESS', 'job', 'a hat']),
+    );
+    await service.close();
+  },
+);
+
+test('what begins from images is checked, and told apart by its body', async () => {
+  const service = await startFakeService({ polls: 0 });
+  const submit = async (path: string, body: object): Promise<unknown> =>
+    (await ask(`${service.url}/img/submit/${path}`, body))['code'];
+  const image = 'data:image/png;base64,aGk=';
+  expect(await submit('blend', { base64Array: [image] })).toBe(4);
+  expect(await submit('blend', { base64Array: [image, image], state: 'a' })).toBe(1);
+  expect(await submit('blend', { base64Array: [image, image], state: 'b' })).toBe(1);
+  expect(await submit('describe', { base64: image })).toBe(1);
+  expect(await submit('edits', { image, prompt: 'x' })).toBe(4);
+  expect(await submit('video', { image, motion: 'low', batchSize: 2 })).toBe(1);
+  expect([...service.submits.byPath.values()]).toEqual([2, 1, 1]);
+  const [, , describe, video] = service.submits.all.map(({ task }) => task.id);
+  const { properties } = await look(service, describe);
+  expect((properties as { finalPrompt: string }).finalPrompt).toMatch(/^1️⃣ describe .*4️⃣/s);
+  const { videoUrls } = await look(service, video);
+  const films = await Promise.all((videoUrls as { url: string }[]).map(({ url }) => fetch(url)));
+  expect(films.map((film) => [film.status, film.headers.get('content-type')])).toEqual([
+    [200, 'video/mp4'],
+    [200, 'video/mp4'],
+  ]);
+  await service.close();
+});
+
 test('faults hit when they are told to', async () => {
   const service = await startFakeService();
   const fault = service.fault('imagine', { code: 23, description: 'full' }, { skip: 1, every: 2, times: 2 });

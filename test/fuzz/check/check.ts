@@ -2,6 +2,8 @@ import type { Input, Kind } from '../input.ts';
 import { answerRun, schemaRun } from './answers.ts';
 import { lawfulPrototypes, type Run } from './law.ts';
 import { argumentsRun, gitRun, pathRun } from './machine.ts';
+import { maskRun } from './masks.ts';
+import { taskRun } from './tasks.ts';
 import { nameRun, pipelineRun, selectorRun, tableRun, templateRun } from './texts.ts';
 
 const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
@@ -16,6 +18,8 @@ const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
   stream: answerRun,
   answer: answerRun,
   schema: schemaRun,
+  task: taskRun,
+  mask: maskRun,
 };
 
 /**

@@ -3,20 +3,22 @@ import { Random } from '../random.ts';
 import { hostileAnswer, hostileStream } from './answer.ts';
 import { hostileArguments } from './arguments.ts';
 import { hostileGit } from './git.ts';
+import { hostileMask } from './mask.ts';
 import { hostileName } from './name.ts';
 import { hostilePath } from './path.ts';
 import { hostilePipeline } from './pipeline.ts';
 import { hostileSchema } from './schema.ts';
 import { hostileSelector } from './selector.ts';
 import { hostileTable } from './table.ts';
+import { hostileTask } from './task.ts';
 import { hostileTemplate } from './template.ts';
 
 /** Of a thousand inputs, how many are of a kind: what starts processes and touches the disk is dear. */
 const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Random) => Draft]>> = {
-  pipeline: [150, hostilePipeline],
-  table: [120, hostileTable],
-  selector: [230, hostileSelector],
-  template: [180, hostileTemplate],
+  pipeline: [130, hostilePipeline],
+  table: [100, hostileTable],
+  selector: [190, hostileSelector],
+  template: [150, hostileTemplate],
   arguments: [60, hostileArguments],
   name: [28, hostileName],
   path: [10, hostilePath],
@@ -24,6 +26,8 @@ const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Rand
   stream: [80, hostileStream],
   answer: [70, hostileAnswer],
   schema: [70, hostileSchema],
+  task: [90, hostileTask],
+  mask: [20, hostileMask],
 };
 
 /** The input with this number: always the same one for a seed, whichever others are made. */

@@ -2,6 +2,7 @@ import { type Draft, draft, piece } from '../input.ts';
 import type { Random } from '../random.ts';
 import { oddValue } from './json.ts';
 import { mutate, odd } from './oddity.ts';
+import { pictures } from './pictures.ts';
 import { schemaLike } from './schema.ts';
 import { validPipelines } from './seeds.ts';
 
@@ -371,6 +372,9 @@ const shapes: readonly ((random: Random) => Draft)[] = [
   texts,
   texts,
   texts,
+  pictures,
+  pictures,
+  pictures,
   marks,
 ];
 
