@@ -19,7 +19,12 @@ export class WrittenNumber {
     return this.value;
   }
 
-  /** In JSON it stands as the text it was written as would be lost, so the number goes out. */
+  /** Whoever writes JSON without loss writes its text: only of an integer that a number cannot hold. */
+  get isLongInteger(): boolean {
+    return isLongSource(this.source, this.value);
+  }
+
+  /** In plain JSON the text it was written as would be lost, so the number goes out. */
   toJSON(): number {
     return this.value;
   }
@@ -44,6 +49,14 @@ export class WrittenNumber {
     return this.value <= plain(other);
   }
 }
+
+/** True for an integer in JSON's notation whose digits a number does not hold. */
+export const isLongSource = (source: string, value: number): boolean =>
+  !Number.isSafeInteger(value) && /^-?[1-9]\d{15,255}$/.test(source) && String(value) !== source;
+
+/** True for an integer with more digits than a number holds, whoever keeps it: pipelines and answers do. */
+export const isLongInteger = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && 'isLongInteger' in value && value.isLongInteger === true;
 
 /**
  * What the other side of a comparison is to a number: a text is never equal to one (`6 == "6"` is false), though

@@ -65,9 +65,9 @@ export const filesMember = (
 ): { readonly files?: Readonly<Record<string, string>> } =>
   Object.keys(files).length === 0 ? {} : { files };
 
-/** In a request body 6.0 and 6 are the same number, so they are one request. */
+/** In a request body 6.0 and 6 are the same number, so they are one request. A long integer is sent as it is written. */
 function plainNumbers(value: Value): Value {
-  if (value instanceof WrittenNumber) return value.value;
+  if (value instanceof WrittenNumber) return value.isLongInteger ? value : value.value;
   if (Array.isArray(value)) return value.map((item: Value) => plainNumbers(item));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainNumbers(item)]));

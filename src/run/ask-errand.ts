@@ -1,7 +1,9 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter, SaveFailure } from '../artifacts/writer.ts';
+
 import { answerChecker } from '../pipeline/answer-schema.ts';
-import type { Value } from '../pipeline/value.ts';
+import { exactJson } from '../pipeline/exact-json.ts';
+import { isLongInteger, type Value } from '../pipeline/value.ts';
 import { isTextRequest, type JobRecord, type TextRequest } from '../plan/job.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type {
@@ -14,10 +16,12 @@ import type {
 } from '../service/text.ts';
 import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
 import { expectedJson } from './expected.ts';
+import { roundsIn } from './function-calls.ts';
 import type { AskAnswer, ReplyVerdict } from './job.ts';
 import { judgeReply } from './judge.ts';
 import type { Outgoing } from './outgoing.ts';
 import { inlined, read, type Shipped, ship } from './shipment.ts';
+import { type Writing, written } from './writing.ts';
 
 /** What a text call is carried out with. */
 export interface AskPorts {
@@ -26,6 +30,7 @@ export interface AskPorts {
   readonly artifacts: Pick<ArtifactWriter, 'keep'>;
   readonly lookup: RecordLookup;
   readonly outgoing: Outgoing;
+  readonly writing: Writing;
 }
 
 /**
@@ -41,7 +46,7 @@ export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSigna
   if ('unread' in read) return { kind: 'unread', error: read.unread };
   const { answer } = read;
   if (!answer.ok) return { kind: 'refused', error: answer.error };
-  return await keep(record, answer.value, ports);
+  return await keep(record, answer.value, ports, signal);
 }
 
 /** A schema that a template made may be none, and no answer could be what it says: nothing is paid for that. */
@@ -125,20 +130,30 @@ async function contentOf(
 async function keep(
   record: JobRecord,
   reply: TextReply,
-  { artifacts, lookup }: AskPorts,
+  { artifacts, lookup, writing }: AskPorts,
+  signal: AbortSignal,
 ): Promise<AskAnswer> {
   const { verdict, text, pieces } = judgeReply(record, reply);
   const usage = reply.usage === undefined ? {} : { usage: reply.usage };
   const asked = { verdict, text, artifacts: [], ...usage };
   // A slot that was looked at while the call was under way may want the files that no slot wanted before.
   const isKept = record.keep || lookup(record.key)?.keep === true;
-  if (!isKept || verdict.kind === 'calls') return { kind: 'answered', asked };
+  if (!isKept) return { kind: 'answered', asked };
+  const goesOn = verdict.kind === 'calls';
+  const round = roundsIn(record.turns) + 1;
   // A paid answer is written also when the run is left: it is a few small files.
-  const kept = await artifacts.keep(
-    { key: record.key, pieces, answer: wholeAnswer(reply, verdict) },
-    new AbortController().signal,
-  );
-  if (!kept.ok) return { kind: 'unwritten', error: kept.error, ...usage };
+  const request = {
+    key: record.key,
+    pieces: goesOn ? [] : pieces,
+    answer: wholeAnswer(reply, verdict),
+    round,
+    goesOn,
+  };
+  const write = async () => await artifacts.keep(request, new AbortController().signal);
+  const kept = await written(write, writing, signal);
+  // What a round was answered with is in the record, and no file is worth more than that.
+  if (goesOn && (kept.ok || kept.error.class !== 'stop')) return { kind: 'answered', asked };
+  if (!kept.ok) return { kind: 'unwritten', error: kept.error, text, ...usage };
   const { answerFile } = kept.value;
   return {
     kind: 'answered',
@@ -152,16 +167,15 @@ async function keep(
 
 /** The whole answer as JSON. In one that cannot be used, no file holds its images: they are left out. */
 const wholeAnswer = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
-  JSON.stringify(
-    whole,
-    kind === 'done'
-      ? undefined
-      : (name: string, value: unknown) =>
-          name === 'data' && typeof value === 'string' && value.length > longestData
-            ? `(${value.length} characters of Base64)`
-            : value,
-    2,
-  );
+  exactJson(kind === 'done' ? whole : withoutData(whole), 2);
+
+function withoutData(value: unknown, name = ''): unknown {
+  if (typeof value === 'string')
+    return name === 'data' && value.length > longestData ? `(${value.length} characters of Base64)` : value;
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutData(item));
+  if (typeof value !== 'object' || value === null || isLongInteger(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutData(inner, key)]));
+}
 
 /** Longer texts under the name `data` are files. */
 const longestData = 1024;

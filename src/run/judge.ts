@@ -1,5 +1,6 @@
 import type { AnswerPiece } from '../artifacts/writer.ts';
 import { answerChecker } from '../pipeline/answer-schema.ts';
+import { withWrittenNumbers } from '../pipeline/exact-json.ts';
 import { cutText } from '../pipeline/terminal-text.ts';
 import { canonicalJson, isMapping, type Value } from '../pipeline/value.ts';
 import {
@@ -30,7 +31,8 @@ export type JudgedBy = Pick<JobRecord, 'request' | 'call' | 'turns'>;
  * What an answer means for the job that asked for it. The first candidate decides, because it is the one that templates
  * read; what the others are, their finish reasons say. Pure.
  */
-export function judgeReply(job: JudgedBy, reply: TextReply): Judged {
+export function judgeReply(job: JudgedBy, given: TextReply): Judged {
+  const reply = { ...given, candidates: withWrittenNumbers(given.candidates) };
   const { request } = job;
   if (!isTextRequest(request)) throw new Error('Internal error: only a text job has an answer to be judged.');
   const expected = expectedJson(request);

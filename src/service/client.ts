@@ -11,6 +11,7 @@ import {
   imageParts,
   type SubmitPath,
 } from './image-request.ts';
+import { writeJson } from './json.ts';
 import type { Reply } from './reply.ts';
 import { receiveWhole } from './request.ts';
 import { amount, largestPart } from './request-size.ts';
@@ -148,7 +149,7 @@ class HttpImageService implements ImageService {
   #bodyOf(request: ImageRequest): string | undefined {
     // Before it is put together: the text of many large images would be longer than a text can be.
     if (imageBytes(request) > this.#maxRequestBytes) return undefined;
-    const text = JSON.stringify(imageBody(request));
+    const text = writeJson(imageBody(request));
     return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
   }
 

@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json';
+import { parse, stringify } from 'lossless-json';
 
 /** Deeper answers are no answers: real ones nest five levels. */
 const maxDepth = 64;
@@ -16,14 +16,66 @@ export function parseJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
+/** An integer that a number cannot hold, with its digits. It can be written again with `writeJson`. */
+class LongInteger {
+  readonly isLongInteger = true;
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  toString(): string {
+    return this.source;
+  }
+
+  /** For who writes JSON without caring. */
+  toJSON(): number {
+    return Number(this.source);
+  }
+}
+
+const isLongInteger = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'isLongInteger' in value && value.isLongInteger === true;
+
+/** Two long integers with the same digits. */
+export const isSameInteger = (a: unknown, b: unknown): boolean =>
+  isLongInteger(a) && isLongInteger(b) && String(a) === String(b);
+
+const longIntegers = { test: isLongInteger, stringify: String };
+
+// A number in text that JSON.stringify wrote, and that may have lost digits there.
+const longNumber = /[:[,]-?(?:\d{16}|\d(?:\.\d+)?e\+)/;
+
+/** JSON text in which long integers stand with all their digits, those of pipelines too. */
+export function writeJson(value: JsonValue): string {
+  const text = JSON.stringify(value);
+  return longNumber.test(text) ? (stringify(value, undefined, undefined, [longIntegers]) ?? text) : text;
+}
+
+type JsonValue = Readonly<Record<string, unknown>>;
+
+/** Parses JSON as JSON.parse does, but keeps long integers. @throws SyntaxError */
+export function parseExact(text: string): unknown {
+  // The lossless parser assigns members, so that a member of this name would become a prototype.
+  if (!bareLongInteger.test(text) || /__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
+  return parse(text, undefined, {
+    parseNumber: (source) => {
+      const number = readNumber(source);
+      return typeof number === 'bigint' ? new LongInteger(source) : number;
+    },
+    onDuplicateKey: ({ newValue }) => newValue,
+  });
+}
+
 /**
- * Parses JSON as JSON.parse does: what comes of it can be written as JSON again. Throws a SyntaxError for what is not JSON,
+ * Parses JSON as `parseExact` does: what comes of it can be written as JSON again. Throws a SyntaxError for what is not JSON,
  * nests too deeply, or has more than about `maxValues` values: a few bytes of text each, they take many times that when
  * they are parsed.
  */
 export function parseBounded(text: string, maxValues = 2_000_000): unknown {
   if (valuesIn(text) > maxValues) throw new SyntaxError(`JSON of more than ${maxValues} values`);
-  return JSON.parse(text);
+  return parseExact(text);
 }
 
 function readNumber(source: string): number | bigint {
@@ -64,7 +116,7 @@ export function valuesIn(text: string): number {
 
 /** The members of a JSON object, or undefined where the value is something else. */
 export function members(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLongInteger(value)
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 }

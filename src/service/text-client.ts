@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
+import { writeJson } from './json.ts';
 import { readChunks } from './read-body.ts';
 import { type HttpResponse, type Receive, type Receiving, receiveWhole } from './request.ts';
 import { amount, largestPart } from './request-size.ts';
@@ -108,7 +109,7 @@ class HttpTextService implements TextService {
     if (imageBytes > this.#maxRequestBytes) return undefined;
     const body: JsonObject =
       request.kind === 'chat' ? chatBody(request) : generateBody(request, this.#http.names);
-    const text = JSON.stringify(body);
+    const text = writeJson(body);
     return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
   }
 

@@ -1,3 +1,4 @@
+import { parseExact } from '../pipeline/exact-json.ts';
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
 import { guarded, stateFault } from './fault.ts';
 import type { Database, Statement } from './sqlite.ts';
@@ -54,7 +55,7 @@ export function stateQueries(database: Database): StateReader {
   const ask = <T>(work: () => T): T => guarded(file, work);
   const parse = (row: { readonly doc: string }): unknown => {
     try {
-      return JSON.parse(row.doc);
+      return parseExact(row.doc);
     } catch (cause) {
       throw stateFault('corrupt', file, cause);
     }

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { exactJson } from '../pipeline/exact-json.ts';
 import type { Driver } from './driver.ts';
 import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
@@ -213,10 +214,10 @@ function stateStore(database: Database): StateStore {
               record.attempts,
               record.cost ?? 0,
               record.usage?.total ?? 0,
-              JSON.stringify(record),
+              exactJson(record),
             );
           }
-          for (const attempt of turn.attempts) append.run(attempt.key, JSON.stringify(attempt));
+          for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
         }),
       );
     },

@@ -1,11 +1,14 @@
-import { members } from '../json.ts';
+import { members, parseExact, writeJson } from '../json.ts';
 import type { JsonObject, TextCallRequest } from '../text.ts';
 
 /** Declared by pipelines for promptpress itself: never a member of a body. */
 const notSent = new Set(['model', 'images', 'stream', 'accept', 'continue', 'rounds']);
 
-/** What is declared, as plain JSON: numbers that a pipeline wrote in another notation become the numbers they are. */
-export const plainJson = (fields: JsonObject): JsonObject => JSON.parse(JSON.stringify(fields)) as JsonObject;
+/**
+ * What is declared, as plain JSON: numbers that a pipeline wrote in another notation become the numbers they are, and long
+ * integers keep their digits.
+ */
+export const plainJson = (fields: JsonObject): JsonObject => parseExact(writeJson(fields)) as JsonObject;
 
 /** Declared fields that travel under their own name: all but `own`, which the caller turns into something else. */
 export const nativeFields = (fields: JsonObject, own: readonly string[]): JsonObject =>

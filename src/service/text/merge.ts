@@ -1,4 +1,4 @@
-import { members } from '../json.ts';
+import { isSameInteger, members } from '../json.ts';
 import type { JsonObject } from '../text.ts';
 
 /** An object that a stream's events are gathered in. A Map, so that no member's name is a special one. */
@@ -35,7 +35,7 @@ const isBeginning = (earlier: readonly unknown[], later: readonly unknown[]): bo
   earlier.length <= later.length && earlier.every((item, i) => isSame(item, later[i]));
 
 function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
+  if (a === b || isSameInteger(a, b)) return true;
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && isBeginning(a, b);
   }

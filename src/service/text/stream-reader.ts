@@ -5,7 +5,7 @@ import {
   type ParseError,
 } from 'eventsource-parser';
 
-import { members, parseBounded, valuesIn } from '../json.ts';
+import { members, parseBounded, parseExact, valuesIn } from '../json.ts';
 import { readReplyText } from '../reply.ts';
 import type { JsonObject, ReplyUsage } from '../text.ts';
 import { ChatGatherer } from './gather-chat.ts';
@@ -178,7 +178,7 @@ export class StreamReader {
         this.#end = tooLarge(this.#values < 0 ? 'its stream has too many values' : this.#lineTooLong());
         return undefined;
       }
-      value = JSON.parse(data);
+      value = parseExact(data);
     } catch (cause) {
       this.#end ??= this.#isEnding
         ? { kind: 'truncated' }

@@ -1,0 +1,46 @@
+import { parse, stringify } from 'lossless-json';
+import { isLongInteger, isLongSource, type Value, WrittenNumber } from './value.ts';
+
+/** Where a number may have lost digits, when it was written or will be when it is read: few texts have any. */
+const longNumber = /[:[,]\s*-?(?:\d{16}|\d(?:\.\d+)?e\+)|^-?\d{16}/;
+
+const longIntegers = { test: isLongInteger, stringify: String };
+
+/** JSON text in which integers that JavaScript's numbers cannot hold stand as they were written. */
+export function exactJson(value: unknown, space?: number): string {
+  const text = JSON.stringify(value, undefined, space);
+  return longNumber.test(text) ? (stringify(value, undefined, space, [longIntegers]) ?? text) : text;
+}
+
+/**
+ * Parses JSON as JSON.parse does, but for integers that a number cannot hold: they are written numbers.
+ *
+ * @throws SyntaxError
+ */
+export function parseExact(text: string): unknown {
+  // The lossless parser assigns members, so that a member of this name would become a prototype.
+  if (!longNumber.test(text) || /__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
+  return parse(text, null, { parseNumber: exactNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+function exactNumber(source: string): number | WrittenNumber {
+  const value = Number(source);
+  return isLongSource(source, value) ? new WrittenNumber(source, value) : value;
+}
+
+/** The same value with written numbers in place of whatever else holds such an integer; itself where nothing does. */
+export function withWrittenNumbers<T>(value: T): T {
+  return replaced(value as Value) as T;
+}
+
+function replaced(value: Value): Value {
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return value;
+  if (isLongInteger(value)) return exactNumber(String(value));
+  if (Array.isArray(value)) {
+    const items = (value as readonly Value[]).map(replaced);
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  const before = Object.entries(value as { readonly [name: string]: Value });
+  const after = before.map(([name, item]) => [name, replaced(item)] as const);
+  return after.every(([, item], at) => item === before[at]?.[1]) ? value : Object.fromEntries(after);
+}
