@@ -99,6 +99,8 @@ export const diagnosticCodes = {
   'schema.answer': 'The schema of an answer is not one, or asks for what cannot be checked.',
   'schema.twice': 'A schema of the answer is given twice.',
 
+  'native.unknown-key': 'A member of a native object is probably mistyped.',
+
   'thinking.both': 'More than one thinking parameter is given.',
   'thinking.generation': 'A model does not take its thinking this way.',
   'thinking.range': 'A model does not take this level or this budget.',

@@ -1,5 +1,6 @@
 import type { DiagnosticCode } from './codes.ts';
-import { listing, nearest, suggestion } from './near.ts';
+import { hintForKey } from './misplaced-key.ts';
+import { listing, nearest } from './near.ts';
 import { isText, type SourceEntry, type SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
 import type { SchemaNode, Violation } from './schema.ts';
@@ -79,7 +80,7 @@ function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry 
 }
 
 function messageOf(
-  { keyword, params, parentSchema = {}, schemaPath, propertyName }: Violation,
+  { keyword, params, parentSchema = {}, schemaPath, propertyName, instancePath }: Violation,
   place: Place,
   mistyped: ReadonlySet<string>,
 ): Message | undefined {
@@ -94,7 +95,7 @@ function messageOf(
       const known = Object.keys(parentSchema.properties ?? {});
       const span = (node.kind === 'mapping' ? node.entries.get(key)?.keySpan : undefined) ?? around;
       const message = `"${key}" is not a key of ${name}.`;
-      return { code: 'schema.unknown-key', span, message, hint: suggestion(key, known, 'keys here') };
+      return { code: 'schema.unknown-key', span, message, hint: hintForKey(instancePath, key, known) };
     }
     case 'required': {
       const key = String(params['missingProperty']);

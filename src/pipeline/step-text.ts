@@ -2,6 +2,7 @@ import { schemaPaths } from './answer-format.ts';
 import { answerChecker } from './answer-schema.ts';
 import { hasTags } from './liquid.ts';
 import type { MatrixDraft } from './matrix.ts';
+import { checkNativeKeys } from './native-keys.ts';
 import { isText, member, type SourceMapping, type SourceNode, toValue } from './node.ts';
 import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
@@ -22,6 +23,7 @@ export function checkTextStep(
   if (operation?.kind !== 'mapping') return;
   checkSchemas(operation, schemaPaths[kind], reports);
   if (kind !== 'generate') return;
+  checkNativeKeys(operation, reports);
   checkContinue(operation, steps, reports);
   checkRounds(operation, reports);
   checkThinking(step, operation, matrix, models, reports);

@@ -367,6 +367,17 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'schema.twice': [[generate('responseSchema: {}, generationConfig: { responseSchema: ⟦{} }')]],
 
+  'native.unknown-key': [
+    [generate('generationConfig: { ⟦maxOutputToken: 3, max_output_tokens: 4, brandNewThing: 1 }')],
+    [generate('generationConfig: { ⟦temperture: 1 }')],
+    [
+      generate('generationConfig: { thinkingConfig: { ⟦thinkingBugdet: 0 } }'),
+      {},
+      ['thinking.unknown-model'],
+    ],
+    [generate('toolConfig: { functionCallingConfig: { ⟦mod: ANY } }')],
+  ],
+
   'thinking.both': [
     [thinking('m', 'generationConfig: { thinkingConfig: { thinkingLevel: LOW, thinkingBudget: ⟦5 } }')],
     [
@@ -561,6 +572,21 @@ it('step.gather-click: says what to write instead', async () => {
     (await parse(`${head}  b: { click: U1, ${more} }\n`)).diagnostics[0]?.hint;
   expect(await hint('gather: grid/*')).toBe('Write from: grid/* to press it on each.');
   expect(await hint('gather: grid/*, from: grid')).toBe('Keep from.');
+});
+
+it.each([
+  ['generate: { model: m, prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside generate.'],
+  ['imagine: { prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside imagine.'],
+  ['chat: { model: m, prompt: p, keep: false }', 'It is a key of the step, beside chat.'],
+  ['generate: { model: m, prompt: p, topP: 0.5 }', 'Write generationConfig: { topP: … }.'],
+  ['chat: { model: m, prompt: p, responseSchema: {} }', /response_format: \{ type: json_schema/],
+  ['chat: { model: m, prompt: p, top_p: 1 }', /extra, beside chat: extra: \{ top_p: … \}/],
+  ['chat: { model: m, prompt: p, seed: 1 }', /extra, beside chat: extra: \{ seed: … \}/],
+  ['chat: { model: m, prompt: p, max_token: 1 }', 'Did you mean "max_tokens"?'],
+])('schema.unknown-key says where a key belongs: %s', async (step, hint) => {
+  const { diagnostics } = await parse(`name: t\nsteps: { b: { ${step} } }\n`);
+  expect(diagnostics).toMatchObject([{ code: 'schema.unknown-key' }]);
+  expect(diagnostics[0]?.hint).toMatch(hint);
 });
 
 it('has a case for every code', () => {
