@@ -1,4 +1,5 @@
 import { basename, relative } from 'node:path';
+import { type CommonMessage, Messages, messageText } from '../manifest/messages.ts';
 import type { JobRecord, JobStatus } from '../plan/job.ts';
 import type { RunEnd } from '../run/event.ts';
 import { pipelineFacts } from '../state/binding.ts';
@@ -38,7 +39,7 @@ export interface RunStatus {
   /** Tokens of all answers over the directory's life, as far as the service told them. */
   readonly tokens: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
-  readonly reasons: readonly { readonly code: string; readonly count: number; readonly message: string }[];
+  readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
   /** Jobs in doubt, with what a killed run left while it was being submitted. */
   readonly doubts: number;
   /** At most 20 of them. */
@@ -85,8 +86,8 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
     cost,
     tokens,
     reasons: Object.entries(codes)
-      .sort(([, a], [, b]) => b - a)
-      .map(([code, number]) => ({ code, count: number, message: oneMessage(code, state) })),
+      .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
+      .map(([code, number]) => ({ code, count: number, ...commonMessage(code, state) })),
     doubts: jobs['in-doubt'] + left.length,
     inDoubt: first(mostListed, doubtful(state, left)).map(({ key, origin, error }) => ({
       job: key,
@@ -107,12 +108,16 @@ function* doubtful(state: StateReader, left: readonly JobRecord[]): Generator<Jo
 const perMinute = (settled: number, ms: number): number =>
   Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
 
-function oneMessage(code: string, state: StateReader): string {
+/** A status is asked for again and again: of very many jobs with one code the first by their keys are looked at. */
+const mostLookedAt = 10_000;
+
+function commonMessage(code: string, state: StateReader): CommonMessage {
+  const messages = new Messages();
   for (const status of ['failed', 'in-doubt'] as const) {
-    const [record] = first(1, state.withStatus(status, code));
-    if (record?.error !== undefined) return record.error.message;
+    for (const { error } of first(mostLookedAt, state.withStatus(status, code)))
+      if (error !== undefined) messages.add(error.message);
   }
-  return '';
+  return messages.common();
 }
 
 function first<T>(most: number, items: Iterable<T>): readonly T[] {
@@ -154,8 +159,8 @@ export function statusText(status: RunStatus, now: number): string {
     ...reasons
       .slice(0, mostListed)
       .map(
-        ({ code, count: amount, message }) =>
-          `  ${count(amount)}  ${code.padEnd(width)}  ${printable(message)}`,
+        (reason) =>
+          `  ${count(reason.count)}  ${reason.code.padEnd(width)}  ${printable(messageText(reason))}`,
       ),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map(

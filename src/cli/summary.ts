@@ -1,3 +1,4 @@
+import { messageText } from '../manifest/messages.ts';
 import type { Reason } from '../manifest/tally.ts';
 import type { TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
@@ -123,9 +124,10 @@ function reasonLines(reasons: readonly Reason[]): readonly string[] {
   const width = Math.max(...shown.map(({ code }) => code.length));
   return [
     '',
-    ...shown.map(({ status, code, count: amount, message }) => {
+    ...shown.map((reason) => {
+      const { status, code, count: amount } = reason;
       const what = `${count(amount)} ${status === 'in-doubt' ? 'in doubt' : 'failed'}`;
-      return `  ${what}  ${printable(code).padEnd(width)}  ${printable(message)}`;
+      return `  ${what}  ${printable(code).padEnd(width)}  ${printable(messageText(reason))}`;
     }),
     ...(reasons.length > shown.length
       ? [`  and ${reasons.length - shown.length} other reasons: see the manifest`]

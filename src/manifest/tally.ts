@@ -1,15 +1,14 @@
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
+import { type CommonMessage, Messages } from './messages.ts';
 import type { ManifestRow } from './row.ts';
 import { addUsage } from './text-columns.ts';
 
-/** Slots that share a status and an error code, with one of their messages. */
-export interface Reason {
+/** Slots that share a status and an error code, with the most frequent of their messages. */
+export interface Reason extends CommonMessage {
   readonly status: SlotStatus;
   readonly code: string;
   readonly count: number;
-  /** The message of the first of them in plan order. */
-  readonly message: string;
 }
 
 /** What a manifest adds up to: the basis of exit codes and of what the user is told at the end. */
@@ -51,7 +50,10 @@ export class Tally {
     skipped: 0,
     blocked: 0,
   };
-  readonly #reasons = new Map<string, { status: SlotStatus; code: string; count: number; message: string }>();
+  readonly #reasons = new Map<
+    string,
+    { status: SlotStatus; code: string; count: number; messages: Messages }
+  >();
 
   add({ slot, chosen, artifact, firstOfSlot, firstOfJob }: ManifestRow): void {
     this.#rows += 1;
@@ -74,7 +76,9 @@ export class Tally {
       slots: { ...this.#slots },
       otherSlots: this.#otherSlots,
       files: this.#files,
-      reasons: [...this.#reasons.values()].sort((a, b) => b.count - a.count),
+      reasons: [...this.#reasons.values()]
+        .map(({ messages, ...reason }) => ({ ...reason, ...messages.common() }))
+        .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0)),
       ...(this.#cost === undefined ? {} : { cost: Number(this.#cost.toFixed(9)) }),
       ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
     };
@@ -87,8 +91,13 @@ export class Tally {
 
   #count(status: SlotStatus, code: string, message: string): void {
     const name = `${status} ${code}`;
-    const known = this.#reasons.get(name);
-    if (known !== undefined) known.count += 1;
-    else if (this.#reasons.size < mostReasons) this.#reasons.set(name, { status, code, count: 1, message });
+    let reason = this.#reasons.get(name);
+    if (reason === undefined) {
+      if (this.#reasons.size >= mostReasons) return;
+      reason = { status, code, count: 0, messages: new Messages() };
+      this.#reasons.set(name, reason);
+    }
+    reason.count += 1;
+    reason.messages.add(message);
   }
 }

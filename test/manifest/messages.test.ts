@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { Messages, messageText } from '../../src/manifest/messages.ts';
+
+const common = (...messages: string[]) => {
+  const counted = new Messages();
+  for (const message of messages) counted.add(message);
+  return counted.common();
+};
+
+describe('messages of one code', () => {
+  it('are shown by the most frequent one, whatever their order', () => {
+    expect(common('a', 'b', 'b', 'c')).toEqual({ message: 'b', otherMessages: 2 });
+    expect(common('c', 'b', 'a', 'b')).toEqual({ message: 'b', otherMessages: 2 });
+    expect(common('b', 'a')).toEqual(common('a', 'b'));
+    expect(common('a', 'a')).toEqual({ message: 'a' });
+    expect(common()).toEqual({ message: '' });
+  });
+
+  it('say how many others there are', () => {
+    expect(messageText(common('a'))).toBe('a');
+    expect(messageText(common('a', 'a', 'b'))).toBe('a (and 1 other message)');
+    expect(messageText(common('a', 'a', 'b', 'c'))).toBe('a (and 2 other messages)');
+  });
+
+  it('are counted within bounds', () => {
+    const many = Array.from({ length: 3000 }, (_, n) => `message ${n}`);
+    expect(common('x', 'x', ...many)).toEqual({ message: 'x', otherMessages: 999 });
+  });
+});
