@@ -20,7 +20,12 @@ export interface SaveFailure {
 }
 
 export type SaveAnswer =
-  | { readonly ok: true; readonly value: Artifact }
+  | {
+      readonly ok: true;
+      readonly value: Artifact;
+      /** Those that were written together with it, with the output numbers that follow. */
+      readonly more?: readonly Artifact[];
+    }
   | { readonly ok: false; readonly error: SaveFailure };
 
 /** Brings what links lead to into the run directory: checked, hashed while streaming, synced, renamed. */
@@ -42,14 +47,17 @@ export interface ArtifactWriter {
   close(): Promise<void>;
 }
 
+/** A text of an answer. */
+export interface TextPiece {
+  readonly kind: 'text';
+  readonly candidate: number;
+  readonly text: string;
+  readonly mime: 'text/plain' | 'application/json';
+}
+
 /** One file that a text answer holds. */
 export type AnswerPiece =
-  | {
-      readonly kind: 'text';
-      readonly candidate: number;
-      readonly text: string;
-      readonly mime: 'text/plain' | 'application/json';
-    }
+  | TextPiece
   | {
       readonly kind: 'image';
       readonly candidate: number;

@@ -54,7 +54,7 @@ const row = (name: string, kind: string, counts: PlanCounts, open: boolean): rea
   listed([
     [counts.done, 'done'],
     [counts.running, 'running'],
-    [counts.unsaved, 'to download'],
+    [counts.unsaved, 'to save'],
     [counts.failed, 'failed'],
     [counts.inDoubt, 'in doubt'],
   ]),

@@ -116,7 +116,7 @@ function multiplied(
 function warningsOf(
   { pipeline }: Plan,
   { exact, total, steps, state }: Omit<PlanReport, 'warnings'>,
-  { firstInvalid }: Survey,
+  { firstInvalid, notKept }: Survey,
 ): readonly PlanWarning[] {
   const warnings: PlanWarning[] = [];
   const warn = (code: string, message: string): void => void warnings.push({ code, message });
@@ -140,6 +140,11 @@ function warningsOf(
     warn(
       'plan.shared',
       `${total.shared} slots ask for exactly what another one asks for: that is made and paid once. Use \`repeat\` or vary a seed to have each made.`,
+    );
+  if (notKept !== undefined)
+    warn(
+      'plan.not-kept',
+      `${exact ? notKept.count : 'Some'} finished ${exact && notKept.count === 1 ? 'answer has' : 'answers have'} images that were not kept when they were made, the first in ${notKept.first}. To have its images, pay for it again: --redo ${notKept.key}`,
     );
   const { submits, tokens, cost } = pipeline.budget;
   const { waiting, later } = total;

@@ -1,10 +1,12 @@
 import type { StepKind } from '../pipeline/pipeline.ts';
+import { hasImages, lacksImages } from './answer-images.ts';
 import { doneGate, type Gate, openGate, slotName } from './gate.ts';
 import type { ImageCount } from './image-count.ts';
 import { isTextKind, type JobError, type JobRecord } from './job.ts';
 import type { Place } from './place.ts';
 import type { Resolved } from './resolve.ts';
 import { nearest } from './scope.ts';
+import type { Slot } from './slot.ts';
 import { isCertain, type Start } from './start.ts';
 
 /** The jobs that a request names beside what its templates read, and what they mean for its slot. */
@@ -15,7 +17,7 @@ export interface NamedJobs {
   readonly imageCount: (key: string) => ImageCount;
   /** Of all of them together. Images that are shown must lie in the run directory. */
   readonly gate: Gate;
-  /** All are done, and one whose images are to be shown has none. */
+  /** All are done, and one whose images are to be shown has none, or what is continued lacks some of its own. */
   readonly failure?: JobError;
 }
 
@@ -32,7 +34,7 @@ const nothingNamed: NamedJobs = {
  * @throws TemplateError `template.several` where a step has several jobs there
  */
 export function readNamed(
-  { kind, request: { names, shows } }: Place,
+  { kind, request: { names, shows, continues } }: Place,
   start: Start,
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): NamedJobs {
@@ -50,7 +52,8 @@ export function readNamed(
   if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
     return { ...found, gate: openGate };
   const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
-  return { ...found, gate: doneGate, ...(empty === undefined ? {} : { failure: noImage(empty, kind) }) };
+  const failure = empty === undefined ? unrepeatable(jobs.get(continues ?? '')) : noImage(empty, kind);
+  return { ...found, gate: doneGate, ...(failure === undefined ? {} : { failure }) };
 }
 
 const imagesIn = (record: JobRecord | undefined): number =>
@@ -65,14 +68,21 @@ function imageCount(shown: readonly Resolved[], key: string): ImageCount {
 
 /** A click looks at an image only for the size of its mask. */
 function noImage({ slot }: Resolved, kind: StepKind): JobError {
-  const { key = '', text } = slot.record ?? {};
-  const madeSome = text?.candidates.some(({ parts }) =>
-    parts.some((part) => typeof part === 'object' && part !== null && 'inlineData' in part),
-  );
-  return {
-    code: 'input.missing',
-    message: madeSome
-      ? `The images of ${slotName(slot)} were not kept when it was made. Run with --redo ${key} to make it again.`
-      : `${slotName(slot)} made no image to ${kind === 'click' ? 'mask' : 'show'}.`,
-  };
+  return hasImages(slot.record?.text)
+    ? notKept(slot)
+    : {
+        code: 'input.missing',
+        message: `${slotName(slot)} made no image to ${kind === 'click' ? 'mask' : 'show'}.`,
+      };
 }
+
+/** An answer is said again with its images, or not at all. */
+const unrepeatable = (continued: Resolved | undefined): JobError | undefined =>
+  continued?.slot.record !== undefined && lacksImages(continued.slot.record)
+    ? notKept(continued.slot)
+    : undefined;
+
+const notKept = (slot: Slot): JobError => ({
+  code: 'input.missing',
+  message: `The images of ${slotName(slot)} were not kept when it was made. Run with --redo ${slot.record?.key ?? ''} to make it again, without keep: false.`,
+});

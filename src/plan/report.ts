@@ -21,7 +21,7 @@ export interface PlanCounts {
   readonly held: number;
   /** An earlier run left them under way; they are followed, not submitted again. */
   readonly running: number;
-  /** Done, but the file is still to be fetched. */
+  /** Done, but the file is still to be fetched, or the text to be written. */
   readonly unsaved: number;
   readonly done: number;
   readonly inDoubt: number;
@@ -66,7 +66,7 @@ export interface PromptExample {
 export interface PlanWarning {
   /**
    * `plan.at-most` (too many slots to look at each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) |
-   * `plan.shared` (slots that ask for the same thing) | `budget.submits` | `budget.tokens` | `budget.cost`
+   * `plan.shared` (slots that ask for the same thing) | `plan.not-kept` (answers whose images no slot wanted when they came) | `budget.submits` | `budget.tokens` | `budget.cost`
    */
   readonly code: string;
   readonly message: string;

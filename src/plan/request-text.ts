@@ -45,6 +45,7 @@ class CompiledText implements RequestTemplate {
   readonly steps: readonly string[];
   readonly names: readonly string[];
   readonly shows: RequestTemplate['shows'];
+  readonly continues?: string;
   readonly hasPrompt: boolean;
   readonly call: TextCall;
   readonly #fields: Fields;
@@ -71,6 +72,7 @@ class CompiledText implements RequestTemplate {
     this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
     this.#images = images;
     this.#continued = continued;
+    if (continued !== undefined) this.continues = continued;
     this.call = call;
     this.#models = models;
     this.shows = { parent: images.showsParent, steps: images.steps };

@@ -58,6 +58,8 @@ export interface RequestTemplate {
     readonly parent: boolean;
     readonly steps: readonly string[];
   };
+  /** The step whose turns come before its own. */
+  readonly continues?: string;
   /** It declares a prompt of its own. */
   readonly hasPrompt: boolean;
   /** See `JobSpec.call`. */

@@ -28,7 +28,7 @@ export interface Slot {
   /** Pending, and all it waits for is done: its job may be started. */
   readonly ready: boolean;
   /**
-   * Its job is done and paid, but was not downloaded, because no slot wanted that until now. The status is `saving`;
+   * Its job is done and paid, but its files were not brought in or written, because no slot wanted that until now. The status is `saving`;
    * nothing is to be submitted.
    */
   readonly unsaved?: true;

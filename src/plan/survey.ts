@@ -1,3 +1,4 @@
+import { hasImages } from './answer-images.ts';
 import type { Cell } from './cell.ts';
 import { chargeOf, MeanCharges, outlookCharge } from './charge.ts';
 import type { ChosenSteps } from './choose.ts';
@@ -28,6 +29,15 @@ export interface RevivalFlags {
   readonly inDoubt?: 'hold' | 'retry';
 }
 
+/** Jobs that are to be made again if their images are wanted. */
+export interface NotKept {
+  readonly count: number;
+  /** The first one's slot, for a message. */
+  readonly first: string;
+  /** The first one's key. */
+  readonly key: string;
+}
+
 const mostExamples = 3;
 
 /** Looks at slots, cell by cell, and counts what a run would do about them. */
@@ -44,6 +54,7 @@ export class Survey {
   readonly #prompts = new Map<string, PromptExample>();
   readonly #charges = new MeanCharges();
   #firstInvalid: string | undefined;
+  #notKept: NotKept | undefined;
   /** Slots looked at. */
   looked = 0;
 
@@ -78,6 +89,11 @@ export class Survey {
   /** One of the slots that fail without a job, for a message. */
   get firstInvalid(): string | undefined {
     return this.#firstInvalid;
+  }
+
+  /** Answers with images of which there is no file, though slots want them now. */
+  get notKept(): NotKept | undefined {
+    return this.#notKept;
   }
 
   add(cell: Cell): void {
@@ -127,6 +143,8 @@ export class Survey {
       case 'in-doubt':
         return tally.job('inDoubt');
       case 'done':
+        this.#lookForFiles(slot);
+        return tally.job(status);
       case 'failed':
         return tally.job(status);
     }
@@ -143,6 +161,18 @@ export class Survey {
     }
     this.#firstInvalid ??= `cell ${slot.cell}, ${slotName(slot)}: ${slot.error?.message ?? slot.error?.code}`;
     tally.slot('invalid');
+  }
+
+  /** Images of an answer are in its files or nowhere: no link leads to them. */
+  #lookForFiles(slot: Slot): void {
+    const { record, keep } = slot;
+    if (!keep || record === undefined || record.artifacts.length > 0 || !hasImages(record.text)) return;
+    const {
+      count = 0,
+      first = `cell ${slot.cell}, ${slotName(slot)}`,
+      key = record.key,
+    } = this.#notKept ?? {};
+    this.#notKept = { count: count + 1, first, key };
   }
 
   #reason({ id, job }: Slot): Reason {

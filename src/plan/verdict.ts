@@ -1,5 +1,6 @@
+import { hasOnlyTexts } from './answer-images.ts';
 import { followError, type Gate } from './gate.ts';
-import type { JobError, JobRecord, JobSpec, TaskResult } from './job.ts';
+import type { JobError, JobRecord, JobSpec } from './job.ts';
 import type { Place } from './place.ts';
 import type { SlotStatus } from './slot.ts';
 
@@ -52,17 +53,18 @@ export function judge(place: Place, gate: Gate, reading: Reading, record: JobRec
 function fromRecord(place: Place, record: JobRecord): Verdict {
   const { status, error } = record;
   if (status === 'failed' && error !== undefined) return failed(place, error);
-  const wantsFile =
-    status === 'done' && place.keep && record.artifacts.length === 0 && offersFiles(record.result);
+  const wantsFile = status === 'done' && place.keep && record.artifacts.length === 0 && offersFiles(record);
   if (wantsFile) return { status: 'saving', unsaved: true };
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }
 
-/** What the service made can be kept: an image or videos to fetch, or the prompts of a describe to write. */
-const offersFiles = (result: TaskResult | undefined): boolean =>
-  result?.prompts === undefined
+/** What the service made can be kept: an image or videos to fetch, or the prompts of a describe, or an answer's texts, to write. */
+function offersFiles({ result, text }: JobRecord): boolean {
+  if (hasOnlyTexts(text)) return true;
+  return result?.prompts === undefined
     ? result?.imageUrl !== undefined || (result?.videoUrls ?? []).length > 0
     : result.prompts.length > 0;
+}
 
 /** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
 function failed(place: Place, error: JobError): Verdict {

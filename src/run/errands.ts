@@ -54,15 +54,11 @@ export class Errands {
   ): Promise<SaveAnswer> {
     const { artifacts } = this.#ports;
     if ('url' in source) return await artifacts.save({ key, output, ...source }, signal);
-    const { text } = source;
-    const kept = await artifacts.keep(
-      { key, pieces: [{ kind: 'text', candidate: 1, text, mime: 'text/plain' }] },
-      signal,
-    );
+    const kept = await artifacts.keep({ key, pieces: source.texts }, signal);
     if (!kept.ok) return kept;
-    const [value] = kept.value.artifacts;
+    const [value, ...more] = kept.value.artifacts;
     if (value === undefined) throw new Error(`Internal error: the text of ${key} was kept nowhere.`);
-    return { ok: true, value };
+    return { ok: true, value, more };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure, TextPiece } from '../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/value.ts';
 import {
@@ -21,10 +21,10 @@ import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answ
  */
 export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
 
-/** What is to be written: what a link leads to, or a text that the task came to. */
+/** What is to be written: what a link leads to, or all texts that the job came to. */
 export type SaveSource =
   | { readonly url: string; readonly media: 'image' | 'video' }
-  | { readonly text: string };
+  | { readonly texts: readonly TextPiece[] };
 
 /** What a job wants next. The scheduler grants it when limits allow, and says what came of it. */
 export type Want =

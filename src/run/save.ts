@@ -12,6 +12,7 @@ import {
   settle,
   type Want,
 } from './job.ts';
+import { textsOf } from './kept-texts.ts';
 import { missed } from './trouble.ts';
 
 /**
@@ -30,7 +31,10 @@ export const resultOf = (
 
 /** What is to be written of a result, in the order of output numbers. */
 function sourcesOf({ imageUrl, videoUrls = [], prompts }: TaskResult): readonly SaveSource[] {
-  if (prompts !== undefined) return prompts.length === 0 ? [] : [{ text: prompts.join('\n\n') }];
+  if (prompts !== undefined)
+    return prompts.length === 0
+      ? []
+      : [{ texts: [{ kind: 'text', candidate: 1, text: prompts.join('\n\n'), mime: 'text/plain' }] }];
   if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
   return imageUrl === undefined ? [] : [{ url: imageUrl, media: 'image' }];
 }
@@ -38,6 +42,7 @@ function sourcesOf({ imageUrl, videoUrls = [], prompts }: TaskResult): readonly 
 /** What a job in `saving` wants: the first file that it does not have, or first a link to it. */
 export function wantFile({ record }: Pick<Job, 'record'>): Want {
   const at = record.artifacts.length;
+  if (record.text !== undefined) return { kind: 'save', source: { texts: textsOf(record.text) }, output: 1 };
   const source = record.result === undefined ? undefined : sourcesOf(record.result)[at];
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
@@ -45,7 +50,7 @@ export function wantFile({ record }: Pick<Job, 'record'>): Want {
 /** Fresh links, from a new look at the task (protocol.md, fact 10). What is no link does not age. */
 export function wantFresh(job: Pick<Job, 'record'>): Want {
   const want = wantFile(job);
-  return want.kind === 'save' && 'text' in want.source ? want : wantLink(job);
+  return want.kind === 'save' && 'texts' in want.source ? want : wantLink(job);
 }
 
 function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
@@ -81,7 +86,7 @@ export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): J
 export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): JobStep {
   const { record } = job;
   if (answer.ok) {
-    const artifacts = [...record.artifacts, answer.value];
+    const artifacts = [...record.artifacts, answer.value, ...(answer.more ?? [])];
     const isLast = artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result).length);
     if (!isLast) {
       const next: Job = {

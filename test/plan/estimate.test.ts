@@ -437,6 +437,26 @@ describe('text calls', () => {
     expect(report.warnings).toEqual([]);
   });
 
+  test('that are done and were not kept are to be written for nothing; images of theirs are to be paid again', async () => {
+    const { plan, state, at } = await scene(`
+      matrix: { n: [1, 2] }
+      steps: { say: { generate: { model: m, prompt: "{{ n }}" } }, draw: { generate: { model: m, prompt: "draw {{ n }}" } } }`);
+    const parts = [{ inlineData: { mimeType: 'image/png', output: 1 } }];
+    for (const cell of [1, 2]) {
+      state.answer(at(cell, 'say'), 'hello', false, { artifacts: [] });
+      const text = { candidates: [{ text: '', isJson: false, parts }] };
+      state.answer(at(cell, 'draw'), '', false, { text, artifacts: [] });
+    }
+    const report = await estimate(plan, {}, state);
+    expect(report.total).toMatchObject({ unsaved: 2, done: 2, submits: 0 });
+    expect(report.warnings).toEqual([
+      {
+        code: 'plan.not-kept',
+        message: expect.stringMatching(/^2 finished answers .*cell 1, draw\. .*--redo [0-9a-f]{32}$/),
+      },
+    ]);
+  });
+
   test('are held below doubt over what they show and continue; what has nothing to show is invalid', async () => {
     const { plan, state, at } = await scene(`
       steps:

@@ -668,3 +668,44 @@ describe('thinking that a model does not take', () => {
     expect(scene.at('a')).toMatchObject({ status: 'failed', error: { code: 'thinking.range' } });
   });
 });
+
+describe('an answer that was not kept', () => {
+  const drawn = {
+    text: {
+      candidates: [
+        { text: '', isJson: false, parts: [{ inlineData: { mimeType: 'image/png', output: 1 } }] },
+      ],
+    },
+    artifacts: [],
+  };
+
+  test('is to be written when its slot wants it; what follows does not wait for that', async () => {
+    const scene = await Scene.of(
+      'steps: { a: { generate: { model: m, prompt: p } }, b: { imagine: "{{ steps.a.text }}" } }',
+    );
+    scene.answer('a', 'a fox', false, { artifacts: [] });
+    expect(scene.at('a')).toMatchObject({ status: 'saving', unsaved: true });
+    expect(scene.at('b')).toMatchObject({ status: 'pending', ready: true, prompt: 'a fox' });
+    scene.answer('a', ' ', false, { artifacts: [] });
+    expect(scene.at('a').status).toBe('done');
+  });
+
+  test('with images is done, can neither be shown nor continued, and says how to have it', async () => {
+    const scene = await Scene.of(`
+      steps:
+        a: { generate: { model: m, prompt: p, generationConfig: { responseModalities: [TEXT, IMAGE] } }, keep: false }
+        b: { generate: { model: m, prompt: q, continue: a } }
+        c: { generate: { model: m, prompt: q, images: [steps.a] } }`);
+    scene.answer('a', '', false, drawn);
+    expect(scene.at('a')).toMatchObject({ status: 'done' });
+    for (const name of ['b', 'c'])
+      expect(scene.at(name)).toMatchObject({
+        status: 'failed',
+        ready: false,
+        error: { code: 'input.missing', message: expect.stringContaining(`--redo ${scene.key('a')}`) },
+      });
+    const artifact = { output: 1, file: 'images/x.png', bytes: 1, sha256: 'x', mime: 'image/png' };
+    scene.answer('a', '', false, { ...drawn, artifacts: [artifact] });
+    for (const name of ['b', 'c']) expect(scene.at(name)).toMatchObject({ status: 'pending', ready: true });
+  });
+});

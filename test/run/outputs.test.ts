@@ -101,7 +101,8 @@ describe('a describe', () => {
 
   it('keeps its prompts as a text, which no link ages, and downloads nothing', () => {
     const saving = ends(running(), ['a fox', 'a hare']);
-    const want = { kind: 'save', source: { text: 'a fox\n\na hare' }, output: 1 };
+    const text = { kind: 'text', candidate: 1, text: 'a fox\n\na hare', mime: 'text/plain' };
+    const want = { kind: 'save', source: { texts: [text] }, output: 1 };
     expect([saving.record.result?.prompts, saving.want]).toEqual([['a fox', 'a hare'], want]);
     expect(adopt(saving.record, 0, undefined).want).toEqual(want);
   });

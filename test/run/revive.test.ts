@@ -217,3 +217,30 @@ steps:
     expect(here.statuses()).toEqual({ done: 1 });
   });
 });
+
+describe('a text that no slot wanted when it came', () => {
+  const asks = (keep: string): string => `name: test
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  ask: { generate: { model: m, prompt: "{{ n }}" }${keep} }
+  draw: { imagine: "{{ steps.ask.text }}" }
+`;
+
+  it('is written by the next run whose slot wants it, and nothing is asked or paid again', async () => {
+    const before = await world(asks(', keep: false'));
+    before.run();
+    const [calls, submits] = [before.service.calls.length, before.service.submits.length];
+    const texts = (): readonly number[] =>
+      [...before.store.withStatus('done')].flatMap(({ kind, artifacts }) =>
+        kind === 'generate' ? [artifacts.length] : [],
+      );
+    expect(texts()).toEqual([0, 0, 0]);
+
+    const after = await before.edited(asks(''));
+    expect(after.statuses()).toEqual({ saving: 3, done: 3 });
+    expect(after.run().end).toEqual({ kind: 'complete' });
+    expect([texts(), after.statuses()]).toEqual([[1, 1, 1], { done: 6 }]);
+    expect([after.service.calls.length, after.service.submits.length]).toEqual([calls, submits]);
+    expect(after.store.totals().attempts).toBe(6);
+  });
+});
