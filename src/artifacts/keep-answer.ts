@@ -35,12 +35,12 @@ interface Ready {
  * others, comes last. @throws SaveError
  */
 export async function keepAnswer(
-  { key, pieces, answer }: KeepRequest,
+  { key, pieces, answer, round = 1, goesOn = false }: KeepRequest,
   folders: Folders,
   limits: KeepLimits,
   signal: AbortSignal,
 ): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile?: string }> {
-  checkName(key, 1);
+  checkName(key, round);
   const opened: IncomingFile[] = [];
   const receive = async (folder: ArtifactFolder, stem: string): Promise<IncomingFile> => {
     if (signal.aborted) fail(aborted(signal.reason));
@@ -64,9 +64,12 @@ export async function keepAnswer(
     const whole = answer === undefined ? undefined : await receive(folders.text, `${key}.answer`);
     await whole?.write(Buffer.from(limits.dataMask(namingImages(answer ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
-    const answerFile = answerPath(key);
+    const answerFile = answerPath(key, goesOn ? round : undefined);
     await whole?.finish(answerFile);
-    await removeOthers(key, artifacts, folders);
+    if (!goesOn) {
+      await removeOthers(key, artifacts, folders);
+      await removeRounds(key, round, folders);
+    }
     return whole === undefined ? { artifacts } : { artifacts, answerFile };
   } finally {
     for (const file of opened) await file.discard();
@@ -190,6 +193,11 @@ async function removeOthers(
   for (const { output } of artifacts) await removeOutput(output);
   // Files are named in the order of their outputs: behind the first that is missing there are none.
   for (let output = artifacts.length + 1; await removeOutput(output); output += 1);
+}
+
+/** Removes the rounds of an earlier conversation that this one did not come to. */
+async function removeRounds(key: string, from: number, { text }: Folders): Promise<void> {
+  for (let round = from; await text.remove([answerPath(key, round)]); round += 1);
 }
 
 const namesWith = (path: string, extensions: readonly string[]): readonly string[] =>

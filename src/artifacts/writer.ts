@@ -72,6 +72,10 @@ export interface KeepRequest {
   readonly pieces: readonly AnswerPiece[];
   /** The whole answer as JSON: `text/<2 characters of key>/<key>.answer.json`. Absent: no such file. */
   readonly answer?: string;
+  /** Answers of the conversation so far, this one included; one more than its finished rounds of function calls. Default 1. */
+  readonly round?: number;
+  /** It calls functions that are answered: the whole answer is kept as `<key>.answer.<round>.json`, and the next one follows. */
+  readonly goesOn?: boolean;
 }
 
 export type KeepAnswer =

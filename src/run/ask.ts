@@ -49,7 +49,7 @@ function judged(job: Job, answer: AskAnswer, context: JobContext): JobStep {
     case 'unread':
       return unread(job, answer.error, context);
     case 'unwritten':
-      return unwritten(job, answer.error, context);
+      return unwritten(job, answer, context);
   }
 }
 
@@ -139,11 +139,18 @@ function unread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   return again(idle, fileError(failure), failure.retryAfterMs, context);
 }
 
-/** The answer is paid and lost. The run stops for a full disk; the next one asks again. */
-function unwritten(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  if (failure.class === 'permanent') return settle(job, 'failed', fileError(failure), context.now);
-  if (failure.class === 'stop') return askAgain(job, undefined, 0, context.now);
-  return again(job, fileError(failure), failure.retryAfterMs, context);
+/**
+ * The answer is paid, and its files are not there. The run stops for a full disk, and the next one asks again; otherwise what it
+ * said is in the record, and only the user's word pays for another one.
+ */
+function unwritten(
+  job: Job,
+  { error, text }: Extract<AskAnswer, { kind: 'unwritten' }>,
+  context: JobContext,
+): JobStep {
+  if (error.class === 'stop') return askAgain(job, undefined, 0, context.now);
+  const seen = { ...job, record: become(job.record, job.record.status, { text, tries: 0 }) };
+  return settle(seen, 'failed', fileError(error), context.now);
 }
 
 /** A try that failed in a way that may pass. */

@@ -15,11 +15,11 @@ export class Errands {
   readonly #asking: AskPorts;
   readonly #submitting: SubmitPorts;
 
-  constructor(ports: RunPorts, { speed, tag = true }: Pick<RunSettings, 'speed' | 'tag'>) {
-    const { service, text, inputs, artifacts, store } = ports;
+  constructor(ports: RunPorts, { speed, retry, tag = true }: Pick<RunSettings, 'speed' | 'retry' | 'tag'>) {
+    const { service, text, inputs, artifacts, store, clock } = ports;
     const shared = { inputs, lookup: (key: string) => store.get(key), outgoing: new Outgoing() };
     this.#ports = ports;
-    this.#asking = { text, artifacts, ...shared };
+    this.#asking = { text, artifacts, writing: { clock, retry }, ...shared };
     this.#submitting = { service, speed, tags: tag, ...shared };
   }
 

@@ -97,8 +97,13 @@ export type AskAnswer =
   | { readonly kind: 'refused'; readonly error: ServiceFailure }
   /** An image that it shows could not be read, or its schema is none: nothing was asked. */
   | { readonly kind: 'unread'; readonly error: SaveFailure }
-  /** It was answered, and what can be used of the answer could not be written. */
-  | { readonly kind: 'unwritten'; readonly error: SaveFailure; readonly usage?: TokenUsage };
+  /** It was answered, and what can be used of the answer could not be written, though that was tried again where it may pass. */
+  | {
+      readonly kind: 'unwritten';
+      readonly error: SaveFailure;
+      readonly text?: TextResult;
+      readonly usage?: TokenUsage;
+    };
 
 /** An answer of the service, judged. */
 export interface Asked {

@@ -34,6 +34,27 @@ const errorOf = (answer: KeepAnswer) => {
 };
 
 describe('keeping an answer', () => {
+  it('keeps the whole answer of each round of function calls, and none of an earlier conversation', async () => {
+    const directory = freshFolder();
+    const writer = startWriter(directory);
+    const round = async (n: number, goesOn: boolean, words: string) =>
+      await writer.keep(
+        { key: 'k1f00', pieces: goesOn ? [] : [text('x')], answer: `"${words}"`, round: n, goesOn },
+        always,
+      );
+    for (const n of [1, 2, 3]) expect((await round(n, true, `old ${n}`)).ok).toBe(true);
+    for (const n of [1, 2]) await round(n, true, `new ${n}`);
+    await round(3, false, 'end');
+    const folder = join(directory, 'text/k1');
+    expect(filesIn(folder).sort()).toEqual([
+      'k1f00-1.txt',
+      'k1f00.answer.1.json',
+      'k1f00.answer.2.json',
+      'k1f00.answer.json',
+    ]);
+    expect(readFileSync(join(folder, 'k1f00.answer.2.json'), 'utf8')).toBe('"new 2"');
+  });
+
   it('writes each text to the letter, each image as it is, and the whole answer beside them', async () => {
     const directory = freshFolder();
     const bytes = await image('jpeg');

@@ -75,7 +75,7 @@ export async function contents(directory: string): Promise<ReadonlyMap<string, s
   for (const name of names.toSorted()) {
     // Answers hold ids that the service counts.
     const isArtifact = /\.(?:png|mp4|txt|json)$/.test(name) && /^(?:images|text|video)\//.test(name);
-    const isSame = isArtifact && !name.endsWith('.answer.json');
+    const isSame = isArtifact && !/\.answer(?:\.\d+)?\.json$/.test(name);
     const hash = createHash('sha256');
     if (isSame) hash.update(await readFile(join(directory, name)));
     found.set(name, isSame ? hash.digest('hex') : '');

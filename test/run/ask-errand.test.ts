@@ -29,6 +29,7 @@ function rig(
     readonly ask?: (request: TextCallRequest) => Answer<TextReply>;
     readonly load?: (source: InputSource) => InputAnswer;
     readonly keep?: (request: KeepRequest) => KeepAnswer;
+    readonly timeStands?: boolean;
   } = {},
 ) {
   const asked: TextCallRequest[] = [];
@@ -37,7 +38,18 @@ function rig(
   const outgoing = new Outgoing();
   const held: number[] = [];
   const byKey = new Map(records.map((record) => [record.key, record]));
+  /** Time passes at once, unless it stands still. */
+  const rests: number[] = [];
+  const clock = {
+    now: () => 0,
+    at: (at: number, call: () => void) => {
+      rests.push(at);
+      if (answers.timeStands !== true) queueMicrotask(call);
+      return () => undefined;
+    },
+  };
   const ports: AskPorts = {
+    writing: { clock, retry: { attempts: 4, baseMs: 1000, capMs: 60_000 } },
     outgoing,
     lookup: (key) => byKey.get(key),
     text: {
@@ -74,7 +86,7 @@ function rig(
     },
   };
   const carryOut = (record: JobRecord, signal = never): Promise<AskAnswer> => ask(record, ports, signal);
-  return { asked, loaded, kept, held, outgoing, carryOut };
+  return { asked, loaded, kept, held, rests, outgoing, carryOut };
 }
 
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
@@ -235,15 +247,16 @@ describe('a text call', () => {
     expect([await carryOut(textRecord()), kept]).toEqual([{ kind: 'refused', error }, []]);
   });
 
-  it('writes nothing where nothing is to be kept, or the conversation goes on', async () => {
+  it('keeps the whole answer of each round of function calls, and nothing where nothing is to be kept', async () => {
     const calls = textReply({ functionCalls: [{ name: 'f', args: {} }] });
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: calls }) });
     const functions = { f: { answer: 1 } };
     expect(await carryOut(textRecord(generate({ fields: { model: 'm', functions } })))).toMatchObject({
       asked: { verdict: { kind: 'calls' }, artifacts: [] },
     });
+    expect(kept).toMatchObject([{ pieces: [], round: 1, goesOn: true }]);
     await carryOut(textRecord({ keep: false }));
-    expect(kept).toEqual([]);
+    expect(kept).toHaveLength(1);
   });
 
   it('keeps of an answer that cannot be used the answer alone, without the data of images', async () => {
@@ -270,11 +283,44 @@ describe('a text call', () => {
   it('that is answered and cannot be written says what it took', async () => {
     const error = { code: 'disk.full', class: 'stop', message: 'x' } as const;
     const { carryOut } = rig([], { keep: () => ({ ok: false, error }) });
-    expect(await carryOut(textRecord())).toEqual({
+    expect(await carryOut(textRecord())).toMatchObject({
       kind: 'unwritten',
       error,
+      text: { candidates: [{ text: 'Hello.' }] },
       usage: { prompt: 10, candidates: 5, total: 15 },
     });
+  });
+
+  const failing = { code: 'disk.io', class: 'retry', message: 'It was not written.' } as const;
+
+  it('is written again, not asked again, where only the writing failed', async () => {
+    let left = 2;
+    const { asked, kept, rests, carryOut } = rig([], {
+      keep: () =>
+        left-- > 0 ? { ok: false, error: failing } : { ok: true, value: { artifacts: [image(1, 'k')] } },
+    });
+    expect(await carryOut(textRecord())).toMatchObject({ kind: 'answered', asked: { artifacts: [{}] } });
+    expect([asked.length, kept.length, rests]).toEqual([1, 3, [1000, 2000]]);
+  });
+
+  it('is written retry.attempts times at most, and once more when the run is left', async () => {
+    const never = rig([], { keep: () => ({ ok: false, error: failing }) });
+    expect(await never.carryOut(textRecord())).toMatchObject({
+      kind: 'unwritten',
+      error: { message: 'It was not written. (after 4 tries)' },
+    });
+    expect([never.asked.length, never.kept.length]).toEqual([1, 4]);
+
+    const leaving = new AbortController();
+    const left = rig([], {
+      timeStands: true,
+      keep: () => {
+        queueMicrotask(() => leaving.abort());
+        return { ok: false, error: failing };
+      },
+    });
+    expect(await left.carryOut(textRecord(), leaving.signal)).toMatchObject({ kind: 'unwritten' });
+    expect(left.kept).toHaveLength(2);
   });
 
   it('waits for room no longer than it is wanted', async () => {

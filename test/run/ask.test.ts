@@ -120,7 +120,7 @@ describe('a text job', () => {
       ['unread', 'throttle', 'pending', 0, 1],
       ['unread', 'stop', 'pending', 0, 0],
       ['unwritten', 'permanent', 'failed', 1, 0],
-      ['unwritten', 'retry', 'pending', 1, 1],
+      ['unwritten', 'retry', 'failed', 1, 0],
       ['unwritten', 'stop', 'pending', 1, 0],
     ];
   it.each(files)(
@@ -130,6 +130,17 @@ describe('a text job', () => {
       expect(record).toMatchObject({ status, attempts, tries });
     },
   );
+
+  it('keeps the words of an answer whose files could not be written', () => {
+    const unwritten: AskAnswer = { kind: 'unwritten', error: lost('permanent'), text, usage };
+    expect(hear(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
+      status: 'failed',
+      error: { code: 'download.x' },
+      text,
+      usage,
+      tries: 0,
+    });
+  });
 
   it('has paid for an answer that could not be written', () => {
     const answer: AskAnswer = { kind: 'unwritten', error: lost('stop'), usage };

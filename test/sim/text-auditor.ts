@@ -102,8 +102,11 @@ export class TextAuditor {
         if (answer.error.class === 'retry' || answer.error.class === 'lost') tryAgain();
         else if (answer.error.class !== 'permanent') licence.calls += 1;
         return;
-      case 'unread':
       case 'unwritten':
+        // Only its files are tried again, by whoever writes them.
+        if (answer.error.class === 'stop') licence.calls += 1;
+        return;
+      case 'unread':
         if (answer.error.class === 'stop') licence.calls += 1;
         else if (answer.error.class !== 'permanent') tryAgain();
     }
