@@ -9,6 +9,7 @@ import { outlookOf } from './outlook.ts';
 import type { RenderedRequest, RequestContext, RequestOutlook, RequestTemplate } from './request.ts';
 import { ImageList } from './request-images.ts';
 import { type Fields, filesMember, renderFields, renderPlain, renderText } from './request-render.ts';
+import { isConversation, renderTurns } from './request-turns.ts';
 
 /**
  * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
@@ -133,6 +134,7 @@ class CompiledText implements RequestTemplate {
 }
 
 function renderField(tree: TemplateTree, scope: TemplateScope, name: string): Value {
+  if (isConversation(name)) return renderTurns(tree, scope);
   const what = texts[name];
   return what === undefined ? renderPlain(tree, scope) : renderText(tree, scope, what, textLimit);
 }
