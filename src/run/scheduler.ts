@@ -3,18 +3,15 @@ import type { RecordLookup } from '../plan/slot.ts';
 import { unheard, usageOf } from './ask.ts';
 import { Desk } from './desk.ts';
 import type { RunEnd } from './event.ts';
-import { TokenForecast } from './forecast.ts';
 import { Grants, isPoll } from './grants.ts';
 import { heardOf, noteOnRoute, type OneAnswer } from './heard.ts';
 import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
-import type { AskAnswer, Job, JobContext, JobEvent, Look } from './job.ts';
-import { hasNoListing, looksHeard, mostListed } from './listing.ts';
+import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
+import { Lessons } from './lessons.ts';
 import { step } from './machine.ts';
-import { PollPace, paceOf } from './pace.ts';
 import { Purse } from './purse.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
-import { readList } from './signals.ts';
-import { type Tariff, tariffOf } from './tariff.ts';
+import { Together, type TogetherHost } from './together.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 import { tokensOf } from './usage.ts';
 import { quietMs, whatIsWaitedFor } from './waiting.ts';
@@ -38,9 +35,8 @@ export class Scheduler {
   readonly #desk: Desk;
   readonly #intake: Intake;
   readonly #grants: Grants;
-  readonly #pace: PollPace;
-  readonly #forecast: TokenForecast;
-  readonly #tariff: Tariff;
+  readonly #together: Together;
+  readonly #lessons: Lessons;
   readonly #purse: Purse;
   readonly #outbox = new Outbox();
   readonly #lookup: RecordLookup;
@@ -49,8 +45,6 @@ export class Scheduler {
   #speakAt: number;
   /** Set by the first cause to end early. */
   #end: RunEnd | undefined;
-  /** Tasks are looked at together. */
-  #lists: boolean;
   /** Nothing is sent any more, not even for what is in flight. */
   #halted = false;
   #now: number;
@@ -58,15 +52,20 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#now = options.startedAt;
-    this.#lists = options.settings.poll.list === true;
     this.#changedAt = options.startedAt;
     this.#speakAt = options.startedAt + quietMs;
-    this.#forecast = new TokenForecast();
-    this.#tariff = tariffOf(options.settings.prices, options.price, this.#forecast);
-    this.#desk = new Desk(options.settings, options.random, ({ record }) => this.#tariff.tokens(record));
-    this.#pace = new PollPace(options.settings.poll);
-    this.#purse = new Purse(options.settings, this.#tariff, options.spent);
+    this.#lessons = new Lessons(options.settings, options.price, options.startedAt);
+    const { tariff } = this.#lessons;
+    this.#desk = new Desk(options.settings, options.random, ({ record }) => tariff.tokens(record));
+    this.#purse = new Purse(options.settings, tariff, options.spent);
     this.#grants = new Grants(this.#desk, this.#purse);
+    this.#together = new Together(
+      options.settings.poll,
+      this.#desk,
+      this.#grants,
+      this.#outbox,
+      this.#togetherHost(),
+    );
     this.#lookup = (key) => this.#desk.get(key)?.record ?? this.#outbox.record(key) ?? options.lookup(key);
     this.#intake = new Intake(options, this.#desk, this.#host());
   }
@@ -153,7 +152,7 @@ export class Scheduler {
       case 'saved':
         return this.#answered(input);
       case 'listed':
-        return this.#listed(input);
+        return this.#together.heard(input);
       case 'tick':
         return;
       case 'drain':
@@ -169,6 +168,17 @@ export class Scheduler {
       lookup: this.#lookup,
       put: (before, job) => this.#put(before, job),
       emit: (event) => this.#outbox.emit(event),
+    };
+  }
+
+  /** What looks that go together are made with. */
+  #togetherHost(): TogetherHost {
+    return {
+      now: () => this.#now,
+      context: () => this.#context(),
+      put: (before, job) => this.#put(before, job),
+      advance: (job, event) => this.#advance(job, event),
+      noteOnRoute: (heard) => this.#noteOnRoute(heard),
     };
   }
 
@@ -190,26 +200,7 @@ export class Scheduler {
     const took = usage === undefined ? (mayHaveWorked(answer) ? undefined : 0) : tokensOf(usage);
     this.#desk.traffic.tokens.settle(key, took, this.#now);
     if (answer.kind === 'answered' && usage !== undefined && record !== undefined)
-      this.#forecast.learn(record, usage);
-  }
-
-  /** Several tasks were looked at together. */
-  #listed({ looks, answer }: Extract<RunInput, { type: 'listed' }>): void {
-    const { traffic } = this.#desk;
-    traffic.answered('poll');
-    const none = hasNoListing(answer);
-    if (none) this.#lists = false;
-    else this.#noteOnRoute({ route: 'poll', reading: readList(answer) });
-    for (const [key, event] of looksHeard(looks, answer)) {
-      const job = this.#desk.get(key);
-      if (job?.record.taskId === undefined) continue;
-      // It was not looked at: that is no miss.
-      const want = { kind: 'fetch', taskId: job.record.taskId, why: 'poll' } as const;
-      if (none) this.#put(job, { ...job, want });
-      else this.#advance(job, event);
-    }
-    if (none && !answer.ok)
-      this.#outbox.emit({ type: 'run:notice', code: answer.error.code, message: noListing });
+      this.#lessons.noteAnswer(record, usage);
   }
 
   #noteOnRoute(heard: Parameters<typeof noteOnRoute>[0]): void {
@@ -254,24 +245,9 @@ export class Scheduler {
       const grant = this.#grants.next(this.#now, this.#end === undefined);
       if (grant === undefined) return;
       if ('end' in grant) this.#drain(grant.end);
-      else if (this.#lists && isPoll(grant.job))
-        this.#lookAt([grant.job, ...this.#grants.polls(mostListed - 1)]);
+      else if (this.#together.isOn && isPoll(grant.job)) this.#together.look(grant.job);
       else this.#advance(grant.job, { type: 'granted' });
     }
-  }
-
-  /** Looks at the tasks of several jobs in one request. */
-  #lookAt(jobs: readonly Job[]): void {
-    const [first, ...more] = jobs;
-    if (first === undefined) return;
-    if (more.length === 0) return this.#advance(first, { type: 'granted' });
-    const looks = jobs.flatMap((job): Look[] => {
-      const { job: next, send } = step(job, { type: 'granted' }, this.#context());
-      this.#put(job, next);
-      return send?.kind === 'fetch' ? [{ key: job.record.key, taskId: send.taskId }] : [];
-    });
-    this.#desk.traffic.sent('poll', this.#now);
-    this.#outbox.send({ job: first, send: { kind: 'list', looks } });
   }
 
   #context(): JobContext {
@@ -284,36 +260,21 @@ export class Scheduler {
       speed: settings.speed,
       retryInDoubt: settings.inDoubt === 'retry',
       price,
-      answerPrice: this.#tariff.answerPrice,
-      pollInMs: (record, elapsedMs) => this.#together(this.#pace.nextMs(paceOf(record), elapsedMs)),
+      answerPrice: this.#lessons.tariff.answerPrice,
+      pollInMs: (record, elapsedMs) => this.#together.dueInMs(this.#lessons.pollInMs(record, elapsedMs)),
     };
-  }
-
-  /** Looks that go in one request are due at one moment: as often as a task may be looked at. */
-  #together(inMs: number): number {
-    const { minMs } = this.#options.settings.poll;
-    if (!this.#lists || minMs < 1) return inMs;
-    return Math.ceil((this.#now + inMs) / minMs) * minMs - this.#now;
   }
 
   #advance(job: Job, event: JobEvent): void {
     const { job: next, send, attempt } = step(job, event, this.#context());
     if (attempt !== undefined) this.#outbox.attempt(attempt);
-    this.#learn(job.record, next.record);
+    this.#lessons.noteTask(job.record, next.record, this.#now);
     this.#put(job, next);
     if (send === undefined) return;
     if (send.kind === 'ask')
-      this.#desk.traffic.tokens.take(job.record.key, this.#tariff.tokens(job.record), this.#now);
+      this.#desk.traffic.tokens.take(job.record.key, this.#lessons.tariff.tokens(job.record), this.#now);
     this.#desk.traffic.sent(routeOf[send.kind], this.#now);
     this.#outbox.send({ job: next, send });
-  }
-
-  #learn(before: JobRecord, after: JobRecord): void {
-    const { submittedAt } = after;
-    if (before.status !== 'running' || (after.status !== 'saving' && after.status !== 'done')) return;
-    // Of a task from an earlier run, only how long nobody looked would be learnt.
-    if (submittedAt !== undefined && submittedAt >= this.#options.startedAt && submittedAt <= this.#now)
-      this.#pace.learn(paceOf(after), this.#now - submittedAt);
   }
 
   /** Replaces a job's state: notes what must become durable, and lines it up for what it wants. */
@@ -410,6 +371,3 @@ const mayBeLeft = ({ record: { status, modal }, want }: Job): boolean =>
 const mayHaveWorked = (answer: AskAnswer): boolean =>
   answer.kind !== 'unread' &&
   !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');
-
-const noListing =
-  'This gateway does not tell of several tasks in one request (poll.list): they are looked at one by one.';
