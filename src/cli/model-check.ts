@@ -18,6 +18,8 @@ const mostModels = 50;
 export interface ModelUse {
   readonly model: string;
   readonly step: string;
+  /** Where that step stands in the pipeline, as `foxes.yaml:12`. */
+  readonly place: string;
 }
 
 /** The models that the chosen text steps ask: those that are written out, and those of the first cells. */
@@ -28,8 +30,11 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
     ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
   );
   const uses = new Map<string, ModelUse>();
+  const { source } = plan.pipeline;
+  const places = new Map(steps.map(({ name, position }) => [name, `${source.file}:${position.line}`]));
   const add = (model: string, step: string): void => {
-    if (uses.size < mostModels && !uses.has(model)) uses.set(model, { model, step });
+    const place = places.get(step) ?? source.file;
+    if (uses.size < mostModels && !uses.has(model)) uses.set(model, { model, step, place });
   };
   let rendered = false;
   for (const { name, request } of steps) {
@@ -67,11 +72,11 @@ export function unlistedModels(uses: readonly ModelUse[], listed: readonly Model
   if (known.size === 0) return [];
   return uses
     .filter(({ model }) => !known.has(model))
-    .map(({ model, step }) => {
+    .map(({ model, step, place }) => {
       const near = nearest(model, known);
       const hint = near === undefined ? 'promptpress models lists what there is.' : `Did you mean "${near}"?`;
       return printable(
-        `The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
+        `${place} model.unlisted The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
       );
     });
 }

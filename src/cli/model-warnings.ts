@@ -27,7 +27,7 @@ export function checkModelsBeside(
     const warnings = unlistedModels(await modelsOf(plan, selection), listed.value);
     if (over.signal.aborted) return;
     for (const warning of warnings) {
-      log.warn({ warning }, 'models:unlisted');
+      log.warn({ code: 'model.unlisted', warning }, 'models:unlisted');
       say(`Warning: ${warning}`);
     }
   };

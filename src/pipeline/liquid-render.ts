@@ -8,6 +8,7 @@ import {
   toValueSync,
 } from 'liquidjs';
 import { templateLimits } from './liquid-limits.ts';
+import { listing } from './near.ts';
 import { TemplateError } from './template.ts';
 import { cutText } from './terminal-text.ts';
 import { type Value, WrittenNumber } from './value.ts';
@@ -69,8 +70,26 @@ function place(code: string, message: string, cause?: unknown): TemplateError {
 }
 
 /** A name that the scope does not have. */
-export const undefinedName = (name: string, token: Token, cause?: unknown): TemplateError =>
-  place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).`, cause);
+export const undefinedName = (name: string, token: Token, cause?: unknown, more = ''): TemplateError =>
+  place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).${more}`, cause);
+
+/** What an answer has in place of a member that it lacks; nothing where it is not an answer's JSON that is asked. */
+export function membersInstead(path: readonly (string | number)[], owner: unknown): string {
+  const [root, , field] = path;
+  if (root !== 'steps' || field !== 'json' || path.length < 4) return '';
+  const names =
+    typeof owner === 'object' && owner !== null && !(owner instanceof WrittenNumber) && !Array.isArray(owner)
+      ? Object.keys(owner)
+      : undefined;
+  const has = Array.isArray(owner)
+    ? ` The JSON of the answer has a list of ${owner.length} there.`
+    : names === undefined
+      ? ' The JSON of the answer has no object there.'
+      : names.length === 0
+        ? ' The JSON of the answer has an empty object there.'
+        : ` The JSON of the answer has ${listing(names)} there.`;
+  return `${has} A member that may be missing is written {{ ${path.join('.')} | default: "…" }}.`;
+}
 
 /** What a value of the scope threw when it was read: liquidjs takes that for a name that is not defined. */
 function ownError(thrown: unknown): unknown {

@@ -1,7 +1,7 @@
 import { Context, type Token } from 'liquidjs';
 import { engine } from './liquid-engine.ts';
 import { WorkMeter } from './liquid-limits.ts';
-import { undefinedName } from './liquid-render.ts';
+import { membersInstead, undefinedName } from './liquid-render.ts';
 import type { TemplateScope } from './template.ts';
 import { WrittenNumber } from './value.ts';
 
@@ -51,8 +51,11 @@ const members = new ScopeContext(Object.create(null) as object, engine.options, 
 export function readPath(scope: TemplateScope, path: readonly (string | number)[], token: Token): unknown {
   let value: unknown;
   for (const [index, key] of path.entries()) {
+    const owner = value;
     value = index === 0 ? readRoot(scope, String(key)) : members.readProperty(value as object, key);
-    if (value === undefined) throw undefinedName(path.slice(0, index + 1).join('.'), token);
+    if (value !== undefined) continue;
+    const way = path.slice(0, index + 1);
+    throw undefinedName(way.join('.'), token, undefined, membersInstead(way, owner));
   }
   return value;
 }

@@ -16,14 +16,16 @@ describe('the models of a pipeline', () => {
         write: { chat: { model: chat-mini, prompt: hello } }
     `);
     expect(await modelsOf(plan, {})).toEqual([
-      { model: 'chat-mini', step: 'write' },
-      { model: 'text-pro', step: 'say' },
-      { model: 'text-flash', step: 'say' },
+      { model: 'chat-mini', step: 'write', place: 'test.yaml:8' },
+      { model: 'text-pro', step: 'say', place: 'test.yaml:7' },
+      { model: 'text-flash', step: 'say', place: 'test.yaml:7' },
     ]);
-    expect(await modelsOf(plan, { only: ['write'] })).toEqual([{ model: 'chat-mini', step: 'write' }]);
+    expect(await modelsOf(plan, { only: ['write'] })).toEqual([
+      { model: 'chat-mini', step: 'write', place: 'test.yaml:8' },
+    ]);
     expect(await modelsOf(plan, { limit: 1 })).toEqual([
-      { model: 'chat-mini', step: 'write' },
-      { model: 'text-pro', step: 'say' },
+      { model: 'chat-mini', step: 'write', place: 'test.yaml:8' },
+      { model: 'text-pro', step: 'say', place: 'test.yaml:7' },
     ]);
     expect([asksModels(plan, {}), asksModels(plan, { only: ['grid'] })]).toEqual([true, false]);
   });
@@ -40,22 +42,23 @@ describe('the models of a pipeline', () => {
 describe('a model that is not listed', () => {
   it('is told with the one that was probably meant, if any', () => {
     const uses = [
-      { model: 'text-por', step: 'say' },
-      { model: 'text-pro', step: 'say' },
-      { model: 'zzz', step: 'write' },
+      { model: 'text-por', step: 'say', place: 'test.yaml:1' },
+      { model: 'text-pro', step: 'say', place: 'test.yaml:1' },
+      { model: 'zzz', step: 'write', place: 'test.yaml:1' },
     ];
     const warnings = unlistedModels(uses, listed('text-pro', 'chat-mini'));
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toContain('"text-por" that the step "say" asks. Did you mean "text-pro"?');
     expect(warnings[1]).toContain('promptpress models');
+    expect(warnings[1]).toMatch(/^test\.yaml:1 model\.unlisted /);
   });
 
   it('is no matter where the list is empty', () => {
-    expect(unlistedModels([{ model: 'm', step: 's' }], [])).toEqual([]);
+    expect(unlistedModels([{ model: 'm', step: 's', place: 'test.yaml:1' }], [])).toEqual([]);
   });
 
   it('cannot act on a terminal by its name', () => {
-    const [warning] = unlistedModels([{ model: 'x\u001b[2J', step: 's' }], listed('y'));
+    const [warning] = unlistedModels([{ model: 'x\u001b[2J', step: 's', place: 'test.yaml:1' }], listed('y'));
     expect(warning).not.toContain('\u001b');
   });
 });

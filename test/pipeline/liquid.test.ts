@@ -312,3 +312,21 @@ describe('a mistake', () => {
     expect(compileTemplate(source, inText).ok).toBe(true);
   });
 });
+
+describe('a member that an answer lacks', () => {
+  const steps = { pick: { json: { best: 1, of: { a: 1 }, list: [1, 2], none: {} } } };
+  test.each([
+    ['{{ steps.pick.json.worst }}', 'has "best", "of", "list", "none" there'],
+    [
+      'so {{ steps.pick.json.of.b }}',
+      'has "a" there. A member that may be missing is written {{ steps.pick.json.of.b | default',
+    ],
+    ['{{ steps.pick.json.list[4] }}', 'a list of 2'],
+    ['{{ steps.pick.json.none.x }}', 'an empty object'],
+    ['{{ steps.pick.json.best.x }}', 'no object there'],
+  ])('is told with what there is: %s', (source, words) => {
+    const error = thrown(() => render(source, {}, { steps }));
+    expect(error.code).toBe('template.undefined');
+    expect(error.message).toContain(words);
+  });
+});

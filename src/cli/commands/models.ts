@@ -59,7 +59,9 @@ export const models = command(
       const { origin, models } = await askModels(service, pipeline, io.env, interrupts.drain, closing);
 
       const listed = new Set(models.map(({ id }) => id));
-      const unlisted = uses?.filter(({ model }) => !listed.has(model));
+      const unlisted = uses
+        ?.filter(({ model }) => !listed.has(model))
+        .map(({ model, step }) => ({ model, step }));
       const text = flags.json
         ? `${JSON.stringify({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) })}\n`
         : tableText(models, origin);
