@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { promptpress, type Said } from '../cli/test-io.ts';
 import type { FakeServiceOptions } from '../rig/fake-service.ts';
 import { openPlace, type RunPlace } from '../rig/run-place.ts';
 import { everyKind, oneModal, oneOfEveryKind } from './pipelines.ts';
@@ -145,6 +146,48 @@ describe('a modal whose answer does not arrive', () => {
   });
 });
 
+describe('promptpress resolve, of a job whose modal is in doubt,', () => {
+  const lost = async (place: RunPlace): Promise<string> => {
+    place.service.fault('modal', { reset: 'before' }, { times: 1 });
+    expect((await place.run()).code).toBe(5);
+    return (await repaint(place))['job'] ?? '';
+  };
+  const resolve = (place: RunPlace, ...args: string[]): Promise<Said> =>
+    promptpress(['resolve', ...args], { cwd: place.folder, env: place.env });
+
+  it('--retry sends the modal again, and does not click', async () => {
+    await using place = await openPlace(oneModal);
+    const job = await lost(place);
+    const said = await resolve(place, job, place.directory, '--retry');
+    expect(said.code, said.err).toBe(0);
+    const next = await place.run();
+    expect(next.code, next.err).toBe(0);
+    expect([place.service.count('modal'), place.service.count('action')]).toEqual([2, 2]);
+    expect(await repaint(place)).toMatchObject({ status: 'done' });
+  });
+
+  it('--task goes on with the task that was found', async () => {
+    await using place = await openPlace(oneModal);
+    const { service } = place;
+    const job = await lost(place);
+    const waiting = service.submits.all.at(-1)?.task.id;
+    const body = { taskId: waiting, prompt: 'a red scarf', maskBase64: 'data:image/png;base64,aGk=' };
+    const headers = { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' };
+    const answered = await fetch(`${service.url}/img/submit/modal`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    const { result } = (await answered.json()) as { result: string };
+    const said = await resolve(place, job, place.directory, '--task', result);
+    expect(said.code, said.err).toBe(0);
+    const next = await place.run();
+    expect(next.code, next.err).toBe(0);
+    expect([service.submits.modals.length, service.count('action')]).toEqual([1, 2]);
+    expect(await repaint(place)).toMatchObject({ status: 'done', task_id: result });
+  });
+});
+
 describe('the answer to a modal', () => {
   it.each([
     ['queue full', { code: 23, description: 'full' }],
@@ -160,17 +203,23 @@ describe('the answer to a modal', () => {
     expect(service.submits.modals.length).toBe(1);
   });
 
-  it('that is refused fails its job, and --retry-failed goes on from the modal or clicks anew, once', async () => {
-    await using place = await openPlace(oneModal);
-    const { service } = place;
-    service.fault('modal', { code: 24, description: 'banned' }, { times: 1 });
-    expect((await place.run()).code).toBe(1);
-    expect(await repaint(place)).toMatchObject({ status: 'failed', error_code: 'submit.refused' });
-    const retried = await place.run('--retry-failed');
-    expect(retried.code, retried.err).toBe(0);
-    expect(service.submits.modals.length).toBe(1);
-    expect(service.count('action')).toBeLessThanOrEqual(3);
-  });
+  it.each([
+    [24, 'task.moderated'],
+    [4, 'submit.refused'],
+  ])(
+    'that is refused with code %i fails its job, and --retry-failed goes on from there, once',
+    async (code, error_code) => {
+      await using place = await openPlace(oneModal);
+      const { service } = place;
+      service.fault('modal', { code, description: 'no' }, { times: 1 });
+      expect((await place.run()).code).toBe(1);
+      expect(await repaint(place)).toMatchObject({ status: 'failed', error_code });
+      const retried = await place.run('--retry-failed');
+      expect(retried.code, retried.err).toBe(0);
+      expect(service.submits.modals.length).toBe(1);
+      expect(service.count('action')).toBeLessThanOrEqual(3);
+    },
+  );
 });
 
 /** What is asked for without a grid before it. */

@@ -53,8 +53,8 @@ if (alone > 0) {
 const cells = Number(values.cells);
 if (cells > 0) {
   const { rows } = await quirkRun({}, cells);
-  await show('all quirks', allQuirks, cells, rows);
   await show('all quirks and a tenth of all requests struck', allQuirks, cells, rows, mixedFaults);
+  await show('all quirks', allQuirks, cells, rows);
   await show('a tenth of all requests struck', {}, cells, rows, [...mixedFaults, failedImagines]);
 }
 console.log(`${problems} promises broken`);
