@@ -1,4 +1,5 @@
 import { dirname, relative } from 'node:path';
+import type { FilePort } from '../pipeline/files.ts';
 import { parsePipeline } from '../pipeline/parse.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
 import { pipelineFacts } from '../state/binding.ts';
@@ -35,7 +36,7 @@ export async function planOfDirectory(
 
   const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
   const source = { file: relative(context.io.cwd, path), folder: dirname(path), text };
-  const { pipeline, diagnostics } = await parsePipeline(source, files);
+  const { pipeline, diagnostics } = await parsePipeline(source, asItWas(files, facts));
   if (pipeline === undefined) {
     printDiagnostics(diagnostics, context);
     throw new Reported(exitCodes.usage);
@@ -52,6 +53,15 @@ export async function planOfDirectory(
   refuseOtherTables(prepared.value, facts);
   return { plan: prepared.value, facts };
 }
+
+/** Images and masks were there when the pipeline ran; whether they still are is not asked. */
+const asItWas = (files: FilePort, { tables }: RunFacts): FilePort => ({
+  ...files,
+  facts: async (path) =>
+    tables.some(({ file }) => file === path)
+      ? await files.facts(path)
+      : { kind: 'file', realPath: files.root, bytes: 0 },
+});
 
 function refuseOtherTables(plan: Plan, { tables }: RunFacts): void {
   const now = new Map(plan.matrix.tables.map(({ file, sha256 }) => [file, sha256]));

@@ -7,6 +7,7 @@ import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
+import { exitCodes } from './failure.ts';
 import type { Io } from './io.ts';
 import { count, counted, money, rate, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
@@ -168,9 +169,16 @@ export function statusText(status: RunStatus, now: number): string {
         `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
     ),
     ...doubtAdvice(status),
+    ...withoutJobs(status),
     '',
   ].join('\n');
 }
+
+/** Only jobs are counted: the last run's exit code knows of failed slots that never had one. */
+const withoutJobs = ({ running, end, exitCode, jobs, doubts }: RunStatus): readonly string[] =>
+  !running && end?.kind === 'complete' && exitCode === exitCodes.failed && jobs.failed + doubts === 0
+    ? ['', 'Some slots failed before anything was asked, so they have no job: the manifest says why.']
+    : [];
 
 /** Commands to copy, for the first of the jobs in doubt. */
 function doubtAdvice({ directory, inDoubt, running }: RunStatus): readonly string[] {

@@ -162,9 +162,16 @@ function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: 
   const unfinished =
     slots === undefined || slots.pending + slots.submitting + slots.running + slots.modal + slots.saving > 0;
   if (end.kind !== 'complete' && unfinished) lines.push([again, goingOn(end)]);
-  if (slots !== undefined && slots.failed > 0) {
-    lines.push([`${again} --retry-failed`, `tries the ${counted(slots.failed, 'failed job')} again`]);
-    const code = reasons.find(({ status }) => status === 'failed')?.code;
+  // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
+  const unasked = reasons.reduce((sum, reason) => sum + (reason.unasked ?? 0), 0);
+  if (slots !== undefined && slots.failed > unasked) {
+    lines.push([
+      `${again} --retry-failed`,
+      `tries the ${counted(slots.failed - unasked, 'failed job')} again`,
+    ]);
+    const code = reasons.find(
+      ({ status, count: amount, unasked: none = 0 }) => status === 'failed' && amount > none,
+    )?.code;
     if (reasons.length > 1 && code !== undefined) {
       lines.push([`${again} --retry-failed --code ${code}`, 'only those that failed for this reason']);
     }

@@ -9,6 +9,8 @@ export interface Reason extends CommonMessage {
   readonly status: SlotStatus;
   readonly code: string;
   readonly count: number;
+  /** Of a failure: how many of them have no job that could be tried again. Absent: none. */
+  readonly unasked?: number;
 }
 
 /** What a manifest adds up to: the basis of exit codes and of what the user is told at the end. */
@@ -52,7 +54,7 @@ export class Tally {
   };
   readonly #reasons = new Map<
     string,
-    { status: SlotStatus; code: string; count: number; messages: Messages }
+    { status: SlotStatus; code: string; count: number; unasked?: number; messages: Messages }
   >();
 
   add({ slot, chosen, artifact, firstOfSlot, firstOfJob }: ManifestRow): void {
@@ -66,7 +68,7 @@ export class Tally {
     }
     this.#slots[slot.status] += 1;
     if (slot.error !== undefined && (slot.status === 'failed' || slot.status === 'in-doubt')) {
-      this.#count(slot.status, slot.error.code, slot.error.message);
+      this.#count(slot.status, slot.error.code, slot.error.message, slot.record === undefined);
     }
   }
 
@@ -89,7 +91,7 @@ export class Tally {
     if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
   }
 
-  #count(status: SlotStatus, code: string, message: string): void {
+  #count(status: SlotStatus, code: string, message: string, isUnasked: boolean): void {
     const name = `${status} ${code}`;
     let reason = this.#reasons.get(name);
     if (reason === undefined) {
@@ -98,6 +100,7 @@ export class Tally {
       this.#reasons.set(name, reason);
     }
     reason.count += 1;
+    if (isUnasked) reason.unasked = (reason.unasked ?? 0) + 1;
     reason.messages.add(message);
   }
 }

@@ -108,7 +108,7 @@ describe('the rows of a text job', () => {
   });
 
   it('show the text in the only row where no file was kept', async () => {
-    const plan = await one(generate);
+    const plan = await one('{ generate: { model: text-pro, prompt: Say something. }, keep: false }');
     const store = await stored(plan, () => ({ text: { candidates: [candidate('a fox')] } }));
     const { rows } = await written(plan, store);
     expect(rows).toHaveLength(1);

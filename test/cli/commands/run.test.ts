@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from '../../../src/cli/program.ts';
 import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
 import { byStatus, readManifest } from '../../rig/manifest.ts';
+import { makePng } from '../../rig/png.ts';
 import { promptpress, type Said, testIo } from '../test-io.ts';
 
 const pipeline = `name: foxes
@@ -212,6 +213,20 @@ describe('--frozen', () => {
   });
 });
 
+describe('slots that fail before anything is asked', () => {
+  it('are not offered to be tried again, and status says that it counts jobs', async () => {
+    const head = pipeline.slice(0, pipeline.indexOf('matrix:'));
+    await writeFile(
+      join(cwd, 'foxes.yaml'),
+      `${head}matrix: { m: [{ a: x }, { b: y }] }\nsteps:\n  grid: { imagine: "{{ m.a }}" }\n`,
+    );
+    const { code, err } = await pp('run', 'foxes.yaml');
+    expect([code, err]).toEqual([1, expect.stringContaining('1 failed')]);
+    expect(err).not.toContain('--retry-failed');
+    expect((await pp('status', 'runs/foxes')).out).toContain('they have no job');
+  });
+});
+
 describe('promptpress manifest', () => {
   it('writes the same bytes from the directory alone: pipeline and table gone, directory moved', async () => {
     await pp('run', 'foxes.yaml');
@@ -224,6 +239,21 @@ describe('promptpress manifest', () => {
     expect(code, err).toBe(0);
     expect(out).toBe('moved/manifest.csv: 6 rows, 6 with a file\n');
     expect((await readFile(join(cwd, 'moved/manifest.csv'))).equals(before)).toBe(true);
+  });
+
+  it('reads a directory whose image files are gone', async () => {
+    await writeFile(join(cwd, 'shown.png'), makePng(1));
+    const head = pipeline.slice(0, pipeline.indexOf('matrix:'));
+    await writeFile(
+      join(cwd, 'foxes.yaml'),
+      `${head}steps:\n  grid: { imagine: { prompt: a fox, images: [shown.png] } }\n`,
+    );
+    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    const before = await readFile(manifestFile());
+    await rm(join(cwd, 'shown.png'));
+    const { code, err } = await pp('manifest', 'runs/foxes');
+    expect(code, err).toBe(0);
+    expect((await readFile(manifestFile())).equals(before)).toBe(true);
   });
 
   it('lists what the last run chose, and with --all every planned slot', async () => {
