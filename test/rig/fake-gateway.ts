@@ -1,15 +1,14 @@
 import { type Address, isSubmitRoute, locate } from './fake-address.ts';
 import { readEntry } from './fake-entry.ts';
-import { makeFilm } from './fake-film.ts';
+import { fileReply } from './fake-file.ts';
 import type { FakeGatewayOptions } from './fake-options.ts';
 import { type FakeMoment, recordOf } from './fake-record.ts';
-import { html, json, type Reply, refused } from './fake-reply.ts';
+import { html, json, type Reply, refused, withId } from './fake-reply.ts';
 import type { FakeSays } from './fake-saying.ts';
 import type { FakeModal, FakeSubmit, FakeSubmits } from './fake-submits.ts';
 import { buttonsAfter, type FakeButton, type FakeTask, filmsOf, wantsModal } from './fake-task.ts';
 import { FakeTextGateway } from './fake-text.ts';
 import type { FakeRequest } from './faults.ts';
-import { makePng } from './png.ts';
 
 const words = {
   neutral: { path: 'img', prefix: 'IMG', errorType: 'svc_api_error' },
@@ -67,7 +66,8 @@ export class FakeGateway implements FakeSubmits {
     // service.md 7.3: an unknown path leads to the public web site.
     if (route === 'unknown')
       return html('<title>301</title>', 301, { location: `${this.origin}/site${request.path}` });
-    if (route === 'image') return this.#file(request.path, address);
+    if (route === 'image')
+      return fileReply(this.tasks.get(decodeURIComponent(address.id)), request.path, address, this.#options);
     if (!this.#isKnown(route, headers)) return this.#refuse(401, 'invalid token');
     if (route === 'models') return this.#ask(request, address);
     if (route === 'fetch') return this.#fetch(address.id);
@@ -126,13 +126,6 @@ export class FakeGateway implements FakeSubmits {
     const id = `20261101${String(++this.#requestIds).padStart(10, '0')}`;
     const message = `${text} (request id: ${id})`;
     return json({ error: { code: '', message, type: this.#words.errorType } }, status);
-  }
-
-  /** Ids may be sent as bare numbers, which JSON.stringify cannot write beyond 2^53. */
-  #withId(key: string, id: string, rest: object): Reply {
-    if (this.#options.bareIds !== true) return json({ ...rest, [key]: id });
-    const reply = json({ [key]: '@id', ...rest });
-    return { ...reply, body: Buffer.from(reply.body.toString().replace('"@id"', id)) };
   }
 
   #imagine(body: FakeSubmit['body'], speed: FakeTask['speed']): Reply {
@@ -224,7 +217,8 @@ export class FakeGateway implements FakeSubmits {
   }
 
   #accepted(task: FakeTask, code: 1 | 21): Reply {
-    return this.#withId(
+    return withId(
+      this.#options.bareIds === true,
       'result',
       task.id,
       code === 1
@@ -273,13 +267,15 @@ export class FakeGateway implements FakeSubmits {
     const task = this.tasks.get(id);
     if (task === undefined)
       return json({ description: 'task_no_found ', type: 'upstream_error', code: 4 }, 400);
-    return this.#withId('id', id, this.#look(task));
+    return withId(this.#options.bareIds === true, 'id', id, this.#look(task));
   }
 
   /** protocol.md 3: in no order, without what is not known. */
   #list(ids: readonly string[]): Reply {
     const found = [...new Set(ids)].flatMap((id) => this.tasks.get(id) ?? []).reverse();
-    const records = found.map((task) => this.#withId('id', task.id, this.#look(task)).body.toString());
+    const records = found.map((task) =>
+      withId(this.#options.bareIds === true, 'id', task.id, this.#look(task)).body.toString(),
+    );
     return { ...json([]), body: Buffer.from(`[${records.join(',')}]`) };
   }
 
@@ -312,21 +308,6 @@ export class FakeGateway implements FakeSubmits {
       task.downloads = 0;
     }
     return { status, done };
-  }
-
-  #file(path: string, { id, output }: Address): Reply {
-    const task = this.tasks.get(decodeURIComponent(id));
-    if (task === undefined) return json({ error: 'midjourney_task_not_found' }, 404);
-    if (!path.endsWith(`?ex=${task.link}`) || task.downloads >= (this.#options.downloads ?? Infinity))
-      return json({ error: 'This content is no longer available.' }, 403);
-    task.downloads += 1;
-    const { width, height } = this.#options.image ?? { width: 8, height: 8 };
-    if (output !== undefined) {
-      const body = makeFilm(task.script.film ?? task.number, width, height + output);
-      return { status: 200, headers: { 'content-type': 'video/mp4' }, body };
-    }
-    const body = task.script.image ?? makePng(task.number, width, height);
-    return { status: 200, headers: { 'content-type': 'image/png' }, body };
   }
 }
 

@@ -30,6 +30,13 @@ export const html = (
   body: Buffer.from(text),
 });
 
+/** @param bare the id leaves as a bare number, which JSON.stringify cannot write beyond 2^53 */
+export function withId(bare: boolean, key: string, id: string, rest: object): Reply {
+  if (!bare) return json({ ...rest, [key]: id });
+  const reply = json({ [key]: '@id', ...rest });
+  return { ...reply, body: Buffer.from(reply.body.toString().replace('"@id"', id)) };
+}
+
 /** A submission that makes no task (protocol.md 2). */
 export const refused = (code: number, description: string): Reply =>
   json({ code, description, result: null, properties: {} });
