@@ -40,7 +40,7 @@ function replaced(value: Value): Value {
     const items = (value as readonly Value[]).map(replaced);
     return items.every((item, at) => item === value[at]) ? value : items;
   }
-  const before = Object.entries(value as { readonly [name: string]: Value });
+  const before = Object.entries(value);
   const after = before.map(([name, item]) => [name, replaced(item)] as const);
   return after.every(([, item], at) => item === before[at]?.[1]) ? value : Object.fromEntries(after);
 }

@@ -55,7 +55,9 @@ export const isLongSource = (source: string, value: number): boolean =>
   !Number.isSafeInteger(value) && /^-?[1-9]\d{15,255}$/.test(source) && String(value) !== source;
 
 /** True for an integer with more digits than a number holds, whoever keeps it: pipelines and answers do. */
-export const isLongInteger = (value: unknown): value is object =>
+export const isLongInteger = (
+  value: unknown,
+): value is { toString(): string; readonly isLongInteger: true } =>
   typeof value === 'object' && value !== null && 'isLongInteger' in value && value.isLongInteger === true;
 
 /**

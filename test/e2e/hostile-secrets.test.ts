@@ -90,7 +90,7 @@ describe('a service that repeats all it was told', () => {
         '/redirect-path': () =>
           response.writeHead(302, { location: `/${'p'.repeat(120)}/${encodeURIComponent(key)}` }).end(),
         '/redirect-host': () =>
-          response.writeHead(302, { location: `http://${variables.MY_ID.toUpperCase()}.localhost/` }).end(),
+          response.writeHead(302, { location: `http://${variables.MY_PATH.toUpperCase()}.localhost/` }).end(),
         '/coding': () => response.writeHead(200, { 'content-encoding': variables.MY_ID }).end('x'),
         '/status': () => response.writeHead(500).end(everything),
       };
@@ -122,7 +122,7 @@ describe('a service that repeats all it was told', () => {
         'failed task.moderated',
       ],
       'a task id': [{ code: 1, result: encodeURIComponent(key) }, 'in-doubt service.malformed'],
-      'an id of another value': [{ code: 1, result: variables.MY_ID }, 'in-doubt service.malformed'],
+      'an id of the path': [{ code: 1, result: variables.MY_PATH }, 'in-doubt service.malformed'],
     };
     const ends: Readonly<Record<string, readonly [TaskScript, string]>> = {
       'a reason': [
