@@ -4,6 +4,7 @@ import {
   type JobRecord,
   type JobRequest,
   type JobStatus,
+  knownCost,
   needsOf,
   type TokenUsage,
 } from '../plan/job.ts';
@@ -119,6 +120,7 @@ export function readStory(
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
   const running = lockOwner(directory) !== undefined;
   const { origin, taskId, error } = record;
+  const cost = knownCost(record);
   const inputs = [...new Set(needsOf(record))].map((input) => mention(input, state.get(input)));
   const { children, more } = childrenOf(key, state);
   const prompt = nearestPrompt(record, state);
@@ -142,7 +144,7 @@ export function readStory(
     ...(taskId === undefined ? {} : { taskId }),
     ...(record.submittedAt === undefined ? {} : { submittedAt: iso(record.submittedAt) }),
     ...(record.finishedAt === undefined ? {} : { finishedAt: iso(record.finishedAt) }),
-    ...(record.cost === undefined ? {} : { cost: record.cost }),
+    ...(cost === undefined ? {} : { cost }),
     ...(error === undefined ? {} : { error }),
     ...(advice === undefined ? {} : { advice }),
     ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),

@@ -35,8 +35,8 @@ export interface RunStatus {
   readonly jobs: Readonly<Record<JobStatus, number>>;
   /** Submissions over the directory's life. */
   readonly submits: number;
-  /** Sum of the known costs over the directory's life. */
-  readonly cost: number;
+  /** Sum of the known costs over the directory's life; absent when nothing is priced. */
+  readonly cost?: number;
   /** Tokens of all answers over the directory's life, as far as the service told them. */
   readonly tokens: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
@@ -84,7 +84,7 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
       : { perMinute: perMinute(settled - facts.atStart.settled, until - facts.startedAt) }),
     jobs,
     submits: attempts,
-    cost,
+    ...(cost === 0 ? {} : { cost }),
     tokens,
     reasons: Object.entries(codes)
       .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
@@ -151,7 +151,7 @@ export function statusText(status: RunStatus, now: number): string {
       .filter(([amount], index) => amount > 0 || index === 0)
       .map(([amount, word]) => `${count(amount)} ${word}`)
       .join(', ')}`,
-    `  submissions  ${count(status.submits)}${status.cost === 0 ? '' : `, cost ${money(status.cost)}`}`,
+    `  submissions  ${count(status.submits)}${status.cost === undefined ? '' : `, cost ${money(status.cost)}`}`,
     ...(status.tokens === 0 ? [] : [`  tokens       ${count(status.tokens)}`]),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []

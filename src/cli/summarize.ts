@@ -31,7 +31,7 @@ export function summarize(
     service: plan.serviceId,
     sandbox: run.sandbox,
     directory: place(),
-    images: place(runFiles.images),
+    ...(existsSync(join(directory, runFiles.images)) ? { images: place(runFiles.images) } : {}),
     ...(asksModels(plan, {}) || steps.some(({ kind }) => kind === 'describe')
       ? { texts: place(runFiles.texts) }
       : {}),

@@ -19,7 +19,8 @@ export interface RunSummary {
   readonly service: string;
   readonly sandbox: boolean;
   readonly directory: string;
-  readonly images: string;
+  /** Absent unless there are any. */
+  readonly images?: string;
   /** Absent unless a step of the plan asks a text model or describes an image. */
   readonly texts?: string;
   /** Absent unless there are any. */
@@ -62,7 +63,7 @@ export function endingText(summary: RunSummary, again: string): string {
   return [
     headline(summary),
     '',
-    `  images    ${summary.images}`,
+    ...(summary.images === undefined ? [] : [`  images    ${summary.images}`]),
     ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
@@ -80,11 +81,15 @@ function headline(summary: RunSummary): string {
   const tokens = tokenWords(summary.tokens);
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
-    counted(submits, 'submission'),
+    `${counted(submits, 'submission')} in this run`,
+  ].join(', ');
+  // The manifest adds up what its jobs ever took, in whichever run.
+  const all = [
     ...(tokens === undefined ? [] : [tokens]),
     ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
   ].join(', ');
-  return `${printable(`${pipeline}: ${endWords(end)}`)} after ${took}. ${numbers}.`;
+  const whole = all === '' ? '' : ` In the manifest over all runs: ${all}.`;
+  return `${printable(`${pipeline}: ${endWords(end)}`)} after ${took}. ${numbers}.${whole}`;
 }
 
 function endWords(end: RunEnd): string {

@@ -1,7 +1,7 @@
 import { formatBranch } from '../pipeline/selector.ts';
 import type { Value } from '../pipeline/value.ts';
 import { renderValue } from '../pipeline/value.ts';
-import type { Artifact, TaskResult, TokenUsage } from '../plan/job.ts';
+import { type Artifact, knownCost, type TaskResult, type TokenUsage } from '../plan/job.ts';
 import type { ManifestRow } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
 
@@ -100,7 +100,7 @@ function namedFields({
     finish_reason: finishReason,
     block_reason: blockReason,
     ...(firstOfJob ? tokenFields(record?.usage) : {}),
-    cost: firstOfJob ? amount(record?.cost) : undefined,
+    cost: firstOfJob ? amount(record && knownCost(record)) : undefined,
     attempts: record?.attempts,
     submitted_at: time(record?.submittedAt),
     finished_at: time(record?.finishedAt),

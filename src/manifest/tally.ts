@@ -1,4 +1,4 @@
-import type { JobRecord, TokenUsage } from '../plan/job.ts';
+import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import { type CommonMessage, Messages } from './messages.ts';
 import type { ManifestRow } from './row.ts';
@@ -87,7 +87,8 @@ export class Tally {
   }
 
   #account(record: JobRecord | undefined): void {
-    if (record?.cost !== undefined) this.#cost = (this.#cost ?? 0) + record.cost;
+    const cost = record && knownCost(record);
+    if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
     if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
   }
 

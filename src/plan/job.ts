@@ -276,6 +276,8 @@ export interface JobRecord {
   readonly error?: JobError;
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
+  /** An answer told no tokens and is priced by them: `cost` is a part, good for the budget, and shown nowhere. */
+  readonly partlyPriced?: true;
   /** As in its {@link JobSpec}. */
   readonly files?: Readonly<Record<string, string>>;
   readonly call?: TextCall;
@@ -291,6 +293,12 @@ export interface JobRecord {
   /** Answers since the job began that came and could not be used (`retry.invalid`). */
   readonly invalid?: number;
 }
+
+/** What a job cost, where all of it is known. */
+export const knownCost = ({
+  cost,
+  partlyPriced,
+}: Pick<JobRecord, 'cost' | 'partlyPriced'>): number | undefined => (partlyPriced ? undefined : cost);
 
 export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
   kind === 'generate' || kind === 'chat';

@@ -66,6 +66,7 @@ function account(job: Job, answer: AskAnswer, context: JobContext): Job {
     record: become(record, record.status, {
       usage: sumUsage(record.usage, usage),
       cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
+      ...(price === undefined && usage === undefined ? { partlyPriced: true as const } : {}),
     }),
   };
 }

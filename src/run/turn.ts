@@ -1,6 +1,6 @@
 import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
 import type { Cell } from '../plan/cell.ts';
-import type { Attempt, JobRecord } from '../plan/job.ts';
+import { type Attempt, type JobRecord, knownCost } from '../plan/job.ts';
 import type { Answer, SubmitAnswer, Task } from '../service/answer.ts';
 import type { Route, RunEnd, RunEvent } from './event.ts';
 import type { AskAnswer, FetchReason, Job, Look, Send } from './job.ts';
@@ -87,7 +87,8 @@ export class Outbox {
 
   /** Says that a job is in another status now. */
   tell(before: JobRecord | undefined, record: JobRecord): void {
-    const { key, status, origin, taskId, error, cost, usage } = record;
+    const { key, status, origin, taskId, error, usage } = record;
+    const cost = knownCost(record);
     this.emit({
       type: 'job:status',
       key,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../src/artifacts/writer.ts';
-import type { JobError, TextResult } from '../../src/plan/job.ts';
+import { type JobError, knownCost, type TextResult } from '../../src/plan/job.ts';
 import type { AskAnswer, Job, JobContext, JobStep, ReplyVerdict } from '../../src/run/job.ts';
 import { step } from '../../src/run/machine.ts';
 import type { FailureClass } from '../../src/service/answer.ts';
@@ -130,6 +130,20 @@ describe('a text job', () => {
       expect(record).toMatchObject({ status, attempts, tries });
     },
   );
+
+  it('knows what it cost in all only where every answer told what it took', () => {
+    const priced = (_: unknown, used: unknown) => (used === undefined ? undefined : 2);
+    const silent: AskAnswer = {
+      kind: 'answered',
+      asked: { verdict: { kind: 'invalid', error }, text, artifacts: [] },
+    };
+    const { record } = hear(asking({ cost: 2 }), silent, { answerPrice: priced }).job;
+    expect([record.cost, knownCost(record)]).toEqual([2, undefined]);
+    const later = hear(asking(record), answered({ kind: 'done' }), { answerPrice: priced }).job.record;
+    expect([later.cost, knownCost(later)]).toEqual([4, undefined]);
+    const perCall = hear(asking({ cost: 2 }), silent, { answerPrice: () => 2 }).job.record;
+    expect(knownCost(perCall)).toBe(4);
+  });
 
   it('keeps the words of an answer whose files could not be written', () => {
     const unwritten: AskAnswer = { kind: 'unwritten', error: lost('permanent'), text, usage };
