@@ -105,6 +105,12 @@ const noTask: readonly (readonly [RegExp, string])[] = [
   [/(?:^|::)BOOKMARK(?:::|$)/i, 'begins no task: it only marks the image on the service'],
 ];
 
+/** Which of its prompts a button of a describe draws, from 1; undefined for any other button. Its window proposes that prompt. */
+export function suggestedBy({ customId }: Button): number | undefined {
+  const number = /(?:^|::)PicReader::([1-9])(?:::|$)/i.exec(customId)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
 /** Why a button is not to be pressed by a job, which is one task: what it does, to follow its name. Undefined: it may be. */
 export const whyNoTask = ({ customId }: Button): string | undefined =>
   noTask.find(([mark]) => mark.test(customId))?.[1];

@@ -1,5 +1,6 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
-import type { JobError, JobRecord, JobRequest } from '../plan/job.ts';
+import type { JobError, JobRecord } from '../plan/job.ts';
+import { suggestedBy } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
@@ -18,10 +19,16 @@ import { bannedPrompt, doubt, fileError, isOurs, isUnmade, jobError, refusalCode
 /** True for a modal that was sent: MODAL means "not finished" from now on. */
 export const isAnswered = ({ modal }: JobRecord): boolean => modal !== undefined && modal.sent > 0;
 
-/** True where the pipeline says what to answer a modal with; a remix repeats the prompt there is. */
-export const canAnswer = (request: JobRequest): boolean =>
+/**
+ * True where it is known what to answer a modal with: the pipeline says so, a remix repeats the prompt there is, and a button of
+ * a describe has a prompt of its own.
+ */
+export const canAnswer = ({ request, pressed }: Pick<JobRecord, 'request' | 'pressed'>): boolean =>
   request.kind === 'click' &&
-  (request.mask !== undefined || request.fields['remix'] === true || saysPrompt(request.fields['prompt']));
+  (request.mask !== undefined ||
+    request.fields['remix'] === true ||
+    saysPrompt(request.fields['prompt']) ||
+    (pressed !== undefined && suggestedBy(pressed) !== undefined));
 
 const saysPrompt = (prompt: unknown): boolean => prompt !== undefined && prompt !== null && prompt !== '';
 
@@ -39,7 +46,7 @@ export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobS
     finishedAt: undefined,
   });
   const open: Job = { ...rested, record, misses: 0 };
-  return canAnswer(record.request) ? rest(open, nextTurnMs, { kind: 'modal' }, now) : unanswered(open, now);
+  return canAnswer(record) ? rest(open, nextTurnMs, { kind: 'modal' }, now) : unanswered(open, now);
 }
 
 const unanswered = (job: Job, now: number): JobStep =>
@@ -66,7 +73,7 @@ export function firstModalWant(record: JobRecord): Want {
 export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
   const { record } = job;
   const modal = modalOf(record);
-  if (!canAnswer(record.request)) return unanswered(job, now);
+  if (!canAnswer(record)) return unanswered(job, now);
   const sent = become(record, 'submitting', {
     modal: { ...modal, sent: modal.sent + 1 },
     attempts: record.attempts + Number(modal.sent > 0),

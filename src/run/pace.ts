@@ -52,7 +52,8 @@ export class PollPace {
 }
 
 /** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
-export function paceOf({ request, modal }: JobRecord): string {
+export function paceOf(record: JobRecord): string {
+  const { request, modal } = record;
   if (request.kind !== 'click') return request.kind;
   const press = request.press[0];
   const name =
@@ -64,6 +65,6 @@ export function paceOf({ request, modal }: JobRecord): string {
           ? press.word
           : press.source;
   // How long its work takes says nothing of how soon a modal opens, which waits for us.
-  const opens = modal === undefined && canAnswer(request) ? ' opens' : '';
+  const opens = modal === undefined && canAnswer(record) ? ' opens' : '';
   return `click ${name.replaceAll(/\d+/g, '')}${opens}`;
 }

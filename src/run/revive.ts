@@ -143,10 +143,10 @@ export function retryOf(record: JobRecord, depth: number, parentTaskId: string |
 
 /** A button is not pressed again whose modal waits: for an answer that was never sent, or that may be lost. */
 function submitAgain(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
-  const { modal, status, request } = record;
+  const { modal, status } = record;
   const isOpen = modal !== undefined && !modal.accepted && (modal.sent === 0 || status === 'in-doubt');
   // What the pipeline still has no answer to, another click may not ask: accounts are set to ask, or not to.
-  const waits = isOpen && canAnswer(request);
+  const waits = isOpen && canAnswer(record);
   if (!waits) return newJob(anew(record), depth, parentTaskId);
   const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
   return newJob(open, depth, parentTaskId);

@@ -1,6 +1,7 @@
 import { type InputReader, type LoadedImage, largestMask } from '../artifacts/inputs.ts';
 import type { Speed } from '../pipeline/pipeline.ts';
 import { type ImageSource, isTextRequest, type JobRecord, type MaskSource } from '../plan/job.ts';
+import { suggestedBy } from '../plan/press.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type { Answer, ImageService, SubmitAnswer } from '../service/answer.ts';
 import type { InlineImage } from '../service/text.ts';
@@ -67,7 +68,7 @@ export async function answerModal(record: JobRecord, ports: SubmitPorts, signal:
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
   const { service, inputs, lookup, outgoing } = ports;
   const { taskId } = modal;
-  const { prompt } = request.fields;
+  const { prompt = suggestion(record, lookup) } = request.fields;
   return await ship(outgoing, signal, async (hold) => {
     const { mask } = request;
     let drawn: InlineImage | undefined;
@@ -86,6 +87,13 @@ export async function answerModal(record: JobRecord, ports: SubmitPorts, signal:
       signal,
     );
   });
+}
+
+/** What the button of a describe draws, where the pipeline says nothing else. */
+function suggestion({ pressed, parent }: JobRecord, lookup: RecordLookup): string | undefined {
+  const number = pressed === undefined ? undefined : suggestedBy(pressed);
+  if (number === undefined || parent === undefined) return undefined;
+  return lookup(parent)?.result?.prompts?.[number - 1];
 }
 
 /** Base64 of so many bytes. */

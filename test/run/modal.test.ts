@@ -102,6 +102,15 @@ describe('a click that opens a modal', () => {
     expect(retryOf(record, 1, 'T1').record).toMatchObject({ status: 'pending', attempts: 1 });
     expect(retryOf(record, 1, 'T1').record.modal).toBeUndefined();
   });
+
+  it('is a button of a describe, which has its prompt', () => {
+    const bare = clicked({
+      request: { kind: 'click', press: [], fields: {} },
+      pressed: { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' },
+    });
+    const { job: next } = submitted(bare, { kind: 'modal', taskId: 'M1', code: 21 });
+    expect(next).toMatchObject({ record: { status: 'modal' }, want: { next: { kind: 'modal' } } });
+  });
 });
 
 describe('the submission of a modal', () => {

@@ -198,6 +198,17 @@ describe('the answer to a modal', () => {
     ]);
   });
 
+  it('is what a describe suggested, where its button is pressed without another prompt', async () => {
+    const described = { ...parent, result: { buttons: [], prompts: ['a fox', 'a hare'] } };
+    const { ports, sent } = rig([described]);
+    const pressed = { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' };
+    const bare = { pressed, request: { kind: 'click', press: [], fields: {} } } as const;
+    await answerModal(region(bare), ports, never);
+    const own = { ...bare, request: { ...bare.request, fields: { prompt: 'an owl' } } };
+    await answerModal(region(own), ports, never);
+    expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
+  });
+
   it('is not sent where the mask does not fit, or nobody knows what it is to fit', async () => {
     const error = { code: 'mask.size', class: 'permanent', message: '64 × 64, not 64 × 32' } as const;
     const wrong = rig([parent], { mask: { ok: false, error } });
