@@ -1,6 +1,7 @@
-import { member } from './node.ts';
+import { member, type SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
 import type { StepDraft } from './step-read.ts';
+import { renderValue } from './value.ts';
 
 /** Reports a video step that extends what is no video. */
 export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, reports: Reports): void {
@@ -24,5 +25,17 @@ export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft
     const message = `"${from.source}" is one of its buttons, and it is the step's own result that is extended.`;
     const hint = `Write from: ${target.name}; or press the button of it with click: Extend (Low motion).`;
     reports.error('video.extend', from.position, message, hint);
+  } else {
+    const made = literalNumber(member(member(target.node, 'video'), 'batchSize'));
+    const wanted = literalNumber(extend.value);
+    if (made === undefined || wanted === undefined || wanted <= made) return;
+    const message = `Step "${target.name}" makes ${made} (batchSize), so there is no video ${wanted} to extend.`;
+    reports.error('video.extend', extend.value.span, message, 'Videos count from 1.');
   }
+}
+
+/** A number that stands in the file, also as a text; undefined for a template. */
+function literalNumber(node: SourceNode | undefined): number | undefined {
+  const value = node?.kind === 'scalar' ? Number(renderValue(node.value)) : Number.NaN;
+  return Number.isNaN(value) ? undefined : value;
 }

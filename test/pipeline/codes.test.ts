@@ -333,6 +333,9 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { video: { ⟦extend: 1 } }\n`],
     [`${head}  b: { from: ⟦grid/U1, video: { extend: 1 } }\n`],
     [`${clip}  b: { from: ⟦clip/U1, video: { extend: 1 } }\n`],
+    [
+      `${head}  c: { from: grid/U1, video: { image: parent, batchSize: 2 } }\n  b: { from: c, video: { extend: ⟦3 } }\n`,
+    ],
   ],
 
   'image.address': [[image('⟦"https://"').replace('⟦"', '"⟦')], [image('steps.grid, ⟦http://a b')]],
