@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { settledStatuses } from '../../src/plan/job.ts';
 import { parseFault } from '../../src/sandbox/faults/parse.ts';
 import { midjourneyProxyNames, neutralNames } from '../../src/sandbox/names.ts';
@@ -285,6 +284,7 @@ export function brokenBy(
   const isNew = modalTask === 'new';
   const paid = tasks - (isNew ? modals.answered : 0);
   const explained = resubmits * (isNew ? 2 : 1);
+  const differences = rows.flatMap((row, at) => differenceOf(row, calm[at] ?? {}));
   const laws: readonly (readonly [boolean, string])[] = [
     [paid <= attempts, `${paid} tasks were made, and ${attempts} attempts are counted`],
     [repeated <= explained, `${repeated} tasks were made again, ${explained} for a task that failed`],
@@ -292,9 +292,22 @@ export function brokenBy(
     [unaccounted.length === 0, `${unaccounted.length} slots are not accounted for`],
     [last.code === 0, `it ends with ${last.code} after all retries:\n${last.err}`],
     [rows.length === cells * rowsOfCell, `there are ${rows.length} rows for ${cells} cells`],
-    [isDeepStrictEqual(rows, calm), 'its manifest is not that of a run without quirks'],
+    [
+      differences.length === 0,
+      `${differences.length} rows are not those of a run without quirks: ${differences[0]}`,
+    ],
   ];
   return laws.flatMap(([holds, broken]) => (holds ? [] : [broken]));
+}
+
+/** Tokens of answers that broke off are counted too. */
+const spent = /_tokens$/;
+
+function differenceOf(row: ManifestRow, calm: ManifestRow): readonly string[] {
+  const columns = Object.keys(row).filter((name) => !spent.test(name) && row[name] !== calm[name]);
+  if (columns.length === 0) return [];
+  const place = `${row['cell']} ${row['step']}/${row['branch']}`;
+  return [columns.map((name) => `${place} ${name}: ${row[name]}, not ${calm[name]}`).join('; ')];
 }
 
 /** Done, skipped, failed with a code, in doubt, blocked in a cell with a failure, or waiting in a cell with a doubt. */
