@@ -35,7 +35,7 @@ export interface ClickRequest {
   readonly press: readonly Press[];
   /**
    * Declared fields by their pipeline names, which answer a modal: `prompt`, `remix`. Where `remix: true` or a mask answers
-   * it and no prompt is declared, `prompt` is the nearest one above, as the slot shows it; absent where there is none.
+   * it and no prompt is declared, `prompt` is the nearest one above that the pipeline says; absent where there is none.
    */
   readonly fields: Readonly<Record<string, Value>>;
   readonly mask?: MaskSource;

@@ -1,8 +1,9 @@
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline/pipeline.ts';
 import type { Template, TemplateScope } from '../pipeline/template.ts';
 import { treeSteps, treeVariables } from '../pipeline/tree.ts';
-import type { ClickRequest, Press } from './job.ts';
+import type { ClickRequest, Press, TaskResult } from './job.ts';
 import { requestText } from './key.ts';
+import { findButton, suggestedBy } from './press.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 import { renderTaskField } from './request-field.ts';
 import { MaskTemplate } from './request-mask.ts';
@@ -59,6 +60,12 @@ export class ClickTemplate implements RequestTemplate {
   }
 
   render(scope: TemplateScope, context: RequestContext): RenderedRequest {
+    const rendered = this.#render(scope, context);
+    const suggested = rendered.prompt === undefined ? suggestion(rendered, context.made) : undefined;
+    return suggested === undefined ? rendered : { ...rendered, suggested };
+  }
+
+  #render(scope: TemplateScope, context: RequestContext): RenderedRequest {
     if (context.found !== undefined) return this.#rendered(scope, context, [context.found]);
     if (this.#known !== undefined) return this.#known;
     const press = this.#selector.alternatives.map((match) => renderMatch(match, scope));
@@ -83,6 +90,14 @@ export class ClickTemplate implements RequestTemplate {
     };
     return { ...prompt, known: { request, text: requestText(request), ...filesMember(mask?.files) } };
   }
+}
+
+/** Which of the prompts that a describe suggests is drawn. */
+function suggestion({ known }: RenderedRequest, made: TaskResult | undefined): string | undefined {
+  if (made?.prompts === undefined || known?.request.kind !== 'click') return undefined;
+  const found = findButton(known.request.press, made.buttons);
+  const number = found.kind === 'one' ? suggestedBy(found.button) : undefined;
+  return number === undefined ? undefined : made.prompts[number - 1];
 }
 
 function selectorTemplates(selector: Selector): readonly Template[] {

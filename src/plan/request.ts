@@ -1,7 +1,7 @@
 import type { TemplateScope } from '../pipeline/template.ts';
 import type { ImageCount } from './image-count.ts';
 import type { ImageFiles } from './image-files.ts';
-import type { JobError, JobRequest, Press, TextCall, TextRequest } from './job.ts';
+import type { JobError, JobRequest, Press, TaskResult, TextCall, TextRequest } from './job.ts';
 
 /** What a request is made of beside the cell: what is known of other jobs, and of files. */
 export interface RequestContext {
@@ -14,14 +14,18 @@ export interface RequestContext {
   readonly images: ImageFiles;
   /** How many images a job makes that is shown. */
   readonly imageCount: (job: string) => ImageCount;
-  /** The nearest prompt above it, as it was sent; absent where there is none. */
+  /** The nearest prompt above it that the pipeline says; absent where there is none. */
   readonly prompt?: string;
+  /** What the job made that it continues; absent while that is not done. It may change nothing in the request. */
+  readonly made?: TaskResult;
 }
 
 /** A request for one cell, as far as it is known. */
 export interface RenderedRequest {
   /** As it is sent. */
   readonly prompt?: string;
+  /** The prompt that its button has of its own, which is drawn where nothing else is said. No part of its key, nor of any other. */
+  readonly suggested?: string;
   /** Absent while the key of a job that it names is not known, and where `failure` says why there is none. */
   readonly known?: KnownRequest;
   /** Why it can never be made: a file that cannot be shown, too many images. */

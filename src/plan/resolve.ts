@@ -26,6 +26,8 @@ export interface Resolved {
   readonly place: Place;
   readonly above: Resolved | undefined;
   readonly slot: Slot;
+  /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
+  readonly said?: string;
   readonly gate: Gate;
 }
 
@@ -132,7 +134,9 @@ class CellResolution {
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
     const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
-    const prompt = reading.prompt ?? (place.request.hasPrompt ? undefined : promptAbove(above));
+    const continued = place.request.hasPrompt ? undefined : drawnAbove(above);
+    const said = reading.prompt ?? continued?.said;
+    const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
     const slot: Slot = {
       cell: this.#cell.number,
       step: place.step.name,
@@ -149,7 +153,13 @@ class CellResolution {
       ...(prompt === undefined ? {} : { prompt }),
       ...more,
     };
-    const resolved = { place, above, slot, gate: gateOf(slot, cause) };
+    const resolved = {
+      place,
+      above,
+      slot,
+      ...(said === undefined ? {} : { said }),
+      gate: gateOf(slot, cause),
+    };
     found.push(resolved);
     const below = startBelow(resolved);
     for (const next of place.below) this.#resolve(next, below, found);
@@ -181,7 +191,8 @@ class CellResolution {
   #request(place: Place, start: Start, scope: TemplateScope, found: Press | undefined): Reading {
     const { gate, keyOf, imageCount, failure: empty } = readNamed(place, start, this.#resolved);
     const { keys } = start;
-    const nearest = promptAbove(start.above);
+    const nearest = drawnAbove(start.above)?.said;
+    const made = start.above?.slot.record?.result;
     const rendered = place.request.render(scope, {
       ...(found === undefined ? {} : { found }),
       ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
@@ -189,12 +200,14 @@ class CellResolution {
       images: this.#plan.images ?? noImageFiles,
       imageCount,
       ...(nearest === undefined ? {} : { prompt: nearest }),
+      ...(made === undefined ? {} : { made }),
     });
-    const { prompt, known, failure } = rendered;
+    const { prompt, suggested, known, failure } = rendered;
     const shortage = empty ?? rendered.shortage;
     const reading: Reading = {
       gate,
       ...(prompt === undefined ? {} : { prompt }),
+      ...(suggested === undefined ? {} : { suggested }),
       ...(failure === undefined ? {} : { failure }),
       ...(shortage === undefined ? {} : { shortage }),
     };
@@ -215,13 +228,11 @@ class CellResolution {
 }
 
 /**
- * The nearest prompt of an image, as it was sent. The buttons of a describe draw what it suggests, not what its own image was
- * drawn from, and what a text model was asked is no prompt of an image.
+ * The slot above, where its prompt is the nearest one of an image. The buttons of a describe draw what it suggests, not
+ * what its own image was drawn from, and what a text model was asked is no prompt of an image.
  */
-const promptAbove = (above: Resolved | undefined): string | undefined =>
-  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind)
-    ? undefined
-    : above.slot.prompt;
+const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
+  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind) ? undefined : above;
 
 /** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {

@@ -8,6 +8,8 @@ import type { SlotStatus } from './slot.ts';
 export interface Reading {
   readonly job?: JobSpec;
   readonly prompt?: string;
+  /** See `RenderedRequest.suggested`. */
+  readonly suggested?: string;
   /** Why it can never have a job. */
   readonly failure?: JobError;
   /** Why its job cannot begin although all it waits for is done: there is nothing to show. */

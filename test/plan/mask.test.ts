@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { filesOf, Scene } from './scene.ts';
-import { line } from './simulated-state.ts';
+import { button, line } from './simulated-state.ts';
 
 const files = filesOf({
   'masks/neck.png': 'neck',
@@ -8,6 +8,13 @@ const files = filesOf({
   'masks/hat.png': 'hat',
   'masks/text.png': 'input.not-image',
 });
+
+/** Of a describe (protocol.md 4). */
+const describeButtons = ['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, n) => ({
+  customId: `MJ::Job::PicReader::${n + 1}`,
+  label: '',
+  emoji,
+}));
 
 /** The repaint step of DESIGN.md section 3. */
 const repaint = `
@@ -243,5 +250,45 @@ describe('the prompt that answers a modal', () => {
     scene.state.described(scene.at('words/U1'), ['one', 'two']);
     expect(scene.at('own/U1/prompt 2').prompt).toBe('two');
     expect(scene.at('own/U1/prompt 2/V1').prompt).toBe('two');
+  });
+
+  test.each(['prompt 2', '2️⃣'])(
+    'the prompt that a describe suggests is shown of its button %s and below, and is in no key',
+    async (press) => {
+      const scene = await Scene.of(`
+      steps:
+        words: { describe: { image: "https://images.test/fox.jpg" }, path: [${press}, { button: V1, remix: true }] }
+        told: { from: words, click: ${press}, prompt: mine }`);
+      const drawn = `words/${press}`;
+      const before = [scene.key(drawn), scene.key(`${drawn}/V1`)];
+      expect(scene.at(drawn)).not.toHaveProperty('prompt');
+      scene.state.described(scene.at('words'), ['one', 'two'], {
+        result: { prompts: ['one', 'two'], buttons: describeButtons },
+      });
+      expect(scene.at('words')).not.toHaveProperty('prompt');
+      expect([drawn, `${drawn}/V1`, `told/${press}`].map((name) => scene.at(name).prompt)).toEqual([
+        'two',
+        'two',
+        'mine',
+      ]);
+      expect([scene.key(drawn), scene.key(`${drawn}/V1`)]).toEqual(before);
+      expect(scene.request(drawn)).toMatchObject({ fields: {} });
+    },
+  );
+
+  test('a suggestion that a describe does not have is not shown, nor one of another button', async () => {
+    const scene = await Scene.of(`
+      steps:
+        words: { describe: { image: "https://images.test/fox.jpg" }, path: "prompt 1, 2️⃣, 🔄" }`);
+    scene.state.described(scene.at('words'), ['one'], {
+      result: { prompts: ['one'], buttons: [...describeButtons, button('', '🔄')] },
+    });
+    const prompts = scene.slots().map(({ branch, prompt }) => [branch.join('/'), prompt]);
+    expect(prompts).toEqual([
+      ['', undefined],
+      ['prompt 1', 'one'],
+      ['2️⃣', undefined],
+      ['🔄', undefined],
+    ]);
   });
 });
