@@ -6,9 +6,9 @@ import { imagineRecord, textRecord } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 
 const never = new AbortController().signal;
-const task = (id: string, tag?: string): Task => ({
+const task = (id: string, tag?: string, state: Task['state'] = 'success'): Task => ({
   id,
-  state: 'success',
+  state,
   status: 'SUCCESS',
   buttons: [],
   ...(tag === undefined ? {} : { tag }),
@@ -65,11 +65,35 @@ describe('tasks of jobs in doubt', () => {
     expect(findingsText(two.found)).toContain('1 stays in doubt');
   });
 
-  it('are not looked for where nothing is in doubt, or only a modal or a text', async () => {
-    const modal = doubtful({ key: 'dd44', modal: { taskId: 'T3', sent: 1 } });
+  const answered = (status: 'in-doubt' | 'submitting' = 'in-doubt'): JobRecord =>
+    doubtful({ status, taskId: 'T3', cost: 0.04, modal: { taskId: 'T3', sent: 1 } });
+
+  it.each(['in-doubt', 'submitting'] as const)(
+    'are what a lost answer to a modal began, and not the modals: %s',
+    async (status) => {
+      const tasks = listed(task('T3', 'aa11', 'modal'), task('T5', 'aa11', 'modal'), task('T7', 'aa11'));
+      const { store, found } = await find([answered(status)], tasks);
+      expect(found).toEqual({ doubtful: 1, adopted: 1 });
+      expect(store.get('aa11')).toMatchObject({ status: 'running', taskId: 'T7', attempts: 1, cost: 0.04 });
+      expect(store.attempts('aa11').at(-1)).toMatchObject({ outcome: 'user.adopted', taskId: 'T7' });
+    },
+  );
+
+  it.each([
+    ['only the modal itself, whatever it shows', [task('T3', 'aa11')]],
+    ['another modal', [task('T7', 'aa11', 'modal')]],
+    ['several that could be its own', [task('T7', 'aa11'), task('T8', 'aa11', 'unfinished')]],
+    ['one that the history knows', [task('T1', 'aa11')]],
+  ])('leave a job whose modal was sent to the run: %s', async (_, tasks) => {
+    const { store, found } = await find([answered()], listed(...tasks), ['T1']);
+    expect(found).toEqual({ doubtful: 1, adopted: 0 });
+    expect(store.get('aa11')).toEqual(answered());
+  });
+
+  it('are not looked for where nothing is in doubt, or only a text', async () => {
     const { found, asked } = await find(
-      [imagineRecord({ status: 'done' }), textRecord({ status: 'submitting' }), modal],
-      listed(task('T7', 'dd44')),
+      [imagineRecord({ status: 'done' }), textRecord({ status: 'submitting' })],
+      listed(task('T7', 'aa11')),
     );
     expect(found).toEqual({ doubtful: 0, adopted: 0 });
     expect(asked).toBe(0);
