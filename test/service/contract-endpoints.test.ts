@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Answer, ImageService, SubmitAnswer, Task } from '../../src/service/answer.ts';
-import { answering, exchanged, imagine, key, never, serviceWith } from './scripted-fetch.ts';
+import {
+  answering,
+  exchanged,
+  imagine,
+  key,
+  never,
+  type SentRequest,
+  scriptedFetch,
+  serviceWith,
+} from './scripted-fetch.ts';
+import { call, failureOf, sentFor, textServiceWith } from './text/text-service.ts';
 
-/** The rules of service.md about fields, endpoints and limits that concern the image workflow's client, each by its number. */
+/** The rules of service.md about fields, endpoints, limits and versions that concern the clients, each by its number. */
 
 const id = '1700000000000001';
 const image = { mimeType: 'image/png', data: 'AAAA' };
@@ -232,6 +242,22 @@ describe('service.md 8', () => {
 });
 
 describe('service.md 9', () => {
+  const pathOf = ({ url }: SentRequest): string => new URL(url).pathname;
+
+  test('service.md 9.1: chat and the list of models are under /v1', async () => {
+    const messages = [{ role: 'user', content: 'Is it a fox?' }];
+    const chat = call({ model: 'text-pro', messages }, { kind: 'chat' });
+    expect(pathOf(await sentFor(chat))).toBe('/v1/chat/completions');
+    const { fetch, sent } = scriptedFetch(() => Response.json({ data: [{ id: 'text-pro' }] }));
+    expect(await textServiceWith({ fetch }).models(never)).toMatchObject({ ok: true });
+    expect(sent.map(pathOf)).toEqual(['/v1/models']);
+  });
+
+  test('service.md 9.2: native text generation is under /v1beta', async () => {
+    const sent = await sentFor(call({ prompt: 'Is it a fox?' }));
+    expect(pathOf(sent)).toBe('/v1beta/models/text-pro:generateContent');
+  });
+
   test.each(rows)('service.md 9.3: $line has no version segment', async ({ ask }) => {
     const { line: sent } = await exchanged(ask);
     expect(sent).not.toMatch(/\/v\d/);
@@ -248,4 +274,27 @@ describe('service.md 9', () => {
       expect(request.body).toMatchObject({ customId });
     },
   );
+
+  test.each([
+    ['minimal', { thinkingLevel: 'MINIMAL' }],
+    ['low', { thinkingLevel: 'LOW' }],
+    ['medium', { thinkingLevel: 'MEDIUM' }],
+    ['high', { thinkingLevel: 'HIGH' }],
+    [1024, { thinkingBudget: 1024 }],
+  ])(
+    'service.md 9.5: thinking %j is sent as the parameter of its generation, and not as the other too',
+    async (thinking, thinkingConfig) => {
+      const { body } = await sentFor(call({ prompt: 'Is it a fox?', thinking }));
+      expect(body).toMatchObject({ generationConfig: { thinkingConfig } });
+      const sent = body as { readonly generationConfig: { readonly thinkingConfig: object } };
+      expect(Object.keys(sent.generationConfig.thinkingConfig)).toEqual(Object.keys(thinkingConfig));
+    },
+  );
+
+  test('service.md 9.5: what a model of the other generation refuses says which parameter it takes', async () => {
+    const refused = { error: { code: 400, message: 'thinking_level is not supported by this model' } };
+    const failure = await failureOf(refused, call({ prompt: 'x', thinking: 'low' }), { status: 400 });
+    expect(failure.class).toBe('permanent');
+    expect(failure.message).toContain('takes a thinking budget');
+  });
 });

@@ -57,6 +57,47 @@ describe('service.md 3', () => {
     ]);
   });
 
+  test('service.md 3 row 4: a button of a finished task is pressed by its customId, and its new task is polled', async () => {
+    const next = '1700000000000002';
+    const answers: readonly unknown[] = [
+      { status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons },
+      { code: 1, result: next },
+      { status: 'SUCCESS', imageUrl: 'https://x.test/b.png', buttons: [] },
+    ];
+    let at = 0;
+    const { fetch, sent } = scriptedFetch(() => Response.json(answers[at++]));
+    const service = serviceWith({ fetch });
+    const done = await service.fetchTask(id, never);
+    const customId = done.ok ? done.value.buttons[0]?.customId : undefined;
+    if (customId === undefined) throw new Error('There is no button to press.');
+    expect(await service.action({ taskId: id, customId, speed: 'relax' }, never)).toEqual({
+      ok: true,
+      value: { kind: 'accepted', taskId: next, code: 1 },
+    });
+    expect(await service.fetchTask(next, never)).toMatchObject({
+      value: { state: 'success', imageUrl: 'https://x.test/b.png' },
+    });
+    expect(sent.map(({ url }) => new URL(url).pathname)).toEqual([
+      `/img/task/${id}/fetch`,
+      '/img/submit/action',
+      `/img/task/${next}/fetch`,
+    ]);
+    expect(sent[1]?.body).toEqual({ taskId: id, customId: 'IMG::JOB::upsample::1::x' });
+  });
+
+  test('service.md 3 row 5: an imagine that is taken says the id of its new task in result', async () => {
+    const { answer, line, request } = await exchanged(
+      (service) => service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, never),
+      { code: 1, result: '1700000000000003' },
+    );
+    expect(line).toBe('POST /img/submit/imagine');
+    expect(request.body).toMatchObject({ prompt: 'a fox' });
+    expect(answer).toEqual({
+      ok: true,
+      value: { kind: 'accepted', taskId: '1700000000000003', code: 1 },
+    });
+  });
+
   test.each(['NOT_START', 'SUBMITTED', 'IN_PROGRESS', '', 'MODAL', 'ANYTHING'])(
     'service.md 3 rule 2: at status %j there are no buttons to read, whatever the record holds',
     async (status) => {
