@@ -316,12 +316,12 @@ describe('how many images', () => {
   const images = (
     count: number,
   ): { artifacts: { output: number; file: string; bytes: number; sha256: string; mime: string }[] } => ({
-    artifacts: Array.from({ length: count }, (_, at) => ({
+    artifacts: Array.from({ length: Math.max(1, count) }, (_, at) => ({
       output: at + 1,
-      file: `images/x-${at + 1}.png`,
+      file: count === 0 ? 'text/x-1.txt' : `images/x-${at + 1}.png`,
       bytes: 1,
       sha256: 'x',
-      mime: 'image/png',
+      mime: count === 0 ? 'text/plain' : 'image/png',
     })),
   });
 

@@ -4,7 +4,7 @@ import { search } from './search.ts';
 import { simulate } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
-const seeds = 120;
+const seeds = 60;
 
 describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
