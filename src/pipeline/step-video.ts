@@ -20,10 +20,12 @@ export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft
   if (target?.kind === undefined) return;
   if (target.kind !== 'video') {
     const message = `Step "${target.name}" is of kind ${target.kind}; only what a video step makes can be extended.`;
-    reports.error('video.extend', from.position, message, 'A video of an image has that as its image.');
+    const hint =
+      'A video of an image says image: parent. Of a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
+    reports.error('video.extend', from.position, message, hint);
   } else if (from.segments.length > 0) {
     const message = `"${from.source}" is one of its buttons, and it is the step's own result that is extended.`;
-    const hint = `Write from: ${target.name}; or press the button of it with click: Extend (Low motion).`;
+    const hint = `Write from: ${target.name}; or press Extend (Low motion) or Extend (High motion).`;
     reports.error('video.extend', from.position, message, hint);
   } else {
     const made = literalNumber(member(member(target.node, 'video'), 'batchSize'));

@@ -578,6 +578,16 @@ it('step.gather-click: says what to write instead', async () => {
 });
 
 it.each([
+  `${head}  b: { from: grid/U1, video: { extend: 1 } }\n`,
+  `${head}  c: { from: grid/U1, click: Animate (Low motion) }\n  b: { from: c, video: { extend: 1 } }\n`,
+  `${clip}  b: { from: clip/U1, video: { extend: 1 } }\n`,
+])('video.extend says which buttons extend a video: %j', async (text) => {
+  const { diagnostics } = await parse(text);
+  expect(diagnostics).toMatchObject([{ code: 'video.extend' }]);
+  expect(diagnostics[0]?.hint).toContain('press Extend (Low motion) or Extend (High motion)');
+});
+
+it.each([
   ['generate: { model: m, prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside generate.'],
   ['imagine: { prompt: p, extra: { a: 1 } }', 'It is a key of the step, beside imagine.'],
   ['chat: { model: m, prompt: p, keep: false }', 'It is a key of the step, beside chat.'],
