@@ -179,6 +179,18 @@ describe.each(Object.entries(submissions))('%s', (_name, submit) => {
   });
 });
 
+test('a describe sends its picture, unless extra puts a link in its place', async () => {
+  const asked = async (extra?: Begin['extra']): Promise<unknown> => {
+    const { body } = await began({ kind: 'describe', ...(extra && { extra }) });
+    return body;
+  };
+  const link = 'https://inside.example/fox.jpg';
+  const base64 = uri('AAAA');
+  expect(await asked()).toEqual({ botType: 'IMG_JOURNEY', base64 });
+  expect(await asked({ link })).toEqual({ botType: 'IMG_JOURNEY', base64, link });
+  expect(await asked({ link, base64: null })).toEqual({ botType: 'IMG_JOURNEY', base64: null, link });
+});
+
 test('extra is merged into what is declared, not put in its place', async () => {
   const { body } = await sentBy((service) =>
     service.imagine(
