@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -201,21 +201,6 @@ describe('keeping an answer', () => {
       /^Internal error:/,
     );
   });
-
-  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
-    'stops the run when the folder may not be written',
-    async () => {
-      const directory = freshFolder();
-      mkdirSync(join(directory, 'text'));
-      chmodSync(join(directory, 'text'), 0o500);
-      const answer = await startWriter(directory).keep(
-        { key: 'ab', pieces: [text('x')], answer: '' },
-        always,
-      );
-      chmodSync(join(directory, 'text'), 0o700);
-      expect(errorOf(answer)).toMatchObject({ code: 'disk.readonly', class: 'stop' });
-    },
-  );
 
   it('stops the run when a file stands where the folder should be', async () => {
     const directory = freshFolder();
