@@ -57,7 +57,7 @@ describe(`a run that is killed again and again (SEED=${seed})`, () => {
   it('asks for no text again whose answer was durable, and ends with what an undisturbed run ends with', async () => {
     const killed = await killAgainAndAgain({
       pipeline: twentyTexts,
-      kills: fewer,
+      kills,
       seed,
       most: 60,
       aimed: 0.5,
