@@ -49,7 +49,7 @@ function usageOf(counts: Counts): ReplyUsage | undefined {
   const sum = told.length === 0 ? undefined : told.reduce((a, b) => a + b, 0);
   const usage = { ...counts, total: counts.total ?? count(sum) };
   const known = Object.entries(usage).filter(([, value]) => value !== undefined);
-  return known.length === 0 ? undefined : (Object.fromEntries(known) as ReplyUsage);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
 }
 
 /** No count is a fraction, negative, or beyond what can be added up exactly. */
