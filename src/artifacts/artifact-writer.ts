@@ -1,6 +1,6 @@
 import { ArtifactFolder } from './artifact-folder.ts';
 import { bringIn, type DownloadLimits } from './bring-in.ts';
-import { type DownloadClock, startDeadline, systemClock } from './deadline.ts';
+import { type DownloadClock, startDeadline } from './deadline.ts';
 import { SaveError } from './failure.ts';
 import { keepAnswer } from './keep-answer.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
@@ -18,8 +18,7 @@ export interface ArtifactWriterOptions extends LinkOptions {
   readonly maxVideoBytes?: number;
   /** Width times height of one image. Default 268,402,689, which is also the most that sharp opens. */
   readonly maxPixels?: number;
-  /** Default: the machine's. */
-  readonly clock?: DownloadClock;
+  readonly clock: DownloadClock;
 }
 
 const defaults = {
@@ -36,7 +35,7 @@ const defaults = {
 export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
   const route = openRoute(options);
   const { mask, dataMask } = route;
-  const clock = options.clock ?? systemClock;
+  const { clock } = options;
   const limits: DownloadLimits = {
     maxBytes: options.maxBytes ?? defaults.maxBytes,
     maxPixels: options.maxPixels ?? defaults.maxPixels,

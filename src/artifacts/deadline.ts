@@ -76,12 +76,3 @@ export function startDeadline(
 }
 
 const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
-
-/** The clock of the machine. */
-export const systemClock: DownloadClock = {
-  now: () => Date.now(),
-  at: (atMs, call) => {
-    const timer = setTimeout(call, Math.max(0, atMs - Date.now()));
-    return () => clearTimeout(timer);
-  },
-};

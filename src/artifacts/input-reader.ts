@@ -1,5 +1,5 @@
 import { imageFormat, inputType } from './content.ts';
-import { type DownloadClock, startDeadline, systemClock } from './deadline.ts';
+import { type DownloadClock, startDeadline } from './deadline.ts';
 import { fail, SaveError } from './failure.ts';
 import { inMemory } from './formats/format.ts';
 import { notImage } from './input-failure.ts';
@@ -17,8 +17,7 @@ export interface InputReaderOptions extends LinkOptions {
   readonly folder: string;
   /** Folder that they must lie in, links resolved (`--files-root`). */
   readonly filesRoot: string;
-  /** Default: the machine's. */
-  readonly clock?: DownloadClock;
+  readonly clock: DownloadClock;
 }
 
 /**
@@ -27,7 +26,7 @@ export interface InputReaderOptions extends LinkOptions {
  */
 export function createInputReader(options: InputReaderOptions): InputReader & { close(): Promise<void> } {
   const route = openRoute(options);
-  const clock = options.clock ?? systemClock;
+  const { clock } = options;
   const masks = new MaskMaker();
 
   const read = async (source: InputSource, signal: AbortSignal): Promise<Buffer> => {

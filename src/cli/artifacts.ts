@@ -4,6 +4,7 @@ import type { InputReader } from '../artifacts/inputs.ts';
 import type { LinkOptions } from '../artifacts/link-route.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
 import { createDispatcher } from '../service/dispatcher.ts';
+import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
 import type { Connecting } from './service-clients.ts';
 
@@ -39,7 +40,7 @@ export function linkOptions(
 
 /** What brings images and texts into a run directory. */
 export function openArtifacts(directory: string, links: LinkOptions, closing: Closing): ArtifactWriter {
-  const artifacts = createArtifactWriter({ ...links, directory });
+  const artifacts = createArtifactWriter({ ...links, directory, clock: wallClock });
   closing.add(() => artifacts.close());
   return artifacts;
 }
@@ -50,7 +51,7 @@ export function openInputs(
   links: LinkOptions,
   closing: Closing,
 ): InputReader {
-  const inputs = createInputReader({ ...links, ...place });
+  const inputs = createInputReader({ ...links, ...place, clock: wallClock });
   closing.add(() => inputs.close());
   return inputs;
 }

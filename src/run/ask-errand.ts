@@ -1,6 +1,5 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter, SaveFailure } from '../artifacts/writer.ts';
-
 import { answerChecker } from '../pipeline/answer-schema.ts';
 import { exactJson } from '../pipeline/exact-json.ts';
 import { isLongInteger, type Value } from '../pipeline/value.ts';

@@ -105,31 +105,33 @@ export interface Task {
   readonly tag?: string;
 }
 
+/** What every submission has. */
+export interface Submission {
+  readonly speed: 'relax' | 'fast' | 'turbo';
+  /** Sent as `state`, and echoed by the task (protocol.md 1.2). */
+  readonly tag?: string;
+  /** Merged into the body, member by member, with the last word. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
 /**
- * The image workflow of service.md 4.1 as a run uses it. Of every submission: `fields` are the pipeline's declared fields
- * by their pipeline names; defaults such as botType, and the wire's names, are added here. Images go as data URIs. `tag` is
- * sent as `state`. `extra` is merged into all of that, member by member, with the last word.
+ * The image workflow of service.md 4.1 as a run uses it. `fields` are the pipeline's declared fields by their pipeline names;
+ * defaults such as botType, and the wire's names, are added here. Images go as data URIs.
  */
 export interface ImageService {
   imagine(
-    request: {
+    request: Submission & {
       readonly fields: Readonly<Record<string, unknown>>;
       /** Image prompts, as `base64Array`. */
       readonly images?: readonly InlineImage[];
-      readonly extra?: Readonly<Record<string, unknown>>;
-      readonly speed: 'relax' | 'fast' | 'turbo';
-      readonly tag?: string;
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
   action(
-    request: {
+    request: Submission & {
       readonly taskId: string;
       readonly customId: string;
       readonly enableRemix?: boolean;
-      readonly extra?: Readonly<Record<string, unknown>>;
-      readonly speed: 'relax' | 'fast' | 'turbo';
-      readonly tag?: string;
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
@@ -138,14 +140,11 @@ export interface ImageService {
    * (protocol.md 3): follow what is answered.
    */
   modal(
-    request: {
+    request: Submission & {
       readonly taskId: string;
       readonly prompt?: string;
       /** PNG. */
       readonly mask?: InlineImage;
-      readonly extra?: Readonly<Record<string, unknown>>;
-      readonly speed: 'relax' | 'fast' | 'turbo';
-      readonly tag?: string;
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
@@ -154,7 +153,7 @@ export interface ImageService {
    * video's `motion` is low unless declared.
    */
   begin(
-    request: {
+    request: Submission & {
       readonly kind: 'blend' | 'describe' | 'video' | 'edit';
       readonly fields: Readonly<Record<string, unknown>>;
       /** In order: blend's images; describe's and edit's image; video's first frame, unless it goes on from one, then its last. */
@@ -163,9 +162,6 @@ export interface ImageService {
       readonly taskId?: string;
       /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
       readonly mask?: InlineImage;
-      readonly extra?: Readonly<Record<string, unknown>>;
-      readonly speed: 'relax' | 'fast' | 'turbo';
-      readonly tag?: string;
     },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;

@@ -1,4 +1,4 @@
-import type { Answer, ImageService, SubmitAnswer, Task } from './answer.ts';
+import type { Answer, ImageService, Submission, SubmitAnswer, Task } from './answer.ts';
 import type { RequestFacts } from './classify.ts';
 import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
 import {
@@ -27,15 +27,6 @@ export interface ImageServiceOptions extends ServiceOptions {
   readonly maxRequestBytes?: number;
 }
 
-type Speed = 'relax' | 'fast' | 'turbo';
-
-/** What every submission may say besides its own fields. */
-interface Common {
-  readonly extra?: JsonObject;
-  readonly speed: Speed;
-  readonly tag?: string;
-}
-
 const MiB = 1024 * 1024;
 
 /**
@@ -59,7 +50,7 @@ class HttpImageService implements ImageService {
   }
 
   imagine(
-    request: Common & { readonly fields: JsonObject; readonly images?: readonly InlineImage[] },
+    request: Submission & { readonly fields: JsonObject; readonly images?: readonly InlineImage[] },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
     const { fields, images = [] } = request;
@@ -69,7 +60,11 @@ class HttpImageService implements ImageService {
   }
 
   action(
-    request: Common & { readonly taskId: string; readonly customId: string; readonly enableRemix?: boolean },
+    request: Submission & {
+      readonly taskId: string;
+      readonly customId: string;
+      readonly enableRemix?: boolean;
+    },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
     const { taskId, customId, enableRemix } = request;
@@ -78,7 +73,7 @@ class HttpImageService implements ImageService {
   }
 
   modal(
-    request: Common & { readonly taskId: string; readonly prompt?: string; readonly mask?: InlineImage },
+    request: Submission & { readonly taskId: string; readonly prompt?: string; readonly mask?: InlineImage },
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>> {
     const { taskId, prompt, mask } = request;
@@ -86,7 +81,7 @@ class HttpImageService implements ImageService {
     return this.#submit('modal', request, fields, { ...(mask && { maskBase64: mask }) }, signal);
   }
 
-  begin(request: Common & EntryFields, signal: AbortSignal): Promise<Answer<SubmitAnswer>> {
+  begin(request: Submission & EntryFields, signal: AbortSignal): Promise<Answer<SubmitAnswer>> {
     const { fields, images } = entryRequest(request, this.#http.names);
     return this.#submit(entryPaths[request.kind], request, fields, images, signal);
   }
@@ -126,7 +121,7 @@ class HttpImageService implements ImageService {
 
   async #submit(
     what: SubmitPath,
-    { extra, speed, tag }: Common,
+    { extra, speed, tag }: Submission,
     fields: JsonObject,
     images: ImageRequest['images'],
     signal: AbortSignal,

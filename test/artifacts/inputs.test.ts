@@ -10,6 +10,7 @@ import {
   type InputSource,
   largestInput,
 } from '../../src/artifacts/inputs.ts';
+import { wallClock } from '../../src/cli/clock.ts';
 import { gallery } from './gallery.ts';
 import { freshFolder, ManualClock, startServer, until } from './places.ts';
 
@@ -36,6 +37,7 @@ function startReader(options: Partial<InputReaderOptions> = {}): InputReader {
     directory: folder,
     folder,
     filesRoot: folder,
+    clock: wallClock,
     ...options,
   });
   readers.push(reader);

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createInputReader } from '../../src/artifacts/input-reader.ts';
 import type { InputAnswer, InputReader, LoadedImage, MaskRequest } from '../../src/artifacts/inputs.ts';
 import { drawShapes } from '../../src/artifacts/mask-shapes.ts';
+import { wallClock } from '../../src/cli/clock.ts';
 import type { MaskShape } from '../../src/plan/job.ts';
 import { gallery } from './gallery.ts';
 import { freshFolder } from './places.ts';
@@ -24,6 +25,7 @@ function place(): { readonly folder: string; readonly reader: InputReader } {
     directory: join(folder, 'run'),
     folder,
     filesRoot: folder,
+    clock: wallClock,
   });
   readers.push(reader);
   return { folder, reader };

@@ -7,6 +7,7 @@ import { afterEach } from 'vitest';
 import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/artifact-writer.ts';
 import type { DownloadClock } from '../../src/artifacts/deadline.ts';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
+import { wallClock } from '../../src/cli/clock.ts';
 
 const folders: string[] = [];
 const servers: Server[] = [];
@@ -55,7 +56,12 @@ export async function startServer(
 
 /** A writer for a service at 127.0.0.1, closed after the test. */
 export function startWriter(directory: string, options: Partial<ArtifactWriterOptions> = {}): ArtifactWriter {
-  const writer = createArtifactWriter({ directory, baseUrl: 'http://127.0.0.1:1', ...options });
+  const writer = createArtifactWriter({
+    directory,
+    baseUrl: 'http://127.0.0.1:1',
+    clock: wallClock,
+    ...options,
+  });
   writers.push(writer);
   return writer;
 }
