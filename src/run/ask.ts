@@ -1,5 +1,5 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
-import { type Attempt, isTextRequest, type JobError, type JobRecord, type TokenUsage } from '../plan/job.ts';
+import { type Attempt, isTextRequest, type JobError, type JobRecord } from '../plan/job.ts';
 import type { ServiceFailure } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import {
@@ -13,7 +13,7 @@ import {
   settle,
 } from './job.ts';
 import { fileError, jobError } from './trouble.ts';
-import { sumUsage } from './usage.ts';
+import { sumUsage, usageOf } from './usage.ts';
 
 /**
  * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
@@ -69,20 +69,6 @@ function account(job: Job, answer: AskAnswer, context: JobContext): Job {
       ...(price === undefined && usage === undefined ? { partlyPriced: true as const } : {}),
     }),
   };
-}
-
-/** The tokens that an answer says it took. */
-export function usageOf(answer: AskAnswer): TokenUsage | undefined {
-  switch (answer.kind) {
-    case 'answered':
-      return answer.asked.usage;
-    case 'refused':
-      return answer.error.usage;
-    case 'unwritten':
-      return answer.usage;
-    case 'unread':
-      return undefined;
-  }
 }
 
 function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {

@@ -1,7 +1,8 @@
 import { isTextRequest, type JobRecord } from '../plan/job.ts';
 import type { RecordLookup } from '../plan/slot.ts';
-import { unheard, usageOf } from './ask.ts';
+import { unheard } from './ask.ts';
 import { Desk } from './desk.ts';
+import { Ending, failedFast, lasted, mayBeLeft } from './ending.ts';
 import type { RunEnd } from './event.ts';
 import { Grants, isPoll } from './grants.ts';
 import { heardOf, noteOnRoute, type OneAnswer } from './heard.ts';
@@ -13,8 +14,8 @@ import { Purse } from './purse.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together, type TogetherHost } from './together.ts';
 import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
-import { tokensOf } from './usage.ts';
-import { quietMs, whatIsWaitedFor } from './waiting.ts';
+import { tokensTaken, usageOf } from './usage.ts';
+import { Stillness } from './waiting.ts';
 
 export interface SchedulerOptions extends IntakeOptions {
   readonly random: () => number;
@@ -39,21 +40,19 @@ export class Scheduler {
   readonly #lessons: Lessons;
   readonly #purse: Purse;
   readonly #outbox = new Outbox();
+  readonly #stillness: Stillness;
+  readonly #ending = new Ending();
   readonly #lookup: RecordLookup;
-  /** When a job changed last, and when it is time to say what is waited for. */
-  #changedAt: number;
-  #speakAt: number;
-  /** Set by the first cause to end early. */
-  #end: RunEnd | undefined;
-  /** Nothing is sent any more, not even for what is in flight. */
-  #halted = false;
+  /** When it has lasted as long as it may. */
+  readonly #lastsUntil: number | undefined;
   #now: number;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#now = options.startedAt;
-    this.#changedAt = options.startedAt;
-    this.#speakAt = options.startedAt + quietMs;
+    const { maxDurationMs } = options.settings;
+    this.#lastsUntil = maxDurationMs === undefined ? undefined : options.startedAt + maxDurationMs;
+    this.#stillness = new Stillness(options.startedAt);
     this.#lessons = new Lessons(options.settings, options.price, options.startedAt);
     const { tariff } = this.#lessons;
     this.#desk = new Desk(options.settings, options.random, ({ record }) => tariff.tokens(record));
@@ -86,17 +85,15 @@ export class Scheduler {
 
   /** True when it could open more cells than it has been given. */
   get wantsCells(): boolean {
-    return this.#end === undefined && this.#intake.wantsCells;
+    return !this.#ending.hasBegun && this.#intake.wantsCells;
   }
 
   /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
   nextWakeAt(): number | undefined {
-    if (this.#halted) return undefined;
-    const { maxDurationMs } = this.#options.settings;
+    if (this.#ending.isHalted) return undefined;
     const moments = [this.#desk.alarms.nextAt(), this.#desk.traffic.nextAt()];
-    if (this.#desk.size > 0) moments.push(this.#speakAt);
-    if (maxDurationMs !== undefined && this.#end === undefined)
-      moments.push(this.#options.startedAt + maxDurationMs);
+    if (this.#desk.size > 0) moments.push(this.#stillness.nextAt);
+    if (!this.#ending.hasBegun) moments.push(this.#lastsUntil);
     return moments.reduce(
       (least, at) => (at !== undefined && (least === undefined || at < least) ? at : least),
       undefined,
@@ -105,10 +102,11 @@ export class Scheduler {
 
   /** How the run ended, once it has. */
   get ended(): RunEnd | undefined {
-    if (this.#halted) return this.#desk.traffic.underWay === 0 ? this.#end : undefined;
-    if (this.#desk.size > 0) return undefined;
-    if (this.#end !== undefined) return this.#end;
-    return this.#intake.isDone ? { kind: 'complete' } : undefined;
+    return this.#ending.reached({
+      requests: this.#desk.traffic.underWay,
+      jobs: this.#desk.size,
+      isDone: this.#intake.isDone,
+    });
   }
 
   /** Submissions and text calls of this invocation. */
@@ -164,7 +162,7 @@ export class Scheduler {
   #host(): IntakeHost {
     return {
       now: () => this.#now,
-      isEnding: () => this.#end !== undefined,
+      isEnding: () => this.#ending.hasBegun,
       lookup: this.#lookup,
       put: (before, job) => this.#put(before, job),
       emit: (event) => this.#outbox.emit(event),
@@ -197,8 +195,7 @@ export class Scheduler {
   #count(key: string, answer: AskAnswer): void {
     const usage = usageOf(answer);
     const record = this.#desk.get(key)?.record;
-    const took = usage === undefined ? (mayHaveWorked(answer) ? undefined : 0) : tokensOf(usage);
-    this.#desk.traffic.tokens.settle(key, took, this.#now);
+    this.#desk.traffic.tokens.settle(key, tokensTaken(answer), this.#now);
     if (answer.kind === 'answered' && usage !== undefined && record !== undefined)
       this.#lessons.noteAnswer(record, usage);
   }
@@ -221,28 +218,20 @@ export class Scheduler {
   }
 
   #ring(): void {
-    if (this.#halted) return;
+    if (this.#ending.isHalted) return;
     for (;;) {
       const job = this.#desk.alarms.takeDue(this.#now);
       if (job === undefined) break;
       this.#advance(job, { type: 'elapsed' });
     }
-    const { maxDurationMs } = this.#options.settings;
-    if (maxDurationMs !== undefined && this.#now >= this.#options.startedAt + maxDurationMs)
-      this.#drain({
-        kind: 'budget',
-        code: 'run.max-duration',
-        message: 'The run has lasted as long as it may (--max-duration).',
-      });
-    if (this.#desk.size > 0 && this.#now >= this.#speakAt) {
-      this.#outbox.emit(whatIsWaitedFor(this.#desk, this.#now - this.#changedAt, this.#now));
-      this.#speakAt = this.#now + quietMs;
-    }
+    if (this.#lastsUntil !== undefined && this.#now >= this.#lastsUntil) this.#drain(lasted);
+    const notice = this.#stillness.notice(this.#desk, this.#now);
+    if (notice !== undefined) this.#outbox.emit(notice);
   }
 
   #grant(): void {
-    while (!this.#halted) {
-      const grant = this.#grants.next(this.#now, this.#end === undefined);
+    while (!this.#ending.isHalted) {
+      const grant = this.#grants.next(this.#now, !this.#ending.hasBegun);
       if (grant === undefined) return;
       if ('end' in grant) this.#drain(grant.end);
       else if (this.#together.isOn && isPoll(grant.job)) this.#together.look(grant.job);
@@ -286,8 +275,7 @@ export class Scheduler {
     if (before !== undefined && before.record !== record) this.#outbox.write(record);
     if (before?.record.status !== record.status) {
       this.#outbox.tell(before?.record, record);
-      this.#changedAt = this.#now;
-      this.#speakAt = this.#now + quietMs;
+      this.#stillness.moved(this.#now);
     }
     if (want === before?.want) return;
     if (before?.record.status === 'running' && record.status === 'pending' && this.#isOutOfPlace(job))
@@ -295,7 +283,7 @@ export class Scheduler {
     this.#desk.lineUp(job);
     if (want.kind === 'answer') return;
     if (want.kind === 'nothing') return this.#settled(job);
-    if (this.#end !== undefined && mayBeLeft(job)) return this.#giveUp(job);
+    if (this.#ending.hasBegun && mayBeLeft(job)) return this.#giveUp(job);
     if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
       this.#outbox.emit({
         type: 'job:retry',
@@ -309,16 +297,11 @@ export class Scheduler {
     const { record, lastLook, depth } = job;
     const { settings } = this.#options;
     this.#desk.drop(record.key);
-    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && this.#end === undefined) {
+    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && !this.#ending.hasBegun) {
       const again = retryOf(record, depth, this.#intake.taskOf(record.parent));
       if (!waitsForParent(again)) return this.#put(undefined, again);
     }
-    if (settings.failFast && !lastLook && this.#intake.isFailure(record))
-      this.#drain({
-        kind: 'fail-fast',
-        code: record.error?.code ?? 'task.failed',
-        message: `${record.origin.step} in cell ${record.origin.cell} failed (--fail-fast): ${record.error?.message ?? ''}`,
-      });
+    if (settings.failFast && !lastLook && this.#intake.isFailure(record)) this.#drain(failedFast(record));
     this.#intake.release(record.key);
   }
 
@@ -343,31 +326,17 @@ export class Scheduler {
   }
 
   #drain(end: RunEnd): void {
-    if (this.#end !== undefined) return;
-    this.#end = end;
+    if (this.#ending.drain(end)) this.#letGo(end);
+  }
+
+  #halt(end: RunEnd): void {
+    if (this.#ending.halt(end)) this.#letGo(end);
+  }
+
+  /** Forgets what has not begun. */
+  #letGo(end: RunEnd): void {
     this.#intake.forget();
     for (const job of this.#desk.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
     this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.inFlight });
   }
-
-  #halt(end: RunEnd): void {
-    if (this.#halted) return;
-    this.#end = undefined;
-    this.#drain(end);
-    this.#halted = true;
-  }
 }
-
-/**
- * Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. The first
- * answer to a modal is part of what is in flight; another one would be a new attempt.
- */
-const mayBeLeft = ({ record: { status, modal }, want }: Job): boolean =>
-  status === 'pending' ||
-  want.kind === 'room' ||
-  (status === 'modal' && modal !== undefined && modal.sent > 0);
-
-/** True unless it is certain that the service did nothing for a call without a usable answer. */
-const mayHaveWorked = (answer: AskAnswer): boolean =>
-  answer.kind !== 'unread' &&
-  !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');

@@ -1,4 +1,5 @@
 import type { TokenUsage } from '../plan/job.ts';
+import type { AskAnswer } from './job.ts';
 
 const members = [
   'prompt',
@@ -22,3 +23,29 @@ export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefin
   });
   return { ...Object.fromEntries(parts), total: tokensOf(a) + tokensOf(b) };
 }
+
+/** The tokens that an answer says it took. */
+export function usageOf(answer: AskAnswer): TokenUsage | undefined {
+  switch (answer.kind) {
+    case 'answered':
+      return answer.asked.usage;
+    case 'refused':
+      return answer.error.usage;
+    case 'unwritten':
+      return answer.usage;
+    case 'unread':
+      return undefined;
+  }
+}
+
+/** What an answer takes from the rate of tokens; undefined where the service may have worked and nobody knows how much. */
+export function tokensTaken(answer: AskAnswer): number | undefined {
+  const usage = usageOf(answer);
+  if (usage !== undefined) return tokensOf(usage);
+  return mayHaveWorked(answer) ? undefined : 0;
+}
+
+/** True unless it is certain that the service did nothing for a call without a usable answer. */
+const mayHaveWorked = (answer: AskAnswer): boolean =>
+  answer.kind !== 'unread' &&
+  !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');

@@ -3,14 +3,43 @@ import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
 import { routeOrder } from './traffic.ts';
 
-/** A run in which no job has changed for so long says what it waits for. */
-export const quietMs = 600_000;
+/** A run in which no job has changed for so long says what it waits for, and again after as long a time. */
+const quietMs = 600_000;
 
 /** How many of the jobs are named. */
 const named = 5;
 
+/** Notices that nothing moves. Times are Unix ms. */
+export class Stillness {
+  #movedAt: number;
+  #speakAt: number;
+
+  constructor(startedAt: number) {
+    this.#movedAt = startedAt;
+    this.#speakAt = startedAt + quietMs;
+  }
+
+  /** When to look again. */
+  get nextAt(): number {
+    return this.#speakAt;
+  }
+
+  /** A job changed. */
+  moved(now: number): void {
+    this.#movedAt = now;
+    this.#speakAt = now + quietMs;
+  }
+
+  /** What there is to say, where it is time to. */
+  notice(desk: Desk, now: number): RunEvent | undefined {
+    if (desk.size === 0 || now < this.#speakAt) return undefined;
+    this.#speakAt = now + quietMs;
+    return whatIsWaitedFor(desk, now - this.#movedAt, now);
+  }
+}
+
 /** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else other answers. */
-export function whatIsWaitedFor(
+function whatIsWaitedFor(
   desk: Desk,
   sinceMs: number,
   now: number,

@@ -1,8 +1,7 @@
 import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
-import { usageOf } from '../../src/run/ask.ts';
 import { roundsIn } from '../../src/run/function-calls.ts';
 import type { RunInput } from '../../src/run/turn.ts';
-import { tokensOf } from '../../src/run/usage.ts';
+import { tokensOf, usageOf } from '../../src/run/usage.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { Violation } from './violation.ts';

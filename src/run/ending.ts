@@ -1,0 +1,70 @@
+import type { JobRecord } from '../plan/job.ts';
+import type { RunEnd } from './event.ts';
+import type { Job } from './job.ts';
+
+/**
+ * How a run ends: of itself once all is done, or early, by the first cause there is. An early end drains: nothing new begins,
+ * what is in flight is settled. Only what makes every further request pointless halts: nothing is sent any more at all.
+ */
+export class Ending {
+  #cause: RunEnd | undefined;
+  #halted = false;
+
+  /** It ends early; nothing new begins. */
+  get hasBegun(): boolean {
+    return this.#cause !== undefined;
+  }
+
+  get isHalted(): boolean {
+    return this.#halted;
+  }
+
+  /** @returns false where an earlier cause holds */
+  drain(cause: RunEnd): boolean {
+    if (this.#cause !== undefined) return false;
+    this.#cause = cause;
+    return true;
+  }
+
+  /** Takes the place of a cause that only drains. @returns false where it halted before */
+  halt(cause: RunEnd): boolean {
+    if (this.#halted) return false;
+    this.#cause = cause;
+    this.#halted = true;
+    return true;
+  }
+
+  /** How the run ended, once it has. @param left what is still to be settled, and whether all cells are done */
+  reached(left: {
+    readonly requests: number;
+    readonly jobs: number;
+    readonly isDone: boolean;
+  }): RunEnd | undefined {
+    if (this.#halted) return left.requests === 0 ? this.#cause : undefined;
+    if (left.jobs > 0) return undefined;
+    return this.#cause ?? (left.isDone ? { kind: 'complete' } : undefined);
+  }
+}
+
+/** It has lasted as long as it may. */
+export const lasted: RunEnd = {
+  kind: 'budget',
+  code: 'run.max-duration',
+  message: 'The run has lasted as long as it may (--max-duration).',
+};
+
+/** A job failed, and the first failure is to be the last. */
+export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({
+  kind: 'fail-fast',
+  code: error?.code ?? 'task.failed',
+  message: `${origin.step} in cell ${origin.cell} failed (--fail-fast): ${error?.message ?? ''}`,
+});
+
+/**
+ * Nothing of it is under way on the service that this run began to watch: a later run takes it up from its record. The first
+ * answer to a modal is part of what is in flight; another one would be a new attempt.
+ */
+export const mayBeLeft = ({ record: { status, modal }, want }: Job): boolean =>
+  status === 'pending' ||
+  want.kind === 'room' ||
+  (status === 'modal' && modal !== undefined && modal.sent > 0);
