@@ -1,5 +1,5 @@
-/** What stands under a keyword of a schema, and which value a schema under it applies to. */
-export type Keyword =
+/** What stands under a keyword that holds schemas or leads to one, and which value these apply to. */
+type Applicator =
   /** A schema (or several) for the value itself. */
   | 'same-value'
   | 'same-value-list'
@@ -10,7 +10,10 @@ export type Keyword =
   | 'member-map'
   | 'pattern-map'
   | 'definitions'
-  | 'ref'
+  | 'ref';
+
+/** What stands under a keyword that says something of the value by itself. */
+export type Assertion =
   | 'type'
   | 'nullable'
   | 'pattern'
@@ -21,6 +24,9 @@ export type Keyword =
   | 'names-map'
   | 'values'
   | 'value';
+
+/** What stands under a keyword of a schema. */
+export type Keyword = Applicator | Assertion;
 
 /** Keywords that assert something about an answer: JSON Schema 2020-12, and the native subset of OpenAPI. */
 export const keywordShapes: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([

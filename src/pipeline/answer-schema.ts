@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { convertSchema, type SchemaMistake } from './answer-conversion.ts';
+import { convertSchema } from './answer-conversion.ts';
+import type { SchemaMistake } from './answer-mistakes.ts';
 import { patternWork } from './selector-pattern.ts';
 import { cutText } from './terminal-text.ts';
 import { canonicalJson, type Value } from './value.ts';

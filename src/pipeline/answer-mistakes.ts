@@ -1,0 +1,33 @@
+/** The keys that lead to a part of a schema, list indices included; empty for the schema itself. */
+export type SchemaPath = readonly string[];
+
+/** Something in a schema that is not right, at the keys that lead to it. */
+export interface SchemaMistake {
+  readonly severity: 'error' | 'warning';
+  readonly path: SchemaPath;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Collects what is not right in one schema, in the order in which it is found. */
+export class SchemaMistakes {
+  readonly #found: SchemaMistake[] = [];
+
+  get found(): readonly SchemaMistake[] {
+    return this.#found;
+  }
+
+  /** No answer is checked against a schema with an error. */
+  error(path: SchemaPath, message: string, hint?: string): undefined {
+    this.#add('error', path, message, hint);
+  }
+
+  /** The schema is used all the same. */
+  warning(path: SchemaPath, message: string, hint?: string): void {
+    this.#add('warning', path, message, hint);
+  }
+
+  #add(severity: SchemaMistake['severity'], path: SchemaPath, message: string, hint?: string): void {
+    this.#found.push({ severity, path, message, ...(hint === undefined ? {} : { hint }) });
+  }
+}
