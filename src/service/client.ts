@@ -1,5 +1,4 @@
 import type { Answer, ImageService, Submission, SubmitAnswer, Task } from './answer.ts';
-import type { RequestFacts } from './classify.ts';
 import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
 import {
   type EntryFields,
@@ -14,6 +13,7 @@ import {
 import { writeJson } from './json.ts';
 import type { Reply } from './reply.ts';
 import { receiveWhole } from './request.ts';
+import type { RequestFacts } from './request-facts.ts';
 import { amount, largestPart } from './request-size.ts';
 import { readSubmit } from './submit.ts';
 import { judgeSubmit } from './submit-verdict.ts';

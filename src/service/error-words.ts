@@ -1,5 +1,7 @@
 import type { Clean } from './display.ts';
 import { members } from './json.ts';
+import type { Reply } from './reply.ts';
+import { splitRequestId } from './request-id.ts';
 import { readRetryDelay } from './retry-after.ts';
 
 /** What an error body says, whichever of the shapes of protocol.md 2.1 it has. */
@@ -15,18 +17,6 @@ export interface ErrorWords {
   readonly code: string;
   readonly requestId?: string;
   readonly retryDelayMs?: number;
-}
-
-const requestIdNote = /\(\s*request[ _-]?id\s*[:：]\s*([^()\s]{1,128})\s*\)/giu;
-
-/** Takes "(request id: X)" out of a message, wherever it stands. */
-export function splitRequestId(text: string): { readonly message: string; readonly requestId?: string } {
-  let requestId: string | undefined;
-  const message = text.replace(requestIdNote, (_note, id: string) => {
-    requestId ??= id;
-    return '';
-  });
-  return { message: message.trim(), ...(requestId !== undefined && { requestId }) };
 }
 
 const textOf = (value: unknown): string =>
@@ -65,6 +55,13 @@ export function readErrorWords(body: unknown, clean: Clean): ErrorWords {
   const hasCode = textOf(value['code']) !== '';
   const shape = !hasCode ? 'other' : 'type' in value && !('result' in value) ? 'gateway' : 'submit';
   return { shape, ...words(description, clean), code: textOf(value['code']) };
+}
+
+/** Reads the words of a refusal, whatever its body is: of a page its title, of a plain text all of it. */
+export function readReplyWords({ body }: Reply, clean: Clean): ErrorWords {
+  if (body.kind === 'json') return readErrorWords(body.value, clean);
+  const text = body.kind === 'html' ? body.title : body.kind === 'text' ? body.text : '';
+  return { shape: 'other', message: clean(text), code: '' };
 }
 
 function words(text: string, clean: Clean): { readonly message: string; readonly requestId?: string } {

@@ -4,11 +4,12 @@ import { Agent, type Dispatcher } from 'undici';
 
 import type { Answer } from './answer.ts';
 import { BodyPool } from './body-pool.ts';
-import { connectionFailure, type RequestFacts } from './classify.ts';
+import { connectionFailure } from './classify.ts';
 import { makeClean } from './display.ts';
 import { readApiKey, readBaseUrl } from './endpoint.ts';
 import type { Names } from './names.ts';
 import { exchange, type Receive, type Silence, type Transport } from './request.ts';
+import type { RequestFacts } from './request-facts.ts';
 import { dataMaskOf, maskOf } from './secrets.ts';
 import type { Timer } from './time-out.ts';
 

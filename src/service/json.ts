@@ -120,3 +120,9 @@ export function members(value: unknown): Readonly<Record<string, unknown>> | und
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 }
+
+/** An integer, also one that is written as a text. */
+export function readInteger(value: unknown): number | undefined {
+  if (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim())) return Number(value);
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
+}

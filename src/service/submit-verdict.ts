@@ -1,6 +1,6 @@
-import type { Verdict } from './classify.ts';
 import type { ErrorWords } from './error-words.ts';
 import type { Reply } from './reply.ts';
+import type { Verdict } from './request-facts.ts';
 
 /** The state of the related task is wrong: in English by the gateway, in Chinese by the proxy. */
 const notReady = /task_status_not_success|关联任务状态错误/i;

@@ -1,18 +1,12 @@
 import type { Answer, SubmitAnswer } from './answer.ts';
-import {
-  classify,
-  isOutOfQuota,
-  type RequestFacts,
-  readInteger,
-  refused,
-  refusedInside,
-  unusableAnswer,
-} from './classify.ts';
+import { classify, refused, refusedInside, unusableAnswer } from './classify.ts';
 import { readErrorWords } from './error-words.ts';
-import { members } from './json.ts';
+import { members, readInteger } from './json.ts';
 import type { Reply } from './reply.ts';
+import type { RequestFacts } from './request-facts.ts';
 import { isNotReady } from './submit-verdict.ts';
 import { readTaskId, readTaskIds } from './task-id.ts';
+import { isOutOfQuota } from './verdict.ts';
 
 /** Reads the answer to a submission (service.md 2.1, protocol.md 2), whichever endpoint it came from. */
 export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {

@@ -1,6 +1,6 @@
 import type { Task } from './answer.ts';
-import type { RequestFacts } from './classify.ts';
 import { members } from './json.ts';
+import type { RequestFacts } from './request-facts.ts';
 import { secretMask } from './secrets.ts';
 
 /** A video task makes up to four, a grid has four images. */

@@ -1,7 +1,8 @@
 import type { Answer, ServiceFailure, Task } from './answer.ts';
-import { classify, type RequestFacts, refusedInside } from './classify.ts';
+import { classify, refusedInside } from './classify.ts';
 import { members } from './json.ts';
 import type { Reply } from './reply.ts';
+import type { RequestFacts } from './request-facts.ts';
 import { toTask } from './task.ts';
 import { readTaskId } from './task-id.ts';
 

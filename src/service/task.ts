@@ -1,16 +1,11 @@
 import type { Answer, ServiceFailure, Task, TaskButton } from './answer.ts';
-import {
-  classify,
-  isHttpError,
-  type RequestFacts,
-  refusedInside,
-  unusableAnswer,
-  withRequestId,
-} from './classify.ts';
+import { classify, isHttpError, refusedInside, unusableAnswer } from './classify.ts';
 import { readErrorWords } from './error-words.ts';
 import { members } from './json.ts';
 import { splitPrompts } from './prompts.ts';
 import type { Reply } from './reply.ts';
+import type { RequestFacts } from './request-facts.ts';
+import { withRequestId } from './request-id.ts';
 import { readLinks } from './task-links.ts';
 
 /**

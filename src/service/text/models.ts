@@ -1,7 +1,8 @@
 import type { Answer } from '../answer.ts';
-import { classify, type RequestFacts, unusableAnswer } from '../classify.ts';
+import { classify, unusableAnswer } from '../classify.ts';
 import { members } from '../json.ts';
 import type { Reply } from '../reply.ts';
+import type { RequestFacts } from '../request-facts.ts';
 import type { JsonObject, Model } from '../text.ts';
 import { objectsIn, textMember } from './native-reply.ts';
 

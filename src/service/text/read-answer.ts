@@ -1,14 +1,9 @@
 import type { Answer, ServiceFailure } from '../answer.ts';
-import {
-  classify,
-  connectionFailure,
-  type RequestFacts,
-  refused,
-  unusableAnswer,
-  withRequestId,
-} from '../classify.ts';
+import { classify, connectionFailure, refused, unusableAnswer } from '../classify.ts';
 import { members } from '../json.ts';
 import type { Loss, Reply, ReplyBody } from '../reply.ts';
+import type { RequestFacts } from '../request-facts.ts';
+import { withRequestId } from '../request-id.ts';
 import type { Mask } from '../secrets.ts';
 import type { JsonObject, ReplyUsage, TextReply } from '../text.ts';
 import { readChatReply } from './chat-reply.ts';

@@ -1,8 +1,9 @@
-import { keyRefused, permanentCodes, type RequestFacts, type Verdict } from '../classify.ts';
 import type { ErrorWords } from '../error-words.ts';
 import { members } from '../json.ts';
 import type { Reply } from '../reply.ts';
+import type { RequestFacts, Verdict } from '../request-facts.ts';
 import type { JsonObject } from '../text.ts';
+import { keyRefused, permanentCodes } from '../verdict.ts';
 import { objectionOf } from './objection.ts';
 
 /** What may be the reason for which a request is not allowed (service.md 7.2), by pipeline name. */

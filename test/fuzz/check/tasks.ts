@@ -1,8 +1,8 @@
 import type { Answer, ServiceFailure, Task } from '../../../src/service/answer.ts';
-import type { RequestFacts } from '../../../src/service/classify.ts';
 import { makeClean } from '../../../src/service/display.ts';
 import { splitPrompts } from '../../../src/service/prompts.ts';
 import { type Reply, readReplyBody } from '../../../src/service/reply.ts';
+import type { RequestFacts } from '../../../src/service/request-facts.ts';
 import { dataMaskOf, maskOf } from '../../../src/service/secrets.ts';
 import { readSubmit } from '../../../src/service/submit.ts';
 import { readTask } from '../../../src/service/task.ts';

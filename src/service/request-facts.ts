@@ -1,0 +1,37 @@
+import type { FailureClass } from './answer.ts';
+import type { Clean } from './display.ts';
+import type { ErrorWords } from './error-words.ts';
+import type { Reply } from './reply.ts';
+import type { Mask } from './secrets.ts';
+
+/** What failures are told with: which request it was, and what must not be shown. */
+export interface RequestFacts {
+  /** A request that changes nothing can always be repeated: what would be lost is retried. */
+  readonly safe: boolean;
+  /** For messages: `POST /img/submit/imagine`. */
+  readonly label: string;
+  readonly baseUrl: string;
+  /** Takes every secret out of what is said of a failure. */
+  readonly mask: Mask;
+  /** Finds credentials in what is kept as it is: ids, labels, links, answers. */
+  readonly dataMask: Mask;
+  readonly clean: Clean;
+  /** Where the key came from; never the key. */
+  readonly keySource?: string;
+  /** Of a request with a body: what makes it large. */
+  readonly largestPart?: () => string | undefined;
+  /** What this endpoint's refusals mean, where that is more than the rules for all of them say. */
+  readonly judge?: (reply: Reply, words: ErrorWords, facts: RequestFacts) => Verdict | undefined;
+  readonly now: () => number;
+}
+
+/** What a refusal means. */
+export interface Verdict {
+  readonly code: string;
+  readonly class: FailureClass;
+  /** Sentences: what to do. */
+  readonly advice?: string;
+}
+
+/** The class of a failure that leaves open whether the service carried the request out. */
+export const lostClass = (facts: RequestFacts): FailureClass => (facts.safe ? 'retry' : 'lost');
