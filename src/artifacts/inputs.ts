@@ -44,7 +44,7 @@ export type InputAnswer =
 /** Reads the images of requests. Bounded: one image at most {@link largestInput} bytes. */
 export interface InputReader {
   load(source: InputSource, signal: AbortSignal): Promise<InputAnswer>;
-  /** A mask as a PNG of at most {@link largestMask} bytes. Equal ones are made once. */
+  /** A mask as a PNG of at most {@link largestMask} bytes. Equal ones are made once; the file is read each time, for it may change. */
   mask(request: MaskRequest, signal: AbortSignal): Promise<InputAnswer>;
 }
 

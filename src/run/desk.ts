@@ -103,6 +103,7 @@ export class Desk {
       case 'fetch':
         return this.traffic.lanes.poll.line.join(job);
       case 'save':
+      case 'mask':
         return this.traffic.lanes.download.line.join(job);
       case 'ask':
         return this.traffic.lanes.text.line.join(job);

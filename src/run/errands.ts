@@ -6,7 +6,7 @@ import type { Send } from './job.ts';
 import { Outgoing } from './outgoing.ts';
 import type { RunPorts, RunSettings } from './ports.ts';
 import type { Shipped } from './shipment.ts';
-import { answerModal, type SubmitPorts, submit } from './submit-errand.ts';
+import { answerModal, checkMask, type SubmitPorts, submit } from './submit-errand.ts';
 import type { Errand } from './turn.ts';
 
 /** Sends what a turn asks for, each to the port that it is for. */
@@ -31,6 +31,10 @@ export class Errands {
         return submittedBy(key, await submit(job, this.#submitting, signal));
       case 'modal':
         return submittedBy(key, await answerModal(record, this.#submitting, signal));
+      case 'mask': {
+        const error = await checkMask(record, this.#submitting, signal);
+        return { type: 'masked', key, ...(error === undefined ? {} : { error }) };
+      }
       case 'fetch': {
         const answer = await this.#ports.service.fetchTask(send.taskId, signal);
         return { type: 'fetched', key, why: send.why, answer };
@@ -71,7 +75,7 @@ type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
 
 /** Why a request gave no usable answer, if it did not. */
 export function failureIn(input: AnswerInput): Failure | undefined {
-  if (input.type === 'unread') return input.error;
+  if (input.type === 'unread' || input.type === 'masked') return input.error;
   if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
   return input.answer.kind === 'answered' ? undefined : input.answer.error;
 }
@@ -91,6 +95,8 @@ export function outcomeOf(input: AnswerInput): string {
       return input.answer.ok ? input.answer.value.kind : '';
     case 'unread':
       return input.error.code;
+    case 'masked':
+      return 'masked';
     case 'fetched':
       return input.answer.ok ? input.answer.value.status : '';
     case 'listed':

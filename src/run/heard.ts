@@ -7,7 +7,7 @@ import type { RunInput } from './turn.ts';
 /** An answer that came in. */
 export type AnswerInput = Extract<
   RunInput,
-  { readonly type: 'submitted' | 'unread' | 'fetched' | 'listed' | 'saved' | 'asked' }
+  { readonly type: 'submitted' | 'unread' | 'masked' | 'fetched' | 'listed' | 'saved' | 'asked' }
 >;
 
 /** One that is about a single job. */
@@ -29,6 +29,15 @@ export function heardOf(input: OneAnswer): Heard {
     case 'unread': {
       const { error } = input;
       return { route: 'submit', event: { type: 'unread', error }, reading: readUnread(error) };
+    }
+    case 'masked': {
+      const { error } = input;
+      const event: JobEvent = { type: 'masked', ...(error === undefined ? {} : { error }) };
+      return {
+        route: 'download',
+        event,
+        reading: error === undefined ? { nothing: true } : readUnread(error),
+      };
     }
     case 'fetched': {
       const { answer, why } = input;

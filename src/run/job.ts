@@ -31,6 +31,8 @@ export type Want =
   /** Room for a task on the service. */
   | { readonly kind: 'room' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** Its mask made for the image under its button, before that is pressed. */
+  | { readonly kind: 'mask' }
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
   /** A turn on the submit route, for the answer to its modal: before anything new is begun. */
@@ -54,6 +56,8 @@ export interface Job {
   readonly parentTaskId?: string;
   /** The button as just read from the parent's task; never stored as truth (service.md 2.3). */
   readonly fresh?: { readonly button: Button; readonly readAt: number };
+  /** Its mask was made, so it fits. */
+  readonly masked?: true;
   /** Failed looks at a task, or failed downloads, in a row. */
   readonly misses: number;
   /** A task that outlived its deadline gets one more look in every later run, and no more. */
@@ -64,6 +68,8 @@ export interface Job {
 export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'modal' }
+  /** Read and made here: nothing is asked of the service. */
+  | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** Several tasks are looked at together, each for its own job. */
   | { readonly kind: 'list'; readonly looks: readonly Look[] }
@@ -83,6 +89,8 @@ export type JobEvent =
   | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
   /** An image or a mask of a submission, or of a modal, could not be read: nothing was sent. */
   | { readonly type: 'unread'; readonly error: SaveFailure }
+  /** The mask of a click was made for its image, or why there is none. */
+  | { readonly type: 'masked'; readonly error?: SaveFailure }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
   | { readonly type: 'saved'; readonly answer: SaveAnswer }
   | { readonly type: 'asked'; readonly answer: AskAnswer };

@@ -3,7 +3,7 @@ import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
 import { modalAnswered, modalNow, modalUnread } from './modal.ts';
 import { modalSeen } from './modal-look.ts';
 import { fileSaved, linkRead } from './save.ts';
-import { firstWant, parentRead, submitAnswered, submitNow, submitUnread } from './submit.ts';
+import { firstWant, maskChecked, parentRead, submitAnswered, submitNow, submitUnread } from './submit.ts';
 import { taskSeen } from './watch.ts';
 
 /**
@@ -22,6 +22,8 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
       return (isAnsweringModal(job) ? modalAnswered : submitAnswered)(job, event.answer, context);
     case 'unread':
       return (isAnsweringModal(job) ? modalUnread : submitUnread)(job, event.error, context);
+    case 'masked':
+      return maskChecked(job, event.error, context);
     case 'fetched':
       return looks[event.why](job, event.answer, context);
     case 'saved':
@@ -46,6 +48,7 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'modal':
       return modalNow(job, context);
     case 'fetch':
+    case 'mask':
     case 'save':
       return { job: { ...job, want: { kind: 'answer' } }, send: want };
     case 'ask':

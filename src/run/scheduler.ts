@@ -146,6 +146,7 @@ export class Scheduler {
         return this.#answered(input);
       case 'submitted':
       case 'unread':
+      case 'masked':
       case 'fetched':
       case 'saved':
         return this.#answered(input);

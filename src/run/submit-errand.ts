@@ -1,4 +1,5 @@
 import { type InputReader, type LoadedImage, largestMask } from '../artifacts/inputs.ts';
+import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Speed } from '../pipeline/pipeline.ts';
 import { type ImageSource, isTextRequest, type JobRecord, type MaskSource } from '../plan/job.ts';
 import { suggestedBy } from '../plan/press.ts';
@@ -61,32 +62,53 @@ export async function submit(
 /** Vary (Region) opens its modal only with remix (service.md 3, rule 4). */
 const isInpaint = (customId: string): boolean => /(?:^|::)Inpaint(?:::|$)/i.test(customId);
 
+/** @returns why the mask of a click cannot answer its modal; undefined: it can, or there is none */
+export async function checkMask(
+  record: JobRecord,
+  ports: SubmitPorts,
+  signal: AbortSignal,
+): Promise<SaveFailure | undefined> {
+  const shipped = await ship(ports.outgoing, signal, async (hold) => {
+    await modalMask(record, ports, hold, signal);
+  });
+  return 'unread' in shipped ? shipped.unread : undefined;
+}
+
 /** Answers the modal that a job's click has opened. */
 export async function answerModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
   const { request, modal } = record;
   if (request.kind !== 'click' || modal === undefined)
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
-  const { service, inputs, lookup, outgoing } = ports;
+  const { service, lookup, outgoing } = ports;
   const { taskId } = modal;
   const { prompt = suggestion(record, lookup) } = request.fields;
   return await ship(outgoing, signal, async (hold) => {
-    const { mask } = request;
-    let drawn: InlineImage | undefined;
-    if (mask !== undefined) {
-      const size = sizeOfParent(record, lookup);
-      await hold(encoded(largestMask));
-      drawn = inlined(read(await inputs.mask({ ...maskOf(mask, record), size, form: 'white' }, signal)));
-    }
+    const mask = await modalMask(record, ports, hold, signal);
     return await service.modal(
       {
         taskId,
         ...(typeof prompt === 'string' && { prompt }),
-        ...(drawn !== undefined && { mask: drawn }),
+        ...(mask !== undefined && { mask }),
         ...common(record, ports),
       },
       signal,
     );
   });
+}
+
+/** What a modal is answered with beside the prompt, in the size of the image under its button; equal ones are made once. */
+async function modalMask(
+  record: JobRecord,
+  { inputs, lookup }: SubmitPorts,
+  hold: (bytes: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<InlineImage | undefined> {
+  const { request } = record;
+  if (request.kind !== 'click' || request.mask === undefined) return undefined;
+  const size = sizeOfParent(record, lookup);
+  await hold(encoded(largestMask));
+  const answer = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);
+  return inlined(read(answer));
 }
 
 /** What the button of a describe draws, where the pipeline says nothing else. */

@@ -11,17 +11,33 @@ import { doubt, fileError, isOurs, isUnmade, jobError, missed, refusalCode } fro
 const freshMs = 60_000;
 
 /**
- * What a job wants once it has room: its turn to submit, a click the parent's buttons first, and one whose task may still come
- * a last look at that.
+ * What a job wants once it has room: its turn to submit, a click the parent's buttons first, before these its mask if it has one,
+ * and a job whose task may still come a last look at that.
  */
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
   if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
   if (job.record.modal !== undefined) return firstModalWant(job.record);
-  if (job.record.request.kind !== 'click') return { kind: 'submit' };
+  const { request } = job.record;
+  if (request.kind !== 'click') return { kind: 'submit' };
+  if (request.mask !== undefined && !job.masked) return { kind: 'mask' };
   if (job.parentTaskId === undefined)
     throw new Error(`Internal error: click ${job.record.key} has no finished task to press.`);
   return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
+}
+
+/**
+ * A click's mask was made for the image under its button, or could not be. Some gateways charge for a click whose modal is then
+ * never answered, so one with a mask that does not fit is not sent, and nothing of it is recorded as sent. The modal's answer makes
+ * it once more: a file can change while the modal waits, and a run that goes on with an open modal has checked nothing.
+ */
+export function maskChecked(job: Job, failure: SaveFailure | undefined, context: JobContext): JobStep {
+  if (failure !== undefined)
+    return isOurs(failure)
+      ? rest(job, 0, { kind: 'mask' }, context.now)
+      : unread(job, failure, { kind: 'mask' }, context);
+  const masked: Job = { ...job, masked: true };
+  return { job: { ...masked, want: firstWant(masked) } };
 }
 
 /** The parent's task was read: finds the button to press. */
@@ -152,16 +168,26 @@ function charged(record: JobRecord, context: JobContext): JobRecord {
 
 /** What it shows could not be read, so nothing was sent: no attempt. Only what may pass is tried again. */
 export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  if (isOurs(failure)) return later(job, context);
-  const record = become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined });
+  return isOurs(failure) ? later(job, context) : unread(takenBack(job), failure, { kind: 'submit' }, context);
+}
+
+/** @param next what is tried again */
+function unread(job: Job, failure: SaveFailure, next: Want, context: JobContext): JobStep {
+  const { record } = job;
   const error = fileError(failure);
   const tries = record.tries + 1;
   if (failure.class === 'permanent' || tries >= context.retry.attempts)
     return settle({ ...job, record: become(record, 'pending', { tries: 0 }) }, 'failed', error, context.now);
   const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
   const tried = become(record, 'pending', { tries, error });
-  return rest({ ...job, record: tried }, ms, { kind: 'submit' }, context.now);
+  return rest({ ...job, record: tried }, ms, next, context.now);
 }
+
+/** As it was before its turn came. */
+const takenBack = (job: Job): Job => ({
+  ...job,
+  record: become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined }),
+});
 
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
@@ -186,9 +212,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 
 /** Not accepted and not an attempt: back in line, where the route's pause holds it. */
 function later(job: Job, context: JobContext): JobStep {
-  const record = become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined });
-  const waiting: Job = { ...job, record };
-  return { job: { ...waiting, want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
+  return { job: { ...takenBack(job), want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
 }
 
 /** An attempt that failed in a way that may pass. */

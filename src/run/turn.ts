@@ -13,6 +13,7 @@ export type RunInput =
   | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
   | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
   | { readonly type: 'unread'; readonly key: string; readonly error: SaveFailure }
+  | { readonly type: 'masked'; readonly key: string; readonly error?: SaveFailure }
   | {
       readonly type: 'fetched';
       readonly key: string;
@@ -40,6 +41,8 @@ export const routeOf = {
   fetch: 'poll',
   list: 'poll',
   save: 'download',
+  // It asks nobody, but takes its time as they do, and must not keep the run from hearing of finished tasks.
+  mask: 'download',
   ask: 'text',
 } as const satisfies Record<Send['kind'], Route>;
 

@@ -23,6 +23,8 @@ export type Submitted = Answer<SubmitAnswer> | { readonly unread: SaveFailure };
 export interface DrivenService {
   submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Submitted>;
   modal(record: JobRecord, now: number): Heard<Submitted>;
+  /** Why the mask of a click is none. Absent: all masks fit. */
+  mask?(record: JobRecord, now: number): Heard<SaveFailure | undefined>;
   fetch(taskId: string, now: number): Heard<Answer<Task>>;
   /** Absent: a gateway that does not list tasks. */
   list?(taskIds: readonly string[], now: number): Heard<Answer<readonly Task[]>>;
@@ -142,6 +144,11 @@ export function drive(options: DriveOptions): Driven {
       case 'modal': {
         const heard = service.modal(job.record, now);
         return hear(heard, submittedBy(key, heard.answer));
+      }
+      case 'mask': {
+        const heard = service.mask?.(job.record, now) ?? { answer: undefined, afterMs: 1 };
+        const { answer: error } = heard;
+        return hear(heard, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
       }
       case 'fetch': {
         const heard = service.fetch(what.taskId, now);

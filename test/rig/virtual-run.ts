@@ -43,6 +43,7 @@ export function runVirtually({
         afterMs: latency('submit'),
       }),
       modal: (record, now) => ({ answer: service.modal(record, now), afterMs: latency('submit') }),
+      mask: (record) => ({ answer: service.mask(record), afterMs: latency('download') }),
       fetch: (id, now) => ({ answer: service.fetch(id, now), afterMs: latency('poll') }),
       ...(lists && {
         list: (ids: readonly string[], now: number) => ({

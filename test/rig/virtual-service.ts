@@ -1,4 +1,4 @@
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import { renderValue } from '../../src/pipeline/value.ts';
 import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
@@ -61,6 +61,8 @@ export interface VirtualScript {
   /** Instead of the usual answer. */
   readonly onSubmit?: (submit: VirtualSubmit) => VirtualFault | SubmitAnswer | undefined;
   readonly onModal?: (modal: VirtualModal) => VirtualFault | SubmitAnswer | undefined;
+  /** Why the mask of a click is none; `masks` counts from 1. Default: it fits. */
+  readonly onMask?: (record: JobRecord, masks: number) => SaveFailure | undefined;
   /** How a click that opens a modal is answered (protocol.md, fact 1): 21, or 1 and MODAL when it is looked at. Default 21. */
   readonly modalCode?: 1 | 21;
   /** The task of an answered modal has the id of the one that waited. Default a new one. */
@@ -130,6 +132,8 @@ export class VirtualService {
   readonly tasks = new Map<string, VirtualTask>();
   readonly submits: VirtualSubmit[] = [];
   readonly modals: VirtualModal[] = [];
+  /** Jobs whose mask was made before their click. */
+  readonly masks: string[] = [];
   readonly calls: VirtualCall[] = [];
   readonly fetchTimes: number[] = [];
   /** How many tasks each listing was asked for. */
@@ -188,6 +192,12 @@ export class VirtualService {
     }
     if (scripted !== undefined) return { ok: true, value: scripted };
     return { ok: true, value: { kind: 'accepted', taskId: this.#answered(taskId, at), code: 1 } };
+  }
+
+  /** The mask of a click, made for the parent's image: nothing that the service hears of. */
+  mask(record: JobRecord): SaveFailure | undefined {
+    this.masks.push(record.key);
+    return this.#script.onMask?.(record, this.masks.length);
   }
 
   /** A modal that was lost for the run has reached its task all the same. */

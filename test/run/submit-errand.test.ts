@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InputAnswer, InputSource, MaskRequest } from '../../src/artifacts/inputs.ts';
 import type { EntryRequest, JobRecord, JobRequest } from '../../src/plan/job.ts';
 import { Outgoing } from '../../src/run/outgoing.ts';
-import { answerModal, type SubmitPorts, submit } from '../../src/run/submit-errand.ts';
+import { answerModal, checkMask, type SubmitPorts, submit } from '../../src/run/submit-errand.ts';
 import type { ImageService } from '../../src/service/answer.ts';
 import { clickRecord, imagineRecord, job } from '../rig/jobs.ts';
 
@@ -209,11 +209,26 @@ describe('the answer to a modal', () => {
     expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
   });
 
-  it('is not sent where the mask does not fit, or nobody knows what it is to fit', async () => {
+  it('has the mask that was made before the click, or the click is known to be in vain; a click without one has nothing to be made', async () => {
+    const { ports, masks, sent, outgoing } = rig([parent]);
+    expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
+    await answerModal(region(), ports, never);
+    expect([masks.length, masks[0]]).toEqual([2, masks[1]]);
+    expect([sent.map(([name]) => name), outgoing.held]).toEqual([['modal'], 0]);
+    const bare = rig([]);
+    expect(await checkMask(clickRecord(), bare.ports, never)).toBeUndefined();
+    expect(bare.masks).toEqual([]);
+    const left = AbortSignal.abort();
+    expect(await checkMask(region(), ports, left)).toMatchObject({ code: 'download.aborted' });
+  });
+
+  it('is not sent where the mask does not fit, or nobody knows what it is to fit, and nor is the click', async () => {
     const error = { code: 'mask.size', class: 'permanent', message: '64 × 64, not 64 × 32' } as const;
     const wrong = rig([parent], { mask: { ok: false, error } });
     expect(await answerModal(region(), wrong.ports, never)).toEqual({ unread: error });
+    expect(await checkMask(region(), wrong.ports, never)).toEqual(error);
     const unkept = rig([{ ...parent, artifacts: [] }]);
+    expect(await checkMask(region(), unkept.ports, never)).toMatchObject({ code: 'input.missing' });
     expect(await answerModal(region(), unkept.ports, never)).toMatchObject({
       unread: { code: 'input.missing', class: 'permanent' },
     });

@@ -23,6 +23,8 @@ export class Auditor {
   readonly #modals = new Map<string, number>();
   /** Which of the two was sent last. */
   readonly #asked = new Map<string, Map<string, number>>();
+  /** Jobs whose mask was made since the command was started. */
+  readonly #masked = new Set<string>();
   readonly #submitTimes: number[] = [];
   readonly #doneOnce = new Set<string>();
   #invocation: Invocation | undefined;
@@ -42,6 +44,7 @@ export class Auditor {
     this.#invocation = invocation;
     this.#requests = 0;
     this.#submitTimes.length = 0;
+    this.#masked.clear();
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const told =
@@ -71,6 +74,9 @@ export class Auditor {
       throw new Violation(`${key} answers its modal while its record says that nothing was sent`);
     if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)
       throw new Violation(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
+    const { request } = job.record;
+    if (!isModal && request.kind === 'click' && request.mask !== undefined && !this.#masked.has(key))
+      throw new Violation(`${key} is clicked before its mask is known to fit`);
     const licences = isModal ? this.#modals : this.#licences;
     const left = licences.get(key) ?? 1;
     if (left < 1)
@@ -102,6 +108,11 @@ export class Auditor {
     if (input.type === 'asked') {
       this.#requests -= 1;
       return this.#texts.hears(input, now);
+    }
+    if (input.type === 'masked') {
+      this.#requests -= 1;
+      if (input.error === undefined) this.#masked.add(input.key);
+      return;
     }
     if (
       input.type !== 'submitted' &&

@@ -41,6 +41,10 @@ export const submitFaults = [
 ] as const;
 export type SubmitFault = (typeof submitFaults)[number];
 
+/** What can happen to the mask of a click before that is sent. */
+export const maskFaults = ['unread-retry', 'unread-permanent'] as const;
+export type MaskFault = (typeof maskFaults)[number];
+
 /** What can happen to a look at a task. */
 export const fetchFaults = [
   '429',

@@ -1,4 +1,4 @@
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import type { Button, JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import type { Answer, Task } from '../../src/service/answer.ts';
@@ -16,6 +16,7 @@ import {
   type FetchFault,
   fetchFaults,
   fileFailures,
+  maskFaults,
   type SubmitFault,
   saveFailures,
   saveFaults,
@@ -207,6 +208,12 @@ export class Gateway implements DrivenService {
       case '524-made':
         return reply(Number(fault.slice(0, 3)), envelope);
     }
+  }
+
+  mask(): Heard<SaveFailure | undefined> {
+    const n = ++this.#requests;
+    const fault = this.#fault(maskFaults, this.#scenario.mask, 'mask', n);
+    return { answer: fault && fileFailures[fault], afterMs: this.#latency(n) };
   }
 
   fetch(id: string, now: number): Heard<Answer<Task>> {

@@ -5,6 +5,8 @@ import {
   askFaults,
   type FetchFault,
   fetchFaults,
+  type MaskFault,
+  maskFaults,
   type SaveFault,
   type SubmitFault,
   saveFaults,
@@ -56,6 +58,7 @@ export interface Scenario {
   /** Tasks that the service takes at a time. */
   readonly capacity?: number;
   readonly submit: Readonly<Partial<Record<SubmitFault, number>>>;
+  readonly mask: Readonly<Partial<Record<MaskFault, number>>>;
   readonly fetch: Readonly<Partial<Record<FetchFault, number>>>;
   readonly save: Readonly<Partial<Record<SaveFault, number>>>;
   readonly ask: Readonly<Partial<Record<AskFault, number>>>;
@@ -122,6 +125,7 @@ export function drawScenario(seed: number): Scenario {
     listing: chance.pick(['off', 'off', 'on', 'refused'] as const, 'listing'),
     ...(chance.happens(0.3, 'capacity') && { capacity: chance.whole(1, 6, 'capacity', 'of') }),
     submit: rates(submitFaults, 'submit'),
+    mask: rates(maskFaults, 'mask'),
     fetch: rates(fetchFaults, 'fetch'),
     save: rates(saveFaults, 'save'),
     ask: rates(askFaults, 'ask'),
@@ -174,7 +178,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
   }
   for (const at of scenario.invocations.keys())
     yield { ...scenario, invocations: scenario.invocations.toSpliced(at, 1) };
-  for (const route of ['submit', 'fetch', 'save', 'ask'] as const)
+  for (const route of ['submit', 'mask', 'fetch', 'save', 'ask'] as const)
     for (const kind of Object.keys(scenario[route])) {
       const { [kind as never]: _, ...rest } = scenario[route];
       yield { ...scenario, [route]: rest };

@@ -256,6 +256,7 @@ async function checkResults(
   const calm: Scenario = {
     ...scenario,
     submit: {},
+    mask: {},
     fetch: {},
     save: {},
     ask: {},
