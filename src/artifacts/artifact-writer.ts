@@ -1,12 +1,12 @@
 import { ArtifactFolder } from './artifact-folder.ts';
 import { bringIn, type DownloadLimits } from './bring-in.ts';
 import { type DownloadClock, startDeadline } from './deadline.ts';
-import { SaveError } from './failure.ts';
+import { aborted, SaveError } from './failure.ts';
 import { keepAnswer } from './keep-answer.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
 import { images, videos } from './media.ts';
 import { checkName } from './names.ts';
-import { aborted, openLink } from './request.ts';
+import { openLink } from './request.ts';
 import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {

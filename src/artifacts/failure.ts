@@ -16,6 +16,14 @@ export function fail(failure: SaveFailure): never {
   throw new SaveError(failure);
 }
 
+/** The caller gave the download up. */
+export const aborted = (cause: unknown): SaveFailure => ({
+  code: 'download.aborted',
+  class: 'retry',
+  message: 'The download was stopped.',
+  cause,
+});
+
 /** Errors of the file system that have a meaning of their own; any other is `disk.io`. */
 const diskFaults: Readonly<Record<string, { code: string; says: string }>> = {
   ENOSPC: { code: 'disk.full', says: 'The disk is full' },

@@ -1,3 +1,4 @@
+import { type Arrival, chunks } from './arrival.ts';
 import { fromBase64 } from './base64.ts';
 import { headLength, inputType, notWanted, wordsLength } from './content.ts';
 import type { Deadline } from './deadline.ts';
@@ -5,7 +6,7 @@ import { fail, SaveError } from './failure.ts';
 import { notImage, tooLarge } from './input-failure.ts';
 import { largestInput } from './inputs.ts';
 import { images } from './media.ts';
-import { type Arrival, chunks, openLink, type Route } from './request.ts';
+import { openLink, type Route } from './request.ts';
 import type { SaveFailure } from './writer.ts';
 
 /** The image at an address, read into memory. @throws SaveError */

@@ -1,6 +1,6 @@
 import { imageFormat, inputType } from './content.ts';
 import { type DownloadClock, startDeadline } from './deadline.ts';
-import { fail, SaveError } from './failure.ts';
+import { aborted, fail, SaveError } from './failure.ts';
 import { inMemory } from './formats/format.ts';
 import { notImage } from './input-failure.ts';
 import { readArtifact, readPipelineFile } from './input-file.ts';
@@ -8,7 +8,7 @@ import { readDataUri, readLink } from './input-link.ts';
 import type { InputAnswer, InputReader, InputSource, LoadedImage } from './inputs.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
 import { MaskMaker } from './mask-maker.ts';
-import { aborted, type Route } from './request.ts';
+import type { Route } from './request.ts';
 
 export interface InputReaderOptions extends LinkOptions {
   /** The run directory. */

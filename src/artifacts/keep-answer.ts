@@ -3,10 +3,9 @@ import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
 import { fromBase64 } from './base64.ts';
 import type { DownloadLimits } from './bring-in.ts';
 import { imageExtensions, imageFormat } from './content.ts';
-import { fail } from './failure.ts';
+import { aborted, fail } from './failure.ts';
 import type { ImageFormat } from './formats/format.ts';
 import { answerPath, checkName, imagePath, textPath } from './names.ts';
-import { aborted } from './request.ts';
 import type { AnswerPiece, KeepRequest } from './writer.ts';
 
 type ImagePiece = Extract<AnswerPiece, { kind: 'image' }>;

@@ -1,0 +1,90 @@
+import { AddressRefused } from './address.ts';
+import { type Deadline, TimedOut } from './deadline.ts';
+import { aborted, SaveError, shownLink } from './failure.ts';
+import type { SaveFailure } from './writer.ts';
+
+/** The link holds a secret. `giver`: who gave it. */
+export const holdsSecret = (giver: string): SaveFailure => ({
+  code: 'download.address',
+  class: 'permanent',
+  message: `${giver} gave a link that holds the API key or another secret of yours: it is neither followed nor kept.`,
+});
+
+/** The rule for addresses forbids it, as it says. */
+export const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
+  code: 'download.address',
+  class: 'permanent',
+  message:
+    `The link ${url.protocol.startsWith('http') ? shownLink(url) : `(${url.protocol}…)`} is not followed: ` +
+    `${why}. Links may lead to public addresses and to the host of the service's base address.`,
+  cause,
+});
+
+/** What an error of the connection means. Bugs come back as they are. */
+export function interrupted(
+  url: URL,
+  cause: unknown,
+  deadline: Deadline,
+  stage: 'connection' | 'truncated',
+): unknown {
+  if (cause instanceof SaveError) return cause;
+  const refused = refusalIn(cause);
+  if (refused !== undefined) return new SaveError(forbidden(url, refused.message, cause));
+  if (deadline.signal.aborted) {
+    const { reason } = deadline.signal;
+    if (!(reason instanceof TimedOut)) return new SaveError(aborted(cause));
+    return new SaveError({
+      code: 'download.connection',
+      class: 'retry',
+      message: `The download of ${shownLink(url)} was given up: ${reason.message}.`,
+      cause: reason,
+    });
+  }
+  if (!(cause instanceof Error) || !('code' in cause)) return cause;
+  return new SaveError({
+    code: `download.${stage}`,
+    class: 'retry',
+    message:
+      stage === 'truncated'
+        ? `The file at ${shownLink(url)} broke off (${cause.message}).`
+        : `${shownLink(url)} could not be reached (${cause.message || String(cause.code)}).`,
+    cause,
+  });
+}
+
+/** Node joins the failures of several addresses in one AggregateError. */
+function refusalIn(failure: unknown): AddressRefused | undefined {
+  if (failure instanceof AddressRefused) return failure;
+  if (!(failure instanceof Error)) return undefined;
+  const inner: readonly unknown[] = failure instanceof AggregateError ? failure.errors : [failure.cause];
+  return inner.map((error) => (error === failure ? undefined : refusalIn(error))).find(Boolean);
+}
+
+/** Any status without a file. `now`: Unix ms, which a date to wait for is told from. */
+export function refusedStatus(
+  url: URL,
+  status: number,
+  retryAfter: string | string[] | undefined,
+  now: number,
+): SaveFailure {
+  const wait = retryAfterMs(retryAfter, now);
+  const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+  const link = shownLink(url);
+  if ([401, 403, 404, 410].includes(status)) {
+    const message = `${link} was refused with ${status}: the link has probably expired.`;
+    return { ...base, code: 'download.refused', class: 'fresh-link', message };
+  }
+  const kind = status === 429 ? 'throttle' : isPassing(status) ? 'retry' : 'permanent';
+  return { ...base, code: 'download.status', class: kind, message: `${link} was answered with ${status}.` };
+}
+
+/** 204 and 206 answer a question that was not asked: some caches do it while they fill. */
+const isPassing = (status: number): boolean => status >= 500 || [204, 206, 408, 425].includes(status);
+
+/** RFC 9110, 10.2.3: seconds or a date. */
+function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
