@@ -1,7 +1,7 @@
 import type { MatrixDraft } from './matrix.ts';
 import type { Axis } from './pipeline.ts';
 import type { Reports } from './reports.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 
 /**
  * Warns of axes that no request uses: their cells ask for the same thing. Known from the templates, without looking

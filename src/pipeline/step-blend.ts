@@ -1,8 +1,8 @@
 import { isText, member, type SourceNode } from './node.ts';
 import type { BranchAddress, PathSegment, Selector } from './pipeline.ts';
 import type { Reports } from './reports.ts';
+import type { StepDraft } from './step-draft.ts';
 import { imagesOf } from './step-images.ts';
-import type { StepDraft } from './step-read.ts';
 
 /** How many of something there will be: from `least` to `most`. */
 interface Count {

@@ -2,7 +2,7 @@ import { listing, suggestion } from './near.ts';
 import type { BranchAddress, PathSegment, Selector } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import { globMatches } from './selector-glob.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 
 const isWildcard = ({ alternatives }: Selector): boolean =>
   alternatives.some(({ kind }) => kind === 'wildcard');

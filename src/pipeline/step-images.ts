@@ -3,7 +3,7 @@ import type { FileCheck } from './file-check.ts';
 import { hasTags } from './liquid.ts';
 import { isText, member, type SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
-import type { ImageUse, StepDraft } from './step-read.ts';
+import type { ImageUse, StepDraft } from './step-draft.ts';
 
 /** All steps of the pipeline by their names. */
 type Steps = ReadonlyMap<string, StepDraft>;

@@ -5,7 +5,7 @@ import { entriesOf, isText, member, type SourceEntry, type SourceNode, toValue }
 import type { Selector } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import { scalarLocator } from './scalar-text.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 import { WrittenNumber } from './value.ts';
 
 /** Buttons that are pressed as one, with what their windows are answered by. */

@@ -1,7 +1,7 @@
 import type { Position } from './diagnostic.ts';
 import { suggestion } from './near.ts';
 import type { Reports } from './reports.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 
 /** One reason why a step waits for another. */
 interface Edge {

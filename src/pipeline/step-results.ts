@@ -4,7 +4,7 @@ import { usageMembers } from './kinds.ts';
 import { suggestion } from './near.ts';
 import { member, toValue } from './node.ts';
 import type { Reports } from './reports.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 import type { StepUse } from './template.ts';
 import { isMapping } from './value.ts';
 

@@ -6,7 +6,7 @@ import { checkNativeKeys } from './native-keys.ts';
 import { isText, member, type SourceMapping, type SourceNode, toValue } from './node.ts';
 import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 import { checkThinking } from './step-thinking.ts';
 
 /** Reports what is wrong with a generate or chat step by itself, beyond the schema. */

@@ -4,7 +4,7 @@ import { modelThinking } from './model-generation.ts';
 import { member, type SourceMapping, type SourceNode } from './node.ts';
 import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 import { TemplateError, type TemplateScope, type TemplateTree } from './template.ts';
 import { modelsEntry, readWish, type ThinkingField, type ThinkingWish, thinkingMistake } from './thinking.ts';
 import { isTemplate, renderTree, treeSteps, treeVariables } from './tree.ts';

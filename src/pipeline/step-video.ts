@@ -1,6 +1,6 @@
 import { member, type SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
-import type { StepDraft } from './step-read.ts';
+import type { StepDraft } from './step-draft.ts';
 import { renderValue } from './value.ts';
 
 /** Reports a video step that extends what is no video. */
