@@ -62,3 +62,7 @@ export interface Citation {
 /** The text of a candidate. */
 export const visibleText = ({ parts }: Pick<Candidate, 'parts'>): string =>
   parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+
+/** A value as a reader would put it, cut to what a text may quote of it. */
+export const plain = (value: unknown): string =>
+  (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 2_000);

@@ -1,14 +1,22 @@
 import { Random } from '../draw/scene/random.ts';
-import { type AnswerPart, type Candidate, type Finish, type TextAnswer, visibleText } from './answer.ts';
+import {
+  type AnswerPart,
+  type Candidate,
+  type Finish,
+  plain,
+  type TextAnswer,
+  visibleText,
+} from './answer.ts';
 import { type Ask, questionOf, responsesOf, type Turn, textOf } from './ask.ts';
-import { canonical } from './digest.ts';
+import { cachedTokens, promptTokens, toolTokens } from './ask-tokens.ts';
+import { fit } from './fit.ts';
 import { valueFor } from './json/value.ts';
 import { isMarked, type TextMarks, withoutMarks } from './marks.ts';
 import { refuse, type Understood } from './problem.ts';
 import { type Occasion, sayText } from './say/prose.ts';
 import { type Sight, seeImage } from './see/sight.ts';
 import { thoughtSummary, thoughtTokens } from './think.ts';
-import { addTokens, countTokens, firstTokens, imageTokens, type ModalTokens, type Usage } from './tokens.ts';
+import { addTokens, type Usage } from './tokens.ts';
 import { callsOf } from './tools/calls.ts';
 import { codeParts } from './tools/code.ts';
 import { groundingOf } from './tools/grounding.ts';
@@ -25,9 +33,6 @@ export interface Composing {
   ) => Promise<Buffer>;
 }
 
-/** Tokens of an image that is made, by its size (protocol.md 5.2). */
-const paintedTokens = { 1: 1120, 2: 1120, 4: 2000 } as const;
-
 /** Makes the answer to a request: it depends on the request alone. */
 export async function composeAnswer(ask: Ask, making: Composing): Promise<Understood<TextAnswer>> {
   const { marks } = making;
@@ -36,8 +41,7 @@ export async function composeAnswer(ask: Ask, making: Composing): Promise<Unders
   const question = questionOf(ask);
   const asked = textOf(question.parts);
   const prompt = promptTokens(ask, seen.value);
-  const cached: ModalTokens =
-    ask.cachedContent === undefined ? {} : { TEXT: 1024 + ((countTokens(ask.cachedContent) * 64) % 4096) };
+  const cached = cachedTokens(ask);
   const before = { prompt: addTokens(prompt, cached), cached };
   if (isMarked(asked, marks.blockedMark)) {
     const usage = { ...before, candidates: {}, thoughts: 0, tool: {} };
@@ -147,47 +151,6 @@ function textFor(ask: Ask, occasion: Occasion, asked: string, index: number, mar
   return isMarked(asked, marks.notJsonMark) ? `Here is the JSON: ${text.slice(0, -1)},` : text;
 }
 
-/** Stop sequences first, then what there is room for. */
-function fit(
-  parts: readonly AnswerPart[],
-  ask: Ask,
-  room: number,
-): Pick<Candidate, 'parts' | 'finish' | 'tokens'> {
-  const kept: AnswerPart[] = [];
-  let tokens: ModalTokens = {};
-  let left = room;
-  const end = (finish: Finish): Pick<Candidate, 'parts' | 'finish' | 'tokens'> => ({
-    parts: kept,
-    finish,
-    tokens,
-  });
-  for (const part of parts) {
-    if (part.kind === 'text') {
-      const stop = Math.min(
-        ...ask.stops
-          .filter((word) => word !== '' && part.text.includes(word))
-          .map((word) => part.text.indexOf(word)),
-      );
-      const text = Number.isFinite(stop) ? part.text.slice(0, stop) : part.text;
-      const count = countTokens(text);
-      const fitting = count > left ? firstTokens(text, left) : text;
-      tokens = addTokens(tokens, { TEXT: Math.min(count, left) });
-      if (fitting !== '') kept.push({ kind: 'text', text: fitting });
-      if (count > left) return end('MAX_TOKENS');
-      left -= count;
-      if (Number.isFinite(stop)) return end('STOP');
-    } else {
-      const image = part.kind === 'image';
-      const count = image ? paintedTokens[ask.image?.scale ?? 1] : countTokens(plain(part));
-      if (count > left) return end('MAX_TOKENS');
-      left -= count;
-      tokens = addTokens(tokens, image ? { IMAGE: count } : { TEXT: count });
-      kept.push(part);
-    }
-  }
-  return end('STOP');
-}
-
 /** Now and then a part of a text is found elsewhere. */
 function citationsOf(ask: Ask, text: string, random: Random): Candidate['citations'] {
   if (ask.json !== undefined || text.length < 80 || !random.chance(0.15)) return [];
@@ -202,53 +165,6 @@ function citationsOf(ask: Ask, text: string, random: Random): Candidate['citatio
   ];
 }
 
-/** What a request's own content counts. */
-function promptTokens(ask: Ask, seen: ReadonlyMap<Buffer, Sight>): ModalTokens {
-  let sum: ModalTokens = { TEXT: countTokens(ask.system) };
-  for (const { name, description, schema } of ask.functions) {
-    sum = addTokens(sum, { TEXT: countTokens(`${name} ${description} ${canonical(schema)}`) });
-  }
-  for (const part of ask.turns.flatMap(({ parts }) => parts)) {
-    switch (part.kind) {
-      case 'text':
-        sum = addTokens(sum, { TEXT: countTokens(part.text) });
-        break;
-      case 'call':
-        sum = addTokens(sum, { TEXT: countTokens(`${part.name} ${canonical(part.args)}`) });
-        break;
-      case 'response':
-        sum = addTokens(sum, { TEXT: countTokens(`${part.name} ${canonical(part.response)}`) });
-        break;
-      case 'image': {
-        const { width = 0, height = 0 } = seen.get(part.bytes) ?? {};
-        sum = addTokens(sum, { IMAGE: imageTokens(width, height) });
-        break;
-      }
-      case 'file':
-        sum = addTokens(sum, fileTokens(part.mime, part.bytes));
-        break;
-    }
-  }
-  return sum;
-}
-
-function fileTokens(mime: string, bytes: number): ModalTokens {
-  const count = Math.max(258, Math.ceil(bytes / 1000));
-  if (mime.startsWith('audio/')) return { AUDIO: count };
-  if (mime.startsWith('video/')) return { VIDEO: count };
-  return mime.startsWith('image/') ? { IMAGE: 258 } : { DOCUMENT: count };
-}
-
-/** What tools read for the answer: search results, and the output of code that goes back to the model. */
-function toolTokens(ask: Ask, candidates: readonly Candidate[]): ModalTokens {
-  let count = 0;
-  for (const { grounding, parts } of candidates) {
-    count += 48 * (grounding?.groundingChunks.length ?? 0);
-    for (const part of parts) if (part.kind === 'output') count += countTokens(part.output) + 12;
-  }
-  return count === 0 || (!ask.search && ask.maps === undefined && !ask.code) ? {} : { TEXT: count };
-}
-
 async function sightsOf(turns: readonly Turn[]): Promise<Understood<ReadonlyMap<Buffer, Sight>>> {
   const seen = new Map<Buffer, Sight>();
   for (const part of turns.flatMap(({ parts }) => parts)) {
@@ -259,7 +175,3 @@ async function sightsOf(turns: readonly Turn[]): Promise<Understood<ReadonlyMap<
   }
   return { ok: true, value: seen };
 }
-
-/** A value as a reader would put it. */
-const plain = (value: unknown): string =>
-  (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 2_000);
