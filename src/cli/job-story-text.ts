@@ -1,6 +1,8 @@
 import type { JobError } from '../plan/job.ts';
 import { pressNames } from '../plan/price.ts';
-import type { JobMention, JobStory } from './job-story.ts';
+import { imageRows } from './image-story.ts';
+import { type JobMention, slotWords } from './job-mention.ts';
+import type { JobStory } from './job-story.ts';
 import { counted, money, size } from './progress/amounts.ts';
 import { cut, printable } from './progress/printable.ts';
 import { tokenWords } from './progress/token-words.ts';
@@ -73,28 +75,22 @@ function askedWords({ asked }: JobStory): string {
   return `cell ${asked.cell}, ${slotWords(asked)}; ${why}`;
 }
 
-/** `grid/U1/Vary (Strong)` */
-const slotWords = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
-  printable(branch === '' ? step : `${step}/${branch}`);
-
 function mentionWords({ job, cell, step, branch, status, taskId }: JobMention): string {
   if (cell === undefined || step === undefined || status === undefined) return `${job}  not on record`;
   const task = taskId === undefined ? '' : `, task ${printable(taskId)}`;
   return `${job}  cell ${cell}, ${slotWords({ step, branch: branch ?? '' })}: ${places[status]}${task}`;
 }
 
-function requestRows({ request, prompt, speed, pressed }: JobStory): readonly Row[] {
+function requestRows(story: JobStory): readonly Row[] {
+  const { request, prompt, speed, pressed } = story;
   const { prompt: _prompt, ...fields } = request.fields;
-  const others = Object.entries({
-    ...fields,
-    ...('images' in request && request.images !== undefined ? { images: request.images } : {}),
-    ...request.extra,
-  });
+  const others = Object.entries({ ...fields, ...request.extra });
   return [
     ['asks for', request.kind === 'click' ? `a click on ${pressWords(request.press)}` : request.kind],
     ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
     // Of a click it is that of what it continues.
     ...(prompt === undefined ? [] : [['prompt', printable(prompt)] as const]),
+    ...imageRows(story),
     ...others.map(([name, value]): Row => ['with', printable(`${name}: ${JSON.stringify(value)}`)]),
     ...(speed === undefined ? [] : [['speed', speed] as const]),
   ];

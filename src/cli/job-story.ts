@@ -13,21 +13,13 @@ import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import type { Commands } from './go-on.ts';
+import { type ImageStory, imageStory } from './image-story.ts';
 import { adviceFor, type NextStep, nextSteps } from './job-advice.ts';
+import { type JobMention, mention } from './job-mention.ts';
 import { textStory } from './text-story.ts';
 
-/** Another job, as the story of one names it. Only the key, where the state has no record of it. */
-export interface JobMention {
-  readonly job: string;
-  readonly cell?: number;
-  readonly step?: string;
-  readonly branch?: string;
-  readonly status?: JobStatus;
-  readonly taskId?: string;
-}
-
 /** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
-export interface JobStory {
+export interface JobStory extends ImageStory {
   /** Relative to the current folder. */
   readonly directory: string;
   /** A run is on. */
@@ -133,6 +125,7 @@ export function readStory(
     inDoubt: isInDoubt(record, running),
     asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...whyOf(record, state) },
     request: record.request,
+    ...imageStory(record, state),
     ...(prompt === undefined ? {} : { prompt }),
     ...(record.speed === undefined ? {} : { speed: record.speed }),
     ...(record.pressed === undefined ? {} : { pressed: record.pressed }),
@@ -156,13 +149,6 @@ export function readStory(
 }
 
 const iso = (unixMs: number): string => new Date(unixMs).toISOString();
-
-function mention(job: string, record: JobRecord | undefined): JobMention {
-  if (record === undefined) return { job };
-  const { origin, status, taskId } = record;
-  const { cell, step, branch } = origin;
-  return { job, cell, step, branch, status, ...(taskId === undefined ? {} : { taskId }) };
-}
 
 function whyOf(
   { key, origin }: JobRecord,

@@ -1,0 +1,23 @@
+import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { printable } from './progress/printable.ts';
+
+/** Another job, as the story of one names it. Only the key, where the state has no record of it. */
+export interface JobMention {
+  readonly job: string;
+  readonly cell?: number;
+  readonly step?: string;
+  readonly branch?: string;
+  readonly status?: JobStatus;
+  readonly taskId?: string;
+}
+
+export function mention(job: string, record: JobRecord | undefined): JobMention {
+  if (record === undefined) return { job };
+  const { origin, status, taskId } = record;
+  const { cell, step, branch } = origin;
+  return { job, cell, step, branch, status, ...(taskId === undefined ? {} : { taskId }) };
+}
+
+/** `grid/U1/Vary (Strong)` */
+export const slotWords = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
+  printable(branch === '' ? step : `${step}/${branch}`);
