@@ -70,13 +70,12 @@ export type {
   Button,
   JobError,
   JobRecord,
-  JobRequest,
   JobSpec,
   JobStatus,
-  TextRequest,
   TextResult,
   TokenUsage,
 } from './plan/job.ts';
+export type { JobRequest, TextRequest } from './plan/job-request.ts';
 export type { Matrix, TableFacts } from './plan/matrix.ts';
 export { type Plan, preparePlan } from './plan/plan.ts';
 export type { PlanReport, StepReport } from './plan/report.ts';

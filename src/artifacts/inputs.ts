@@ -1,4 +1,4 @@
-import type { MaskShape } from '../plan/job.ts';
+import type { MaskShape } from '../plan/job-request.ts';
 import type { InlineImage } from '../service/text.ts';
 import type { Size } from './formats/format.ts';
 import type { SaveFailure } from './writer.ts';

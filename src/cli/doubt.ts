@@ -1,4 +1,5 @@
-import { isTextKind, type JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { isTextKind } from '../plan/job-request.ts';
 
 /**
  * True for a job whose submission was sent and whose answer nobody waits for any more: one in doubt, and one that a

@@ -1,5 +1,6 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { isTextKind, type JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { isTextKind } from '../plan/job-request.ts';
 import type { ImageService, Task } from '../service/answer.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';

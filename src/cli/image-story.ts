@@ -1,4 +1,5 @@
-import type { ImageSource, JobRecord, MaskSource } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { ImageSource, MaskSource } from '../plan/job-request.ts';
 import type { StateReader } from '../state/store.ts';
 import { type JobMention, mention, slotWords } from './job-mention.ts';
 import { counted } from './progress/amounts.ts';

@@ -1,4 +1,5 @@
-import { isTextKind, type JobRecord, type JobStatus } from '../plan/job.ts';
+import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { isTextKind } from '../plan/job-request.ts';
 import { quoted } from './again.ts';
 import { isInDoubt, waysOut } from './doubt.ts';
 import type { Commands } from './go-on.ts';

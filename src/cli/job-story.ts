@@ -2,12 +2,12 @@ import { relative } from 'node:path';
 import {
   type JobError,
   type JobRecord,
-  type JobRequest,
   type JobStatus,
   knownCost,
   needsOf,
   type TokenUsage,
 } from '../plan/job.ts';
+import type { JobRequest } from '../plan/job-request.ts';
 import { promptOf } from '../plan/request-text.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';

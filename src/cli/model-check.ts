@@ -3,7 +3,7 @@ import type { TemplateTree } from '../pipeline/template.ts';
 import { isTemplate } from '../pipeline/tree.ts';
 import type { Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/choose.ts';
-import { isTextRequest } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Model } from '../service/text.ts';
 import { printable } from './progress/printable.ts';

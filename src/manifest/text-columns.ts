@@ -1,10 +1,5 @@
-import {
-  type Artifact,
-  isTextRequest,
-  type JobRecord,
-  type TextCandidate,
-  type TokenUsage,
-} from '../plan/job.ts';
+import type { Artifact, JobRecord, TextCandidate, TokenUsage } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { Slot } from '../plan/slot.ts';
 
 /** What the text columns of one row show. */

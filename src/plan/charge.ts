@@ -1,6 +1,7 @@
 import type { Price, Selector, StepKind } from '../pipeline/pipeline.ts';
 import type { Cell } from './cell.ts';
-import { isTextRequest, type JobSpec, type TextRequest } from './job.ts';
+import type { JobSpec } from './job.ts';
+import { isTextRequest, type TextRequest } from './job-request.ts';
 import type { Place } from './place.ts';
 import { answerPrice, pressNames, priceOf, selectorNames } from './price.ts';
 import type { Slot } from './slot.ts';

@@ -1,7 +1,7 @@
 import type { Selection } from './cell.ts';
 import { pressCharge } from './charge.ts';
 import { chosenSteps } from './choose.ts';
-import { isTextKind } from './job.ts';
+import { isTextKind } from './job-request.ts';
 import type { Place } from './place.ts';
 import type { Plan } from './plan.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';

@@ -1,4 +1,5 @@
-import type { EntryRequest, ImageSource, JobError } from './job.ts';
+import type { JobError } from './job.ts';
+import type { EntryRequest, ImageSource } from './job-request.ts';
 
 /**
  * How many images a job makes: a task makes `one`; of a text job it is known when it is done, and undefined before.

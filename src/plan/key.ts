@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Value } from '../pipeline/value.ts';
-import type { JobRequest } from './job.ts';
+import type { JobRequest } from './job-request.ts';
 
 /** Version of the rules below. A new one makes every finished job a stranger, so it changes only with a migration. */
 const identityVersion = 1;

@@ -2,7 +2,8 @@ import type { ButtonWord } from '../pipeline/pipeline.ts';
 import { globMatches } from '../pipeline/selector-glob.ts';
 import { normalName } from '../pipeline/selector-name.ts';
 import { compilePattern, patternSubject } from '../pipeline/selector-pattern.ts';
-import type { Button, Press } from './job.ts';
+import type { Button } from './job.ts';
+import type { Press } from './job-request.ts';
 
 /** What a press finds on a task. */
 export type Found =

@@ -1,6 +1,7 @@
 import type { Price, Selector, StepKind } from '../pipeline/pipeline.ts';
 import { globMatches } from '../pipeline/selector-glob.ts';
-import { isTextKind, type Press, type TextRequest, type TokenUsage } from './job.ts';
+import type { TokenUsage } from './job.ts';
+import { isTextKind, type Press, type TextRequest } from './job-request.ts';
 
 /**
  * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is

@@ -1,7 +1,8 @@
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline/pipeline.ts';
 import type { Template, TemplateScope } from '../pipeline/template.ts';
 import { treeSteps, treeVariables } from '../pipeline/tree.ts';
-import type { ClickRequest, Press, TaskResult } from './job.ts';
+import type { TaskResult } from './job.ts';
+import type { ClickRequest, Press } from './job-request.ts';
 import { requestText } from './key.ts';
 import { findButton, suggestedBy } from './press.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';

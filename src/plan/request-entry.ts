@@ -2,7 +2,7 @@ import type { Step } from '../pipeline/pipeline.ts';
 import type { TemplateScope, TemplateTree } from '../pipeline/template.ts';
 import { treeSteps, treeVariables } from '../pipeline/tree.ts';
 import { countMistake } from './image-count.ts';
-import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from './job.ts';
+import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from './job-request.ts';
 import { requestText } from './key.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 import { renderTaskField } from './request-field.ts';

@@ -1,6 +1,7 @@
 import type { Template, TemplateScope, TemplateTree } from '../pipeline/template.ts';
 import { isTemplate } from '../pipeline/tree.ts';
-import type { ImageSource, JobError } from './job.ts';
+import type { JobError } from './job.ts';
+import type { ImageSource } from './job-request.ts';
 import type { RequestContext } from './request.ts';
 import { notEmpty } from './request-render.ts';
 

@@ -4,7 +4,8 @@ import { TemplateError, type TemplateScope, type TemplateTree } from '../pipelin
 import { renderTree } from '../pipeline/tree.ts';
 import type { Value } from '../pipeline/value.ts';
 import type { ImageFiles } from './image-files.ts';
-import type { JobError, MaskShape, MaskSource } from './job.ts';
+import type { JobError } from './job.ts';
+import type { MaskShape, MaskSource } from './job-request.ts';
 import { isAddress } from './request-images.ts';
 import { decimal, notEmpty } from './request-render.ts';
 

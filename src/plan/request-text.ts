@@ -3,7 +3,8 @@ import { TemplateError, type TemplateScope, type TemplateTree } from '../pipelin
 import { thinkingMistake, wishOf } from '../pipeline/thinking.ts';
 import { isTemplate, treeSteps, treeVariables } from '../pipeline/tree.ts';
 import { isMapping, type Value } from '../pipeline/value.ts';
-import type { TextCall, TextRequest } from './job.ts';
+import type { TextCall } from './job.ts';
+import type { TextRequest } from './job-request.ts';
 import { requestText } from './key.ts';
 import { outlookOf } from './outlook.ts';
 import type { RenderedRequest, RequestContext, RequestOutlook, RequestTemplate } from './request.ts';

@@ -1,7 +1,8 @@
 import type { TemplateScope } from '../pipeline/template.ts';
 import type { ImageCount } from './image-count.ts';
 import type { ImageFiles } from './image-files.ts';
-import type { JobError, JobRequest, Press, TaskResult, TextCall, TextRequest } from './job.ts';
+import type { JobError, TaskResult, TextCall } from './job.ts';
+import type { JobRequest, Press, TextRequest } from './job-request.ts';
 
 /** What a request is made of beside the cell: what is known of other jobs, and of files. */
 export interface RequestContext {

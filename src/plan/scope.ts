@@ -2,7 +2,7 @@ import { TemplateError } from '../pipeline/template.ts';
 import type { Value } from '../pipeline/value.ts';
 import { parseAnswer } from './answer-json.ts';
 import type { Gate } from './gate.ts';
-import { isTextKind } from './job.ts';
+import { isTextKind } from './job-request.ts';
 import type { Resolved } from './resolve.ts';
 
 /** What templates may read of a step, by its name. */

@@ -1,5 +1,5 @@
 import { canonicalJson, isMapping, type Value, WrittenNumber } from '../pipeline/value.ts';
-import type { TextRequest } from './job.ts';
+import type { TextRequest } from './job-request.ts';
 
 /** About how many tokens one text call takes. */
 export interface TokenEstimate {

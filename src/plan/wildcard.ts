@@ -1,5 +1,6 @@
 import type { Selector } from '../pipeline/pipeline.ts';
-import type { Button, JobError, Press } from './job.ts';
+import type { Button, JobError } from './job.ts';
+import type { Press } from './job-request.ts';
 import { offered, wildcardBranch, wildcardMatches } from './press.ts';
 import { textPress } from './request-click.ts';
 

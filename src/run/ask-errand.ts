@@ -3,7 +3,8 @@ import type { ArtifactWriter, SaveFailure } from '../artifacts/writer.ts';
 import { answerChecker } from '../pipeline/answer-schema.ts';
 import { exactJson } from '../pipeline/exact-json.ts';
 import { isLongInteger, type Value } from '../pipeline/value.ts';
-import { isTextRequest, type JobRecord, type TextRequest } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type {
   EarlierTurn,

@@ -1,5 +1,6 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
-import { type Attempt, isTextRequest, type JobError, type JobRecord } from '../plan/job.ts';
+import type { Attempt, JobError, JobRecord } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { ServiceFailure } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import {

@@ -1,12 +1,7 @@
 import { type InputSource, largestInput } from '../artifacts/inputs.ts';
 import { isMapping, type Value } from '../pipeline/value.ts';
-import {
-  type Artifact,
-  type ImageSource,
-  isTextRequest,
-  type JobRecord,
-  type TextRequest,
-} from '../plan/job.ts';
+import type { Artifact, JobRecord } from '../plan/job.ts';
+import { type ImageSource, isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 
 /** One turn of a conversation, its images not read yet. */

@@ -1,4 +1,5 @@
-import { isTextRequest, type JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import { Alarms } from './alarms.ts';
 import { holdsRoom, type Job } from './job.ts';
 import { Line } from './line.ts';

@@ -1,5 +1,5 @@
 import { isMapping, type Value } from '../pipeline/value.ts';
-import type { TextRequest } from '../plan/job.ts';
+import type { TextRequest } from '../plan/job-request.ts';
 
 /** The JSON that a request asks its answer to be; undefined: any text. */
 export interface ExpectedJson {

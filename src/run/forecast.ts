@@ -1,5 +1,6 @@
 import { canonicalJson } from '../pipeline/value.ts';
-import { isTextRequest, type JobRecord, type TokenUsage } from '../plan/job.ts';
+import type { JobRecord, TokenUsage } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import { estimateTokens, type TokenEstimate } from '../plan/tokens.ts';
 import { tokensOf } from './usage.ts';
 

@@ -1,18 +1,17 @@
 import type { SaveAnswer, SaveFailure, TextPiece } from '../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/value.ts';
-import {
-  type Artifact,
-  type Attempt,
-  type Button,
-  isTextRequest,
-  type JobError,
-  type JobRecord,
-  type JobStatus,
-  type TextRequest,
-  type TextResult,
-  type TokenUsage,
+import type {
+  Artifact,
+  Attempt,
+  Button,
+  JobError,
+  JobRecord,
+  JobStatus,
+  TextResult,
+  TokenUsage,
 } from '../plan/job.ts';
+import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 
 /**

@@ -3,13 +3,8 @@ import { answerChecker } from '../pipeline/answer-schema.ts';
 import { withWrittenNumbers } from '../pipeline/exact-json.ts';
 import { cutText } from '../pipeline/terminal-text.ts';
 import { canonicalJson, isMapping, type Value } from '../pipeline/value.ts';
-import {
-  isTextRequest,
-  type JobError,
-  type JobRecord,
-  type TextCandidate,
-  type TextResult,
-} from '../plan/job.ts';
+import type { JobError, JobRecord, TextCandidate, TextResult } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../service/text.ts';
 import { type ExpectedJson, expectedJson, parseAnswer } from './expected.ts';
 import { finishOf } from './finish.ts';

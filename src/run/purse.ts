@@ -1,4 +1,5 @@
-import { isTextRequest, type JobRecord, type TokenUsage } from '../plan/job.ts';
+import type { JobRecord, TokenUsage } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { RunEnd } from './event.ts';
 import type { RunSettings } from './ports.ts';
 import type { Tariff } from './tariff.ts';

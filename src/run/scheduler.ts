@@ -1,4 +1,5 @@
-import { isTextRequest, type JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import { unheard } from './ask.ts';
 import { Desk } from './desk.ts';

@@ -1,7 +1,8 @@
 import { type InputReader, type LoadedImage, largestMask } from '../artifacts/inputs.ts';
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Speed } from '../pipeline/pipeline.ts';
-import { type ImageSource, isTextRequest, type JobRecord, type MaskSource } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
+import { type ImageSource, isTextRequest, type MaskSource } from '../plan/job-request.ts';
 import { suggestedBy } from '../plan/press.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type { Answer, ImageService, SubmitAnswer } from '../service/answer.ts';

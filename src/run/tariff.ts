@@ -1,5 +1,6 @@
 import type { Price } from '../pipeline/pipeline.ts';
-import { isTextRequest, type JobRecord, type TextRequest, type TokenUsage } from '../plan/job.ts';
+import type { JobRecord, TokenUsage } from '../plan/job.ts';
+import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import { answerPrice } from '../plan/price.ts';
 import type { TokenForecast } from './forecast.ts';
 

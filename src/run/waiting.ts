@@ -1,4 +1,4 @@
-import { isTextRequest } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
 import { routeOrder } from './traffic.ts';

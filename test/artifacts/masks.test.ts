@@ -8,7 +8,7 @@ import { createInputReader } from '../../src/artifacts/input-reader.ts';
 import type { InputAnswer, InputReader, LoadedImage, MaskRequest } from '../../src/artifacts/inputs.ts';
 import { drawShapes } from '../../src/artifacts/mask-shapes.ts';
 import { wallClock } from '../../src/cli/clock.ts';
-import type { MaskShape } from '../../src/plan/job.ts';
+import type { MaskShape } from '../../src/plan/job-request.ts';
 import { gallery } from './gallery.ts';
 import { freshFolder } from './places.ts';
 

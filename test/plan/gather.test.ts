@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
 import { chosenSteps } from '../../src/plan/choose.ts';
-import { inputsOf, type JobRequest } from '../../src/plan/job.ts';
+import { inputsOf } from '../../src/plan/job.ts';
+import type { JobRequest } from '../../src/plan/job-request.ts';
 import { identityOf, jobKey } from '../../src/plan/key.ts';
 import { layOut } from '../../src/plan/lay-out.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JobRequest } from '../../src/plan/job.ts';
+import type { JobRequest } from '../../src/plan/job-request.ts';
 import { identityOf, jobKey, keyFromText, requestText, slotId } from '../../src/plan/key.ts';
 
 const fox: JobRequest = { kind: 'imagine', fields: { prompt: 'a fox --v 6.1' } };

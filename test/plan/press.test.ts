@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ButtonWord } from '../../src/pipeline/pipeline.ts';
-import type { Button, Press } from '../../src/plan/job.ts';
+import type { Button } from '../../src/plan/job.ts';
+import type { Press } from '../../src/plan/job-request.ts';
 import { findButton, offered, wildcardBranch, wildcardMatches } from '../../src/plan/press.ts';
 
 const uuid = '0b51b0a3-4f0e-4b8e-9c1d-8f3f0c1a2b3c';

@@ -1,4 +1,5 @@
-import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextRequest } from '../../src/plan/job-request.ts';
 import { openStateForReading } from '../../src/state/state.ts';
 import type { FakeTexts } from './fake-service.ts';
 

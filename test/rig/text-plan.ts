@@ -1,5 +1,6 @@
 import type { Cell } from '../../src/plan/cell.ts';
-import type { JobSpec, TextRequest } from '../../src/plan/job.ts';
+import type { JobSpec } from '../../src/plan/job.ts';
+import type { TextRequest } from '../../src/plan/job-request.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import { textRecord } from './jobs.ts';
 

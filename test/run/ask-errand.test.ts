@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { InputAnswer, InputSource } from '../../src/artifacts/inputs.ts';
 import type { KeepAnswer, KeepRequest } from '../../src/artifacts/writer.ts';
-import type { Artifact, JobRecord, TextRequest } from '../../src/plan/job.ts';
+import type { Artifact, JobRecord } from '../../src/plan/job.ts';
+import type { TextRequest } from '../../src/plan/job-request.ts';
 import { type AskPorts, ask } from '../../src/run/ask-errand.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import { Outgoing } from '../../src/run/outgoing.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Button, Press } from '../../src/plan/job.ts';
+import type { Button } from '../../src/plan/job.ts';
+import type { Press } from '../../src/plan/job-request.ts';
 import type { Job } from '../../src/run/job.ts';
 import { step } from '../../src/run/machine.ts';
 import type { Task } from '../../src/service/answer.ts';

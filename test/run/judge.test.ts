@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JobRecord, TextCall, TextRequest } from '../../src/plan/job.ts';
+import type { JobRecord, TextCall } from '../../src/plan/job.ts';
+import type { TextRequest } from '../../src/plan/job-request.ts';
 import { type Judged, judgeReply } from '../../src/run/judge.ts';
 import { readTextReply } from '../../src/service/text/native-reply.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../src/service/text.ts';

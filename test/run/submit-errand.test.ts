@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InputAnswer, InputSource, MaskRequest } from '../../src/artifacts/inputs.ts';
-import type { EntryRequest, JobRecord, JobRequest } from '../../src/plan/job.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { EntryRequest, JobRequest } from '../../src/plan/job-request.ts';
 import { Outgoing } from '../../src/run/outgoing.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from '../../src/run/submit-errand.ts';
 import type { ImageService } from '../../src/service/answer.ts';

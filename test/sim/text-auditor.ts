@@ -1,4 +1,5 @@
-import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/function-calls.ts';
 import type { RunInput } from '../../src/run/turn.ts';
 import { tokensOf, usageOf } from '../../src/run/usage.ts';

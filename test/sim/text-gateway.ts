@@ -1,4 +1,5 @@
-import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextRequest } from '../../src/plan/job-request.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import type { Answer } from '../../src/service/answer.ts';
 import { connectionFailure } from '../../src/service/classify.ts';

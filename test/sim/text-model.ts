@@ -1,5 +1,6 @@
 import { isMapping } from '../../src/pipeline/value.ts';
-import { isTextRequest, type JobRecord } from '../../src/plan/job.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/function-calls.ts';
 import type { Chance } from './chance.ts';
 import type { AskFault } from './faults.ts';

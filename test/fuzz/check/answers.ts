@@ -1,6 +1,6 @@
 import { answerChecker } from '../../../src/pipeline/answer-schema.ts';
 import type { Value } from '../../../src/pipeline/value.ts';
-import type { TextRequest } from '../../../src/plan/job.ts';
+import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { type JudgedBy, judgeReply } from '../../../src/run/judge.ts';
 import { parseBounded } from '../../../src/service/json.ts';
 import { readChatReply } from '../../../src/service/text/chat-reply.ts';

@@ -2,7 +2,7 @@ import { SaveError } from '../../../src/artifacts/failure.ts';
 import { largestMask } from '../../../src/artifacts/inputs.ts';
 import { MaskMaker } from '../../../src/artifacts/mask-maker.ts';
 import { boxMistake } from '../../../src/pipeline/mask.ts';
-import type { MaskShape } from '../../../src/plan/job.ts';
+import type { MaskShape } from '../../../src/plan/job-request.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { Broken, lawfulText, type Run } from './law.ts';
 

@@ -1,0 +1,101 @@
+import type { ButtonWord, StepKind } from '../pipeline/pipeline.ts';
+import type { Value } from '../pipeline/value.ts';
+
+/** One way to find a button, its template rendered. Plain data: it is part of a job's request. */
+export type Press =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'pattern'; readonly source: string }
+  | { readonly kind: 'word'; readonly word: ButtonWord };
+
+/**
+ * What a job asks the service for: plain JSON, as stored and as hashed. It holds only fields that the pipeline
+ * declares, so that a release that adds a default changes no key.
+ */
+export type JobRequest = ImagineRequest | ClickRequest | EntryRequest | TextRequest;
+
+/** A new image from words, and images beside them. */
+export interface ImagineRequest {
+  readonly kind: 'imagine';
+  /** Declared fields by their pipeline names: `prompt`, and where declared `botType`, `accountFilter`. */
+  readonly fields: Readonly<Record<string, Value>>;
+  /** Image prompts, in order. */
+  readonly images?: readonly ImageSource[];
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/** A button that is pressed on the parent's task. */
+export interface ClickRequest {
+  readonly kind: 'click';
+  /** The first of these that the parent's task offers is pressed. */
+  readonly press: readonly Press[];
+  /**
+   * Declared fields by their pipeline names, which answer a modal: `prompt`, `remix`. Where `remix: true` or a mask answers
+   * it and no prompt is declared, `prompt` is the nearest one above that the pipeline says; absent where there is none.
+   */
+  readonly fields: Readonly<Record<string, Value>>;
+  readonly mask?: MaskSource;
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/** The operations of service.md 4.1 that begin from images. */
+export interface EntryRequest {
+  readonly kind: 'blend' | 'describe' | 'video' | 'edit';
+  /**
+   * Declared fields by their pipeline names, without those that name images. Words are in lower case (`portrait`, `high`),
+   * `batchSize`, `extend` (from 1) and `loop` are no texts, however a template gave them.
+   */
+  readonly fields: Readonly<Record<string, Value>>;
+  /**
+   * In order: blend's `images`, or all that it gathers; describe's and edit's `image`; video's `image`, then its `endImage`;
+   * none of a video that is extended: that is one of its parent's.
+   */
+  readonly images: readonly ImageSource[];
+  readonly mask?: MaskSource;
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/**
+ * Which part of an image is to be repainted. White is repainted, also for `edit`, whose wire wants it transparent
+ * (protocol.md 3); `invert` turns that round.
+ */
+export type MaskSource =
+  /** A PNG file of the size of the image, by its content; where it lies says `JobSpec.files`. */
+  | { readonly sha256: string; readonly invert?: boolean }
+  /** Drawn in the size of the image from boxes in fractions of it: `[x, y, width, height]`. `invert` stands only where true. */
+  | { readonly shapes: readonly MaskShape[]; readonly invert?: boolean };
+
+/** The box around a shape: x, y, width and height in fractions of the image's, from its top left corner. */
+export type MaskShape =
+  | { readonly rectangle: readonly [number, number, number, number] }
+  | { readonly ellipse: readonly [number, number, number, number] };
+
+/** What a text job asks for. The body that is sent is made of it by the service room, which knows the wire's names. */
+export interface TextRequest {
+  readonly kind: 'generate' | 'chat';
+  /**
+   * Declared fields by their pipeline names, rendered, without `images`, `continue`, and what does not determine
+   * the result (`stream`, `accept`): native fields and the short forms alike.
+   */
+  readonly fields: Readonly<Record<string, Value>>;
+  /** What it shows the model, in order: the step's `images`, or all that it gathers. */
+  readonly images?: readonly ImageSource[];
+  /** Key of the job whose turns come before this one's (`continue`). */
+  readonly continues?: string;
+  readonly extra?: Readonly<Record<string, Value>>;
+}
+
+/** An image that a request shows, by what determines its content. */
+export type ImageSource =
+  /** A file, by its content; where it lies says `JobSpec.files`. */
+  | { readonly sha256: string }
+  /** An http(s) address or a data URI, as declared. */
+  | { readonly url: string }
+  /** All images that this job produced, in order. */
+  | { readonly job: string };
+
+/** The kinds of steps whose jobs ask for text. */
+export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
+  kind === 'generate' || kind === 'chat';
+
+/** True for a job whose answer is text: it has no task, takes no room for one, and is never in doubt. */
+export const isTextRequest = (request: JobRequest): request is TextRequest => isTextKind(request.kind);
