@@ -8,7 +8,7 @@ import {
   type TokenUsage,
 } from '../plan/job.ts';
 import type { JobRequest } from '../plan/job-request.ts';
-import { promptOf } from '../plan/request-text.ts';
+import { nearestPrompt } from '../plan/nearest-prompt.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
@@ -94,9 +94,6 @@ export interface JobStory extends ImageStory {
 
 const mostChildren = 100;
 
-/** A chain is as long as its path; this only bounds what a damaged state could do. */
-const longestChain = 1000;
-
 /**
  * Puts together what is known of a job. Every read is short, so that a run that is on is not held up; finding the
  * children reads through all records, page by page.
@@ -115,7 +112,7 @@ export function readStory(
   const cost = knownCost(record);
   const inputs = [...new Set(needsOf(record))].map((input) => mention(input, state.get(input)));
   const { children, more } = childrenOf(key, state);
-  const prompt = nearestPrompt(record, state);
+  const prompt = nearestPrompt(record, (job) => state.get(job));
   const advice = error === undefined ? undefined : adviceFor(error.code, record);
   return {
     directory: relative(io.cwd, directory) || '.',
@@ -157,16 +154,6 @@ function whyOf(
   const keys = state.keysOfSlot(origin.slot);
   const replaces = keys[keys.indexOf(key) - 1];
   return replaces === undefined ? { reason: 'new' } : { reason: 'changed', replaces };
-}
-
-function nearestPrompt(record: JobRecord, state: StateReader): string | undefined {
-  let at: JobRecord | undefined = record;
-  for (let steps = 0; at !== undefined && steps < longestChain; steps += 1) {
-    const prompt = promptOf(at.request.fields);
-    if (prompt !== undefined) return prompt;
-    at = at.parent === undefined ? undefined : state.get(at.parent);
-  }
-  return undefined;
 }
 
 function childrenOf(

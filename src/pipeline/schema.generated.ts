@@ -178,7 +178,7 @@ export type MaskBox = [number | string, number | string, number | string, number
  */
 export type MaskBox1 = [number | string, number | string, number | string, number | string] | string;
 /**
- * true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`. Vary (Region) sends it by itself.
+ * true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`; without one the nearest prompt above answers it, below a button of a describe what that suggested. Vary (Region) sends it by itself.
  */
 export type Remix = boolean;
 /**
@@ -1976,7 +1976,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "remix": {
       "title": "Remix",
-      "description": "true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`. Vary (Region) sends it by itself.",
+      "description": "true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`; without one the nearest prompt above answers it, below a button of a describe what that suggested. Vary (Region) sends it by itself.",
       "type": "boolean"
     },
     "when": {

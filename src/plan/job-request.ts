@@ -30,7 +30,8 @@ export interface ClickRequest {
   readonly press: readonly Press[];
   /**
    * Declared fields by their pipeline names, which answer a modal: `prompt`, `remix`. Where `remix: true` or a mask answers
-   * it and no prompt is declared, `prompt` is the nearest one above that the pipeline says; absent where there is none.
+   * it and no prompt is declared, `prompt` is the nearest one above that the pipeline says; absent where there is none, or
+   * where a describe suggested a nearer one, which is known, and sent, once the button is pressed.
    */
   readonly fields: Readonly<Record<string, Value>>;
   readonly mask?: MaskSource;

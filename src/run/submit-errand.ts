@@ -3,7 +3,7 @@ import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Speed } from '../pipeline/pipeline.ts';
 import type { JobRecord } from '../plan/job.ts';
 import { type ImageSource, isTextRequest, type MaskSource } from '../plan/job-request.ts';
-import { suggestedBy } from '../plan/press.ts';
+import { nearestPrompt } from '../plan/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type { Answer, ImageService, SubmitAnswer } from '../service/answer.ts';
 import type { InlineImage } from '../service/text.ts';
@@ -82,7 +82,8 @@ export async function answerModal(record: JobRecord, ports: SubmitPorts, signal:
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
   const { service, lookup, outgoing } = ports;
   const { taskId } = modal;
-  const { prompt = suggestion(record, lookup) } = request.fields;
+  // What a describe suggested is no part of a request, so it is found here, also above a remix.
+  const { prompt = nearestPrompt(record, lookup) } = request.fields;
   return await ship(outgoing, signal, async (hold) => {
     const mask = await modalMask(record, ports, hold, signal);
     return await service.modal(
@@ -110,13 +111,6 @@ async function modalMask(
   await hold(encoded(largestMask));
   const answer = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);
   return inlined(read(answer));
-}
-
-/** What the button of a describe draws, where the pipeline says nothing else. */
-function suggestion({ pressed, parent }: JobRecord, lookup: RecordLookup): string | undefined {
-  const number = pressed === undefined ? undefined : suggestedBy(pressed);
-  if (number === undefined || parent === undefined) return undefined;
-  return lookup(parent)?.result?.prompts?.[number - 1];
 }
 
 /** Base64 of so many bytes. */

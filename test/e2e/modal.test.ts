@@ -65,6 +65,33 @@ describe('a run of every kind of image work', () => {
   });
 });
 
+/** What a describe suggests is drawn, and varied with the words that it was drawn from. */
+const suggested = `name: killed
+service: { id: fake }
+limits: { tasks: 24, requests: 16 }
+retry: { attempts: 3, base: 5ms, cap: 20ms }
+poll: { min: 5ms, max: 20ms }
+steps:
+  grid:
+    imagine: a fox
+    path: U1
+  words:
+    from: grid/U1
+    describe: { image: parent }
+    path: [prompt 2, { button: V1, remix: true }, U1, { button: Vary (Strong), remix: true }]
+`;
+
+it('the prompt of a describe answers its button and every remix below that, and the manifest tells it', async () => {
+  await using place = await openPlace(suggested);
+  const { code, err } = await place.run();
+  expect(code, err).toBe(0);
+  const prompts = place.service.submits.modals.map(({ body }) => body['prompt']);
+  expect([prompts.length, new Set(prompts).size]).toEqual([3, 1]);
+  expect(prompts[0]).toMatch(/^describe .*, way 2 --ar 1:1$/);
+  const below = (await place.rows()).filter(({ branch = '' }) => branch.includes('prompt 2'));
+  expect(below.map(({ prompt }) => prompt)).toEqual(Array(4).fill(prompts[0]));
+});
+
 /** A variation without anything that could answer a modal. */
 const unanswered = `name: killed
 service: { id: fake }

@@ -210,6 +210,27 @@ describe('the answer to a modal', () => {
     expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
   });
 
+  it('is that prompt too where a remix below such a button has none of its own', async () => {
+    const described = {
+      ...parent,
+      kind: 'describe',
+      result: { buttons: [], prompts: ['a fox', 'a hare'] },
+    } as const;
+    const drawn = clickRecord({
+      key: 'cc33',
+      pressed: { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' },
+      request: { kind: 'click', press: [], fields: {} },
+    });
+    const remix = region({
+      key: 'dd44',
+      parent: 'cc33',
+      request: { kind: 'click', press: [], fields: { remix: true } },
+    });
+    const { ports, sent } = rig([described, drawn]);
+    await answerModal(remix, ports, never);
+    expect(sent[0]?.[1]['prompt']).toBe('a hare');
+  });
+
   it('has the mask that was made before the click, or the click is known to be in vain; a click without one has nothing to be made', async () => {
     const { ports, masks, sent, outgoing } = rig([parent]);
     expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();

@@ -1,0 +1,31 @@
+import type { JobRecord } from './job.ts';
+import { isTextKind } from './job-request.ts';
+import { suggestedBy } from './press.ts';
+import { promptOf } from './request-text.ts';
+import type { RecordLookup } from './slot.ts';
+
+/** A chain is as long as its path; this only bounds what a damaged state could do. */
+const longestChain = 1000;
+
+/**
+ * The prompt that a job is drawn from, by what is on record: its own, or what a describe suggested for its button, else that of
+ * the nearest job above it of which one of the two is known. The buttons of a describe draw what it suggests, not what its own
+ * image was drawn from, and what a text model was asked is no prompt of an image: nothing is looked for above these.
+ */
+export function nearestPrompt(record: JobRecord, lookup: RecordLookup): string | undefined {
+  let at = record;
+  for (let steps = 0; steps < longestChain; steps += 1) {
+    const parent = at.parent === undefined ? undefined : lookup(at.parent);
+    const prompt = promptOf(at.request.fields) ?? suggestion(at, parent);
+    if (prompt !== undefined || parent === undefined) return prompt;
+    if (parent.kind === 'describe' || isTextKind(parent.kind)) return undefined;
+    at = parent;
+  }
+  return undefined;
+}
+
+/** What the button of a describe draws. */
+function suggestion({ pressed }: JobRecord, parent: JobRecord | undefined): string | undefined {
+  const number = pressed === undefined ? undefined : suggestedBy(pressed);
+  return number === undefined ? undefined : parent?.result?.prompts?.[number - 1];
+}
