@@ -5,12 +5,20 @@ import type { ButtonMatch } from './pipeline.ts';
  * What is known of the window (modal) that a button opens, by the name that a pipeline gives it (protocol.md 3 and 4):
  * - `region`: always opens one, which wants a prompt and a mask;
  * - `zoom`: always opens one, which wants a prompt with `--zoom`;
+ * - `manual`: always opens one, which wants a prompt that says how the image moves;
  * - `prompt`: always opens one, which takes a prompt;
  * - `remix`: opens one for a prompt when the click is remixed, or where the service's account always does that;
  * - `none`: opens none;
  * - `unknown`: a template, a wildcard, a pattern, or a button that is not in the table.
  */
-export type ButtonWindow = 'region' | 'zoom' | 'prompt' | 'remix' | 'none' | 'unknown';
+export type ButtonWindow = 'region' | 'zoom' | 'manual' | 'prompt' | 'remix' | 'none' | 'unknown';
+
+/** In the pattern of a customId. A manual animation is known by that alone: no source tells its label. */
+const patterns: readonly (readonly [RegExp, ButtonWindow])[] = [
+  [/inpaint/i, 'region'],
+  [/customzoom/i, 'zoom'],
+  [/manual/i, 'manual'],
+];
 
 const labels: readonly (readonly [RegExp, ButtonWindow])[] = [
   [/^(?:Vary \(Region\)|🖌)$/u, 'region'],
@@ -36,8 +44,7 @@ export function windowOf(match: ButtonMatch): ButtonWindow {
     case 'word':
       return match.word.startsWith('prompt') ? 'prompt' : 'remix';
     case 'pattern':
-      if (/inpaint/i.test(match.source)) return 'region';
-      return /customzoom/i.test(match.source) ? 'zoom' : 'unknown';
+      return patterns.find(([mark]) => mark.test(match.source))?.[1] ?? 'unknown';
     case 'wildcard':
       return 'unknown';
   }

@@ -42,11 +42,23 @@ export function checkModals(step: StepDraft, reports: Reports): void {
 const given = ({ node }: Press, key: 'prompt' | 'mask' | 'remix'): SourceEntry | undefined =>
   node?.kind === 'mapping' ? node.entries.get(key) : undefined;
 
+/** Windows that take no answer without a prompt: what it is to say, and what to write. */
+const wanted: readonly { readonly window: ButtonWindow; readonly wants: string; readonly example: string }[] =
+  [
+    {
+      window: 'region',
+      wants: 'what to paint there',
+      example: 'prompt: a red scarf, mask: masks/neck.png',
+    },
+    { window: 'zoom', wants: 'the prompt with --zoom', example: 'prompt: "a fox --zoom 1.5"' },
+    { window: 'manual', wants: 'how the image moves', example: 'prompt: it turns its head' },
+  ];
+
 function checkWanted(selector: Selector, press: Press, reports: Reports): void {
   const windows = new Set(selector.alternatives.map(windowOf));
-  const isRegion = windows.has('region');
-  if (!isRegion && !windows.has('zoom')) return;
-  const example = isRegion ? 'prompt: a red scarf, mask: masks/neck.png' : 'prompt: "a fox --zoom 1.5"';
+  const found = wanted.find(({ window }) => windows.has(window));
+  if (found === undefined) return;
+  const { wants, example } = found;
   const hint =
     press.where === 'step'
       ? `Write beside click: ${example}`
@@ -54,12 +66,11 @@ function checkWanted(selector: Selector, press: Press, reports: Reports): void {
   const what = `"${selector.name}" opens a window`;
   const prompt = given(press, 'prompt');
   if (prompt === undefined) {
-    const wants = isRegion ? 'what to paint there' : 'the prompt with --zoom';
     reports.error('modal.prompt', selector.position, `${what} that wants ${wants}.`, hint);
   } else if (windows.has('zoom')) {
     checkZoom(prompt.value, reports);
   }
-  if (isRegion && given(press, 'mask') === undefined) {
+  if (windows.has('region') && given(press, 'mask') === undefined) {
     reports.error('modal.mask', selector.position, `${what} that wants a mask of what to repaint.`, hint);
   }
 }
@@ -100,7 +111,7 @@ function checkUseless(press: Press, reports: Reports): void {
   const names = press.selectors.map(({ name }) => `"${name}"`).join(', ');
   const [prompt, mask, remix] = [given(press, 'prompt'), given(press, 'mask'), given(press, 'remix')];
   const isRemixed = remix?.value.kind === 'scalar' && remix.value.value === true;
-  if (mask !== undefined && all('zoom', 'prompt', 'remix', 'none')) {
+  if (mask !== undefined && all('zoom', 'manual', 'prompt', 'remix', 'none')) {
     const message = `${names} takes no mask.`;
     reports.warning('modal.unused', mask.keySpan, message, 'Vary (Region) does.');
   }

@@ -92,6 +92,42 @@ it('the prompt of a describe answers its button and every remix below that, and 
   expect(below.map(({ prompt }) => prompt)).toEqual(Array(4).fill(prompts[0]));
 });
 
+/** protocol.md 4 names the customId of a manual animation, and no label. */
+const byHand = (answer: string): string => `name: killed
+service: { id: fake }
+limits: { tasks: 24, requests: 16 }
+retry: { attempts: 3, base: 5ms, cap: 20ms }
+poll: { min: 5ms, max: 20ms }
+steps:
+  grid:
+    imagine: a fox
+    path: [U1, { button: "/::video::.*::manual$/"${answer} }, U2]
+`;
+
+describe('a manual animation', () => {
+  it.each([21, 1] as const)('is answered with the prompt beside its button: code %i', async (modalCode) => {
+    await using place = await openPlace(byHand(', prompt: it runs'), { manualAnimation: true, modalCode });
+    const { code, err } = await place.run();
+    expect(code, err).toBe(0);
+    const { modals, all } = place.service.submits;
+    expect(modals.map(({ body }) => body['prompt'])).toEqual(['it runs']);
+    expect(modals[0]?.body).not.toHaveProperty('maskBase64');
+    expect(all.map(({ body }) => body['enableRemix'])).toEqual(Array(4).fill(undefined));
+    const films = (await place.rows()).filter(({ mime }) => mime === 'video/mp4');
+    expect(films.map(({ prompt, output }) => [prompt, output])).toEqual([
+      ...['1', '2', '3', '4'].map((output) => ['it runs', output]),
+      ['it runs', '1'],
+    ]);
+  });
+
+  it('without a prompt is a mistake of the pipeline, and nothing is asked for', async () => {
+    await using place = await openPlace(byHand(''), { manualAnimation: true });
+    const { code, err } = await place.run();
+    expect([code, place.service.count('imagine')]).toEqual([2, 0]);
+    expect(err).toContain('modal.prompt');
+  });
+});
+
 /** A variation without anything that could answer a modal. */
 const unanswered = `name: killed
 service: { id: fake }

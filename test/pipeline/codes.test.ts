@@ -278,6 +278,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [path('U1 → ⟦Custom Zoom?')],
     [path('[U1, { button: ⟦Custom Zoom }]')],
     [path('[U1, ⟦Custom Zoom]')],
+    [path('[U1, { button: ⟦/video::.*::manual$/ }]')],
   ],
   'modal.mask': [
     [`${head}  b: { from: grid/U1, click: ⟦Vary (Region), prompt: p }\n`],
@@ -300,6 +301,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [path('[{ button: U1..U4, ⟦prompt: p }]')],
     [path('[{ button: Upscale (Subtle) | Upscale (2x), ⟦remix: true }]')],
     [path('[{ button: V1, ⟦mask: m.png }]'), { 'm.png': '' }],
+    [path('[{ button: /video.*manual/, prompt: p, ⟦mask: m.png }]'), { 'm.png': '' }],
     [
       `${head}  b: { from: grid/U1, click: Custom Zoom, prompt: p --zoom 2, ⟦mask: m.png }\n`,
       { 'm.png': '' },

@@ -23,6 +23,7 @@ describe('a button that opens a window', () => {
     ['a label that nobody knows', 'click: Blur, prompt: p, mask: m.png'],
     ['a wildcard', 'click: U*, prompt: p, mask: m.png'],
     ['an alternative that is not known', 'click: U1 | Blur, prompt: p, mask: m.png'],
+    ['a manual animation', 'click: /video.*manual/, prompt: p'],
     ['a suggestion of a describe', 'click: prompt 1, prompt: p'],
     ['a suggestion as it is', 'click: prompt 1'],
   ])('%s', async (_name, fields) => {

@@ -259,7 +259,8 @@ export class FakeGateway implements FakeSubmits {
   }
 
   #buttonsOf({ pressed, number, generation, films, kind }: FakeTask): FakeButton[] {
-    const makes = { films, describes: kind === 'describe' };
+    const { manualAnimation: manual = false } = this.#options;
+    const makes = { films, describes: kind === 'describe', manual };
     return buttonsAfter(pressed, number, this.#words.prefix, generation, makes);
   }
 

@@ -31,6 +31,8 @@ export interface FakeGatewayOptions {
   readonly modalLingers?: boolean;
   /** Every variation, reroll, pan and animation opens a modal, as of an account with Remix on. Default: only with enableRemix. */
   readonly remix?: boolean;
+  /** An upscaled image can be animated by hand too (protocol.md 4, which does not say where, nor by what label). Default false. */
+  readonly manualAnimation?: boolean;
   /** Tasks can be listed, all of them or by id (protocol.md 3). Default true. */
   readonly listing?: boolean;
   /** What the models say. Default: what follows from the request. */

@@ -135,7 +135,7 @@ const describeButtons = (prefix: string): FakeButton[] => [
 
 /** How many films a button makes. */
 export const filmsOf = ({ customId }: FakeButton): number =>
-  /::video_virtual_upscale::/.test(customId) ? 1 : /::animate_/.test(customId) ? 4 : 0;
+  /::video_virtual_upscale::/.test(customId) ? 1 : /::(?:animate_|video::)/.test(customId) ? 4 : 0;
 
 /** What a task offers: one image after an upscale (without a second upscale after a second), films, prompts, else a grid. */
 export function buttonsAfter(
@@ -143,12 +143,15 @@ export function buttonsAfter(
   task: number,
   prefix: string,
   generation = 0,
-  { films = 0, describes = false } = {},
+  { films = 0, describes = false, manual = false } = {},
 ): FakeButton[] {
   const id = pressed?.customId ?? '';
   if (describes) return describeButtons(prefix);
   if (films > 0) return filmButtons(films, task, prefix, generation);
-  if (id.includes('::upsample::')) return upscaledButtons(task, prefix, generation);
+  if (id.includes('::upsample::')) {
+    const byHand = button(`${prefix}::JOB::video::1::${jobId(task, generation)}::manual`, 'By hand', '🎞️');
+    return [...upscaledButtons(task, prefix, generation), ...(manual ? [byHand] : [])];
+  }
   if (id.includes('::upsample_')) {
     return upscaledButtons(task, prefix, generation).filter((b) => !/upsample_|pan_/.test(b.customId));
   }
@@ -157,5 +160,5 @@ export function buttonsAfter(
 
 /** Clicks that wait for a modal (service.md 2.3, protocol.md 3). @param remix the click, or the account, asks for Remix */
 export const wantsModal = ({ customId }: Pick<FakeButton, 'customId'>, remix = false): boolean =>
-  /::(Inpaint|CustomZoom|PicReader::\d)(::|$)/.test(customId) ||
+  /::(Inpaint|CustomZoom|PicReader::\d|manual)(::|$)/.test(customId) ||
   (remix && /::(variation|low_variation|high_variation|reroll|pan_[a-z]+|animate_[a-z_]+)::/.test(customId));
