@@ -114,8 +114,12 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
       return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
     case 'fresh-link':
       return failedSave(job, error, wantFresh(job), failure.retryAfterMs ?? 0, context);
-    case 'retry':
-      return failedSave(job, error, wantFile(job), failure.retryAfterMs ?? 0, context);
+    case 'retry': {
+      // Once is chance. What fails again may be a link to where nobody gets from here, to which the service gives a better
+      // one when it is asked again (protocol.md 6.3, no. 6).
+      const again = job.misses === 0 ? wantFile(job) : wantFresh(job);
+      return failedSave(job, error, again, failure.retryAfterMs ?? 0, context);
+    }
   }
 }
 

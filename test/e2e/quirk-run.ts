@@ -92,6 +92,7 @@ export const mixedFaults = [
   'fetch:reset-after:2%',
   'fetch:truncate:1.5%',
   'fetch:link=expired:1%',
+  'fetch:link=foreign:1%',
   'fetch:link=missing:0.5%',
   'fetch:status=PAUSED:2%',
   'list-by-condition:503:3%',

@@ -364,6 +364,33 @@ describe('an image that is brought in', () => {
     expect(fresh.record.result?.imageUrl).toBe('https://i/2');
   });
 
+  it('asks for the same link once more, and then for a fresh one before each try (protocol.md 6.3, no. 6)', () => {
+    const nextOf = ({ want }: Job): unknown => (want.kind === 'wait' ? want.next : want);
+    const save = (url: string) => ({ kind: 'save', source: { url, media: 'image' }, output: 1 });
+    const look = { kind: 'fetch', taskId: 'T9', why: 'link' };
+    const linked = (from: Job, imageUrl: string): Job =>
+      step(
+        from,
+        {
+          type: 'fetched',
+          why: 'link',
+          answer: { ok: true, value: task({ state: 'success', status: 'SUCCESS', imageUrl, buttons }) },
+        },
+        context(),
+      ).job;
+    const once = saved('retry');
+    expect(nextOf(once)).toEqual(save('https://i/1'));
+    let now = saved('retry', once);
+    for (let n = 2; n < 6; n++) {
+      expect(nextOf(now)).toEqual(look);
+      now = linked(now, `https://i/${n}`);
+      expect(nextOf(now)).toEqual(save(`https://i/${n}`));
+      now = saved('retry', now);
+    }
+    // However many links it is given, the tries are those of one file.
+    expect([now.record.status, now.record.error?.code]).toEqual(['failed', 'download.retry']);
+  });
+
   it('gives up after the tries, its result kept, so that a retry only brings it in', () => {
     let now = saving();
     for (let n = 0; n < 6; n++) now = saved('retry', now);

@@ -63,6 +63,28 @@ describe('a task with several files', () => {
     const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
     expect([record?.artifacts.length, refused]).toEqual([4, 2]);
   });
+
+  it('asks for fresh links when one leads nowhere twice, and fetches every other file once', async () => {
+    const asked: string[] = [];
+    let unreached = 0;
+    const { run, store } = await world(film, {
+      ...films,
+      onFetch: () => {
+        asked.push('look');
+        return undefined;
+      },
+      onSave: (_, __, output) => {
+        asked.push(`file ${output}`);
+        return output === 3 && ++unreached <= 2
+          ? { ok: false, error: { code: 'download.connection', class: 'retry', message: 'not found' } }
+          : undefined;
+      },
+    });
+    run();
+    const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
+    expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
+    expect(asked.slice(-7)).toEqual(['file 1', 'file 2', 'file 3', 'file 3', 'look', 'file 3', 'file 4']);
+  });
 });
 
 describe('a describe', () => {
