@@ -63,11 +63,31 @@ export function notWanted(
   }
   // A page that says that the link has expired, or asks for a proof: a fresh link may lead past it.
   if (/^<(!doctype html|html|head|body|!--)/i.test(text)) return failure('a web page', 'fresh-link');
-  if (/^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]+$/u.test(text) && !text.includes('\uFFFD')) {
+  if (isPlainText(text)) {
     return failure(`a text (${shownWords(text)})`, 'retry');
   }
   return failure('a file of another kind', 'permanent');
 }
+
+/**
+ * What the whole body of a refusal says: the words of its JSON, or its plain text. Pages say nothing in one line.
+ *
+ * @param mask takes secrets out of words before they are cut
+ */
+export function wordsOfRefusal(body: Buffer, mask: (text: string) => string): string | undefined {
+  const text = body
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
+  const isJson = /^[{[]/.test(text);
+  if (!isJson && !isPlainText(text)) return undefined;
+  const words = shownWords(mask(isJson ? wordsOfJson(text) : text));
+  // A gateway hands on what a server behind it said as `{"error":"<body>"}` (protocol.md 2.2), which may be a page.
+  return words.startsWith('<') || !/[\p{L}\p{N}]/u.test(words) ? undefined : words;
+}
+
+const isPlainText = (text: string): boolean =>
+  /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]+$/u.test(text) && !text.includes('\uFFFD');
 
 /** The words in a JSON error, whatever its shape; the start of it where there are none. */
 function wordsOfJson(text: string): string {

@@ -60,23 +60,37 @@ function refusalIn(failure: unknown): AddressRefused | undefined {
   return inner.map((error) => (error === failure ? undefined : refusalIn(error))).find(Boolean);
 }
 
+/** An answer that holds no file. */
+interface Refusal {
+  readonly status: number;
+  /** As it came. */
+  readonly retryAfter: string | string[] | undefined;
+  /** What its body says, fit to be shown. */
+  readonly words: string | undefined;
+}
+
 /** Any status without a file. `now`: Unix ms, which a date to wait for is told from. */
-export function refusedStatus(
-  url: URL,
-  status: number,
-  retryAfter: string | string[] | undefined,
-  now: number,
-): SaveFailure {
+export function refusedStatus(url: URL, { status, retryAfter, words }: Refusal, now: number): SaveFailure {
   const wait = retryAfterMs(retryAfter, now);
   const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   const link = shownLink(url);
-  if ([401, 403, 404, 410].includes(status)) {
-    const message = `${link} was refused with ${status}: the link has probably expired.`;
+  if (isRefusal(status)) {
+    const why = words === undefined ? ': the link has probably expired' : ` (${words})`;
+    const message = `${link} was refused with ${status}${why}.`;
     return { ...base, code: 'download.refused', class: 'fresh-link', message };
   }
   const kind = status === 429 ? 'throttle' : isPassing(status) ? 'retry' : 'permanent';
-  return { ...base, code: 'download.status', class: kind, message: `${link} was answered with ${status}.` };
+  const said = words === undefined ? '' : ` (${words})`;
+  return {
+    ...base,
+    code: 'download.status',
+    class: kind,
+    message: `${link} was answered with ${status}${said}.`,
+  };
 }
+
+/** 400: what image routes say of a task that they do not know, or not yet (protocol.md 2.2). */
+const isRefusal = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);
 
 /** 204 and 206 answer a question that was not asked: some caches do it while they fill. */
 const isPassing = (status: number): boolean => status >= 500 || [204, 206, 408, 425].includes(status);

@@ -2,13 +2,14 @@ import { type Dispatcher, request } from 'undici';
 import { secretMask } from '../service/secrets.ts';
 import type { AddressRule } from './address.ts';
 import { type Arrival, arrival } from './arrival.ts';
+import { wordsLength, wordsOfRefusal } from './content.ts';
 import type { Deadline } from './deadline.ts';
 import { fail, shownLink, shownWords } from './failure.ts';
 import { forbidden, holdsSecret, interrupted, refusedStatus } from './link-failure.ts';
 
 /** Hops that a link may take; links to images take one or two. */
 const mostRedirects = 5;
-/** Of a body that is not wanted: this much is read off so that the connection can be used again. */
+/** Of a body without a file: this much is read off so that the connection can be used again. */
 const dumpedBytes = 65_536;
 
 /** How the links of one run are followed. */
@@ -45,11 +46,10 @@ export async function openLink(
     deadline.arrived();
     const { statusCode: status, headers } = response;
     if (status === 200 || status === 203) return arrival(url, response);
-    // The answer is decided on the status, and what becomes of the rest changes nothing.
-    await response.body.dump({ limit: dumpedBytes, signal: deadline.signal }).catch(() => undefined);
+    const words = await wordsOf(response, route.mask);
     const location = headers.location;
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {
-      return fail(refusedStatus(url, status, headers['retry-after'], now));
+      return fail(refusedStatus(url, { status, retryAfter: headers['retry-after'], words }, now));
     }
     url = parseLink(location, route, url);
   }
@@ -112,4 +112,30 @@ async function get(url: URL, route: Route, deadline: Deadline): Promise<Dispatch
   } catch (cause) {
     throw interrupted(url, cause, deadline, 'connection');
   }
+}
+
+/**
+ * What an answer without a file says. It is decided on its status: a body that breaks off, or has no end, changes nothing
+ * and says nothing.
+ */
+async function wordsOf(
+  { body, headers }: Dispatcher.ResponseData,
+  mask: Route['mask'],
+): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  // Where the reading stops early, nobody is left to tell of an error.
+  body.on('error', () => undefined);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > dumpedBytes) break;
+      if (size <= wordsLength) pieces.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  // A content coding was declined. What is longer is a page, and the half of a message may hold half of a secret.
+  if (size > wordsLength || headers['content-encoding'] !== undefined) return undefined;
+  return wordsOfRefusal(Buffer.concat(pieces), mask);
 }

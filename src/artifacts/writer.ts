@@ -3,14 +3,14 @@ import type { Artifact } from '../plan/job.ts';
 /** Why a file could not be fetched or written. */
 export interface SaveFailure {
   /**
-   * `download.refused` (the link: 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
+   * `download.refused` (the link: 400, 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
    * allowed host) | `download.not-image` | `download.not-video` | `download.too-large` | `download.truncated` | `download.status` |
    * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io`
    */
   readonly code: string;
   /**
-   * `fresh-link`: fetch the task again; `retry`: the same link again; `throttle`: later; `permanent`: fails the job;
-   * `stop`: the disk is full or not writable, the run stops (exit 74).
+   * `fresh-link`: fetch the task again; `retry`: the same link once more, then a fresh one; `throttle`: later; `permanent`:
+   * fails the job; `stop`: the disk is full or not writable, the run stops (exit 74).
    */
   readonly class: 'fresh-link' | 'retry' | 'throttle' | 'permanent' | 'stop';
   readonly message: string;

@@ -42,6 +42,7 @@ const errorOf = (answer: SaveAnswer): SaveFailure => {
 
 describe('statuses', () => {
   it.each([
+    [400, 'download.refused', 'fresh-link'],
     [401, 'download.refused', 'fresh-link'],
     [403, 'download.refused', 'fresh-link'],
     [404, 'download.refused', 'fresh-link'],
@@ -53,13 +54,51 @@ describe('statuses', () => {
     [524, 'download.status', 'retry'],
     [204, 'download.status', 'retry'],
     [206, 'download.status', 'retry'],
-    [400, 'download.status', 'permanent'],
     [451, 'download.status', 'permanent'],
     [300, 'download.status', 'permanent'],
     [304, 'download.status', 'permanent'],
   ])('%i is %s, %s', async (status, code, kind) => {
     const error = errorOf(await save((response) => response.writeHead(status).end('words')));
     expect(error).toMatchObject({ code, class: kind, status });
+  });
+
+  // protocol.md 2.2: what the image route itself says, and what it hands on.
+  it.each([
+    [400, '{"error":"midjourney_task_not_found"}', 'was refused with 400 (midjourney_task_not_found).'],
+    [403, '{"error":"request blocked"}', 'was refused with 403 (request blocked).'],
+    [500, '{"error":"http_get_image_failed"}', 'was answered with 500 (http_get_image_failed).'],
+    [
+      404,
+      'This content is no longer available.',
+      'was refused with 404 (This content is no longer available.).',
+    ],
+    [403, '{"error":{"message":"no such key"}}', 'was refused with 403 (no such key).'],
+    [403, '{"reason":7}', 'was refused with 403 ({"reason":7}).'],
+    [451, '{"error":"a\\u001b[31m\\nb\\u202ec"}', 'was answered with 451 (a [31m b c).'],
+    [400, `{"error":"${'x'.repeat(300)}"}`, `was refused with 400 (${'x'.repeat(200)}…).`],
+    [403, '', 'was refused with 403: the link has probably expired.'],
+    [403, '{}', 'was refused with 403: the link has probably expired.'],
+    [403, '<Error><Code>AccessDenied</Code></Error>', 'was refused with 403: the link has probably expired.'],
+    [403, '{"error":"<Error>AccessDenied</Error>"}', 'was refused with 403: the link has probably expired.'],
+    [403, '\u0000\u0001\u0002', 'was refused with 403: the link has probably expired.'],
+    [503, 'x'.repeat(5000), 'was answered with 503.'],
+  ])('%i with %j is told in its words, if it has any', async (status, body, words) => {
+    const { message } = errorOf(await save((response) => response.writeHead(status).end(body)));
+    expect(message.replace(/^\S+ /, '')).toBe(words);
+  });
+
+  it('are judged without their words where those are coded or break off', async () => {
+    const words = '{"error":"request blocked"}';
+    const coded = await save((response) =>
+      response.writeHead(403, { 'content-encoding': 'gzip' }).end(gzipSync(words)),
+    );
+    const broken = await save((response) => {
+      response.writeHead(403, { 'content-length': 1000 });
+      response.write(words, () => response.destroy());
+    });
+    for (const answer of [coded, broken])
+      expect(errorOf(answer)).toMatchObject({ code: 'download.refused', class: 'fresh-link', status: 403 });
+    expect(errorOf(coded).message).toContain('probably expired');
   });
 
   it('reads how long to wait, in seconds or as a date', async () => {

@@ -20,6 +20,21 @@ it.each<[string, (response: ServerResponse) => void, string]>([
   ['words', (response) => response.end(`${'x'.repeat(190)}${secret}`), 'download.not-image'],
   ['JSON', (response) => response.end(JSON.stringify({ error: secret })), 'download.not-image'],
   [
+    'a refusal',
+    (response) => response.writeHead(400).end(JSON.stringify({ error: secret })),
+    'download.refused',
+  ],
+  [
+    'the end of a refusal',
+    (response) => response.writeHead(403).end(`{"error":"${'x'.repeat(190)}${secret}"}`),
+    'download.refused',
+  ],
+  [
+    'a long refusal',
+    (response) => response.writeHead(403).end(`{"error":"${' '.repeat(4080)}${secret}"}`),
+    'download.refused',
+  ],
+  [
     'a content coding',
     (response) => response.writeHead(200, { 'content-encoding': secret }).end('x'),
     'download.not-image',
