@@ -32,13 +32,14 @@ const reasons: readonly Reason[] = [
   {
     code: 'task.rejected',
     transient: false,
-    pattern: /pending mod message|subscription (required|paused)/i,
+    pattern:
+      /pending mod message|\bsubscription\b.{0,40}\b(required|paused|expired|ended|lapsed|inactive|suspended|cancell?ed)\b|\b(no|without an?|renew( your)?) (active |valid )?subscription\b/i,
   },
   {
     code: 'task.moderated',
     transient: false,
     pattern:
-      /banned (prompt|word|phrase)|^(?!.*\baccount).*\bbanned\b|(image|prompt|job|request|content) denied|output filters?|sensitive (word|content)|\bmoderat|action needed to continue|敏感词/i,
+      /banned (prompt|word|phrase)|^(?!.*\baccount).*\bbanned\b|(image|prompt|job|request|content) denied|output filters?|sensitive (word|content)|\bmoderat(ed|ion|ors?)\b|action needed to continue|敏感词/i,
   },
   {
     code: 'task.rejected',
@@ -55,7 +56,15 @@ const reasons: readonly Reason[] = [
     code: 'task.failed',
     transient: true,
     pattern:
-      /timed?[ -]?out|超时|internal (server )?error|queue (is )?full|something went wrong|failed to process your command|(service|server|temporarily|currently) unavailable|try again|实例不可用|无可用的账号|服务异常|系统异常|队列已满|获取渠道信息失败/i,
+      /timed?[ -]?out|超时|internal (server )?error|queue (is )?full|something went wrong|failed to process your command|(service|server|temporarily|currently) unavailable|实例不可用|无可用的账号|服务异常|系统异常|队列已满|获取渠道信息失败/i,
+  },
+  {
+    // A promise only where nothing has to be done first: after "shorten it and try again" or "try again with another image",
+    // the same request would meet the same.
+    code: 'task.failed',
+    transient: true,
+    pattern:
+      /\bwait\b.{0,40}\btry again\b|(?<!\b(and|then|to) )\btry again\b(?! (with|using)\b)|\btry again (later|soon|shortly|in)\b/i,
   },
 ];
 
