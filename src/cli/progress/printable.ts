@@ -8,6 +8,12 @@ import { type Glyph, glyphsOf, printable as visible } from '../../pipeline/termi
 export const printable = (text: string): string =>
   visible(stripVTControlCharacters(text).replaceAll(/\s+/gu, ' '));
 
+/** The same as a sentence that another one may follow: what a service says often ends without a full stop. */
+export function sentence(text: string): string {
+  const line = printable(text).trim();
+  return /[.!?…。．｡！？]["'”’»›)\]）」』】]*$/u.test(line) ? line : `${line}.`;
+}
+
 /** How many columns a terminal gives a line. */
 export const columnsOf = (line: string): number => widthOf(glyphsOf(line));
 

@@ -3,7 +3,7 @@ import type { Io } from '../io.ts';
 import { count, counted, span } from './amounts.ts';
 import { ProgressModel, type StepStart } from './model.ts';
 import { paintWith } from './paint.ts';
-import { printable } from './printable.ts';
+import { printable, sentence } from './printable.ts';
 import { Screen } from './screen.ts';
 import { progressLines, progressSentence } from './view.ts';
 
@@ -87,7 +87,7 @@ function announcer(io: Io): (event: RunEvent) => string | undefined {
     if (event.type !== 'route:pause') return lineFor(event);
     if (io.now() - (spokenAt.get(event.route) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
     spokenAt.set(event.route, io.now());
-    return `No ${requests[event.route]} for a while: ${printable(event.reason)} They are tried again by themselves.`;
+    return `No ${requests[event.route]} for a while: ${sentence(event.reason)} They are tried again by themselves.`;
   };
 }
 
