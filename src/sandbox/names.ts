@@ -47,9 +47,3 @@ export const midjourneyProxyNames: SandboxNames = {
   mapsTool: 'googleMaps',
   keyHeader: 'x-goog-api-key',
 };
-
-/** The presets by the name that `service.names` and `--names` use. */
-export const namePresets: Readonly<Record<string, SandboxNames>> = {
-  neutral: neutralNames,
-  'midjourney-proxy': midjourneyProxyNames,
-};

@@ -33,6 +33,31 @@ export interface SandboxSettings extends TextMarks {
   readonly modalLife: number;
   /** Whether the account has Remix; without it a click that asks for it is refused with code 4 (protocol.md 3). */
   readonly remix: boolean;
+  /** Whether enableRemix is dropped on the way: no window opens, and the parent's prompt is worked with. */
+  readonly ignoreRemix: boolean;
+  /**
+   * Whether the text of an answer to a submission is rewritten: code 22 is 1, and so is 21 but for a click on Vary (Region)
+   * or Custom Zoom (protocol.md 2.1).
+   */
+  readonly rewriteCodes: boolean;
+  /**
+   * Whether clicks are refused that a stock gateway has no name for: Animate, a video's U, what a describe offers, a
+   * bookmark (protocol.md 2.2).
+   */
+  readonly stockButtons: boolean;
+  /** Whether Custom Zoom's customId has a number in it (protocol.md 4). */
+  readonly numberedZoom: boolean;
+  /** Whether a single image has a ❤️, whose press answers with the image's own task (protocol.md 4). */
+  readonly bookmarks: boolean;
+  /** Whether a single image has Manual High and Low Motion, whose presses ask for a prompt (protocol.md 4, "Video"). */
+  readonly manualAnimate: boolean;
+  /**
+   * Where the links of a finished task stand (protocol.md 1.2): videos alone in a list of objects, or images and videos
+   * in lists of objects or of texts, beside `imageUrl` and `videoUrl` or without them.
+   */
+  readonly linkLists: 'videos' | 'objects' | 'texts' | 'only-objects' | 'only-texts';
+  /** Whether a list shows a task that a modal went on in a second time, as the window that it was (protocol.md 2.2). */
+  readonly twoRows: boolean;
   /** Whether buttons is null, and not empty, until a task is done (protocol.md 1.2). */
   readonly nullButtons: boolean;
   /** Whether progress is also told in words, and is `100%` of a task that failed (protocol.md 1.3). */
@@ -125,6 +150,14 @@ export const defaultSettings: SandboxSettings = {
   modalLinger: false,
   modalLife: 0,
   remix: true,
+  ignoreRemix: false,
+  rewriteCodes: false,
+  stockButtons: false,
+  numberedZoom: false,
+  bookmarks: false,
+  manualAnimate: false,
+  linkLists: 'videos',
+  twoRows: false,
   nullButtons: false,
   progressTexts: false,
   errorShape: 'envelope',

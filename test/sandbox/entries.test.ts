@@ -76,10 +76,10 @@ describe('blend', () => {
   });
 
   test.each([
-    [{ base64Array: 1 }, 'one image', 'expected 2 to 5 images, got 1'],
-    [{ base64Array: 6 }, 'six images', 'expected 2 to 5 images, got 6'],
-    [{ base64Array: 2, dimensions: 'ROUND' }, 'a strange shape', 'dimensions: expected PORTRAIT'],
-  ])('%j is refused', async ({ base64Array, ...more }, _name, words) => {
+    ['service.md 8.1: one image', { base64Array: 1 }, 'expected 2 to 5 images, got 1'],
+    ['service.md 8.1: six images', { base64Array: 6 }, 'expected 2 to 5 images, got 6'],
+    ['a strange shape', { base64Array: 2, dimensions: 'ROUND' }, 'dimensions: expected PORTRAIT'],
+  ])('is refused: %s', async (_name, { base64Array, ...more }, words) => {
     client = await start();
     const image = dataUri(await plain('#446688'));
     const { body } = await client.submit('blend', {

@@ -107,6 +107,143 @@ test.each(['imagine', 'generate'])(
   },
 );
 
+describe('the parent of a click is not ready, and is the next time', () => {
+  const refusals = [
+    ['', 400, { description: 'task_status_not_success ', type: 'upstream_error', code: 4 }],
+    ['=status', 200, { code: 4, description: '关联任务状态错误', result: null, properties: {} }],
+    ['=missing', 200, { code: 3, description: '关联任务不存在或失效', result: null, properties: {} }],
+  ] as const;
+  test.each(refusals)('action:not-ready%s', async (words, status, body) => {
+    await open({}, `action:not-ready${words}:at 1`);
+    const id = await client.finished('a fox');
+    const answer = await client.click(id, 'U1');
+    expect([answer.status, answer.body]).toEqual([status, body]);
+    expect(client.sandbox.counters().tasks.made).toBe(1);
+    expect((await client.click(id, 'U1')).body.code).toBe(1);
+  });
+});
+
+test('a saturated channel is code 30 and 429', async () => {
+  await open({}, 'submit:code=30:at 1');
+  const answer = await client.imagine('a fox');
+  expect([answer.status, answer.body]).toEqual([
+    429,
+    {
+      description: '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。 ',
+      type: 'upstream_error',
+      code: 30,
+    },
+  ]);
+  expect((await client.imagine('a fox')).body.code).toBe(1);
+});
+
+describe('codes are rewritten on the way', () => {
+  test('22 is 1', async () => {
+    await open({ rewriteCodes: true, concurrency: 1 });
+    // One works and one waits.
+    for (const prompt of ['a fox', 'a cat']) await client.imagine(prompt);
+    expect((await client.imagine('an owl')).body).toMatchObject({
+      code: 1,
+      properties: { numberOfQueues: 1 },
+    });
+  });
+
+  test('21 is 1, but for Vary (Region) and Custom Zoom', async () => {
+    await open({ rewriteCodes: true });
+    const id = await client.press(await client.finished('a fox'), 'U1');
+    const codes: Record<string, number> = {};
+    for (const label of [
+      'Vary (Region)',
+      'Custom Zoom',
+      'Vary (Strong)',
+      '⬅️',
+      '🔄',
+      'Animate (Low motion)',
+    ]) {
+      const { body } = await client.click(id, label, { enableRemix: true });
+      codes[label] = body.code;
+      expect((await client.task(body.result)).status).toBe('MODAL');
+    }
+    expect(codes).toEqual({
+      'Vary (Region)': 21,
+      'Custom Zoom': 21,
+      'Vary (Strong)': 1,
+      '⬅️': 1,
+      '🔄': 1,
+      'Animate (Low motion)': 1,
+    });
+  });
+});
+
+describe('a stock gateway knows the ordinary buttons alone', () => {
+  const flat = (customId: string): object => ({
+    description: `unknown_action:${customId} `,
+    type: 'upstream_error',
+    code: 4,
+  });
+
+  test('of an image', async () => {
+    await open({ stockButtons: true, errorShape: 'flat', bookmarks: true, manualAnimate: true });
+    const id = await client.press(await client.finished('a fox'), 'U1');
+    const { buttons } = await client.task(id);
+    const refused: string[] = [];
+    for (const { customId, label, emoji } of buttons) {
+      const { status, body } = await client.action(id, customId);
+      if (status === 200) continue;
+      expect([status, body]).toEqual([400, flat(customId)]);
+      refused.push(label === '' ? emoji : label);
+    }
+    expect(buttons).toHaveLength(18);
+    expect(refused).toEqual([
+      'Animate (High motion)',
+      'Animate (Low motion)',
+      'Manual High Motion',
+      'Manual Low Motion',
+      '❤️',
+    ]);
+  });
+
+  test('of a video and of a describe', async () => {
+    await open({ stockButtons: true });
+    const image = dataUri(await plain('#446688'));
+    const ids: string[] = [];
+    for (const [route, body] of [
+      ['video', { image, motion: 'low' }],
+      ['describe', { base64: image }],
+    ] as const) {
+      ids.push((await client.submit(route, body)).body.result);
+    }
+    client.wait();
+    const answers: string[] = [];
+    for (const id of ids) {
+      for (const { customId } of (await client.task(id)).buttons) {
+        const { status, body } = await client.action(id, customId);
+        const isNamed = body.error?.message.startsWith(`unknown_action:${customId} (request id: `);
+        answers.push(`${status}${isNamed === true ? ' unknown' : ''}`);
+      }
+    }
+    const unknown = Array.from({ length: 4 }, () => '400 unknown');
+    // U1 to U4 of the videos and their reroll; four prompts, describe again and imagine all.
+    expect(answers).toEqual([...unknown, '200', ...unknown, '400 unknown', '400 unknown']);
+  });
+});
+
+test('remix may be dropped on the way: no modal, and the prompt of before', async () => {
+  await open({ ignoreRemix: true });
+  const id = await client.press(await client.finished('a fox'), 'U1');
+  const { body } = await client.click(id, 'Vary (Strong)', { enableRemix: true });
+  expect(body.code).toBe(1);
+  client.wait();
+  expect(await client.task(body.result)).toMatchObject({ status: 'SUCCESS', prompt: 'a fox' });
+  expect((await client.click(id, 'Vary (Region)', { enableRemix: true })).body.code).toBe(21);
+});
+
+test('remix that is dropped on the way is not refused', async () => {
+  await open({ ignoreRemix: true, remix: false });
+  const id = await client.finished('a fox');
+  expect((await client.click(id, 'V1', { enableRemix: true })).body.code).toBe(1);
+});
+
 test('a full queue says 9 where it is set so', async () => {
   await open({ queueFullCode: 9, concurrency: 1, queue: 0 });
   expect((await client.imagine('a fox')).body.code).toBe(1);
@@ -137,6 +274,42 @@ test('an unknown task is answered with nothing', async () => {
   await open({ unknownTask: 'empty' });
   const answer = await client.send('GET', '/img/task/17/fetch');
   expect([answer.status, answer.body]).toEqual([200, '']);
+});
+
+describe('links stand', () => {
+  const link = expect.stringMatching(/^http/);
+  test.each([
+    ['videos', link, undefined, link, { url: link }],
+    ['objects', link, { url: link, thumbnail: link }, link, { url: link, thumbnail: link }],
+    ['texts', link, link, link, link],
+    ['only-objects', null, { url: link, thumbnail: link }, '', { url: link, thumbnail: link }],
+    ['only-texts', null, link, '', link],
+  ] as const)('%s', async (linkLists, imageUrl, image, videoUrl, video) => {
+    await open({ linkLists });
+    const imageUrls = image === undefined ? {} : { imageUrls: [image] };
+    const task = await client.task(await client.finished('a fox'));
+    const noImages = image === undefined ? {} : { imageUrls: null };
+    expect(task).toMatchObject({ imageUrl, ...imageUrls, videoUrl: '', videoUrls: null });
+    expect('imageUrls' in task).toBe(image !== undefined);
+    const { body } = await client.submit('video', {
+      image: dataUri(await plain('#446688')),
+      motion: 'low',
+      batchSize: 2,
+    });
+    expect(await client.task(body.result)).toMatchObject({ imageUrl: null, ...noImages, videoUrls: null });
+    client.wait();
+    const film = await client.task(body.result);
+    expect(film).toMatchObject({ imageUrl, ...imageUrls, videoUrl, videoUrls: [video, video] });
+    for (const one of film.videoUrls) expect((await fetch(one.url ?? one)).status).toBe(200);
+  });
+
+  test('nowhere, where they are missing', async () => {
+    await open({ linkLists: 'texts' }, 'fetch:link=missing');
+    expect(await client.task(await client.finished('a fox'))).toMatchObject({
+      imageUrl: null,
+      imageUrls: null,
+    });
+  });
 });
 
 describe('links', () => {
@@ -215,6 +388,32 @@ test('tasks are listed by id, with their tags; what is unknown is not among them
   expect((await client.send('GET', '/img/task/list', undefined, { authorization: '' })).status).toBe(401);
 });
 
+test.each([
+  ['same', 2],
+  ['new', 1],
+] as const)('a task that its modal went on in may be listed twice: %s', async (modalTask, rows) => {
+  await open({ twoRows: true, modalTask });
+  const id = await client.press(await client.finished('a fox'), 'U1');
+  const { body } = await client.click(id, 'Custom Zoom');
+  const list = async (ids: readonly string[]) =>
+    (await client.send('POST', '/img/task/list-by-condition', { ids })).body;
+  expect(await list([id, body.result])).toHaveLength(2);
+  await client.submit('modal', { taskId: body.result, prompt: 'a fox --zoom 2' });
+  client.wait();
+  const shown = (await list([body.result])).map(({ id: of, status }: { id: string; status: string }) => [
+    of,
+    status,
+  ]);
+  expect(shown).toEqual(
+    [
+      [body.result, 'SUCCESS'],
+      [body.result, 'MODAL'],
+    ].slice(0, rows),
+  );
+  const all = (await client.send('GET', '/img/task/list')).body;
+  expect(all.filter((row: { id: string }) => row.id === body.result)).toHaveLength(rows);
+});
+
 test('listing can be missing', async () => {
   await open({ listing: false });
   expect((await client.send('POST', '/img/task/list-by-condition', { ids: [] })).status).toBe(404);
@@ -254,6 +453,8 @@ test.each([
   ['fetch:status', 'expected a word'],
   ['image:json=418', 'expected 200 or one of'],
   ['fetch:cancel', 'is a fault of submissions'],
+  ['imagine:not-ready', 'not-ready is a fault of action'],
+  ['action:not-ready=gone', 'expected status or missing'],
 ])('the fault %s is refused', async (text, words) => {
   await open();
   const parsed = parseFault(text);

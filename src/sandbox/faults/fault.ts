@@ -49,7 +49,12 @@ export type FaultEffect =
   | { readonly kind: 'status-word'; readonly word: string }
   /** Image only: JSON with this status in place of the file (protocol.md 2.2). */
   | { readonly kind: 'json'; readonly status: number }
-  /** Submit only: HTTP 200 with this code and no task (protocol.md 2). */
+  /**
+   * Action only: the parent's state is wrong or its task missing, and right the next time: in the gateway's words, or the
+   * proxy's two (protocol.md 2.2, 6.3).
+   */
+  | { readonly kind: 'not-ready'; readonly words: 'gateway' | 'status' | 'missing' }
+  /** Submit only: HTTP 200 with this code and no task, or 429 with 30 (protocol.md 2). */
   | { readonly kind: 'code'; readonly code: number }
   /** Submit only: the task is made and never finishes. */
   | { readonly kind: 'stuck' }
@@ -74,7 +79,7 @@ export interface Fault {
 }
 
 /** The routes that alone can have an effect; undefined where every one can. */
-export function routesOf(effect: FaultEffect): 'submit' | 'fetch' | 'image' | undefined {
+export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | 'image' | undefined {
   switch (effect.kind) {
     case 'code':
     case 'stuck':
@@ -82,6 +87,8 @@ export function routesOf(effect: FaultEffect): 'submit' | 'fetch' | 'image' | un
     case 'cancel':
     case 'hidden-timeout':
       return 'submit';
+    case 'not-ready':
+      return 'action';
     case 'link':
     case 'status-word':
       return 'fetch';

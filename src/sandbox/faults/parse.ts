@@ -43,8 +43,8 @@ const usage =
 
 const effectWords =
   'a status (429, 429=<Retry-After in s>, 504-after), latency=<ms>, drip=<ms>, reset-before, reset-after, truncate, html, ' +
-  'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, stuck, cancel, fail[=<reason or its ' +
-  'name>], link=expired|foreign|missing, status=<word> or json=<status>';
+  'redirect, invalid-request, hidden-timeout, hidden-timeout-before, code=<submit code>, not-ready[=status|missing], stuck, ' +
+  'cancel, fail[=<reason or its name>], link=expired|foreign|missing, status=<word> or json=<status>';
 
 /**
  * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
@@ -134,6 +134,10 @@ function readEffect(text: string): FaultEffect | string {
       return { kind: 'code', code: Number(detail) };
     case 'fail':
       return { kind: 'fail', reason: failReasons[detail ?? 'internal-error'] ?? detail ?? '' };
+    case 'not-ready':
+      if (detail === undefined) return { kind: 'not-ready', words: 'gateway' };
+      if (detail === 'status' || detail === 'missing') return { kind: 'not-ready', words: detail };
+      return 'not-ready: expected status or missing, or nothing';
     case 'link':
       if (detail === 'expired' || detail === 'foreign' || detail === 'missing')
         return { kind: 'link', link: detail };

@@ -2,6 +2,7 @@ import { imagineDrawing, upscaleDrawing } from '../draw/lineage.ts';
 import type { LinkReader } from '../images/read.ts';
 import { parsePrompt } from '../prompt/flags.ts';
 import { momentOf } from '../tasks/timeline.ts';
+import { routeOf } from './route.ts';
 import type { ServiceParts } from './visit.ts';
 
 /**
@@ -14,8 +15,8 @@ export function linkReader({ book, studio, names, now, ports }: ServiceParts): L
     const { hostname, port, pathname } = new URL(link);
     const isOwn = (hostname === '127.0.0.1' || hostname === 'localhost') && Number(port) === ports().service;
     if (!isOwn) return await studio.picture(drawnFrom(link, pathname));
-    const [, path, area, id = ''] = pathname.split('/');
-    const task = path === names.path && area === 'image' ? book.get(id) : undefined;
+    const route = routeOf('GET', pathname, names);
+    const task = route?.name === 'image' ? book.get(route.taskId) : undefined;
     if (task === undefined || momentOf(task, now()).status !== 'SUCCESS') return undefined;
     return await studio.picture(task.drawing);
   };

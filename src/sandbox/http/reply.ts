@@ -45,6 +45,11 @@ export function errorReply(
   return jsonReply(status, envelope, headers);
 }
 
+/** A refusal in the shape of the gateway's own image routes; the blank before a missing result is theirs (protocol.md 2.1). */
+export function flatReply(status: number, description: string, code: number): Reply {
+  return jsonReply(status, { description: `${description} `, type: 'upstream_error', code });
+}
+
 /** The web page that a wrong address leads to (service.md 7.3). */
 export function pageReply(status = 200): Reply {
   return {

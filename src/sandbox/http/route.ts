@@ -43,8 +43,7 @@ export const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'vide
 
 /** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
 export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
-  const parts = path.split('/').slice(1);
-  const fixed = fixedRoute(method, parts);
+  const fixed = fixedRoute(method, path);
   if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
   if (method === 'POST') {
     const [, model, operator] =
@@ -55,43 +54,50 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
     }
   }
 
-  const speed: Speed =
-    parts[0] === names.fastPrefix ? 'fast' : parts[0] === names.turboPrefix ? 'turbo' : 'relax';
-  const [root, area, word, last] = speed === 'relax' ? parts : parts.slice(1);
-  const length = parts.length - (speed === 'relax' ? 0 : 1);
-  if (root !== names.path) return undefined;
-  if (method === 'POST' && area === 'submit' && length === 3) {
+  // A name may be a path of several segments, and begin as another one does.
+  const speeds = (['fast', 'turbo'] as const).map((speed) => [speed, names[`${speed}Prefix`]] as const);
+  for (const [speed, prefix] of [...speeds, ['relax', ''] as const]) {
+    const root = prefix === '' ? `/${names.path}/` : `/${prefix}/${names.path}/`;
+    if (path.startsWith(root)) return imageRoute(method, path.slice(root.length), speed);
+  }
+  return undefined;
+}
+
+/** A route of the image workflow, `path` being what comes after its name. */
+function imageRoute(method: string, path: string, speed: Speed): Route | undefined {
+  const [area, word, last, ...more] = path.split('/');
+  if (more.length > 0) return undefined;
+  if (method === 'POST' && area === 'submit' && last === undefined) {
     const name = submits.find((candidate) => candidate === word);
     return name === undefined ? undefined : { name, speed, taskId: '' };
   }
   if (area === 'task' && method === 'POST') {
-    if (length === 3 && (word === 'list-by-condition' || word === 'list-by-ids')) {
+    if (last === undefined && (word === 'list-by-condition' || word === 'list-by-ids')) {
       return { name: 'list-by-condition', speed, taskId: '' };
     }
-    return length === 4 && last === 'cancel' ? { name: 'cancel', speed, taskId: word ?? '' } : undefined;
+    return last === 'cancel' ? { name: 'cancel', speed, taskId: word ?? '' } : undefined;
   }
   if (word === undefined || word === '' || (method !== 'GET' && method !== 'HEAD')) return undefined;
-  if (area === 'task' && last === 'fetch' && length === 4) return { name: 'fetch', speed, taskId: word };
-  if (area === 'task' && word === 'list' && length === 3) return { name: 'list', speed, taskId: '' };
-  if (area === 'image' && length === 4 && /^[1-9]$/.test(last ?? '')) {
+  if (area === 'task' && last === 'fetch') return { name: 'fetch', speed, taskId: word };
+  if (area === 'task' && word === 'list' && last === undefined) return { name: 'list', speed, taskId: '' };
+  if (area === 'image' && /^[1-9]$/.test(last ?? '')) {
     return { name: 'image', speed, taskId: word, output: Number(last) };
   }
-  if (area === 'image' && length === 3) return { name: 'image', speed, taskId: word };
+  if (area === 'image' && last === undefined) return { name: 'image', speed, taskId: word };
   return undefined;
 }
 
-function fixedRoute(method: string, parts: readonly string[]): RouteName | undefined {
-  const path = parts.join('/');
-  if (method === 'POST' && path === 'v1/chat/completions') return 'chat';
+function fixedRoute(method: string, path: string): RouteName | undefined {
+  if (method === 'POST' && path === '/v1/chat/completions') return 'chat';
   if (method !== 'GET') return undefined;
   switch (path) {
-    case 'v1/models':
+    case '/v1/models':
       return 'models';
-    case 'sandbox/counters':
+    case '/sandbox/counters':
       return 'counters';
-    case 'sandbox/requests':
+    case '/sandbox/requests':
       return 'requests';
-    case 'sandbox/tasks':
+    case '/sandbox/tasks':
       return 'tasks';
     default:
       return undefined;

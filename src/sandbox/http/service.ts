@@ -6,7 +6,7 @@ import type { FaultEffect } from '../faults/fault.ts';
 import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
 import { deliver } from './deliver.ts';
-import { jsonReply, pageReply, type Reply, redirectReply } from './reply.ts';
+import { flatReply, jsonReply, pageReply, type Reply, redirectReply } from './reply.ts';
 import { isSandboxOwn, isSubmit, needsKey, type Route, routeOf } from './route.ts';
 import { answerText } from './say.ts';
 import { answerCancel, answerFetch, answerImage, answerList, answerListByCondition } from './show.ts';
@@ -199,5 +199,4 @@ function isSame(header: string | readonly string[] | undefined, wanted: string):
 }
 
 /** The gateway's own time-out, which looks permanent and is not (protocol.md 2.1). */
-const hiddenTimeout = (): Reply =>
-  jsonReply(400, { description: 'do_request_failed ', type: 'upstream_error', code: 5 });
+const hiddenTimeout = (): Reply => flatReply(400, 'do_request_failed', 5);

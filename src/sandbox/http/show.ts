@@ -2,7 +2,7 @@ import type { FaultEffect } from '../faults/fault.ts';
 import { recordOf, type TaskRecord } from '../tasks/record.ts';
 import type { StoredTask } from '../tasks/task.ts';
 import { momentOf } from '../tasks/timeline.ts';
-import { jsonReply, type Reply } from './reply.ts';
+import { flatReply, jsonReply, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { hostOf, imageRefusal, membersOf, type ServiceParts, type Visit } from './visit.ts';
 
@@ -15,7 +15,7 @@ export function answerFetch(parts: ServiceParts, { taskId }: Route, visit: Visit
   if (task !== undefined) return jsonReply(200, shown(parts, task, visit));
   switch (parts.settings.unknownTask) {
     case 'error':
-      return jsonReply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
+      return flatReply(400, 'task_no_found', 4);
     case 'empty':
       return { status: 200, type: 'application/json; charset=utf-8', body: '' };
     case 'no-content':
@@ -41,8 +41,20 @@ export async function answerListByCondition(
   const tasks = [...new Set(ids.map(String))].flatMap((id) => parts.book.get(id) ?? []);
   return jsonReply(
     200,
-    tasks.reverse().map((task) => shown(parts, task, visit)),
+    tasks.reverse().flatMap((task) => rowsOf(parts, task, visit)),
   );
+}
+
+/**
+ * The rows of one task. A gateway that writes down each answer to a submission has two of one whose modal was answered
+ * with the same id, and goes on with one of them.
+ */
+function rowsOf(parts: ServiceParts, task: StoredTask, visit: Visit): readonly TaskRecord[] {
+  const row = shown(parts, task, visit);
+  if (!parts.settings.twoRows || task.modal?.result !== task.id) return [row];
+  const { answeredAt: _answeredAt, result: _result, ...opened } = task.modal;
+  const left: StoredTask = { ...task, outcome: { kind: 'modal' }, modal: opened };
+  return [row, shown(parts, left, visit)];
 }
 
 /** GET …/task/list: the newest tasks, newest first. */
@@ -50,7 +62,7 @@ export function answerList(parts: ServiceParts, _route: Route, visit: Visit): Re
   if (!parts.settings.listing) return noListing(visit);
   return jsonReply(
     200,
-    parts.book.newest(longestList).map((task) => shown(parts, task, visit)),
+    parts.book.newest(longestList).flatMap((task) => rowsOf(parts, task, visit)),
   );
 }
 
@@ -85,7 +97,15 @@ export function shown(parts: ServiceParts, task: StoredTask, { request, effects 
   };
   const record = recordOf(task, at, settings, names, linkOf);
   return changed(
-    link === 'missing' ? { ...record, imageUrl: null, videoUrl: '', videoUrls: null } : record,
+    link === 'missing'
+      ? {
+          ...record,
+          imageUrl: null,
+          videoUrl: '',
+          videoUrls: null,
+          ...('imageUrls' in record ? { imageUrls: null } : {}),
+        }
+      : record,
     effects,
   );
 }

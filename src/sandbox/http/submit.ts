@@ -2,7 +2,7 @@ import type { FaultEffect } from '../faults/fault.ts';
 import { readImage } from '../images/read.ts';
 import { sha256Of } from '../images/shelf.ts';
 import { tintOf } from '../images/tint.ts';
-import { refusalTexts, refused, type Submission } from '../tasks/submission.ts';
+import { refused, type Submission } from '../tasks/submission.ts';
 import type { Speed, TaskOutcome } from '../tasks/task.ts';
 import {
   blendOrder,
@@ -13,6 +13,7 @@ import {
   type Ordered,
   videoOrder,
 } from './entry-orders.ts';
+import { rewritten, struckBy, unknownAction } from './gateway.ts';
 import { linkReader } from './links.ts';
 import type { Checked, Members } from './members.ts';
 import { actionOrder, filteredSpeed, imagineOrder, modalOrder } from './orders.ts';
@@ -30,13 +31,21 @@ interface Malformed {
 export async function answerSubmit(parts: ServiceParts, route: Route, visit: Visit): Promise<Reply> {
   const members = await membersOf(parts, visit);
   if (!members.ok) return members.error;
+  const strange = unknownAction(parts, route, members.value);
+  if (strange !== undefined) {
+    return imageRefusal(parts, visit.requestId, `unknown_action:${strange.slice(0, 200)}`);
+  }
   const asked = parts.settings.accountModes ? filteredSpeed(members.value) : undefined;
   const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
   const submission = await submitted(parts, route, members.value, speed, visit);
+  if ('reply' in submission) return submission.reply;
   if ('malformed' in submission) return imageRefusal(parts, visit.requestId, submission.malformed);
   for (const task of submission.made ?? []) parts.ledger.noteTask(task);
   if (submission.modal !== undefined) parts.ledger.noteModal(submission.modal);
-  const reply = jsonReply(submission.status, bodyOf(parts, submission, visit));
+  const reply = jsonReply(
+    submission.status,
+    rewritten(parts, members.value, bodyOf(parts, submission, visit)),
+  );
   return submission.taskId === undefined ? reply : { ...reply, taskId: submission.taskId };
 }
 
@@ -52,7 +61,7 @@ async function submitted(
   members: Members,
   speed: Speed,
   { effects }: Visit,
-): Promise<Submission | Malformed> {
+): Promise<Submission | Malformed | { readonly reply: Reply }> {
   const { desk, modals, entries, names, book } = parts;
   const outcome = outcomeOf(effects);
   const links = linkReader(parts);
@@ -65,12 +74,9 @@ async function submitted(
   const hand = async <T>(
     order: Ordered<T> | Checked<T>,
     take: (value: T) => Submission | Promise<Submission>,
-  ): Promise<Submission | Malformed> => {
+  ): Promise<Submission | Malformed | { readonly reply: Reply }> => {
     if (!order.ok) return 'refusal' in order ? order.refusal : { malformed: order.error };
-    const code = effects.find((effect) => effect.kind === 'code');
-    return code === undefined
-      ? take(order.value)
-      : refused(code.code, refusalTexts[code.code] ?? 'Submit failed');
+    return struckBy(effects) ?? take(order.value);
   };
   switch (route.name) {
     case 'imagine':

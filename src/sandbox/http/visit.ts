@@ -11,7 +11,7 @@ import type { TextDesk } from '../text/desk.ts';
 import { readBody } from './body.ts';
 import type { Ledger } from './ledger.ts';
 import { type Members, readMembers } from './members.ts';
-import { errorReply, jsonReply, type Reply } from './reply.ts';
+import { errorReply, flatReply, jsonReply, type Reply } from './reply.ts';
 import type { RequestIds } from './request-id.ts';
 
 /** What the service is made of. */
@@ -62,7 +62,7 @@ export function imageRefusal(parts: ServiceParts, requestId: string, message: st
     case 'envelope':
       return refusal(parts, requestId, 400, message);
     case 'flat':
-      return jsonReply(400, { description: `${message} `, type: 'upstream_error', code: 4 });
+      return flatReply(400, message, 4);
     case 'submit':
       return jsonReply(200, { code: 4, description: message, result: null, properties: {} });
   }

@@ -1,24 +1,31 @@
 import type { WireButton } from '../../service/wire.ts';
 import type { PanDirection } from '../draw/lineage.ts';
 import { uuidOf } from '../seeded.ts';
+import type { SandboxSettings } from '../settings.ts';
 import type { Press } from './operation.ts';
 import type { StoredTask } from './task.ts';
 
 /** A button of a finished task and what it does. */
 export interface TaskButton {
   readonly wire: WireButton;
-  readonly press: Press;
+  /** A bookmark is no work: it keeps nothing and makes no task. */
+  readonly press: Press | { readonly kind: 'bookmark' };
 }
 
+/** Which buttons a gateway shows, and for how long they work. */
+export type ButtonSettings = Pick<
+  SandboxSettings,
+  'buttonLife' | 'numberedZoom' | 'bookmarks' | 'manualAnimate'
+>;
+
 /** The families of buttons after an upscale (protocol.md 4, "Version gates"). */
-type Generation = 'first' | 'fourth' | 'fifth' | 'sixth' | 'eighth';
+type Generation = 'early' | 'fifth' | 'sixth' | 'eighth';
 
 function generationOf(version: string): Generation {
   const number = Number(version.replace('niji ', ''));
   if (number >= 8) return 'eighth';
   if (number >= 6) return 'sixth';
-  if (number >= 5) return 'fifth';
-  return number >= 4 ? 'fourth' : 'first';
+  return number >= 5 ? 'fifth' : 'early';
 }
 
 /** The middle part of the customIds of the two upscales, by version. */
@@ -31,18 +38,18 @@ function upscaleWords(version: string): readonly [string, string] {
 
 /**
  * The buttons of a finished task, in the service's order (service.md 2.3, protocol.md 4). Their customIds carry a
- * job id that no other task has; with `buttonLife` (ms, 0 for ever) it changes as the task ages, so that a customId
- * read long ago no longer works.
+ * job id that no other task has; with `buttonLife` it changes as the task ages, so that a customId read long ago no longer
+ * works.
  */
 export function buttonsOf(
   task: StoredTask,
   prefix: string,
   now: number,
-  buttonLife: number,
+  { buttonLife, numberedZoom, bookmarks, manualAnimate }: ButtonSettings,
 ): readonly TaskButton[] {
   const age = buttonLife > 0 ? Math.max(0, Math.floor((now - task.endAt) / buttonLife)) : 0;
   const job = uuidOf(`job ${task.id} ${age}`);
-  const button = (label: string, emoji: string, id: string, press: Press): TaskButton => ({
+  const button = (label: string, emoji: string, id: string, press: TaskButton['press']): TaskButton => ({
     wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
     press,
   });
@@ -81,14 +88,16 @@ export function buttonsOf(
   }
 
   const generation = generationOf(task.version);
-  if (generation === 'first' || generation === 'fourth') {
+  if (generation === 'early') {
+    // The two upscales of the later versions are missing here by trueai's gates; upsample_max is reported from the days
+    // in which 4 was the newest, without a word of which version was drawn with (protocol.md 4). So all four have it.
     const enlarged = task.buttonSet === 'enlarged';
     const max = solo('Upscale to max', 'upscale_1', 'JOB::upsample_max::1', {
       kind: 'enlarge',
       creative: false,
     });
     return [
-      ...(generation === 'first' && !enlarged ? [max] : []),
+      ...(enlarged ? [] : [max]),
       solo('Make Variations', '🪄', 'JOB::variation::1', { kind: 'variation', index: 0 }),
       reroll,
     ];
@@ -114,18 +123,26 @@ export function buttonsOf(
   const zooms = [
     solo('Zoom Out 2x', '🔍', 'Outpaint::50::1', { kind: 'zoom', factor: 2 }),
     solo('Zoom Out 1.5x', '🔍', 'Outpaint::75::1', { kind: 'zoom', factor: 1.5 }),
-    button('Custom Zoom', '🔍', `CustomZoom::${job}`, { kind: 'custom-zoom' }),
+    button('Custom Zoom', '🔍', `CustomZoom::${numberedZoom ? '1::' : ''}${job}`, { kind: 'custom-zoom' }),
   ];
   const pan = (emoji: string, direction: PanDirection): TaskButton =>
     solo('', emoji, `JOB::pan_${direction}::1`, { kind: 'pan', direction });
   const pans = [pan('⬅️', 'left'), pan('➡️', 'right'), pan('⬆️', 'up'), pan('⬇️', 'down')];
+  const manual = (label: string, motion: 'low' | 'high'): TaskButton =>
+    button(label, '', `JOB::video::${motion}::${job}::vid_1.1_i2v_480::manual`, {
+      kind: 'animate',
+      motion,
+      manual: true,
+    });
   const animates = [
     solo('Animate (High motion)', '🎞️', 'JOB::animate_high::1', { kind: 'animate', motion: 'high' }),
     solo('Animate (Low motion)', '🎞️', 'JOB::animate_low::1', { kind: 'animate', motion: 'low' }),
+    ...(manualAnimate ? [manual('Manual High Motion', 'high'), manual('Manual Low Motion', 'low')] : []),
   ];
-  if (generation === 'eighth') return [...varies, ...animates, reroll];
   if (task.buttonSet === 'enlarged') return [...varies, ...zooms, ...animates, reroll];
-  return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll];
+  const bookmark = bookmarks ? [button('', '❤️', `BOOKMARK::${job}`, { kind: 'bookmark' })] : [];
+  if (generation === 'eighth') return [...varies, ...animates, reroll, ...bookmark];
+  return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll, ...bookmark];
 }
 
 /** What a describe offers: its customIds name no job (protocol.md 4). */

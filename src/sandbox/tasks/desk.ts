@@ -8,7 +8,7 @@ import type { TaskBook } from './book.ts';
 import { buttonsOf, type TaskButton } from './buttons.ts';
 import type { ActionOrder, ImagineOrder } from './orders.ts';
 import { type Pressed, pressOn, proposedPrompt } from './press.ts';
-import { missingTask, refused, type Submission } from './submission.ts';
+import { missingTask, notReady, refused, type Submission } from './submission.ts';
 import type { Speed, StoredTask, TaskOutcome } from './task.ts';
 import { momentOf } from './timeline.ts';
 
@@ -71,9 +71,9 @@ export class TaskDesk {
     if (parent === undefined) return missingTask;
     const at = now();
     const { status } = momentOf(parent, at);
-    if (status !== 'SUCCESS') return refused(4, `The related task has the wrong status: ${status}`);
+    if (status !== 'SUCCESS') return notReady;
 
-    const offered = buttonsOf(parent, names.customId, at, settings.buttonLife);
+    const offered = buttonsOf(parent, names.customId, at, settings);
     const button = offered.find(({ wire }) => wire.customId === order.customId);
     if (button === undefined) {
       return refused(
@@ -84,12 +84,14 @@ export class TaskDesk {
       );
     }
     const { press } = button;
+    if (press.kind === 'bookmark') return admission.accepted(parent.id, 1, 'Submit success', {}, []);
+    const enableRemix = order.enableRemix && !settings.ignoreRemix;
     const pressed = pressOn(parent, press);
-    if (pressed.modal === 'remix' && order.enableRemix && !settings.remix) {
+    if (pressed.modal === 'remix' && enableRemix && !settings.remix) {
       return refused(4, '当前账号不支持 remix，请开启 remix 功能');
     }
     if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);
-    const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && order.enableRemix);
+    const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && enableRemix);
     const request = digestOf(JSON.stringify(['action', parent.id, press, modal]));
     const prompt = modal ? proposedPrompt(parent, press) : (pressed.prompt ?? parent.prompt);
     return admission.admit(

@@ -8,7 +8,7 @@ import { describedPrompts } from './describing.ts';
 import type { DeskParts } from './desk.ts';
 import { extendedFilms, filmsOf, posterOf } from './filming.ts';
 import type { BlendOrder, DescribeOrder, EditOrder, VideoOrder } from './orders.ts';
-import { missingTask, refused, type Submission } from './submission.ts';
+import { missingTask, notReady, refused, type Submission } from './submission.ts';
 import type { Speed, TaskOutcome } from './task.ts';
 import { momentOf } from './timeline.ts';
 
@@ -120,7 +120,7 @@ export class EntryDesk {
     const parent = book.get(from.taskId);
     if (parent === undefined) return missingTask;
     const { status } = momentOf(parent, now());
-    if (status !== 'SUCCESS') return refused(4, `The related task has the wrong status: ${status}`);
+    if (status !== 'SUCCESS') return notReady;
     const film = parent.films?.[from.index];
     if (film === undefined) {
       const count = parent.films?.length ?? 0;

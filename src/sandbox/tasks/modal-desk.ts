@@ -7,9 +7,8 @@ import { failReasons } from './fail-reasons.ts';
 import type { ModalAnswer, Press } from './operation.ts';
 import type { ModalOrder } from './orders.ts';
 import { pressOn, zoomFactor } from './press.ts';
-import { missingTask, refused, type Submission } from './submission.ts';
+import { missingTask, notReady, refused, type Submission } from './submission.ts';
 import type { Speed, StoredTask, TaskOutcome } from './task.ts';
-import { momentOf } from './timeline.ts';
 
 /** Takes the answers to modals (service.md 2.6, protocol.md 3): the work begins in another task or in the one that waits. */
 export class ModalDesk {
@@ -32,16 +31,14 @@ export class ModalDesk {
 
   /** The task that waits, what it came from, and what was pressed there. */
   #waiting(taskId: string): Submission | Waiting {
-    const { book, now } = this.#parts;
+    const { book } = this.#parts;
     const task = book.get(taskId);
     if (task === undefined) return missingTask;
     const { modal } = task;
     if (modal?.answeredAt !== undefined) {
       return { ...refused(4, 'The modal of this task was submitted already'), modal: 'repeated' };
     }
-    if (modal === undefined) {
-      return refused(4, `The related task has the wrong status: ${momentOf(task, now()).status}, not MODAL`);
-    }
+    if (modal === undefined) return notReady;
     const parent = book.get(task.parentId ?? '');
     return parent === undefined ? missingTask : { task, parent, press: modal.press };
   }

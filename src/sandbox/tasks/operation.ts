@@ -12,7 +12,8 @@ export type Press =
   | { readonly kind: 'zoom'; readonly factor: number }
   | { readonly kind: 'custom-zoom' }
   | { readonly kind: 'pan'; readonly direction: PanDirection }
-  | { readonly kind: 'animate'; readonly motion: 'low' | 'high' }
+  /** A manual one asks for its prompt first. */
+  | { readonly kind: 'animate'; readonly motion: 'low' | 'high'; readonly manual?: true }
   /** One of several videos. */
   | { readonly kind: 'choose-film'; readonly index: number }
   | { readonly kind: 'extend'; readonly motion: 'low' | 'high' }

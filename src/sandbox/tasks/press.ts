@@ -131,7 +131,7 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
         buttonSet: 'films',
         drawing: posterOf(films),
         films,
-        modal: 'remix',
+        modal: press.manual === true ? 'always' : 'remix',
         ...prompt,
       };
     }
@@ -188,7 +188,11 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
 
 /** The prompt that a modal proposes, and works with where it is answered with none. */
 export function proposedPrompt(parent: StoredTask, press: Press): string {
-  return press.kind === 'imagine-prompt' ? (parent.prompts?.[press.index] ?? '') : parent.prompt;
+  if (press.kind === 'imagine-prompt') return parent.prompts?.[press.index] ?? '';
+  // A blend has no prompt that these could follow, and flags alone say nothing.
+  return press.kind === 'animate' && press.manual === true && parent.prompt !== ''
+    ? `${parent.prompt} --motion ${press.motion} --video 1`
+    : parent.prompt;
 }
 
 /** The factor of a Custom Zoom's prompt; undefined where it names none that can be (protocol.md 3). */

@@ -1,4 +1,4 @@
-import type { WireTask } from '../../service/wire.ts';
+import type { WireLink, WireTask } from '../../service/wire.ts';
 import type { SandboxNames } from '../names.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { buttonsOf } from './buttons.ts';
@@ -12,7 +12,7 @@ export interface TaskRecord extends WireTask {
   readonly botType: string;
   readonly maskBase64: string;
   readonly videoUrl: string;
-  readonly videoUrls: readonly { readonly url: string }[] | null;
+  readonly videoUrls: readonly WireLink[] | null;
 }
 
 /** How links are written, by task, progress in percent, and for one of several files its number, from 1. */
@@ -30,7 +30,7 @@ export function recordOf(
   const done = seen.status === 'SUCCESS';
   const preview = settings.previews && seen.status === 'IN_PROGRESS' && (seen.percent ?? 0) > 0;
   const reason = task.outcome.kind === 'failure' && seen.status === 'FAILURE' ? task.outcome.reason : '';
-  const films = done ? (task.films ?? []).map((_, index) => ({ url: linkOf(task.id, 100, index + 1) })) : [];
+  const links = linksOf(task, linkOf, { done, preview, percent: seen.percent ?? 0 }, settings.linkLists);
   return {
     id: task.id,
     action: task.action,
@@ -43,15 +43,13 @@ export function recordOf(
     submitTime: task.submitAt,
     startTime: seen.started ? task.startAt : null,
     finishTime: seen.finished ? task.endAt : null,
-    imageUrl: done || preview ? linkOf(task.id, seen.percent ?? 0) : null,
-    videoUrl: films[0]?.url ?? '',
-    videoUrls: films.length === 0 ? null : films,
+    ...links,
     maskBase64: '',
     status: seen.status,
     progress: progressOf(seen, settings.progressTexts),
     failReason: reason,
     buttons: done
-      ? buttonsOf(task, names.customId, now, settings.buttonLife).map(({ wire }) => wire)
+      ? buttonsOf(task, names.customId, now, settings).map(({ wire }) => wire)
       : seen.status === '' || settings.nullButtons
         ? null
         : [],
@@ -63,6 +61,35 @@ export function recordOf(
             botType: task.botType,
             ...(seen.status === 'MODAL' ? { remix: true } : {}),
           },
+  };
+}
+
+/** What is shown of a task's files, in the fields that a gateway has for them (protocol.md 1.2). */
+function linksOf(
+  { id, films }: StoredTask,
+  linkOf: LinkOf,
+  { done, preview, percent }: { readonly done: boolean; readonly preview: boolean; readonly percent: number },
+  lists: SandboxSettings['linkLists'],
+): Pick<TaskRecord, 'imageUrl' | 'videoUrl' | 'videoUrls'> & Pick<WireTask, 'imageUrls'> {
+  const image = done || preview ? linkOf(id, percent) : null;
+  const videos = done ? (films ?? []).map((_, index) => linkOf(id, 100, index + 1)) : [];
+  const [first = ''] = videos;
+  if (lists === 'videos') {
+    const videoUrls = videos.length === 0 ? null : videos.map((url) => ({ url }));
+    return { imageUrl: image, videoUrl: first, videoUrls };
+  }
+  const listed = (links: readonly string[]): readonly WireLink[] | null =>
+    links.length === 0
+      ? null
+      : lists.endsWith('texts')
+        ? links
+        : links.map((url) => ({ url, thumbnail: image ?? url }));
+  const only = lists.startsWith('only');
+  return {
+    imageUrl: only ? null : image,
+    imageUrls: listed(done && image !== null ? [image] : []),
+    videoUrl: only ? '' : first,
+    videoUrls: listed(videos),
   };
 }
 

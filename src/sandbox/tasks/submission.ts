@@ -26,6 +26,9 @@ export const missingTask: Submission = {
   body: { code: 3, description: 'The related task does not exist or has expired', result: null },
 };
 
+/** The answer where the task that a submission names is in a state that it cannot be used in (protocol.md 4, 6.3). */
+export const notReady: Submission = refused(4, '关联任务状态错误');
+
 /** Words for the codes of protocol.md 2 that make no task. */
 export const refusalTexts: Readonly<Record<number, string>> = {
   3: 'No usable account instance',
@@ -33,4 +36,5 @@ export const refusalTexts: Readonly<Record<number, string>> = {
   9: 'Submit failed, system error',
   23: 'The queue is full, please try again later',
   24: 'The prompt may contain sensitive words',
+  30: '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。',
 };
