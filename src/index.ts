@@ -83,7 +83,7 @@ export { resolveCell } from './plan/resolve.ts';
 export type { RecordLookup, Slot, SlotStatus } from './plan/slot.ts';
 export type { RunEnd, RunEvent, RunListener } from './run/event.ts';
 export type { Clock, RunControl, RunPorts, RunReport, RunSettings } from './run/ports.ts';
-export { type RunPlan, runPlan } from './run/run.ts';
+export { runPlan } from './run/run.ts';
 export { parseFault } from './sandbox/faults/parse.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/sandbox.ts';
 export type { SandboxSettings } from './sandbox/settings.ts';

@@ -4,7 +4,7 @@ import { chosenSteps } from '../plan/choose.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
 import { pressNames, priceOf } from '../plan/price.ts';
-import type { RunPlan } from '../run/run.ts';
+import type { RunPlan } from '../run/ports.ts';
 
 /** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */
 export function planForRun(plan: Plan, { only }: Selection): RunPlan {

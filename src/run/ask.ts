@@ -109,7 +109,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
     case 'unsent':
     case 'stop':
       // It was not taken on: the job is as if it had not been asked, and the route's pause or the run's end holds it.
-      return later(job, context);
+      return askUnsent(job, context);
     case 'permanent':
       return settle(job, 'failed', jobError(failure), context.now);
     case 'lost':
@@ -120,7 +120,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 
 /** Nothing was asked: no attempt. Only what may pass is tried again. */
 function unread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  if (failure.class === 'stop') return later(job, context);
+  if (failure.class === 'stop') return askUnsent(job, context);
   const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
   const idle: Job = { ...job, record };
   if (failure.class === 'permanent') return settle(idle, 'failed', fileError(failure), context.now);
@@ -157,7 +157,8 @@ function again(job: Job, error: JobError, atLeastMs: number | undefined, context
   );
 }
 
-function later(job: Job, { now }: JobContext): JobStep {
+/** As if its turn had not come: no attempt. */
+export function askUnsent(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
   return askAgain({ ...job, record }, undefined, 0, now);
 }

@@ -88,6 +88,8 @@ export type JobEvent =
   | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
   /** An image or a mask of a submission, or of a modal, could not be read: nothing was sent. */
   | { readonly type: 'unread'; readonly error: SaveFailure }
+  /** Its turn had come, and its request never left: the run halts before its intent is durable. */
+  | { readonly type: 'unsent' }
   /** The mask of a click was made for its image, or why there is none. */
   | { readonly type: 'masked'; readonly error?: SaveFailure }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }

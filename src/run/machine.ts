@@ -1,9 +1,18 @@
-import { askAnswered, askNow } from './ask.ts';
+import { isTextRequest } from '../plan/job-request.ts';
+import { askAnswered, askNow, askUnsent } from './ask.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
-import { modalAnswered, modalNow, modalUnread } from './modal.ts';
+import { modalAnswered, modalNow, modalUnread, modalUnsent } from './modal.ts';
 import { modalSeen } from './modal-look.ts';
 import { fileSaved, linkRead } from './save.ts';
-import { firstWant, maskChecked, parentRead, submitAnswered, submitNow, submitUnread } from './submit.ts';
+import {
+  firstWant,
+  maskChecked,
+  parentRead,
+  submitAnswered,
+  submitNow,
+  submitUnread,
+  submitUnsent,
+} from './submit.ts';
 import { taskSeen } from './watch.ts';
 
 /**
@@ -22,6 +31,8 @@ export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
       return (isAnsweringModal(job) ? modalAnswered : submitAnswered)(job, event.answer, context);
     case 'unread':
       return (isAnsweringModal(job) ? modalUnread : submitUnread)(job, event.error, context);
+    case 'unsent':
+      return unsent(job, context);
     case 'masked':
       return maskChecked(job, event.error, context);
     case 'fetched':
@@ -37,6 +48,11 @@ const looks = { parent: parentRead, poll: taskSeen, link: linkRead, modal: modal
 
 /** A record has a modal from the moment it opened, so what is submitted after that is the answer to it. */
 const isAnsweringModal = ({ record }: Job): boolean => record.modal !== undefined;
+
+function unsent(job: Job, context: JobContext): JobStep {
+  if (isTextRequest(job.record.request)) return askUnsent(job, context);
+  return (isAnsweringModal(job) ? modalUnsent : submitUnsent)(job, context);
+}
 
 function granted(job: Job, context: JobContext): JobStep {
   const { want } = job;

@@ -116,7 +116,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       );
     }
     case 'queue-full':
-      return later(job, context);
+      return modalUnsent(job, context);
     case 'refused': {
       const { message, requestId } = answer;
       const code = refusalCode(answer.code);
@@ -147,7 +147,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
     case 'throttle':
     case 'unsent':
     case 'stop':
-      return later(job, context);
+      return modalUnsent(job, context);
     case 'permanent':
       return denied(job, jobError(failure), context);
     case 'lost':
@@ -165,7 +165,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 
 /** A mask, or what it is measured by, could not be read: nothing was sent. */
 export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  if (isOurs(failure)) return later(job, context);
+  if (isOurs(failure)) return modalUnsent(job, context);
   const unsent = takenBack(job.record);
   const tries = unsent.tries + 1;
   const error = fileError(failure);
@@ -177,7 +177,7 @@ export function modalUnread(job: Job, failure: SaveFailure, context: JobContext)
 }
 
 /** Not taken on, and as if it had not been sent: back in line, where the route's pause holds it. */
-function later(job: Job, { now }: JobContext): JobStep {
+export function modalUnsent(job: Job, { now }: JobContext): JobStep {
   return rest({ ...job, record: takenBack(job.record) }, 0, { kind: 'modal' }, now);
 }
 

@@ -1,6 +1,9 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
 import type { Budget, Limits, Price, RetrySettings, Speed } from '../pipeline/pipeline.ts';
+import type { Cell, Selection } from '../plan/cell.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/answer.ts';
 import type { TextService } from '../service/text.ts';
 import type { StateStore } from '../state/store.ts';
@@ -13,6 +16,17 @@ export interface Clock {
   now(): number;
   /** Calls back once, no sooner than `atMs`; the result cancels it. */
   at(atMs: number, call: () => void): () => void;
+}
+
+/** What a run needs of a plan. */
+export interface RunPlan {
+  /** The chosen cells, lazily, in order. */
+  cells(selection: Selection): AsyncIterable<Cell>;
+  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
+  /** Names of the steps that may run; absent: all. */
+  readonly steps?: ReadonlySet<string>;
+  /** Price of one submission, where known. */
+  price(record: JobRecord): number | undefined;
 }
 
 /** What a run reaches the world through. */

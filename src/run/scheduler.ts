@@ -14,7 +14,7 @@ import { step } from './machine.ts';
 import { Purse } from './purse.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together, type TogetherHost } from './together.ts';
-import { Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
+import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 import { tokensTaken, usageOf } from './usage.ts';
 import { Stillness } from './waiting.ts';
 
@@ -82,6 +82,11 @@ export class Scheduler {
   /** Hands over what has gathered since the last call. */
   takeTurn(): RunTurn {
     return this.#outbox.take();
+  }
+
+  /** A turn could not be made durable: it is part of the next one. */
+  giveBack(turn: RunTurn): void {
+    this.#outbox.giveBack(turn);
   }
 
   /** True when it could open more cells than it has been given. */
@@ -157,6 +162,8 @@ export class Scheduler {
         return;
       case 'drain':
         return this.#drain(input.end);
+      case 'halt':
+        return this.#stopSending(input);
     }
   }
 
@@ -333,6 +340,15 @@ export class Scheduler {
 
   #halt(end: RunEnd): void {
     if (this.#ending.halt(end)) this.#letGo(end);
+  }
+
+  #stopSending({ end, unsent }: Extract<RunInput, { type: 'halt' }>): void {
+    this.#halt(end);
+    // A look or a download leaves nothing in the record.
+    for (const { job, send } of unsent.filter(isPaid)) {
+      this.#desk.traffic.answered(routeOf[send.kind]);
+      this.#advance(this.#desk.get(job.record.key) ?? job, { type: 'unsent' });
+    }
   }
 
   /** Forgets what has not begun. */

@@ -151,7 +151,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
     case 'modal':
       return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
     case 'queue-full':
-      return later(job, context);
+      return submitUnsent(job, context);
     case 'refused': {
       const { message, requestId } = answer;
       const code = refusalCode(answer.code);
@@ -168,7 +168,9 @@ function charged(record: JobRecord, context: JobContext): JobRecord {
 
 /** What it shows could not be read, so nothing was sent: no attempt. Only what may pass is tried again. */
 export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  return isOurs(failure) ? later(job, context) : unread(takenBack(job), failure, { kind: 'submit' }, context);
+  return isOurs(failure)
+    ? submitUnsent(job, context)
+    : unread(takenBack(job), failure, { kind: 'submit' }, context);
 }
 
 /** @param next what is tried again */
@@ -193,10 +195,10 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
   switch (failure.class) {
     case 'throttle':
     case 'unsent':
-      return later(job, context);
+      return submitUnsent(job, context);
     case 'stop':
       // The run ends; what was answered was not accepted, so the job is as if it had not been asked.
-      return later(job, context);
+      return submitUnsent(job, context);
     case 'permanent':
       return settle(job, 'failed', jobError(failure), context.now);
     case 'lost':
@@ -211,7 +213,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 }
 
 /** Not accepted and not an attempt: back in line, where the route's pause holds it. */
-function later(job: Job, context: JobContext): JobStep {
+export function submitUnsent(job: Job, context: JobContext): JobStep {
   return { job: { ...takenBack(job), want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
 }
 

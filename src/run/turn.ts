@@ -32,7 +32,9 @@ export type RunInput =
   /** Time has passed. */
   | { readonly type: 'tick' }
   /** Open nothing new, settle what is in flight, then end so. */
-  | { readonly type: 'drain'; readonly end: RunEnd };
+  | { readonly type: 'drain'; readonly end: RunEnd }
+  /** Send nothing more at all. The intents of these errands are not durable, so they never left. */
+  | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Errand[] };
 
 /** By which route each kind of request goes. */
 export const routeOf = {
@@ -51,6 +53,10 @@ export interface Errand {
   readonly job: Job;
   readonly send: Send;
 }
+
+/** True for a request that costs: what it brings cannot be asked for again. */
+export const isPaid = ({ send: { kind } }: Pick<Errand, 'send'>): boolean =>
+  kind === 'submit' || kind === 'modal' || kind === 'ask';
 
 /** What came of one turn: first `records` and `attempts` become durable as one, then `errands` are carried out. */
 export interface RunTurn {
@@ -105,6 +111,16 @@ export class Outbox {
       ...(cost === undefined ? {} : { cost }),
       ...(usage === undefined ? {} : { usage }),
     });
+  }
+
+  /** Takes back a turn that could not be made durable: what was decided since then goes before it, and is told after it. */
+  giveBack({ records, attempts, errands, events }: RunTurn): void {
+    const since = this.#records;
+    this.#records = new Map(records.map((record) => [record.key, record]));
+    for (const [key, record] of since) this.#records.set(key, record);
+    this.#attempts = [...attempts, ...this.#attempts];
+    this.#errands = [...errands, ...this.#errands];
+    this.#events = [...events, ...this.#events];
   }
 
   take(): RunTurn {

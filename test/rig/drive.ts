@@ -2,11 +2,12 @@ import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
+import { backoffMs } from '../../src/run/backoff.ts';
 import type { RunEnd, RunEvent } from '../../src/run/event.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { Scheduler } from '../../src/run/scheduler.ts';
-import type { Errand, RunInput, RunTurn } from '../../src/run/turn.ts';
+import { type Errand, isPaid, type RunInput, type RunTurn } from '../../src/run/turn.ts';
 import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
 
@@ -89,6 +90,7 @@ interface Arrival {
   readonly at: number;
   readonly order: number;
   readonly input: RunInput;
+  readonly isPaid: boolean;
 }
 
 /** Turns beyond this mean a run that goes round in circles. */
@@ -112,7 +114,7 @@ export function drive(options: DriveOptions): Driven {
     ...(options.steps === undefined ? {} : { steps: options.steps }),
   });
   const cells = options.cells[Symbol.iterator]();
-  const arrivals: Arrival[] = [];
+  let arrivals: Arrival[] = [];
   const events: RunEvent[] = [];
   let order = 0;
   let now = options.startAt;
@@ -134,7 +136,7 @@ export function drive(options: DriveOptions): Driven {
     options.onErrand?.(errand, now);
     const hear = ({ afterMs }: Heard<unknown>, input: RunInput): void => {
       order += 1;
-      arrivals.push({ at: now + afterMs, order, input });
+      arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(errand) });
     };
     switch (what.kind) {
       case 'submit': {
@@ -178,8 +180,30 @@ export function drive(options: DriveOptions): Driven {
     return dies('after-errands');
   };
 
-  scheduler.handle({ type: 'adopt', records: store.unfinished() }, now);
-  for (;;) {
+  /** Makes a turn durable. @returns why it is not */
+  const commit = (turn: RunTurn): Extract<RunEnd, { kind: 'disk' }> | undefined => {
+    try {
+      const { records, attempts: made } = turn;
+      if (records.length > 0 || made.length > 0) store.commit({ records, attempts: made });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      scheduler.giveBack(turn);
+      return { kind: 'disk', code: error.code, message: error.message };
+    }
+  };
+  /** What was decided and has not left is taken back, and nothing is heard any more but what is paid. */
+  const halt = (end: RunEnd): void => {
+    const turn = scheduler.takeTurn();
+    scheduler.giveBack({ ...turn, errands: [] });
+    scheduler.handle({ type: 'halt', end, unsent: turn.errands }, now);
+    arrivals = arrivals.filter((arrival) => arrival.isPaid);
+  };
+  let tries = 0;
+  let restsUntil: number | undefined;
+  let failed: RunEnd | undefined;
+  /** One turn. @returns how the run ended, if it did */
+  const turnOver = (): Driven | undefined => {
     while (scheduler.wantsCells) {
       const next = cells.next();
       scheduler.handle(
@@ -192,25 +216,49 @@ export function drive(options: DriveOptions): Driven {
     const turn = scheduler.takeTurn();
     if (options.sendsFirst && sendAll(turn)) return result(undefined);
     if (dies('before-commit')) return result(undefined);
-    if (turn.records.length > 0 || turn.attempts.length > 0) {
-      try {
-        store.commit({ records: turn.records, attempts: turn.attempts });
-      } catch (error) {
-        if (!(error instanceof StateError)) throw error;
-        return result({ kind: 'disk', code: error.code, message: error.message });
+    const fault = commit(turn);
+    if (fault !== undefined) {
+      const { retry } = options.settings;
+      tries += 1;
+      if (fault.code === 'state.busy' && tries < retry.attempts)
+        restsUntil = now + backoffMs(tries, retry, () => 1);
+      else {
+        failed = fault;
+        halt(fault);
       }
-      now += options.commitMs ?? 0;
+      return undefined;
     }
+    tries = 0;
+    if (turn.records.length > 0 || turn.attempts.length > 0) now += options.commitMs ?? 0;
     events.push(...turn.events);
     if (dies('after-commit')) return result(undefined);
     if (!options.sendsFirst && sendAll(turn)) return result(undefined);
     options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
-    if (scheduler.ended !== undefined) return result(scheduler.ended);
+    return scheduler.ended === undefined ? undefined : result(scheduler.ended);
+  };
+
+  scheduler.handle({ type: 'adopt', records: store.unfinished() }, now);
+  for (;;) {
+    if (failed !== undefined) {
+      turns += 1;
+      if (dies('before-commit')) return result(undefined);
+      if (arrivals.length === 0) {
+        commit(scheduler.takeTurn());
+        return result(failed);
+      }
+    } else if (restsUntil === undefined || now >= restsUntil) {
+      restsUntil = undefined;
+      const over = turnOver();
+      if (over !== undefined) return over;
+      if (failed !== undefined) continue;
+    }
 
     arrivals.sort((a, b) => a.at - b.at || a.order - b.order);
-    const wakes = [arrivals[0]?.at, scheduler.nextWakeAt(), drained ? undefined : options.drainAt].filter(
-      (at) => at !== undefined,
-    );
+    const wakes = [
+      arrivals[0]?.at,
+      restsUntil ?? scheduler.nextWakeAt(),
+      drained ? undefined : options.drainAt,
+    ].filter((at) => at !== undefined);
     if (wakes.length === 0)
       throw new Error('The run is stuck: nothing is under way and nothing is waited for.');
     now = Math.max(now, Math.min(...wakes));

@@ -41,19 +41,17 @@ function portOf(
   store: StateStore,
   before: Partial<ImageService> = {},
 ): ImageService {
-  const submit = (taskId?: string) => {
-    const record = store
-      .unfinished()
-      .find(({ status, taskId: id }) => status === 'submitting' && id === undefined);
+  const submit = ({ tag = '', taskId }: { readonly tag?: string; readonly taskId?: string }) => {
+    const record = store.get(tag);
     // The intent is durable before the request leaves; a request without one is a bug that this finds.
-    if (record === undefined) throw new Error('A submission left before its intent was durable.');
+    if (record?.status !== 'submitting') throw new Error('A submission left before its intent was durable.');
     return service.submit(record, taskId, clock.now());
   };
   return {
-    imagine: () => Promise.resolve(submit()),
-    action: ({ taskId }) => Promise.resolve(submit(taskId)),
-    modal: ({ taskId }) => Promise.resolve(submit(taskId)),
-    begin: () => Promise.resolve(submit()),
+    imagine: (request) => Promise.resolve(submit(request)),
+    action: (request) => Promise.resolve(submit(request)),
+    modal: (request) => Promise.resolve(submit(request)),
+    begin: (request) => Promise.resolve(submit(request.tag === undefined ? {} : { tag: request.tag })),
     fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now())),
     fetchTasks: (ids) => {
       const answers = ids.map((id) => service.fetch(id, clock.now()));
@@ -78,12 +76,15 @@ async function run(
     readonly ask?: TextService['ask'];
     readonly steps?: ReadonlySet<string>;
     readonly artifacts?: Partial<RunPorts['artifacts']>;
+    /** Is shown the service before the run begins. */
+    readonly seen?: (service: VirtualService) => void;
   } = {},
 ): Promise<RunReport & { readonly service: VirtualService; readonly events: readonly RunEvent[] }> {
   const { plan } = await planOf(change.text ?? text);
   const store = change.store ?? memoryStore();
   const clock = jumpingClock();
   const service = new VirtualService();
+  change.seen?.(service);
   const port = portOf(service, clock, store);
   const ports: RunPorts = {
     store,
@@ -133,8 +134,10 @@ describe('the engine', () => {
     const faulty = faultyStore(store, [{ at: 3, fault: 'state.full' }]);
     const { end, service } = await run({ store: faulty });
     expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
-    expect([faulty.writes, faulty.turns.length]).toEqual([3, 2]);
+    // The fourth is the last try of all, with what was heard since.
+    expect([faulty.writes, faulty.turns.length]).toEqual([4, 3]);
     expect(service.submits.length).toBe(store.totals().attempts);
+    expect(store.unfinished().filter(({ status }) => status === 'submitting')).toEqual([]);
   });
 
   it('goes on whatever a listener throws, and reports it', async () => {
@@ -264,6 +267,155 @@ describe('the engine', () => {
     expect(store.unfinished().map(({ status }) => status)).toEqual(['saving']);
     expect((await run({ text: one, store })).submits).toBe(0);
     expect([...store.withStatus('done')]).toHaveLength(1);
+  });
+
+  /** Twelve submissions that are answered a while after they were sent. */
+  const slowly = (more: { readonly heard?: () => void; readonly signal?: AbortSignal } = {}) => ({
+    text: text.replace('to: 5', 'to: 12'),
+    settings: { limits: { tasks: 12, requests: 16 } },
+    service: (port: ImageService): Partial<ImageService> => ({
+      imagine: async (...request) => {
+        const answer = await port.imagine(...request);
+        const [, signal] = request;
+        for (let turns = 0; turns < 6 && !signal.aborted; turns++)
+          await new Promise((resolve) => setImmediate(resolve));
+        more.heard?.();
+        return signal.aborted ? { ok: false, error: failure('connection.aborted', 'lost') } : answer;
+      },
+    }),
+  });
+  const inDoubt = (store: StateStore): readonly string[] =>
+    store.unfinished().flatMap(({ key, status }) => (status === 'submitting' ? [key] : []));
+
+  it.each(['state.full', 'state.io', 'state.busy'])(
+    'ended by a commit that failed once (%s) at any moment, keeps what the requests under way come to',
+    async (fault) => {
+      let kept = 0;
+      for (let at = 1; at < 12; at++) {
+        const store = memoryStore();
+        const { end, service, submits } = await run({
+          ...slowly(),
+          store: faultyStore(store, [{ at, fault: fault as 'state.full' }]),
+          settings: {
+            limits: { tasks: 12, requests: 16 },
+            retry: { ...virtualSettings().retry, attempts: 1 },
+          },
+        });
+        expect(inDoubt(store), `commit ${at}`).toEqual([]);
+        expect([store.totals().attempts, submits]).toEqual([service.submits.length, service.submits.length]);
+        const known = new Set(
+          [...store.unfinished(), ...store.withStatus('done')].map(({ taskId }) => taskId),
+        );
+        expect([...service.tasks.keys()].filter((id) => !known.has(id))).toEqual([]);
+        if (end.kind === 'disk') kept += 1;
+      }
+      expect(kept).toBeGreaterThan(5);
+    },
+  );
+
+  it('waits for a state that another program holds, and sends nothing in the meantime', async () => {
+    for (let at = 1; at < 10; at++) {
+      const store = memoryStore();
+      const busy = [at, at + 1, at + 2].map((one) => ({ at: one, fault: 'state.busy' as const }));
+      const faulty = faultyStore(store, busy);
+      const { end, service } = await run({ ...slowly(), store: faulty });
+      expect(end).toEqual({ kind: 'complete' });
+      expect([service.submits.length, store.totals().attempts]).toEqual([24, 24]);
+    }
+  });
+
+  it('gives a state up that is held for as long as a request is tried', async () => {
+    const store = memoryStore();
+    const faulty = faultyStore(store, [{ at: 2, fault: 'state.busy', lasting: true }]);
+    const { end } = await run({ store: faulty });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.busy' });
+    // One, six tries, and the last of all.
+    expect(faulty.writes).toBe(1 + 6 + 1);
+  });
+
+  it('whose disk stays full ends as it is, what was sent in doubt', async () => {
+    const store = memoryStore();
+    const { end, service } = await run({
+      ...slowly(),
+      store: faultyStore(store, [{ at: 2, fault: 'state.full', lasting: true }]),
+    });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
+    expect(inDoubt(store)).toHaveLength(service.submits.length);
+  });
+
+  it('whose disk has failed is still left at once by a second signal', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const { end } = await run({
+      store: faultyStore(store, [{ at: 2, fault: 'state.full' }]),
+      settings: { limits: { tasks: 2, requests: 4 } },
+      control: { leave: leave.signal },
+      listener: (event) => {
+        if (event.type === 'run:stopping') leave.abort();
+      },
+      service: (port) => {
+        let sent = 0;
+        return {
+          imagine: async (...request) => {
+            const [, signal] = request;
+            sent += 1;
+            if (sent > 1) return await port.imagine(...request);
+            return await new Promise((resolve) => {
+              const abort = (): void => resolve({ ok: false, error: failure('connection.aborted', 'lost') });
+              signal.addEventListener('abort', abort);
+            });
+          },
+        };
+      },
+    });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
+    expect(inDoubt(store)).toHaveLength(1);
+    expect([...store.withStatus('running')]).toHaveLength(1);
+  });
+
+  it('ended by a bug, keeps what was heard, and what the requests under way come to', async () => {
+    const bug = new TypeError('Internal error: made up');
+    for (let at = 1; at < 12; at++) {
+      const store = memoryStore();
+      let heard = 0;
+      const slow = slowly();
+      let service: VirtualService | undefined;
+      const running = run({
+        ...slow,
+        store,
+        service: (port) => ({
+          ...slow.service(port),
+          fetchTask: (...look) => {
+            heard += 1;
+            return heard === at ? Promise.reject(bug) : port.fetchTask(...look);
+          },
+        }),
+        listener: () => undefined,
+        seen: (one) => {
+          service = one;
+        },
+      });
+      await expect(running).rejects.toBe(bug);
+      expect(inDoubt(store)).toEqual([]);
+      expect(store.totals().attempts).toBe(service?.submits.length);
+    }
+  });
+
+  it('of an answer that calls functions keeps the round, though its next one is never sent', async () => {
+    const store = memoryStore();
+    const weather = `name: t
+steps:
+  weather:
+    generate: { model: text-pro, prompt: How is the weather?, functions: { wind: { answer: calm } } }
+`;
+    let asked = 0;
+    const ask: TextService['ask'] = () => {
+      asked += 1;
+      return Promise.resolve({ ok: true, value: textReply({ functionCalls: [{ name: 'wind', args: {} }] }) });
+    };
+    await run({ text: weather, store: faultyStore(store, [{ at: 2, fault: 'state.full' }]), ask });
+    const [record] = store.withStatus('pending');
+    expect([asked, record?.turns?.length, record?.attempts, record?.usage?.total]).toEqual([1, 2, 1, 15]);
   });
 
   it('makes a bug of the store its own end, not a full disk', async () => {

@@ -164,6 +164,14 @@ export class Auditor {
     }
   }
 
+  /** Whatever ended a run that was not killed, it has waited for the answers to what it sent, and kept them. */
+  checkHeard(): void {
+    // Of the answer to a modal, a later look may have to tell what became of it.
+    for (const { key, status, modal } of this.#store.unfinished())
+      if (status === 'submitting' && modal === undefined)
+        throw new Violation(`The run ended without the answer to ${key}, or has not kept it`);
+  }
+
   /** A task that failed in a way that may pass is made anew. */
   #sees(key: string, { state, failReason, status }: Task): void {
     if (state === 'failure' && judgeTaskFailure(failReason, status).transient) this.#license(key);

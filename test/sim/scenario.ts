@@ -17,8 +17,12 @@ import { isTask, type KindName, kindNames } from './kinds.ts';
 /** One start of the command, and how it ends early, if it does. */
 export interface Invocation {
   readonly death?: { readonly turn: number; readonly place: TurnPlace };
-  /** The disk fails at this commit. */
-  readonly disk?: { readonly commit: number; readonly code: 'state.full' | 'state.readonly' | 'state.io' };
+  /** The disk fails at this commit, for good or for so many commits. */
+  readonly disk?: {
+    readonly commit: number;
+    readonly code: 'state.full' | 'state.readonly' | 'state.io' | 'state.busy';
+    readonly commits?: number;
+  };
   /** First signal, ms after the start. */
   readonly drainAfterMs?: number;
   /** ms that pass before it, by the machine's clock; negative when the clock was set back. */
@@ -153,7 +157,8 @@ function drawInvocation(chance: Chance, n: number): Invocation {
     ...(end === 'disk' && {
       disk: {
         commit: chance.whole(1, 40, n, 'commit'),
-        code: chance.pick(['state.full', 'state.readonly', 'state.io'] as const, n, 'code'),
+        code: chance.pick(['state.full', 'state.readonly', 'state.io', 'state.busy'] as const, n, 'code'),
+        ...(chance.happens(0.6, n, 'disk passes') && { commits: chance.pick([1, 3], n, 'commits') }),
       },
     }),
     ...(end === 'drain' && { drainAfterMs: chance.whole(0, 120_000, n, 'drain') }),

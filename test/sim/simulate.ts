@@ -8,7 +8,7 @@ import { become } from '../../src/run/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { type Driven, drive } from '../rig/drive.ts';
-import { faultyStore } from '../rig/faulty-store.ts';
+import { type Fault, faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
@@ -63,8 +63,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     now += invocation.gapMs;
     auditor.begin(invocation, [...allRecords(store)]);
     const { death, disk, drainAfterMs } = invocation;
-    const faulty =
-      disk === undefined ? store : faultyStore(store, [{ at: disk.commit, fault: disk.code, lasting: true }]);
+    const faulty = disk === undefined ? store : faultyStore(store, diskFaults(disk));
     const chance = new Chance(scenario.seed);
     let draws = 0;
     const driven = drive({
@@ -89,6 +88,8 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     now = driven.endedAt;
     submits += driven.submits;
     auditor.checkCounted();
+    // One commit that fails is tried once more at the least.
+    if (driven.end !== undefined && (disk === undefined || disk.commits === 1)) auditor.checkHeard();
     return driven;
   };
 
@@ -118,6 +119,12 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     return { violation, submits, inDoubt };
   }
 }
+
+/** The commits that fail; without a number, that one and all after it. */
+const diskFaults = ({ commit, code, commits }: NonNullable<Invocation['disk']>): readonly Fault[] =>
+  commits === undefined
+    ? [{ at: commit, fault: code, lasting: true }]
+    : Array.from({ length: commits }, (_, n) => ({ at: commit + n, fault: code }));
 
 /** A store that does not know of modals: a run that it is given presses again. */
 const forgetful = (store: StateStore): StateStore => {
