@@ -94,6 +94,10 @@ export type ImageSource =
   /** All images that this job produced, in order. */
   | { readonly job: string };
 
+/** True for a video that goes on with a task of its parent's, which must be named. */
+export const extendsParent = ({ kind, fields }: JobRequest): boolean =>
+  kind === 'video' && fields['extend'] !== undefined;
+
 /** The kinds of steps whose jobs ask for text. */
 export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
   kind === 'generate' || kind === 'chat';

@@ -1,5 +1,6 @@
 import { formatBranch } from '../pipeline/selector.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
+import { extendsParent } from '../plan/job-request.ts';
 import type { Slot } from '../plan/slot.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
@@ -21,11 +22,11 @@ export function jobForSlot(
   return job !== undefined && waitsForParent(job) ? undefined : job;
 }
 
-/** A click cannot begin while what it presses is made anew; once that is finished, its cell is looked at again. */
+/** What presses or extends a task cannot begin while that is made anew; once it is finished, its cell is looked at again. */
 export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
   want.kind === 'room' &&
   !lastLook &&
-  record.request.kind === 'click' &&
+  (record.request.kind === 'click' || extendsParent(record.request)) &&
   record.modal === undefined &&
   parentTaskId === undefined;
 

@@ -315,11 +315,13 @@ export class Scheduler {
   }
 
   /**
-   * True for a job of an earlier run that is to be submitted anew while no open cell asks for it, or while what it
-   * presses is not what it pressed.
+   * True for a job of an earlier run that is to be submitted anew while no open cell asks for it, while what it comes from is being
+   * made or brought in anew, or while what it presses is not what it pressed.
    */
-  #isOutOfPlace({ record, parentTaskId }: Job): boolean {
-    return !this.#intake.isAwaited(record.key) || this.#intake.taskOf(record.parent) !== parentTaskId;
+  #isOutOfPlace({ record: { key, parent }, parentTaskId }: Job): boolean {
+    if (!this.#intake.isAwaited(key)) return true;
+    if (parent !== undefined && this.#lookup(parent)?.status !== 'done') return true;
+    return this.#intake.taskOf(parent) !== parentTaskId;
   }
 
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */

@@ -2,7 +2,7 @@ import { type InputReader, type LoadedImage, largestMask } from '../artifacts/in
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Speed } from '../pipeline/pipeline.ts';
 import type { JobRecord } from '../plan/job.ts';
-import { type ImageSource, isTextRequest, type MaskSource } from '../plan/job-request.ts';
+import { extendsParent, type ImageSource, isTextRequest, type MaskSource } from '../plan/job-request.ts';
 import { nearestPrompt } from '../plan/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type { Answer, ImageService, SubmitAnswer } from '../service/answer.ts';
@@ -48,14 +48,16 @@ export async function submit(
     return { answer: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
   }
   const { fields } = request;
+  const extending = extendsParent(request) ? parentTaskId : undefined;
+  if (extendsParent(request) && extending === undefined)
+    throw new Error(`Internal error: video ${record.key} is to extend a task that nobody named.`);
   const mask = request.kind === 'imagine' ? undefined : request.mask;
   return await ship(outgoing, signal, async (hold) => {
     const { images, mask: drawn } = await pictures(record, request.images ?? [], mask, ports, hold, signal);
     if (request.kind === 'imagine')
       return await service.imagine({ fields, ...(images.length > 0 && { images }), ...shared }, signal);
     const { kind } = request;
-    const extended =
-      fields['extend'] === undefined || parentTaskId === undefined ? {} : { taskId: parentTaskId };
+    const extended = extending === undefined ? {} : { taskId: extending };
     return await service.begin({ kind, fields, images, ...drawn, ...extended, ...shared }, signal);
   });
 }

@@ -109,6 +109,64 @@ describe('a task that an earlier run left', () => {
     expect([whole.service.submits.length, whole.statuses()]).toEqual([4, { done: 3 }]);
   });
 
+  const film = `name: t
+steps:
+  film: { video: { image: "https://example.com/a.png", motion: low } }
+  more: { from: film, video: { extend: 1, motion: low } }
+`;
+  const unkept = grid(1, 'U1').replace('imagine:', 'keep: false\n    imagine:');
+
+  it.each([
+    ['is pressed', grid(1, 'U1'), grid(1, 'U1'), true],
+    ['is extended', film, film, true],
+    ['is pressed', unkept, grid(1, 'U1'), false],
+  ])('and fails %s anew once what it comes from is there again (%#)', async (_, first, then, redone) => {
+    // A crash leaves the job; the next run makes its parent anew, or brings its image in, and is killed at that.
+    const script: VirtualScript = {
+      duration: ({ number }) => (number === 2 ? 400_000 : number > 2 ? 900_000 : 30_000),
+      end: ({ number }) => (number === 2 ? busy : { state: 'success' }),
+      ...(!redone && {
+        onSave: (_key, saves) =>
+          saves < 40
+            ? {
+                ok: false,
+                error: { code: 'download.status', class: 'throttle', message: 'later', retryAfterMs: 60_000 },
+              }
+            : undefined,
+      }),
+    };
+    const left = async (turns: number): Promise<World | undefined> => {
+      const child = await diesWith(
+        first,
+        script,
+        (records) => records.length === 1 && records[0]?.parent !== undefined,
+      );
+      const again = await child.edited(then);
+      const [{ parent = '' } = {}] = again.store.unfinished();
+      again.run({
+        dieAfterTurns: turns,
+        ...(redone && { settings: virtualSettings({ redo: [parent] }) }),
+      });
+      const statuses = again.store.unfinished().map(({ status }) => status);
+      return statuses.length === 2 && statuses.every((status) => status === 'running' || status === 'saving')
+        ? again
+        : undefined;
+    };
+    let here: World | undefined;
+    for (let turns = 1; here === undefined && turns < 60; turns++) here = await left(turns);
+    if (here === undefined) throw new Error('no such moment');
+    const sentBeside: (string | undefined)[] = [];
+    const { end } = here.run({
+      onErrand: ({ job, send }) => {
+        if (send.kind === 'submit') sentBeside.push(job.parentTaskId);
+      },
+    });
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 2 }]);
+    const [record] = [...here.store.withStatus('done')].filter(({ parent }) => parent !== undefined);
+    expect(sentBeside).toEqual([here.store.get(record?.parent ?? '')?.taskId]);
+    expect(sentBeside[0]).toBeDefined();
+  });
+
   it('is pressed anew only on what is finished', async () => {
     const here = await diesWith(
       grid(1, 'U1'),

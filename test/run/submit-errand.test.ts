@@ -127,6 +127,13 @@ describe('a submission', () => {
     expect(sent[0]?.[1]).toMatchObject({ kind: 'video', taskId: 'T1', images: [] });
   });
 
+  it('of a video that goes on with nothing is never sent', async () => {
+    const { ports, sent } = rig();
+    const record = entry({ kind: 'video', fields: { extend: 1 }, images: [] });
+    await expect(submit(job(record), ports, never)).rejects.toThrow(/^Internal error: video k1/);
+    expect(sent).toEqual([]);
+  });
+
   it('of an edit has a mask in the size of the image that was read, transparent where it is edited', async () => {
     const { ports, sent, masks } = rig([parent]);
     const shapes = [{ rectangle: [0, 0, 1, 1] }] as const;

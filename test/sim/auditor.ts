@@ -27,24 +27,35 @@ export class Auditor {
   readonly #masked = new Set<string>();
   readonly #submitTimes: number[] = [];
   readonly #doneOnce = new Set<string>();
+  /** What the user told to make anew, until it is begun. */
+  readonly #redone = new Set<string>();
   #invocation: Invocation | undefined;
   readonly #texts: TextAuditor;
   #requests = 0;
+  readonly #mayUnkeep: boolean;
 
   constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
     this.#scenario = scenario;
+    this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
     this.#store = store;
     this.#gateway = gateway;
     this.#texts = new TextAuditor(scenario, store);
   }
 
   /** The user's word: what a start of the command allows beyond the service's advice. */
-  begin(invocation: Invocation, records: readonly JobRecord[]): void {
-    this.#texts.begin(invocation, records);
+  begin(invocation: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
+    this.#texts.begin(invocation, records, redo);
+    // What a crash left in the very turn in which it was begun anew.
+    this.#checkSettled();
     this.#invocation = invocation;
     this.#requests = 0;
     this.#submitTimes.length = 0;
     this.#masked.clear();
+    this.#redone.clear();
+    for (const key of redo) {
+      this.#licences.set(key, 1);
+      this.#redone.add(key);
+    }
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const told =
@@ -191,7 +202,10 @@ export class Auditor {
   #checkSettled(): void {
     for (const key of this.#gateway.made.keys()) {
       const record = this.#store.get(key);
-      if (record?.status === 'done') this.#doneOnce.add(key);
+      // Files that are wanted only later may turn out to be gone.
+      const isWhole = record?.status === 'done' && (record.artifacts.length > 0 || !this.#mayUnkeep);
+      if (isWhole) this.#doneOnce.add(key);
+      else if (this.#redone.delete(key)) this.#doneOnce.delete(key);
       else if (this.#doneOnce.has(key))
         throw new Violation(`${key} was done and is ${record?.status ?? 'gone'} now`);
       if (

@@ -148,14 +148,19 @@ export const isTask = (name: KindName): boolean => taskKinds.includes(name);
 export type KindName = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly KindName[];
 
-/** The pipeline of so many cells. */
-export function pipelineOf(cells: number, path: string | undefined, names: readonly KindName[]): string {
+/** The pipeline of so many cells. @param unkept the images of its grid are not brought in, unless a step shows them */
+export function pipelineOf(
+  cells: number,
+  path: string | undefined,
+  names: readonly KindName[],
+  unkept = false,
+): string {
   const grid =
     path === undefined
       ? ''
       : `  grid:
     imagine: "picture {{ n }}"
-${path === '' ? '' : `    path: ${path}\n`}`;
+${unkept ? '    keep: false\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
   const more = names.map((name) => kinds[name].steps(path) ?? '').join('');
   return `name: sim
 matrix: { n: { from: 1, to: ${cells} } }

@@ -29,6 +29,10 @@ export interface Invocation {
   readonly gapMs: number;
   readonly retryFailed: boolean;
   readonly inDoubt: 'hold' | 'retry';
+  /** `--redo` of this share of what is done. */
+  readonly redo?: number;
+  /** The pipeline says `keep: false` of its grid this time. */
+  readonly unkept?: true;
 }
 
 /** Everything about one simulated history, as data: what a failing seed is reduced to. */
@@ -144,6 +148,8 @@ function drawInvocation(chance: Chance, n: number): Invocation {
     gapMs: chance.pick([0, 1000, 60_000, 90_000_000, -3_600_000], n, 'gap'),
     retryFailed: chance.happens(0.2, n, 'retry-failed'),
     inDoubt: chance.happens(0.2, n, 'in-doubt') ? 'retry' : 'hold',
+    ...(chance.happens(0.2, n, 'redo') && { redo: chance.pick([0.3, 1], n, 'redo', 'share') }),
+    ...(chance.happens(0.2, n, 'unkept') && { unkept: true as const }),
     ...(end === 'death' && {
       death: {
         turn: chance.whole(1, chance.pick([5, 40, 200], n, 'about'), n, 'turn'),
@@ -211,11 +217,15 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       const { [rate]: _, ...limits } = scenario.limits;
       yield { ...scenario, limits };
     }
-  for (const [at, { retryFailed, inDoubt, gapMs }] of scenario.invocations.entries()) {
-    const change = (changes: Partial<Invocation>): Scenario => ({
+  for (const [at, invocation] of scenario.invocations.entries()) {
+    const { retryFailed, inDoubt, gapMs, redo, unkept, ...plain } = invocation;
+    const but = (kept: Invocation): Scenario => ({
       ...scenario,
-      invocations: scenario.invocations.with(at, { ...(scenario.invocations[at] as Invocation), ...changes }),
+      invocations: scenario.invocations.with(at, kept),
     });
+    if (redo !== undefined) yield but({ ...plain, retryFailed, inDoubt, gapMs, ...(unkept && { unkept }) });
+    if (unkept) yield but({ ...plain, retryFailed, inDoubt, gapMs, ...(redo !== undefined && { redo }) });
+    const change = (changes: Partial<Invocation>): Scenario => but({ ...invocation, ...changes });
     if (retryFailed) yield change({ retryFailed: false });
     if (inDoubt === 'retry') yield change({ inDoubt: 'hold' });
     if (gapMs !== 0) yield change({ gapMs: 0 });

@@ -38,12 +38,11 @@ const longestRunMs = 14 * 86_400_000;
 
 const plans = new Map<string, Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }>>();
 
-function planFor({
-  cells,
-  path,
-  kinds,
-}: Scenario): Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }> {
-  const text = pipelineOf(cells, path, kinds);
+function planFor(
+  { cells, path, kinds }: Scenario,
+  unkept = false,
+): Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }> {
+  const text = pipelineOf(cells, path, kinds, unkept);
   const known = plans.get(text) ?? planOf(text);
   plans.set(text, known);
   return known;
@@ -52,6 +51,7 @@ function planFor({
 /** Plays one history to its end, then heals the service and sees whether everything comes out as if nothing had been. */
 export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Outcome> {
   const { plan, cells } = await planFor(scenario);
+  const unkept = await planFor(scenario, true);
   const store = memoryStore();
   const gateway = new Gateway(scenario);
   const auditor = new Auditor(scenario, store, gateway);
@@ -61,15 +61,18 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 
   const start = (invocation: Invocation, settings: RunSettings, n: number): Driven => {
     now += invocation.gapMs;
-    auditor.begin(invocation, [...allRecords(store)]);
+    const records = [...allRecords(store)];
+    const redo = redone(scenario, invocation, n, records);
+    auditor.begin(invocation, records, redo);
+    const asked = invocation.unkept ? unkept.plan : plan;
     const { death, disk, drainAfterMs } = invocation;
     const faulty = disk === undefined ? store : faultyStore(store, diskFaults(disk));
     const chance = new Chance(scenario.seed);
     let draws = 0;
     const driven = drive({
       cells,
-      resolve: (cell, lookup) => plan.resolve(cell, lookup),
-      settings,
+      resolve: (cell, lookup) => asked.resolve(cell, lookup),
+      settings: redo.length > 0 ? { ...settings, redo } : settings,
       store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, () => auditor.committed()),
       service: gateway,
       random: () => chance.of('jitter', n, ++draws),
@@ -96,7 +99,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   try {
     for (const [n, invocation] of scenario.invocations.entries()) {
       start(invocation, settingsOf(scenario, invocation), n);
-      await checkManifest(plan, cells, store);
+      await checkManifest(invocation.unkept ? unkept.plan : plan, cells, store);
     }
     inDoubt = [...store.withStatus('in-doubt')].length;
     gateway.healed = true;
@@ -150,6 +153,19 @@ const watched = (store: StateStore, committed: () => void): StateStore => ({
     committed();
   },
 });
+
+/** Keys of what an invocation is told to make anew. */
+function redone(
+  { seed }: Scenario,
+  { redo = 0 }: Invocation,
+  n: number,
+  records: readonly JobRecord[],
+): readonly string[] {
+  const chance = new Chance(seed);
+  return records
+    .filter(({ status, key }) => status === 'done' && chance.happens(redo, 'redo', n, key))
+    .map(({ key }) => key);
+}
 
 const perMinute = (count: number | undefined): Rate | undefined =>
   count === undefined ? undefined : { count, perMs: 60_000 };

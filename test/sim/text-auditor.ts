@@ -36,14 +36,14 @@ export class TextAuditor {
     this.#store = store;
   }
 
-  begin({ retryFailed }: Invocation, records: Iterable<JobRecord>): void {
+  begin({ retryFailed }: Invocation, records: Iterable<JobRecord>, redo: readonly string[]): void {
     this.#heard = new Map();
     this.#sentAt = [];
     this.#answered = [];
     this.#licences = new Map();
     for (const { key, request, status, tries, invalid = 0, turns } of records) {
       if (!isTextRequest(request)) continue;
-      const anew = status === 'failed' && retryFailed;
+      const anew = (status === 'failed' && retryFailed) || redo.includes(key);
       const open = status === 'pending' || status === 'submitting';
       this.#licences.set(
         key,
