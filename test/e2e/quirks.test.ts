@@ -10,6 +10,7 @@ const chosen = [
   'no lists of tasks, and lists asked for',
   'ids as bare numbers',
   'other names',
+  'links in lists of texts alone',
 ];
 
 describe('a pipeline of every kind of step in the sandbox', () => {
@@ -23,6 +24,17 @@ describe('a pipeline of every kind of step in the sandbox', () => {
     const run = await quirkRun(quirk, 1);
     expect([run.first.code, run.statuses], run.first.err).toEqual([0, { done: rowsOfCell }]);
     expect(brokenBy(quirk, 1, run, calm)).toEqual([]);
+  });
+
+  it.each([
+    ['no remix', 1],
+    ['ordinary buttons only', 1],
+  ])('comes to the same manifest but for what is refused: %s', async (name, refused) => {
+    const quirk = quirks[name] ?? {};
+    const run = await quirkRun(quirk, 1);
+    const statuses = { done: rowsOfCell - refused, failed: refused };
+    expect([run.first.code, run.statuses], run.first.err).toEqual([1, statuses]);
+    expect([run.retries, brokenBy(quirk, 1, run, calm)]).toEqual([0, []]);
   });
 
   it('accounts for every job and pays none twice with all quirks on and a tenth of all requests struck', async () => {
