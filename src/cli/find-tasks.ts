@@ -47,7 +47,7 @@ export async function findTasks(
     const known = new Set(state.attempts(record.key).map(({ taskId }) => taskId));
     const taskId = ownTask(record, known, byTag.get(record.key) ?? []);
     if (taskId === undefined) continue;
-    state.commit(settleDoubt(record, { kind: 'task', taskId, price: priceOfJob(prices, record) }, now()));
+    state.commit(settleDoubt(record, { kind: 'task', taskId }, priceOfJob(prices, record), now()));
     adopted += 1;
   }
   return { doubtful: doubtful.length, adopted };

@@ -23,6 +23,7 @@ export function storyText(story: JobStory): string {
       ...(story.finishedAt === undefined ? [] : [['settled', story.finishedAt] as const]),
       ...answerRows(story),
       ...(story.cost === undefined ? [] : [['cost', money(story.cost)] as const]),
+      ...(story.doubtful === undefined ? [] : [['in doubt', doubtfulWords(story.doubtful)] as const]),
       ...(story.buttons.length === 0 ? [] : [['offers', printable(story.buttons.join(', '))] as const]),
       ...story.artifacts.map(
         ({ file, bytes, width, height, mime, sha256 }): Row => [
@@ -36,6 +37,11 @@ export function storyText(story: JobStory): string {
     ...nextLines(story),
     '',
   ].join('\n');
+}
+
+function doubtfulWords({ count, cost }: NonNullable<JobStory['doubtful']>): string {
+  const submits = `${counted(count, 'submission')} that nobody answered`;
+  return cost === undefined ? submits : `${submits}, which may have cost ${money(cost)}`;
 }
 
 type Row = readonly [string, string];

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import {
+  type DoubtfulSubmits,
   type JobError,
   type JobRecord,
   type JobStatus,
@@ -63,6 +64,8 @@ export interface JobStory extends ImageStory {
   readonly submittedAt?: string;
   readonly finishedAt?: string;
   readonly cost?: number;
+  /** Submissions of which nobody knows whether they made a task, and what they may have cost; absent: none. */
+  readonly doubtful?: Pick<DoubtfulSubmits, 'count' | 'cost'>;
   readonly error?: JobError;
   /** What the error means for the user. */
   readonly advice?: string;
@@ -135,6 +138,7 @@ export function readStory(
     ...(record.submittedAt === undefined ? {} : { submittedAt: iso(record.submittedAt) }),
     ...(record.finishedAt === undefined ? {} : { finishedAt: iso(record.finishedAt) }),
     ...(cost === undefined ? {} : { cost }),
+    ...(record.doubtful === undefined ? {} : { doubtful: doubtfulOf(record.doubtful) }),
     ...(error === undefined ? {} : { error }),
     ...(advice === undefined ? {} : { advice }),
     ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
@@ -144,6 +148,11 @@ export function readStory(
     next: nextSteps({ record, running, inputs }, commands),
   };
 }
+
+const doubtfulOf = ({ count, cost }: DoubtfulSubmits): Pick<DoubtfulSubmits, 'count' | 'cost'> => ({
+  count,
+  ...(cost === undefined ? {} : { cost }),
+});
 
 const iso = (unixMs: number): string => new Date(unixMs).toISOString();
 

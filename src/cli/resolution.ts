@@ -1,4 +1,5 @@
 import type { Attempt, JobError, JobRecord } from '../plan/job.ts';
+import { doubtAnswered } from '../run/doubtful.ts';
 import { become } from '../run/job.ts';
 import { interrupted, retryOf } from '../run/revive.ts';
 import type { Turn } from '../state/store.ts';
@@ -7,20 +8,24 @@ import { droppedCode } from './job-advice.ts';
 /** What the user decided about a job in doubt. */
 export type Decision =
   /** The service made it: this is its task. */
-  | { readonly kind: 'task'; readonly taskId: string; readonly price: number | undefined }
-  | { readonly kind: 'drop' }
-  | { readonly kind: 'retry' };
+  { readonly kind: 'task'; readonly taskId: string } | { readonly kind: 'drop' } | { readonly kind: 'retry' };
 
 /**
  * What a decision makes of a job in doubt, and of its history: one turn, so that the job is never settled without
  * a word of who settled it.
  *
  * @param record in doubt, or submitting in a directory that nobody runs in
+ * @param price of one submission of it, where known
  */
-export function settleDoubt(record: JobRecord, decision: Decision, now: number): Turn {
-  const doubtful = record.status === 'submitting' ? interrupted(record, now) : record;
+export function settleDoubt(
+  record: JobRecord,
+  decision: Decision,
+  price: number | undefined,
+  now: number,
+): Turn {
+  const doubtful = record.status === 'submitting' ? interrupted(record, now, price) : record;
   return {
-    records: [decided(doubtful, decision, now)],
+    records: [decided(doubtful, decision, price, now)],
     attempts: [
       // The next submission replaces its time in the record; the history must not lose it.
       ...(record.status === 'submitting' ? [unanswered(doubtful)] : []),
@@ -29,16 +34,16 @@ export function settleDoubt(record: JobRecord, decision: Decision, now: number):
   };
 }
 
-function decided(record: JobRecord, decision: Decision, now: number): JobRecord {
+function decided(record: JobRecord, decision: Decision, price: number | undefined, now: number): JobRecord {
   switch (decision.kind) {
     case 'task': {
-      const { taskId, price } = decision;
+      const { taskId } = decision;
       // What its button costs was counted when the dialog opened.
-      const isCounted = price === undefined || record.modal !== undefined;
-      const cost = isCounted ? record.cost : (record.cost ?? 0) + price;
-      return become(record, 'running', { taskId, tries: 0, cost, error: undefined, finishedAt: undefined });
+      const paid = record.modal === undefined ? doubtAnswered(record, price) : record;
+      return become(paid, 'running', { taskId, tries: 0, error: undefined, finishedAt: undefined });
     }
     case 'drop':
+      // What it may have cost stays what it may have cost.
       return become(record, 'failed', { error: droppedError(record.error), finishedAt: now });
     case 'retry':
       return retryOf(record, 0, undefined).record;

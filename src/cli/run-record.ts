@@ -99,6 +99,7 @@ const outcomeFacts = ({ finishedAt, end, exitCode, submits, tally }: RunOutcome)
   rows: tally?.rows,
   files: tally?.files,
   cost: tally?.cost,
+  possibleCost: tally?.possibleCost,
   tokens: tally?.tokens,
 });
 

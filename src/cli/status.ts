@@ -9,7 +9,7 @@ import { isInDoubt } from './doubt.ts';
 import { exitCodes } from './failure.ts';
 import { jobCommands } from './go-on.ts';
 import type { Io } from './io.ts';
-import { count, counted, money, rate, span } from './progress/amounts.ts';
+import { count, counted, money, possibleCostWords, rate, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { readRunFacts } from './run-facts.ts';
 
@@ -37,6 +37,8 @@ export interface RunStatus {
   readonly submits: number;
   /** Sum of the known costs over the directory's life; absent when nothing is priced. */
   readonly cost?: number;
+  /** What submissions that nobody answered may have cost beside that, over the directory's life; absent: nothing. */
+  readonly possibleCost?: number;
   /** Tokens of all answers over the directory's life, as far as the service told them. */
   readonly tokens: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
@@ -59,7 +61,7 @@ const mostListed = 20;
 export function readStatus(directory: string, state: StateReader, io: Pick<Io, 'cwd' | 'now'>): RunStatus {
   const owner = lockOwner(directory);
   const facts = readRunFacts(state);
-  const { jobs, attempts, cost, tokens, codes } = state.totals();
+  const { jobs, attempts, cost, possibleCost, tokens, codes } = state.totals();
   const path = state.fact(pipelineFacts.path);
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
   const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
@@ -85,6 +87,7 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
     jobs,
     submits: attempts,
     ...(cost === 0 ? {} : { cost }),
+    ...(possibleCost === 0 ? {} : { possibleCost }),
     tokens,
     reasons: Object.entries(codes)
       .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
@@ -151,7 +154,7 @@ export function statusText(status: RunStatus, now: number): string {
       .filter(([amount], index) => amount > 0 || index === 0)
       .map(([amount, word]) => `${count(amount)} ${word}`)
       .join(', ')}`,
-    `  submissions  ${count(status.submits)}${status.cost === undefined ? '' : `, cost ${money(status.cost)}`}`,
+    `  submissions  ${count(status.submits)}${costWords(status)}`,
     ...(status.tokens === 0 ? [] : [`  tokens       ${count(status.tokens)}`]),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
@@ -172,6 +175,11 @@ export function statusText(status: RunStatus, now: number): string {
     ...withoutJobs(status),
     '',
   ].join('\n');
+}
+
+function costWords({ cost, possibleCost }: RunStatus): string {
+  const paid = cost === undefined ? '' : `, cost ${money(cost)}`;
+  return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
 }
 
 /** Only jobs are counted: the last run's exit code knows of failed slots that never had one. */

@@ -50,12 +50,13 @@ export function summarize(
   };
 }
 
-const tallyFacts = ({ slots, otherSlots, rows, files, cost, tokens }: ManifestTally) => ({
+const tallyFacts = ({ slots, otherSlots, rows, files, cost, possibleCost, tokens }: ManifestTally) => ({
   slots,
   otherSlots,
   rows,
   files,
   ...(cost === undefined ? {} : { cost }),
+  ...(possibleCost === undefined ? {} : { possibleCost }),
   ...(tokens === undefined ? {} : { tokens }),
 });
 

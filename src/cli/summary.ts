@@ -4,7 +4,7 @@ import type { TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
 import { jobCommands } from './go-on.ts';
-import { count, counted, money, span } from './progress/amounts.ts';
+import { count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { tokenWords } from './progress/token-words.ts';
 
@@ -36,6 +36,8 @@ export interface RunSummary {
   readonly submits: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
+  /** What submissions of the manifest's jobs that nobody answered may have cost beside it; absent: nothing. */
+  readonly possibleCost?: number;
   /** Sums of the manifest's token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
   /** Chosen slots by status. */
@@ -76,7 +78,7 @@ export function endingText(summary: RunSummary, again: string): string {
 }
 
 function headline(summary: RunSummary): string {
-  const { pipeline, end, slots, submits, cost, startedAt, finishedAt } = summary;
+  const { pipeline, end, slots, submits, cost, possibleCost, startedAt, finishedAt } = summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
   const tokens = tokenWords(summary.tokens);
   const numbers = [
@@ -87,6 +89,7 @@ function headline(summary: RunSummary): string {
   const all = [
     ...(tokens === undefined ? [] : [tokens]),
     ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
+    ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
   ].join(', ');
   const whole = all === '' ? '' : ` In the manifest over all runs: ${all}.`;
   return `${printable(`${pipeline}: ${endWords(end)}`)} after ${took}. ${numbers}.${whole}`;

@@ -26,6 +26,8 @@ export interface ManifestTally {
   readonly reasons: readonly Reason[];
   /** Sum of the cost column; absent when no price is known. */
   readonly cost?: number;
+  /** What submissions of the listed jobs that nobody answered may have cost beside it; absent: nothing. */
+  readonly possibleCost?: number;
   /** Sums of the token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
 }
@@ -39,6 +41,7 @@ export class Tally {
   #otherSlots = 0;
   #files = 0;
   #cost: number | undefined;
+  #possibleCost = 0;
   #tokens: TokenUsage | undefined;
   readonly #slots: Record<SlotStatus, number> = {
     pending: 0,
@@ -82,6 +85,7 @@ export class Tally {
         .map(({ messages, ...reason }) => ({ ...reason, ...messages.common() }))
         .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0)),
       ...(this.#cost === undefined ? {} : { cost: Number(this.#cost.toFixed(9)) }),
+      ...(this.#possibleCost === 0 ? {} : { possibleCost: Number(this.#possibleCost.toFixed(9)) }),
       ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
     };
   }
@@ -89,6 +93,7 @@ export class Tally {
   #account(record: JobRecord | undefined): void {
     const cost = record && knownCost(record);
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
+    this.#possibleCost += record?.doubtful?.cost ?? 0;
     if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
   }
 

@@ -322,7 +322,7 @@ export interface Retry {
    */
   resubmits?: number;
   /**
-   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice; with `hold` the job is in doubt and is not submitted again without your word.
+   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word.
    */
   ambiguous?: 'retry' | 'hold';
   /**
@@ -401,7 +401,7 @@ export interface Budget {
    */
   tokens?: number;
   /**
-   * Sum of `prices`, in their unit.
+   * Sum of `prices`, in their unit; also of submissions that nobody answered, which may have been paid.
    */
   cost?: number;
 }
@@ -1312,7 +1312,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "ambiguous": {
           "title": "Ambiguous answers",
-          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice; with `hold` the job is in doubt and is not submitted again without your word.",
+          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word.",
           "type": "string",
           "enum": [
             "retry",
@@ -1463,7 +1463,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "cost": {
           "title": "Cost",
-          "description": "Sum of `prices`, in their unit.",
+          "description": "Sum of `prices`, in their unit; also of submissions that nobody answered, which may have been paid.",
           "type": "number",
           "minimum": 0
         }

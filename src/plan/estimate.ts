@@ -61,6 +61,7 @@ export async function estimatePlan(
             attempts: totals.attempts,
             tokens: totals.tokens,
             cost: totals.cost,
+            possibleCost: totals.possibleCost,
           },
         }),
     examples: survey.examples,
@@ -161,7 +162,7 @@ function warningsOf(
       'budget.tokens',
       `The budget of ${tokens} tokens ${wouldBe(taken > tokens)} reached; all together about ${taken} are planned${andLater(waiting, takenLater)}.`,
     );
-  const spent = (state?.cost ?? 0) + total.cost;
+  const spent = (state?.cost ?? 0) + (state?.possibleCost ?? 0) + total.cost;
   if (cost !== undefined && spent + later.cost > cost)
     warn(
       'budget.cost',

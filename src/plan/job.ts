@@ -152,6 +152,19 @@ export interface JobOrigin {
   readonly slot: string;
 }
 
+/** Submissions of a job of which nobody knows whether they made a task: no answer came, or one that does not say. */
+export interface DoubtfulSubmits {
+  /** How many, over the job's life; never 0. They are among its `attempts`. */
+  readonly count: number;
+  /** What they may have cost beside the job's `cost`. Absent: unknown (no price is given), which is not 0. */
+  readonly cost?: number;
+  /**
+   * The job has no task yet, and some of them may have made the one that it asks for: when the first of these was sent, Unix
+   * ms. Absent once a task was taken on, or the user has said that the job is to be submitted anew.
+   */
+  readonly since?: number;
+}
+
 /**
  * All that is durable about one job. Replaced as a whole at each step of its life; times are Unix milliseconds.
  */
@@ -188,6 +201,8 @@ export interface JobRecord {
   readonly error?: JobError;
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
+  /** Absent: none. */
+  readonly doubtful?: DoubtfulSubmits;
   /** An answer told no tokens and is priced by them: `cost` is a part, good for the budget, and shown nowhere. */
   readonly partlyPriced?: true;
   /** As in its {@link JobSpec}. */

@@ -95,6 +95,8 @@ export interface PlanReport {
     readonly attempts: number;
     readonly tokens: number;
     readonly cost: number;
+    /** What submissions that nobody answered may have cost beside it. */
+    readonly possibleCost: number;
   };
   readonly examples: readonly PromptExample[];
   readonly warnings: readonly PlanWarning[];

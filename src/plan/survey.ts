@@ -18,6 +18,7 @@ export interface PlanState {
     readonly attempts: number;
     readonly tokens: number;
     readonly cost: number;
+    readonly possibleCost: number;
   };
 }
 

@@ -194,12 +194,22 @@ export function become(
   return next as unknown as JobRecord;
 }
 
-/** Ends a job in failure, or in doubt. */
+/**
+ * Ends a job in failure, or in doubt. While a submission of it may have made a task that nobody knows, it cannot fail as if
+ * there were none: whatever it would fail for, it is in doubt.
+ */
 export function settle(job: Job, status: 'failed' | 'in-doubt', error: JobError, now: number): JobStep {
+  const isOpen = status === 'failed' && job.record.doubtful?.since !== undefined;
+  const said = isOpen
+    ? {
+        ...error,
+        message: `An earlier try of this submission may have made a task, and may have been paid. What ended the last one: ${error.message}`,
+      }
+    : error;
   return {
     job: {
       ...job,
-      record: become(job.record, status, { error, finishedAt: now }),
+      record: become(job.record, isOpen ? 'in-doubt' : status, { error: said, finishedAt: now }),
       want: { kind: 'nothing' },
     },
   };

@@ -11,15 +11,27 @@ interface Reserve {
   readonly tokens: number;
 }
 
+/** What was spent until a run began, over the directory's life. */
+export interface Spent {
+  readonly attempts: number;
+  /** Known to be charged. */
+  readonly cost: number;
+  /** What submissions that nobody answered may have cost beside it. */
+  readonly possibleCost: number;
+  readonly tokens: number;
+}
+
 /**
  * What may still be spent: `budget` over the directory's life, `--max-submits` over this invocation. Price and tokens are
- * reserved while a request is under way, so that many at once cannot overspend together.
+ * reserved while a request is under way, so that many at once cannot overspend together. What may have been paid counts as
+ * what was: a budget is what a bill may not exceed.
  */
 export class Purse {
   readonly #settings: RunSettings;
   readonly #tariff: Pick<Tariff, 'price' | 'tokens'>;
   #submits: number;
   #cost: number;
+  #possibleCost: number;
   #tokens: number;
   #submitsHere = 0;
   #tokensHere = 0;
@@ -27,15 +39,12 @@ export class Purse {
   readonly #reserves = new Map<string, Reserve>();
   #reserved: Reserve = { cost: 0, tokens: 0 };
 
-  constructor(
-    settings: RunSettings,
-    tariff: Pick<Tariff, 'price' | 'tokens'>,
-    spent: { readonly attempts: number; readonly cost: number; readonly tokens: number },
-  ) {
+  constructor(settings: RunSettings, tariff: Pick<Tariff, 'price' | 'tokens'>, spent: Spent) {
     this.#settings = settings;
     this.#tariff = tariff;
     this.#submits = spent.attempts;
     this.#cost = spent.cost;
+    this.#possibleCost = spent.possibleCost;
     this.#tokens = spent.tokens;
   }
 
@@ -67,11 +76,12 @@ export class Purse {
         message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
       };
     const { cost, tokens } = this.#reserveOf(record);
-    if (budget.cost !== undefined && cost > 0 && this.#cost + this.#reserved.cost + cost > budget.cost + 1e-9)
+    const costs = this.#cost + this.#possibleCost + this.#reserved.cost + cost;
+    if (budget.cost !== undefined && cost > 0 && costs > budget.cost + 1e-9)
       return {
         kind: 'budget',
         code: 'budget.cost',
-        message: `The next submission (${round(cost)}) would exceed the budget of ${budget.cost} (budget.cost); ${round(this.#cost)} is spent.`,
+        message: `The next submission (${round(cost)}) would exceed the budget of ${budget.cost} (budget.cost); ${round(this.#cost)} is spent${this.#mayBeSpent}.`,
       };
     if (
       budget.tokens !== undefined &&
@@ -92,12 +102,18 @@ export class Purse {
     this.#submits += attempts;
     this.#submitsHere += attempts;
     this.#cost += (after.cost ?? 0) - (before.cost ?? 0);
+    this.#possibleCost += (after.doubtful?.cost ?? 0) - (before.doubtful?.cost ?? 0);
     const tokens = spentTokens(after.usage) - spentTokens(before.usage);
     this.#tokens += tokens;
     this.#tokensHere += tokens;
     if (before.status !== 'submitting' && after.status === 'submitting')
       this.#reserve(after.key, this.#reserveOf(after));
     if (before.status === 'submitting' && after.status !== 'submitting') this.#release(after.key);
+  }
+
+  get #mayBeSpent(): string {
+    const most = round(this.#possibleCost);
+    return most === 0 ? '' : `, and up to ${most} more for submissions that nobody answered`;
   }
 
   #reserveOf(record: JobRecord): Reserve {

@@ -2,6 +2,7 @@ import { formatBranch } from '../pipeline/selector.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import { extendsParent } from '../plan/job-request.ts';
 import type { Slot } from '../plan/slot.ts';
+import { doubtClosed, doubted } from './doubtful.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
 import type { RunSettings } from './ports.ts';
@@ -111,9 +112,13 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
 /**
  * A job whose submission was under way when an earlier run ended. It is in doubt since before this run, so that
  * `--in-doubt retry` counts for it when its cell is opened.
+ *
+ * @param price of the submission, where known
  */
-export function interrupted(record: JobRecord, startedAt: number): JobRecord {
-  return become(record, 'in-doubt', {
+export function interrupted(record: JobRecord, startedAt: number, price: number | undefined): JobRecord {
+  // An answer to a modal is paid with its click.
+  const left = record.modal === undefined ? doubted(record, price) : record;
+  return become(left, 'in-doubt', {
     finishedAt: startedAt - 1,
     error: isAnswered(record)
       ? (record.error ?? interruptedModal)
@@ -167,7 +172,7 @@ const lookOnce = (record: JobRecord, depth: number, parentTaskId: string | undef
 
 /** The record as it was before its first submission, its history of attempts and cost kept. */
 function anew(record: JobRecord): JobRecord {
-  return become(record, 'pending', {
+  return become(doubtClosed(record), 'pending', {
     tries: 0,
     resubmits: 0,
     taskId: undefined,

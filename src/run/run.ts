@@ -21,7 +21,7 @@ export async function runPlan(
 ): Promise<RunReport> {
   const { store, clock } = ports;
   const startedAt = clock.now();
-  const { attempts, cost, tokens } = store.totals();
+  const spent = store.totals();
   const scheduler = new Scheduler({
     settings,
     startedAt,
@@ -29,7 +29,7 @@ export async function runPlan(
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     lookup: (key) => store.get(key),
     price: (record) => plan.price(record),
-    spent: { attempts, cost, tokens },
+    spent,
     ...(plan.steps === undefined ? {} : { steps: plan.steps }),
   });
   const engine = new Engine(plan, selection, settings, ports, scheduler, listener);

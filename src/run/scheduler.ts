@@ -11,7 +11,7 @@ import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
 import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
 import { Lessons } from './lessons.ts';
 import { step } from './machine.ts';
-import { Purse } from './purse.ts';
+import { Purse, type Spent } from './purse.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together, type TogetherHost } from './together.ts';
 import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
@@ -24,7 +24,7 @@ export interface SchedulerOptions extends IntakeOptions {
   readonly lookup: RecordLookup;
   readonly price: (record: JobRecord) => number | undefined;
   /** Over the directory's life until now. */
-  readonly spent: { readonly attempts: number; readonly cost: number; readonly tokens: number };
+  readonly spent: Spent;
 }
 
 /**
@@ -195,7 +195,8 @@ export class Scheduler {
       return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#intake.taskOf(record.parent)));
     const left = isTextRequest(record.request)
       ? unheard(record)
-      : interrupted(record, this.#options.startedAt);
+      : interrupted(record, this.#options.startedAt, this.#options.price(record));
+    this.#purse.note(record, left);
     this.#outbox.write(left);
     this.#outbox.tell(record, left);
   }

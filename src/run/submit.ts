@@ -3,6 +3,7 @@ import type { JobError, JobRecord } from '../plan/job.ts';
 import { findButton, offered, whyNoTask } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
+import { doubtClosed, doubted, mayHaveMade } from './doubtful.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { doubt, fileError, isOurs, isUnmade, jobError, missed, refusalCode } from './trouble.ts';
@@ -121,7 +122,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
 
 /** The service answered a submission, or did not. DESIGN.md section 4. */
 export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
-  const step = answer.ok ? taken(job, answer.value, context) : refused(job, answer.error, context);
+  const step = answer.ok ? taken(job, answer.value, context) : unanswered(job, answer.error, context);
   const { record } = step.job;
   return {
     ...step,
@@ -160,8 +161,9 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   }
 }
 
-/** A modal adds nothing to what its click costs. */
-function charged(record: JobRecord, context: JobContext): JobRecord {
+/** Its task is there. A modal adds nothing to what its click costs. */
+function charged(taken: JobRecord, context: JobContext): JobRecord {
+  const record = doubtClosed(taken);
   const price = context.price(record);
   return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
 }
@@ -191,6 +193,13 @@ const takenBack = (job: Job): Job => ({
   record: become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined }),
 });
 
+/** No answer, or none that says that a task was made. What it may have cost counts from now on. */
+function unanswered(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { record } = job;
+  const known = mayHaveMade(failure) ? { ...job, record: doubted(record, context.price(record)) } : job;
+  return refused(known, failure, context);
+}
+
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
@@ -217,15 +226,18 @@ export function submitUnsent(job: Job, context: JobContext): JobStep {
   return { job: { ...takenBack(job), want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
 }
 
-/** An attempt that failed in a way that may pass. */
+/**
+ * An attempt that failed in a way that may pass. After the last one the job has failed only where each of them certainly made
+ * nothing.
+ */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const tries = job.record.tries + 1;
   if (tries >= context.retry.attempts) {
-    const error = jobError(failure);
-    const lost = failure.class === 'lost';
+    const mayBeMade = mayHaveMade(failure);
+    const error = mayBeMade ? doubt(failure) : jobError(failure);
     return settle(
       { ...job, record: become(job.record, job.record.status, { tries: 0 }) },
-      lost ? 'in-doubt' : 'failed',
+      mayBeMade ? 'in-doubt' : 'failed',
       { ...error, message: `${error.message} (after ${tries} tries)` },
       context.now,
     );

@@ -26,6 +26,7 @@ const noTotals: StoreTotals = {
   jobs: Object.fromEntries(statuses.map((status) => [status, 0])) as Record<JobStatus, number>,
   attempts: 0,
   cost: 0,
+  possibleCost: 0,
   tokens: 0,
   codes: {},
 };
@@ -37,6 +38,8 @@ interface TotalRow {
   readonly attempts: number;
   readonly cost: number;
   readonly tokens: number;
+  /** Absent before version 3. */
+  readonly possible?: number;
 }
 
 type DocumentRow = { readonly key: string; readonly doc: string };
@@ -144,17 +147,19 @@ function sum(rows: readonly TotalRow[]): StoreTotals {
   const codes: Record<string, number> = {};
   let attempts = 0;
   let cost = 0;
+  let possible = 0;
   let tokens = 0;
   for (const row of rows) {
     jobs[row.status] += row.jobs;
     attempts += row.attempts;
     cost += row.cost;
+    possible += row.possible ?? 0;
     tokens += row.tokens;
     if (row.code !== '' && (row.status === 'failed' || row.status === 'in-doubt')) {
       codes[row.code] = (codes[row.code] ?? 0) + row.jobs;
     }
   }
-  return { jobs, attempts, cost: tidy(cost), tokens, codes };
+  return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, codes };
 }
 
 /** Adding and taking away leaves a rounding error beyond the 15th digit, which no budget needs to see. */

@@ -7,7 +7,7 @@ import type { Driver } from './driver.ts';
 import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
 import { stateQueries } from './query.ts';
-import { applicationId, type Migration, migrations } from './schema.ts';
+import { applicationId, earliestReadable, type Migration, migrations } from './schema.ts';
 import { type Database, openDatabase } from './sqlite.ts';
 import { StateError, type StateReader, type StateStore } from './store.ts';
 
@@ -65,7 +65,7 @@ export function openStateForReading(directory: string, options: StateOptions = {
       }
       const current = (options.migrations ?? migrations).length;
       if (version > current) throw tooNew(file, version, current);
-      if (version < current) {
+      if (version < Math.min(current, earliestReadable)) {
         throw new StateError('state.version', `${file} was written by an older release of promptpress.`, {
           hint: 'Continue the run once with `promptpress run`: that brings its state up to date.',
         });
@@ -185,11 +185,11 @@ function stateStore(database: Database): StateStore {
   const queries = stateQueries(database);
   // Replacing keeps the row's id, and with it the order in which jobs came.
   const put = database.prepare(
-    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, doc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, doc)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
        slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
-       doc = excluded.doc`,
+       possible = excluded.possible, doc = excluded.doc`,
   );
   const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
   const state = database.prepare(
@@ -214,6 +214,7 @@ function stateStore(database: Database): StateStore {
               record.attempts,
               record.cost ?? 0,
               record.usage?.total ?? 0,
+              record.doubtful?.cost ?? 0,
               exactJson(record),
             );
           }

@@ -7,6 +7,8 @@ export interface StoreTotals {
   readonly attempts: number;
   /** Sum of the known costs, for `budget.cost`. */
   readonly cost: number;
+  /** Sum of what submissions may have cost that nobody answered; `budget.cost` counts it too. */
+  readonly possibleCost: number;
   /** Sum of the tokens that answers are known to have taken, for `budget.tokens`. */
   readonly tokens: number;
   /** Failed and in-doubt jobs by error code. */

@@ -110,7 +110,7 @@ describe('a service that repeats all it was told', () => {
         { status: 400, body: { error: { code: '', message: `${everything} (request id: ${key})` } } },
         'failed service.rejected',
       ],
-      'a page': [{ status: 500, body: `<title>${everything}</title>` }, 'failed service.unavailable'],
+      'a page': [{ status: 500, body: `<title>${everything}</title>` }, 'in-doubt service.unavailable'],
       'a text': [{ status: 403, body: everything }, 'failed service.forbidden'],
       'a header': [
         { status: 413, body: {}, headers: { 'x-request-id': variables.MY_ID } },

@@ -113,15 +113,19 @@ describe('a service that refuses', () => {
     },
   );
 
-  it('a status that stays fails the job after retry.attempts, exit 1', async () => {
+  it.each([
+    [500, 5, 'in-doubt'],
+    [504, 5, 'in-doubt'],
+    [503, 1, 'failed'],
+  ])('%i that stays ends the job after retry.attempts, exit %i: %s', async (status, exit, becomes) => {
     service.fault('imagine', {
-      status: 500,
+      status,
       body: { error: { code: '', message: 'broken', type: 'svc_api_error' } },
     });
     const { code, rows } = await run(1);
-    expect(code).toBe(1);
+    expect(code).toBe(exit);
     expect(service.count('imagine')).toBe(3);
-    expect(rows[0]).toMatchObject({ status: 'failed', attempts: '3' });
+    expect(rows[0]).toMatchObject({ status: becomes, attempts: '3', error_code: 'service.unavailable' });
   });
 
   it.each([500, 504, 524])(

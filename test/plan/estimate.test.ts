@@ -55,6 +55,7 @@ class Directory extends SimulatedState implements PlanState {
       attempts,
       tokens: attempts * 100,
       cost: attempts * 0.5,
+      possibleCost: 0,
     };
   }
 }

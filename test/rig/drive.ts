@@ -102,7 +102,7 @@ const turnLimit = 200_000;
  */
 export function drive(options: DriveOptions): Driven {
   const { store, service } = options;
-  const { attempts, cost, tokens } = store.totals();
+  const spent = store.totals();
   const scheduler = new Scheduler({
     settings: options.settings,
     startedAt: options.startAt,
@@ -110,7 +110,7 @@ export function drive(options: DriveOptions): Driven {
     resolve: options.resolve,
     lookup: (key) => store.get(key),
     price: options.price ?? (() => undefined),
-    spent: { attempts, cost, tokens },
+    spent,
     ...(options.steps === undefined ? {} : { steps: options.steps }),
   });
   const cells = options.cells[Symbol.iterator]();

@@ -101,16 +101,19 @@ export function recount(records: readonly JobRecord[]): StoreTotals {
   const codes: Record<string, number> = {};
   let attempts = 0;
   let cost = 0;
+  let possible = 0;
   let tokens = 0;
   for (const record of records) {
     jobs[record.status] += 1;
     attempts += record.attempts;
     cost += record.cost ?? 0;
+    possible += record.doubtful?.cost ?? 0;
     tokens += record.usage?.total ?? 0;
     const code = record.error?.code ?? '';
     if (code !== '' && (record.status === 'failed' || record.status === 'in-doubt')) {
       codes[code] = (codes[code] ?? 0) + 1;
     }
   }
-  return { jobs, attempts, cost: Number(cost.toPrecision(12)), tokens, codes };
+  const tidy = (amount: number): number => Number(amount.toPrecision(12));
+  return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, codes };
 }

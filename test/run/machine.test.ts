@@ -187,7 +187,7 @@ describe('the answer to a submission', () => {
     expect(next.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
   });
 
-  it('500 is tried again after a rest of up to base × 2ⁿ, as an attempt, until the tries are used up', () => {
+  it('500 is tried again after a rest of up to base × 2ⁿ, as an attempt, and is in doubt when the tries are used up', () => {
     let now = submitting();
     const rests: number[] = [];
     for (let n = 1; n < 6; n++) {
@@ -199,11 +199,61 @@ describe('the answer to a submission', () => {
     expect(rests).toEqual([500, 1000, 2000, 4000, 8000]);
     const last = submitted(failure('service.unavailable', 'retry', { status: 500 }), now).job;
     expect(last.record).toMatchObject({
-      status: 'failed',
+      status: 'in-doubt',
       attempts: 6,
       tries: 0,
-      error: { code: 'service.unavailable', httpStatus: 500 },
+      doubtful: { count: 6, since: epoch },
+      error: {
+        code: 'service.unavailable',
+        httpStatus: 500,
+        message: expect.stringMatching(/a task may exist.*after 6 tries/),
+      },
     });
+  });
+
+  /** The end of a submission whose tries are answered so. */
+  const ended = (...answers: readonly Parameters<typeof submitted>[0][]): Job => {
+    let now = submitting();
+    for (const [at, answer] of answers.entries()) {
+      if (at > 0) now = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      now = submitted(answer, now, { price: () => 2 }).job;
+    }
+    return now;
+  };
+  const busy = failure('service.unavailable', 'retry', { status: 503 });
+  const timedOut = failure('service.unavailable', 'retry', { status: 504 });
+  const no = failure('service.rejected', 'permanent', { status: 400 });
+  const lost = failure('connection.lost', 'lost');
+
+  it.each([
+    ['503 each time', Array(6).fill(busy), 'failed', 'service.unavailable', undefined],
+    ['503 after a 504', [timedOut, ...Array(5).fill(busy)], 'in-doubt', 'service.unavailable', 1],
+    ['a refusal', [no], 'failed', 'service.rejected', undefined],
+    ['a refusal after a 504', [timedOut, no], 'in-doubt', 'service.rejected', 1],
+    [
+      'a code that refuses after two 504s',
+      [timedOut, timedOut, { kind: 'refused', code: 24, message: 'banned' } as const],
+      'in-doubt',
+      'task.moderated',
+      2,
+    ],
+    ['no answer after a 504', [timedOut, lost], 'in-doubt', 'connection.lost', 2],
+  ])(
+    'has failed only where every try certainly made nothing: %s',
+    (_, answers: readonly Parameters<typeof submitted>[0][], status, code, count) => {
+      const { record } = ended(...answers);
+      expect(record).toMatchObject({ status, error: { code } });
+      expect(record.doubtful).toEqual(
+        count === undefined ? undefined : { count, cost: 2 * count, since: epoch },
+      );
+      expect(record.cost).toBeUndefined();
+    },
+  );
+
+  it('that comes after a 504 leaves what that may have cost, and a later failure is none of its doubt', () => {
+    const { record } = ended(timedOut, { kind: 'accepted', taskId: '42', code: 1 });
+    expect(record).toMatchObject({ status: 'running', cost: 2, doubtful: { count: 1, cost: 2 } });
+    expect(record.doubtful?.since).toBeUndefined();
   });
 
   it.each([

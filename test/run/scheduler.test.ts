@@ -293,6 +293,39 @@ describe('what ends a run early', () => {
     expect(store.totals().cost).toBeCloseTo(0.48);
   });
 
+  it.each([
+    [
+      'time-outs that the service answers for',
+      failure('service.unavailable', 'retry', { status: 504 }),
+      'hold',
+    ],
+    ['answers that never came', failure('connection.lost', 'lost'), 'retry'],
+  ] as const)('a budget of money counts what may have been paid: %s', async (_, error, inDoubt) => {
+    const { run, store, service } = await world(grid(20), {
+      onSubmit: ({ number }) => (number % 2 === 1 ? { error, made: true } : undefined),
+    });
+    for (let n = 0; n < 4; n++) {
+      const { end } = run({ price: () => 1, settings: virtualSettings({ budget: { cost: 10 }, inDoubt }) });
+      expect(end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+      expect(JSON.stringify(end)).toMatch(/and up to \d more for submissions that nobody answered/);
+    }
+    const made = [...service.made.values()].reduce((sum, count) => sum + count, 0);
+    const { cost, possibleCost } = store.totals();
+    expect([made, cost + possibleCost]).toEqual([10, 10]);
+  });
+
+  it('a budget of money counts what a crash left unanswered, from the next run on', async () => {
+    const { run, store } = await world(grid(20));
+    const settings = virtualSettings({ budget: { cost: 10 }, limits: { tasks: 4, requests: 4 } });
+    // The intents of the second turn are durable, and its submissions leave.
+    run({ price: () => 1, settings, dieAfterTurns: 2 });
+    const left = store.totals().jobs.submitting;
+    expect(left).toBeGreaterThan(0);
+    const { end } = run({ price: () => 1, settings });
+    expect(end).toMatchObject({ code: 'budget.cost' });
+    expect(store.totals()).toMatchObject({ cost: 10 - left, possibleCost: left });
+  });
+
   it('--max-submits counts what was taken, not what was refused for being asked too often', async () => {
     const { run, service, statuses } = await world(grid(5), {
       onSubmit: ({ number }) =>

@@ -1,4 +1,5 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
+import { isTextKind } from '../../src/plan/job-request.ts';
 import { judgeTaskFailure } from '../../src/run/reasons.ts';
 import type { Errand, RunInput } from '../../src/run/turn.ts';
 import type { Task } from '../../src/service/answer.ts';
@@ -7,6 +8,9 @@ import type { Gateway } from './gateway.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TextAuditor } from './text-auditor.ts';
 import { Violation } from './violation.ts';
+
+/** What a submission of a task costs in every history; the calls of models are not priced. */
+export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextKind(kind) ? undefined : 1);
 
 /**
  * Watches a simulated history for broken promises (DESIGN.md section 10). It knows what the service was asked and what the
@@ -172,6 +176,16 @@ export class Auditor {
       const attempts = this.#store.get(key)?.attempts ?? 0;
       if (attempts < made)
         throw new Violation(`${made} tasks were made for ${key}, and ${attempts} attempts are counted`);
+      const paid = this.#store.get(key);
+      // A run that died has left what it was submitting to the next one.
+      const left = paid?.status === 'submitting' && paid.modal === undefined ? 1 : 0;
+      const counted = (paid?.cost ?? 0) + (paid?.doubtful?.cost ?? 0) + left;
+      if (counted < made)
+        throw new Violation(
+          `${made} tasks were made for ${key}, and no more than ${counted} are counted as paid`,
+        );
+      if (paid?.status === 'failed' && paid.doubtful?.since !== undefined)
+        throw new Violation(`${key} has failed while a task may have been made for it`);
     }
   }
 
@@ -228,10 +242,18 @@ export class Auditor {
   }
 
   #checkBudget(): void {
-    const { budget } = this.#scenario;
-    const { attempts } = this.#store.totals();
+    const { budget, costBudget } = this.#scenario;
+    const { attempts, cost, possibleCost } = this.#store.totals();
     // The healing runs at the end have no budget.
     if (budget !== undefined && !this.#gateway.healed && attempts > budget)
       throw new Violation(`${attempts} attempts, budget ${budget}`);
+    const underWay = this.#store
+      .unfinished()
+      .filter(
+        ({ status, kind, modal }) => status === 'submitting' && !isTextKind(kind) && modal === undefined,
+      );
+    const most = cost + possibleCost + underWay.length;
+    if (costBudget !== undefined && !this.#gateway.healed && most > costBudget)
+      throw new Violation(`Up to ${most} may be paid, budget ${costBudget}`);
   }
 }

@@ -57,6 +57,8 @@ export interface Scenario {
   };
   readonly budget?: number;
   readonly tokenBudget?: number;
+  /** Of money, where each task costs 1. */
+  readonly costBudget?: number;
   readonly commitMs: number;
   readonly lag: boolean;
   /** A task goes on showing MODAL until its work is done. */
@@ -124,6 +126,7 @@ export function drawScenario(seed: number): Scenario {
       invalid: chance.pick([0, 1, 2], 'invalid'),
     },
     ...(chance.happens(0.2, 'budget') && { budget: chance.whole(1, 30, 'budget', 'of') }),
+    ...(chance.happens(0.2, 'cost budget') && { costBudget: chance.whole(1, 30, 'cost budget', 'of') }),
     ...(chance.happens(0.2, 'token budget') && {
       tokenBudget: chance.whole(1000, 100_000, 'token budget', 'of'),
     }),
@@ -198,6 +201,10 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     if (scenario.ends[end] > 0) yield { ...scenario, ends: { ...scenario.ends, [end]: 0 } };
   if (scenario.budget !== undefined) {
     const { budget: _, ...rest } = scenario;
+    yield rest;
+  }
+  if (scenario.costBudget !== undefined) {
+    const { costBudget: _, ...rest } = scenario;
     yield rest;
   }
   if (scenario.tokenBudget !== undefined) {

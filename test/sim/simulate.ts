@@ -12,7 +12,7 @@ import { type Fault, faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { Auditor } from './auditor.ts';
+import { Auditor, priceOfTask } from './auditor.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
 import { pipelineOf } from './kinds.ts';
@@ -75,6 +75,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       settings: redo.length > 0 ? { ...settings, redo } : settings,
       store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, () => auditor.committed()),
       service: gateway,
+      price: priceOfTask,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
       commitMs: scenario.commitMs,
@@ -104,7 +105,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     inDoubt = [...store.withStatus('in-doubt')].length;
     gateway.healed = true;
     const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
-    const { budget: _, tokenBudget: _tokens, ...unlimited } = scenario;
+    const { budget: _, tokenBudget: _tokens, costBudget: _cost, ...unlimited } = scenario;
     for (let n = 0; unfinished(plan, cells, store) > 0; n++) {
       if (n === healingRuns)
         throw new Violation(
@@ -171,7 +172,7 @@ const perMinute = (count: number | undefined): Rate | undefined =>
   count === undefined ? undefined : { count, perMs: 60_000 };
 
 function settingsOf(
-  { limits, retry, budget, tokenBudget, listing }: Scenario,
+  { limits, retry, budget, tokenBudget, costBudget, listing }: Scenario,
   { retryFailed, inDoubt }: Invocation,
 ): RunSettings {
   const { tasks, requests, submitPerMinute, textPerMinute, tokensPerMinute } = limits;
@@ -191,6 +192,7 @@ function settingsOf(
     retry: { ...retry, baseMs: 1000, capMs: 60_000, patienceMs: 3_600_000, permanent: [], transient: [] },
     budget: {
       ...(budget === undefined ? {} : { submits: budget }),
+      ...(costBudget === undefined ? {} : { cost: costBudget }),
       ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),
     },
     inDoubt,
@@ -246,6 +248,7 @@ const ofOneHistory = new Set([
   'parent_task_id',
   'custom_id',
   'attempts',
+  'cost',
   'prompt_tokens',
   'candidates_tokens',
   'thoughts_tokens',
@@ -290,7 +293,7 @@ async function checkResults(
   const calmStore = memoryStore();
   const gateway = new Gateway(calm);
   gateway.healed = true;
-  const { budget: _, tokenBudget: _tokens, ...unlimited } = calm;
+  const { budget: _, tokenBudget: _tokens, costBudget: _cost, ...unlimited } = calm;
   drive({
     cells,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),

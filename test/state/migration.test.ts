@@ -45,20 +45,20 @@ function versionOne(driver: Driver, turns: readonly Turn[]): string {
 
 const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 /** What that release could not know. */
-const withoutUsage = (turn: Turn): Turn => ({
+const withoutNews = (turn: Turn): Turn => ({
   ...turn,
   records: turn.records.map((record) => {
-    const { usage, ...rest } = record;
-    return usage === undefined ? record : rest;
+    const { usage: _, doubtful: _doubtful, ...rest } = record;
+    return rest;
   }),
 });
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))(
   'a state of version 1 with %s',
   (_, driver) => {
-    it('is brought up to date with all that is in it, and counts tokens from then on', () => {
+    it('is brought up to date with all that is in it, and counts tokens and possible costs from then on', () => {
       fc.assert(
-        fc.property(fc.array(anyTurn.map(withoutUsage), { maxLength: 4 }), (turns) => {
+        fc.property(fc.array(anyTurn.map(withoutNews), { maxLength: 4 }), (turns) => {
           const directory = versionOne(driver, turns);
           const jobs = new Map<string, JobRecord>();
           for (const { records } of turns) for (const record of records) jobs.set(record.key, json(record));
@@ -71,12 +71,17 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
             expect(state.attempts(key)).toEqual(attempts.filter((attempt) => attempt.key === key));
           expect(state.fact('pipeline.text')).toBe('name: foxes');
 
-          const again = [...jobs.values()].map((record) => ({ ...record, usage: { total: 7 } }));
+          const again = [...jobs.values()].map((record) => ({
+            ...record,
+            usage: { total: 7 },
+            doubtful: { count: 2, cost: 3 },
+          }));
           state.commit({
             records: [...again, jobRecord('new', 'done', { usage: { total: 5 } })],
             attempts: [],
           });
           expect(state.totals().tokens).toBe(7 * jobs.size + 5);
+          expect(state.totals().possibleCost).toBe(3 * jobs.size);
           expect(state.totals().cost).toBe(recount([...jobs.values()]).cost);
           state.close();
         }),
@@ -90,6 +95,20 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       openState(directory, { driver }).close();
       const reader = openStateForReading(directory, { driver });
       expect([reader?.totals().tokens, reader?.inputFile('a.png')]).toEqual([0, undefined]);
+      reader?.close();
+    });
+
+    it('of version 2 is read as it lies', () => {
+      const directory = versionOne(driver, [
+        { records: [jobRecord('a', 'done', { cost: 2 })], attempts: [] },
+      ]);
+      const database = openDatabase(join(directory, 'state.db'), { driver });
+      migrations[1]?.(database);
+      database.exec('PRAGMA user_version = 2;');
+      database.close();
+      const reader = openStateForReading(directory, { driver });
+      expect(reader?.totals()).toMatchObject({ cost: 2, possibleCost: 0 });
+      expect(reader?.get('a')).toMatchObject({ status: 'done' });
       reader?.close();
     });
   },

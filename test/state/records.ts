@@ -89,6 +89,14 @@ const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
     ),
     error,
     cost: fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100),
+    doubtful: fc.record(
+      {
+        count: fc.integer({ min: 1, max: 9 }),
+        cost: fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100),
+        since: fc.maxSafeNat(),
+      },
+      { requiredKeys: ['count'] },
+    ),
     usage: fc.record(
       { prompt: fc.nat(10_000), thoughts: fc.nat(10_000), total: fc.nat(1_000_000) },
       { requiredKeys: [] },

@@ -66,9 +66,10 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
       const record = doubtfulJob(key, state, commands);
-      const decision = decisionOf(flags, (job) => pipeline && priceOfJob(pipeline.prices, job), record);
+      const decision = decisionOf(flags);
       if (decision.kind === 'task') refuseTakenTask(decision.taskId, record, state);
-      state.commit(settleDoubt(record, decision, io.now()));
+      const price = pipeline && priceOfJob(pipeline.prices, record);
+      state.commit(settleDoubt(record, decision, price, io.now()));
       const place = relative(io.cwd, directory) || '.';
       await io.out(redactor.apply(resolvedText(record, decision, place, commands)));
       return exitCodes.ok;
@@ -88,12 +89,8 @@ function checkOneDecision({ task, drop, retry }: DecisionFlags): void {
   );
 }
 
-function decisionOf(
-  { task, drop }: DecisionFlags,
-  price: (record: JobRecord) => number | undefined,
-  record: JobRecord,
-): Decision {
-  if (task !== undefined) return { kind: 'task', taskId: task, price: price(record) };
+function decisionOf({ task, drop }: DecisionFlags): Decision {
+  if (task !== undefined) return { kind: 'task', taskId: task };
   return drop ? { kind: 'drop' } : { kind: 'retry' };
 }
 

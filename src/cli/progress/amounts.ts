@@ -22,6 +22,10 @@ export function span(ms: number): string {
 export const money = (value: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
 
+/** `up to 3.20 more for submissions that nobody answered`; where nothing is known to be paid, without `more`. */
+export const possibleCostWords = (possibleCost: number, cost: number | undefined): string =>
+  `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions that nobody answered`;
+
 /** `37/min`, `0.4/min`. */
 export const rate = (perMinute: number): string =>
   `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)}/min`;

@@ -271,6 +271,46 @@ describe('promptpress resolve', () => {
       expect(record).not.toHaveProperty(name);
   });
 
+  describe('of several submissions that may have been paid', () => {
+    const unsure: JobRecord = { ...upscale, attempts: 3, doubtful: { count: 3, cost: 0.75, since: sentAt } };
+    beforeEach(() => fill(runs('foxes'), [unsure], []));
+
+    it.each([
+      ['--task', ['--task', '1762000000000123'], { cost: 0.25, doubtful: { count: 2, cost: 0.5 } }],
+      ['--drop', ['--drop'], { doubtful: unsure.doubtful }],
+      ['--retry', ['--retry'], { doubtful: { count: 3, cost: 0.75 } }],
+    ])('%s knows no more than it was told', async (_, flags, told) => {
+      expect((await pp('resolve', 'bbbb2222', ...flags)).code).toBe(0);
+      const { record } = read(upscale.key);
+      const { cost, doubtful } = record ?? {};
+      expect({ ...(cost !== undefined && { cost }), doubtful }).toEqual(told);
+    });
+
+    it('status and show tell it apart from what was paid', async () => {
+      const { out } = await pp('status', 'runs/foxes');
+      expect(out).toContain('cost 0.50, up to 0.75 more for submissions that nobody answered');
+      const status: unknown = JSON.parse((await pp('status', 'runs/foxes', '--json')).out);
+      expect(status).toMatchObject({ cost: 0.5, possibleCost: 0.75 });
+      const schema: object = JSON.parse(
+        await readFile(join(import.meta.dirname, '../../../schemas/status.schema.json'), 'utf8'),
+      );
+      const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+      expect(check(status), JSON.stringify(check.errors)).toBe(true);
+      expect((await story('bbbb2222')).doubtful).toEqual({ count: 3, cost: 0.75 });
+      expect((await pp('show', 'bbbb2222')).out).toContain(
+        '3 submissions that nobody answered, which may have cost 0.75',
+      );
+    });
+  });
+
+  it('counts what a killed run may have paid', async () => {
+    expect((await pp('resolve', 'bbbb3333', '--drop')).code).toBe(0);
+    expect(read(killed.key).record).toMatchObject({
+      status: 'failed',
+      doubtful: { count: 1, cost: 0.5, since: sentAt },
+    });
+  });
+
   it('settles what a killed run was submitting, and does not lose when that was', async () => {
     expect((await pp('resolve', 'bbbb3333', '--retry')).code).toBe(0);
     expect(read(killed.key)).toMatchObject({
