@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../rig/manifest.ts';
-import { allQuirks, brokenBy, mixedFaults, quirkRun, quirks, rowsOfCell } from './quirk-run.ts';
+import { allQuirks, mixedFaults, quirks } from './quirk-list.ts';
+import { brokenBy, quirkRun, rowsOfCell } from './quirk-run.ts';
 
 /** Those that say least about the others; `quirks.ts` tries each, and many cells. */
 const chosen = [

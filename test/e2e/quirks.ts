@@ -4,15 +4,8 @@
  * others; and what came of it.
  */
 import { parseArgs } from 'node:util';
-import {
-  allQuirks,
-  brokenBy,
-  failedImagines,
-  mixedFaults,
-  type Quirk,
-  quirkRun,
-  quirks,
-} from './quirk-run.ts';
+import { allQuirks, failedImagines, mixedFaults, type Quirk, quirks } from './quirk-list.ts';
+import { brokenBy, quirkRun } from './quirk-run.ts';
 
 const { values } = parseArgs({
   options: {
