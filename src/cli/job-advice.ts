@@ -1,5 +1,6 @@
 import type { JobRecord, JobStatus } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
+import { isAnswered } from '../run/modal.ts';
 import { quoted } from './again.ts';
 import { isInDoubt, waysOut } from './doubt.ts';
 import type { Commands } from './go-on.ts';
@@ -81,7 +82,20 @@ export function nextSteps(
     command: `${run} --redo ${key}`,
     does: `${isText ? 'asks this' : 'submits this job'} anew: it is paid again`,
   };
-  if (isInDoubt(record, running)) return [...wait, ...waysOut(commands.resolve(key))];
+  if (isInDoubt(record, running))
+    return [
+      ...wait,
+      // A gateway that shows a dialog until the work is done tells of it then, to whoever looks.
+      ...(!running && isAnswered(record) && record.modal?.accepted !== true
+        ? [
+            {
+              command: run,
+              does: 'looks at its task again, which costs nothing: it goes on if its answer arrived',
+            },
+          ]
+        : []),
+      ...waysOut(commands.resolve(key)),
+    ];
   switch (status) {
     case 'done':
       return [...wait, redo];

@@ -322,7 +322,7 @@ export interface Retry {
    */
   resubmits?: number;
   /**
-   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word.
+   * What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word. The answer to a button's dialog is held either way: it is looked for, and not sent again.
    */
   ambiguous?: 'retry' | 'hold';
   /**
@@ -1312,7 +1312,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "ambiguous": {
           "title": "Ambiguous answers",
-          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word.",
+          "description": "What an image submission does on 408, 500, 502, 504, 520 to 524: `retry` is the service's own advice, and in doubt only when all tries are used up; with `hold` the job is in doubt at once. What is in doubt is not submitted again without your word. The answer to a button's dialog is held either way: it is looked for, and not sent again.",
           "type": "string",
           "enum": [
             "retry",

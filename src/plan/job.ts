@@ -189,8 +189,8 @@ export interface JobRecord {
   /** The button that was found and pressed. */
   readonly pressed?: Button;
   /**
-   * The button opened a modal. `taskId` waits for it; `sent` counts submissions of the modal, so that what was answered is
-   * never answered again (protocol.md, fact 4). The record's own `taskId` is the task that is looked at.
+   * The button opened a modal. `taskId` waits for it; `sent` counts the answers that may have arrived, so that what was
+   * answered is never answered again (protocol.md, fact 4). The record's own `taskId` is the task that is looked at.
    */
   readonly modal?: { readonly taskId: string; readonly sent: number; readonly accepted?: true };
   readonly taskId?: string;

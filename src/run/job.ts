@@ -59,6 +59,8 @@ export interface Job {
   readonly masked?: true;
   /** Failed looks at a task, or failed downloads, in a row. */
   readonly misses: number;
+  /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not looked at yet. */
+  readonly lookUntil?: number;
   /** A task that outlived its deadline gets one more look in every later run, and no more. */
   readonly lastLook?: true;
 }

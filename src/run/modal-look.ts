@@ -1,6 +1,7 @@
 import type { Answer, Task } from '../service/answer.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle } from './job.ts';
 import { interruptedModal, modalOf, movedOn } from './modal.ts';
+import { modalLag } from './modal-lag.ts';
 import { isLook, jobError, lookAgain } from './trouble.ts';
 import { taskSeen } from './watch.ts';
 
@@ -17,22 +18,25 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
       : lookAgain(job, error, { kind: 'fetch', taskId, why: 'modal' }, context);
   }
   const task = answer.value;
-  if (task.state === 'modal') return stillOpen(job, context);
   // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).
-  if (task.state === 'unfinished' && task.status === '') {
-    if (lastMiss) return settle(job, 'in-doubt', record.error ?? interruptedModal, context.now);
-    const want = { kind: 'fetch', taskId, why: 'modal' } as const;
-    return rest({ ...job, misses: job.misses + 1 }, context.pollInMs(record, 0), want, context.now);
-  }
+  const saysNothing = task.state === 'unfinished' && task.status === '';
+  if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
   const running: Job = { ...job, misses: 0, record: movedOn(record, taskId) };
   return taskSeen(running, answer, context);
 }
 
-function stillOpen(job: Job, context: JobContext): JobStep {
+/** @param saysNothing its status is empty, so that nothing is sent to it: not even what may be */
+function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep {
   const { record } = job;
-  if (record.status === 'modal') return { job: { ...job, misses: 0, want: { kind: 'modal' } } };
-  // Of an answer that an earlier run did not hear nothing is known; one that was heard has said what to do.
-  if (record.error === undefined && context.retryInDoubt)
+  const { now, retry } = context;
+  if (record.status === 'modal' && !saysNothing)
+    return { job: { ...job, misses: 0, want: { kind: 'modal' } } };
+  const lookUntil = job.lookUntil ?? now + modalLag.ms;
+  if (now < lookUntil) {
+    const want = { kind: 'fetch', taskId: modalOf(record).taskId, why: 'modal' } as const;
+    return rest({ ...job, misses: 0, lookUntil }, modalLag.lookEveryMs, want, now);
+  }
+  if (context.retryInDoubt && record.tries < retry.attempts && !saysNothing)
     return { job: { ...job, misses: 0, record: become(record, 'modal'), want: { kind: 'modal' } } };
-  return settle(job, 'in-doubt', record.error ?? interruptedModal, context.now);
+  return settle(job, 'in-doubt', record.error ?? interruptedModal, now);
 }

@@ -4,15 +4,17 @@ import { suggestedBy } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import { modalLag } from './modal-lag.ts';
 import { bannedPrompt, doubt, fileError, isOurs, isUnmade, jobError, refusalCode } from './trouble.ts';
 
 /**
  * A button that opens a modal: its task waits, and does nothing, until the modal is answered (service.md 3, rules 3 and 4). A modal
  * may be answered once, so its submission has a durable intent of its own. Between the two lies a state of its own,
  * `modal`, in which a run may end without anything being in doubt. Once it was sent, a task that still shows MODAL says
- * nothing (protocol.md, fact 4): whether a lost one arrived is seen only where the task has moved on.
+ * nothing (protocol.md, fact 4): whether it arrived is seen only where the task has moved on. So one that may have arrived, whatever
+ * the status that says so, is only looked for, and sent again on nobody's word but the user's: a second answer may be paid.
  *
- * - `modal`, `sent` 0: to be answered. `sent` more: the service advised another answer, or the user said so
+ * - `modal`: to be answered. `sent` is how many answers may have arrived; where it is not 0, the user told to send another
  * - `submitting` with a modal: it was sent, and nobody knows more
  */
 
@@ -81,7 +83,8 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
     submittedAt: now,
     error: undefined,
   });
-  return { job: { ...job, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
+  const { lookUntil: _, ...fresh } = job;
+  return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
 }
 
 /** The service answered the modal's submission, or did not. */
@@ -128,9 +131,11 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   }
 }
 
-/** A second answer is refused too where the first one arrived after all, by a code or by a status. */
+/** A second answer is refused too where the first one arrived after all, by a code or by a status: a third would be as well. */
 const denied = (job: Job, error: JobError, context: JobContext): JobStep =>
-  modalOf(job.record).sent > 1 ? look(job, error, context) : settle(job, 'failed', error, context.now);
+  modalOf(job.record).sent > 1
+    ? look(job, error, context.retry.attempts, context)
+    : settle(job, 'failed', error, context.now);
 
 /** The record once its modal has arrived: the task is worked on. */
 export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
@@ -151,15 +156,9 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
     case 'permanent':
       return denied(job, jobError(failure), context);
     case 'lost':
-      return context.retryInDoubt
-        ? again(job, failure, context)
-        : look(job, doubt(failure, 'The answer to the dialog'), context);
-    case 'retry': {
-      const hold = context.retry.ambiguous === 'hold' && !isUnmade(failure);
-      return hold
-        ? look(job, doubt(failure, 'The answer to the dialog'), context)
-        : again(job, failure, context);
-    }
+      return unheard(job, failure, context);
+    case 'retry':
+      return isUnmade(failure) ? again(job, failure, context) : unheard(job, failure, context);
   }
 }
 
@@ -189,22 +188,39 @@ function takenBack(record: JobRecord): JobRecord {
   });
 }
 
-/** The service, or the user, advises another answer: once it is seen that this one has not arrived. */
+/** It certainly came to nothing, and the service advises another one: as if it had not been sent, but for the tries. */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  const { record } = job;
-  const tries = record.tries + 1;
+  const unsent = takenBack(job.record);
+  const tries = unsent.tries + 1;
   const error = jobError(failure);
-  if (tries >= context.retry.attempts) return look(job, doubt(failure, 'The answer to the dialog'), context);
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
-  const open = become(record, 'modal', { tries, error });
-  return rest({ ...job, record: open, misses: 0 }, ms, firstModalWant(open), context.now);
+  if (tries < context.retry.attempts) {
+    const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+    const record = become(unsent, 'modal', { tries, error });
+    return rest({ ...job, record, misses: 0 }, ms, firstModalWant(record), context.now);
+  }
+  // One before it may have arrived.
+  if (modalOf(unsent).sent > 0) return unheard(job, failure, context);
+  const message = `${error.message} (after ${tries} tries)`;
+  return settle(
+    { ...job, record: become(unsent, 'modal', { tries: 0 }) },
+    'failed',
+    { ...error, message },
+    context.now,
+  );
 }
 
+function unheard(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const error = doubt(failure, 'The answer to the dialog');
+  return look(job, { ...error, message: `${error.message} ${costsNothing}` }, job.record.tries + 1, context);
+}
+
+const costsNothing = 'Running again only looks whether it arrived, which costs nothing.';
+
 /** Nobody knows whether it arrived: the task says so, if it has moved on. */
-function look(job: Job, error: JobError, context: JobContext): JobStep {
-  const record = become(job.record, 'submitting', { error });
+function look(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
+  const record = become(job.record, 'submitting', { error, tries });
   return rest(
-    { ...job, record, misses: 0 },
+    { ...job, record, misses: 0, lookUntil: context.now + modalLag.ms },
     backoffMs(1, context.retry, context.random),
     firstModalWant(record),
     context.now,
@@ -214,8 +230,7 @@ function look(job: Job, error: JobError, context: JobContext): JobStep {
 /** What is said of a modal whose submission was under way when a run ended, and whose task has not moved on. */
 export const interruptedModal: JobError = {
   code: 'submit.interrupted-modal',
-  message:
-    'The run ended between answering the dialog of this button and hearing what became of that. The task still waits, so the answer may be lost, or the service may not show it yet.',
+  message: `The run ended between answering the dialog of this button and hearing what became of that. The task still waits, so the answer may be lost, or the service may not show it yet. ${costsNothing}`,
 };
 
 export function modalOf({ key, modal }: JobRecord): NonNullable<JobRecord['modal']> {

@@ -78,7 +78,7 @@ function takenUp(
       if (!before) return undefined;
       return settings.inDoubt === 'retry'
         ? submitAgain(kept, slot.depth, parentTaskId)
-        : lookOnce(kept, slot.depth, parentTaskId);
+        : lookOnce(kept, slot.depth, parentTaskId, now);
     case 'failed':
       // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
       if (!before || slot.status === 'skipped') return undefined;
@@ -165,9 +165,14 @@ function saveAgain(record: JobRecord, depth: number): Job {
 }
 
 /** Where a lost answer to a modal arrived, its task shows it sooner or later, and looking costs nothing (protocol.md, fact 4). */
-const lookOnce = (record: JobRecord, depth: number, parentTaskId: string | undefined): Job | undefined =>
+const lookOnce = (
+  record: JobRecord,
+  depth: number,
+  parentTaskId: string | undefined,
+  lookUntil: number,
+): Job | undefined =>
   isAnswered(record) && !record.modal?.accepted
-    ? newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId)
+    ? { ...newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId), lookUntil }
     : undefined;
 
 /** The record as it was before its first submission, its history of attempts and cost kept. */

@@ -1,12 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { adviceFor, nextSteps } from '../../src/cli/job-advice.ts';
-import { imagineRecord, textRecord } from '../rig/jobs.ts';
+import { clickRecord, imagineRecord, textRecord } from '../rig/jobs.ts';
 
 const commands = {
   run: 'promptpress run set.yaml',
   status: 'promptpress status set.yaml',
   resolve: () => 'promptpress resolve',
 } as unknown as Parameters<typeof nextSteps>[1];
+
+it('an answer to a dialog that is in doubt is first looked for, which costs nothing', () => {
+  const record = clickRecord({ status: 'in-doubt', taskId: 'M1', modal: { taskId: 'M1', sent: 1 } });
+  const steps = nextSteps({ record, running: false, inputs: [] }, commands);
+  expect(steps.map(({ command }) => command)).toEqual([
+    'promptpress run set.yaml',
+    'promptpress resolve --task TASK_ID',
+    'promptpress resolve --retry',
+    'promptpress resolve --drop',
+  ]);
+  expect(steps[0]?.does).toMatch(/looks.*costs nothing/);
+  const sent = { ...record, modal: undefined } as unknown as typeof record;
+  expect(nextSteps({ record: sent, running: false, inputs: [] }, commands)).toHaveLength(3);
+});
 
 describe('a download that failed', () => {
   const code = 'download.connection';

@@ -1,7 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ManifestRow } from '../rig/manifest.ts';
 import { allQuirks, mixedFaults, quirks } from './quirk-list.ts';
 import { brokenBy, quirkRun, rowsOfCell } from './quirk-run.ts';
+
+// The gateways of these tests lag for milliseconds, not for seconds.
+vi.mock('../../src/run/modal-lag.ts', () => ({ modalLag: { ms: 600, lookEveryMs: 30 } }));
 
 /** Those that say least about the others; `quirks.ts` tries each, and many cells. */
 const chosen = [

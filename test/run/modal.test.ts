@@ -3,6 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { Job, JobContext, JobEvent } from '../../src/run/job.ts';
 import { holdsRoom } from '../../src/run/job.ts';
 import { step } from '../../src/run/machine.ts';
+import { modalLag } from '../../src/run/modal-lag.ts';
 import { adopt, retryOf } from '../../src/run/revive.ts';
 import type { ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
 import { clickRecord, context, epoch, job } from '../rig/jobs.ts';
@@ -37,6 +38,9 @@ const seen = (from: Job, why: 'poll' | 'modal', task: Partial<Task>, changes: Pa
   const value: Task = { id: 'M1', state: 'modal', status: 'MODAL', buttons: [], ...task };
   return after(from, { type: 'fetched', why, answer: { ok: true, value } }, changes);
 };
+
+/** When no gateway lags any more. */
+const lagged = { now: epoch + modalLag.ms + 60_000 };
 
 describe('a click that opens a modal', () => {
   it.each([
@@ -149,7 +153,7 @@ describe('the submission of a modal', () => {
 
   it('that is lost while its task still waits is in doubt; --in-doubt retry answers again, counted, never clicks', () => {
     const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
-    const { record } = seen(lost, 'modal', {}).job;
+    const { record } = seen(lost, 'modal', {}, lagged).job;
     expect(record).toMatchObject({ status: 'in-doubt', error: { code: 'connection.lost' } });
     const again = retryOf(record, 1, undefined);
     expect(again.record).toMatchObject({ status: 'modal', modal: { taskId: 'M1', sent: 1 } });
@@ -160,30 +164,89 @@ describe('the submission of a modal', () => {
     expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
 
-  it('that the service advises to retry is sent again once the task was seen waiting, at most retry.attempts times', () => {
+  it.each([408, 500, 502, 504, 520, 524])(
+    'that may have arrived (%i) is looked for as long as a gateway may lag, and never sent again without a word',
+    (status) => {
+      let now = submitted(answering(), failure('service.unavailable', 'retry', { status })).job;
+      let looks = 0;
+      for (let ms = 0; now.want.kind === 'wait'; looks++) {
+        expect(now.want.next).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+        ms = now.want.until - epoch;
+        // A gateway that says nothing yet says no more than MODAL.
+        const shows: Partial<Task> = looks % 2 === 0 ? {} : { state: 'unfinished', status: '' };
+        now = seen(now, 'modal', shows, { now: epoch + ms }).job;
+        expect(ms).toBeLessThan(60_000);
+        expect(now.record.status === 'in-doubt').toBe(ms >= modalLag.ms);
+      }
+      expect(looks).toBeGreaterThan(5);
+      expect(now.record).toMatchObject({ attempts: 1, modal: { sent: 1 } });
+    },
+  );
+
+  it('that may have arrived settles at the look that shows it', () => {
+    let now = submitted(answering(), failure('service.unavailable', 'retry', { status: 504 })).job;
+    for (const ms of [1000, 6000, 11_000]) now = seen(now, 'modal', {}, { now: epoch + ms }).job;
+    const on = seen(
+      now,
+      'modal',
+      { state: 'unfinished', status: 'IN_PROGRESS' },
+      { now: epoch + 16_000 },
+    ).job;
+    expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { sent: 1, accepted: true } });
+  });
+
+  it('that may have arrived is sent again on the word given with the run, after the same looks, at most retry.attempts times', () => {
     let now = answering();
     for (let tries = 1; tries < 6; tries++) {
       now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
-      expect(now.record).toMatchObject({ status: 'modal', tries });
-      now = after(seen(now, 'modal', {}).job, { type: 'granted' }).job;
-      expect(now.record).toMatchObject({
-        status: 'submitting',
-        attempts: tries + 1,
-        modal: { sent: tries + 1 },
-      });
+      now = seen(now, 'modal', {}, { retryInDoubt: true }).job;
+      expect(now.record).toMatchObject({ status: 'submitting', tries });
+      const told = seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job;
+      expect([told.record.status, told.want]).toEqual(['modal', { kind: 'modal' }]);
+      now = after(told, { type: 'granted' }).job;
+      expect(now.record).toMatchObject({ attempts: tries + 1, modal: { sent: tries + 1 } });
     }
     now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
-    expect(seen(now, 'modal', {}).job.record.status).toBe('in-doubt');
+    expect(seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job.record.status).toBe('in-doubt');
+  });
+
+  it('that certainly came to nothing (503) is sent again, at most retry.attempts times; then it failed', () => {
+    const busy = failure('service.unavailable', 'retry', { status: 503 });
+    let now = answering();
+    for (let tries = 1; tries < 6; tries++) {
+      now = submitted(now, busy).job;
+      expect(now.record).toMatchObject({ status: 'modal', tries, attempts: 1, modal: { sent: 0 } });
+      expect(now.want).toMatchObject({ next: { kind: 'modal' } });
+      now = after({ ...now, want: { kind: 'modal' } }, { type: 'granted' }).job;
+      expect(now.record).toMatchObject({ status: 'submitting', attempts: 1, modal: { sent: 1 } });
+    }
+    const { record } = submitted(now, busy).job;
+    expect(record).toMatchObject({ status: 'failed', tries: 0, modal: { sent: 0 } });
+    expect(record.error?.message).toMatch(/after 6 tries/);
+  });
+
+  it('that came to nothing after one that may have arrived is sent again only where the task still waits', () => {
+    const busy = failure('service.unavailable', 'retry', { status: 503 });
+    const next = submitted(answering(2, { attempts: 2 }), busy).job;
+    expect(next.record).toMatchObject({ status: 'modal', attempts: 1, modal: { sent: 1 } });
+    expect(next.want).toMatchObject({ next: { kind: 'fetch', why: 'modal' } });
+    expect(seen(next, 'modal', {}).job.want).toEqual({ kind: 'modal' });
+    const worn = submitted(answering(2, { attempts: 2, tries: 5 }), busy).job;
+    expect(seen(worn, 'modal', {}, lagged).job.record).toMatchObject({
+      status: 'in-doubt',
+      modal: { sent: 2 },
+    });
   });
 
   it('that a killed run left is looked at; still waiting, it is in doubt by a name of its own', () => {
     const left = adopt(answering().record, 1, 'T1');
     expect(left.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
-    expect(seen(left, 'modal', {}).job.record).toMatchObject({
+    const looked = seen(left, 'modal', {}).job;
+    expect(seen(looked, 'modal', {}, lagged).job.record).toMatchObject({
       status: 'in-doubt',
       error: { code: 'submit.interrupted-modal' },
     });
-    expect(seen(left, 'modal', {}, { retryInDoubt: true }).job.want).toEqual({ kind: 'modal' });
+    expect(seen(looked, 'modal', {}, { retryInDoubt: true, ...lagged }).job.want).toEqual({ kind: 'modal' });
   });
 
   it('whose mask cannot be read fails without an attempt, and later goes on with the modal, not with the click', () => {

@@ -72,7 +72,6 @@ export class Auditor {
         error?.code !== 'modal.unanswered';
       if (told && waits) this.#modals.set(key, 1);
       else if (told) this.#licences.set(key, 1);
-      if (status === 'modal') this.#modals.set(key, 1);
     }
   }
 
@@ -151,10 +150,12 @@ export class Auditor {
       return;
     }
     const { class: kind, status, code } = answer.error;
+    // No advice to repeat it reaches the answer to a modal that may have arrived.
+    const isModal = this.#asked.get(key) === this.#modals;
+    const isUnmade = status === 503 || code === 'service.not-ready';
     const advised =
-      kind === 'retry' &&
-      (this.#scenario.retry.ambiguous === 'retry' || status === 503 || code === 'service.not-ready');
-    const told = kind === 'lost' && this.#invocation?.inDoubt === 'retry';
+      kind === 'retry' && (isUnmade || (!isModal && this.#scenario.retry.ambiguous === 'retry'));
+    const told = (kind === 'lost' || (kind === 'retry' && isModal)) && this.#invocation?.inDoubt === 'retry';
     if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told)
       this.#licenseAgain(key);
   }

@@ -46,6 +46,9 @@ interface SimTask {
 /** A proxy compares with the click's time when the modal comes (protocol.md 3). */
 const modalMs = 3_600_000;
 
+/** How often a gateway asks for what it shows of a task, twice: once it may fail (protocol.md 2.2). */
+const refreshMs = 30_000;
+
 /** How long a request that is never answered is waited for. */
 export const requestMs = 60_000;
 /** How long a text call that is never answered is waited for. */
@@ -401,8 +404,10 @@ export class Gateway implements DrivenService {
       end: late ? 'transient' : this.#drawEnd(name),
       waits: false,
     } as const;
-    const lingers = this.#scenario.lingers ? { lingersUntil: begun.endsAt } : {};
-    const task: SimTask = { ...open, ...begun, ...lingers };
+    const { lingers } = this.#scenario;
+    const lingersUntil =
+      lingers === 'work' ? begun.endsAt : now + this.#chance.whole(0, refreshMs, 'refresh', name);
+    const task: SimTask = { ...open, ...begun, ...(lingers !== 'no' && { lingersUntil }) };
     if (this.#chance.happens(0.5, 'same task', open.key)) {
       this.tasks.set(open.id, task);
       return open.id;

@@ -61,8 +61,8 @@ export interface Scenario {
   readonly costBudget?: number;
   readonly commitMs: number;
   readonly lag: boolean;
-  /** A task goes on showing MODAL until its work is done. */
-  readonly lingers: boolean;
+  /** A task goes on showing MODAL until its work is done, or for as long as a gateway takes to ask for it anew. */
+  readonly lingers: 'no' | 'work' | 'refresh';
   /** Tasks are looked at together; or that is wanted of a gateway that cannot. */
   readonly listing: 'off' | 'on' | 'refused';
   /** Tasks that the service takes at a time. */
@@ -132,7 +132,7 @@ export function drawScenario(seed: number): Scenario {
     }),
     commitMs: chance.pick([0, 1, 500], 'commit'),
     lag: chance.happens(0.3, 'lag'),
-    lingers: chance.happens(0.3, 'lingers'),
+    lingers: chance.pick(['no', 'no', 'work', 'refresh'] as const, 'lingers'),
     listing: chance.pick(['off', 'off', 'on', 'refused'] as const, 'listing'),
     ...(chance.happens(0.3, 'capacity') && { capacity: chance.whole(1, 6, 'capacity', 'of') }),
     submit: rates(submitFaults, 'submit'),
@@ -212,7 +212,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     yield rest;
   }
   if (scenario.lag) yield { ...scenario, lag: false };
-  if (scenario.lingers) yield { ...scenario, lingers: false };
+  if (scenario.lingers !== 'no') yield { ...scenario, lingers: 'no' };
   if (scenario.listing !== 'off') yield { ...scenario, listing: 'off' };
   if (scenario.capacity !== undefined) {
     const { capacity: _, ...rest } = scenario;

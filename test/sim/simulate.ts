@@ -287,7 +287,7 @@ async function checkResults(
     save: {},
     ask: {},
     lag: false,
-    lingers: false,
+    lingers: 'no',
     ends: { transient: 0, permanent: 0, stuck: 0 },
   };
   const calmStore = memoryStore();
