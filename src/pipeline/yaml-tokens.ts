@@ -80,11 +80,27 @@ function deepToken(tokens: readonly CST.Token[]): number | undefined {
   return undefined;
 }
 
-function within(token: CST.Token): CST.Token[] {
+const within = (token: CST.Token): CST.Token[] => partsOf(token).filter(isCollection);
+
+function partsOf(token: CST.Token): CST.Token[] {
   if (token.type === 'document') return token.value === undefined ? [] : [token.value];
   if (!('items' in token)) return [];
-  return token.items.flatMap((item) => [item.key, item.value].filter((part) => isCollection(part)));
+  return token.items.flatMap(({ key, value }) => [key, value]).filter((part) => !!part);
 }
 
-const isCollection = (token: CST.Token | null | undefined): token is CST.Token =>
-  token !== null && token !== undefined && 'items' in token;
+/** Where the text in quotes begins that ends at an offset: where one is never closed, that is as far as it was read. */
+export function quoteEndingAt(end: number, tokens: readonly CST.Token[]): number | undefined {
+  let level: readonly CST.Token[] = tokens;
+  while (level.length > 0) {
+    const found = level.find(
+      (token) =>
+        (token.type === 'single-quoted-scalar' || token.type === 'double-quoted-scalar') &&
+        token.offset + token.source.length === end,
+    );
+    if (found !== undefined) return found.offset;
+    level = level.flatMap(partsOf);
+  }
+  return undefined;
+}
+
+const isCollection = (token: CST.Token): boolean => 'items' in token;

@@ -1,10 +1,10 @@
-import type { YAMLError } from 'yaml';
+import type { CST, YAMLError } from 'yaml';
 import type { SourceNode } from './node.ts';
 import type { Reports } from './reports.ts';
 import type { SourceText } from './source.ts';
 import { convertDocument, templateHint } from './yaml-convert.ts';
 import { tooDeep, yamlLimits } from './yaml-limits.ts';
-import { composeTokens, readTokens } from './yaml-tokens.ts';
+import { composeTokens, quoteEndingAt, readTokens } from './yaml-tokens.ts';
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
 export function readYaml(source: SourceText, reports: Reports): SourceNode | undefined {
@@ -28,7 +28,7 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   const options = { resolveKnownTags: false, uniqueKeys: false };
   const { documents, mistakes } = composeTokens(tokens, options, source.text.length);
   const [document, second] = documents;
-  if (document === undefined && reportSyntax(mistakes, reports)) return undefined;
+  if (document === undefined && reportSyntax(mistakes, tokens, reports)) return undefined;
   if (document === undefined) throw new Error('Internal error: YAML without a document');
   if (document.directives.yaml.version !== '1.2') {
     const directive = /^%YAML.*/m.exec(source.text);
@@ -36,7 +36,7 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
     reports.error('yaml.version', span, 'Pipelines are YAML 1.2.', 'Remove the %YAML line.');
     return undefined;
   }
-  if (reportSyntax(document.errors, reports)) return undefined;
+  if (reportSyntax(document.errors, tokens, reports)) return undefined;
   if (second !== undefined) {
     const span = { offset: second.range[0], length: 3 };
     reports.error(
@@ -59,15 +59,23 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   return convertDocument(document, reports);
 }
 
-function reportSyntax(errors: readonly YAMLError[], reports: Reports): boolean {
+function reportSyntax(errors: readonly YAMLError[], tokens: readonly CST.Token[], reports: Reports): boolean {
   const lines = new Set<number>();
   for (const { code, pos, message } of errors) {
-    const span = { offset: pos[0], length: pos[1] - pos[0] };
+    const quote = message.startsWith('Missing closing') ? quoteEndingAt(pos[0], tokens) : undefined;
+    const offset = quote ?? pos[0];
+    const span = { offset, length: pos[1] - offset };
     const { line } = reports.source.position(span);
     if (lines.has(line) || lines.size >= yamlLimits.syntaxMistakes) continue;
     lines.add(line);
     if (code === 'TAB_AS_INDENT') {
       reports.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces.');
+    } else if (quote !== undefined) {
+      const mark = reports.source.text.charAt(quote);
+      const hint = syntaxHint(code, reports.source.line(line)) ?? `End the text with ${mark}.`;
+      reports.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
+      // It swallowed what closes everything around it: the other mistakes are this one.
+      break;
     } else {
       const plain = `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`;
       reports.error('yaml.syntax', span, plain, syntaxHint(code, reports.source.line(line)));

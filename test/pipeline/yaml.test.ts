@@ -80,6 +80,39 @@ describe('YAML that surprises', () => {
     expect(diagnostics[0]?.hint).toBe('A text that begins with {{ is put in quotes: "{{ name }}, …".');
   });
 
+  it('says where a quote opens that is never closed, and nothing of what it swallowed', async () => {
+    const { diagnostics } = await parse(
+      'name: t\nsteps:\n  grid: { imagine: "a fox }\n  b: { imagine: a }\n',
+    );
+    expect(diagnostics.map(placed)).toEqual(['yaml.syntax 3:20']);
+    expect(diagnostics[0]).toMatchObject({
+      message: 'The quote that opens here is never closed.',
+      hint: 'End the text with ".',
+      sourceLine: '  grid: { imagine: "a fox }',
+      length: 8,
+    });
+  });
+
+  it.each([
+    ['service: { speed: 3 }', 'Speed cannot be 3.'],
+    ['service: { speed: "3 " }', 'Speed cannot be "3 ".'],
+  ])('a value that is not possible stands as it is written: %s', async (line, message) => {
+    const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
+    expect(diagnostics.map((found) => [found.code, found.message])).toContainEqual(['schema.value', message]);
+  });
+
+  it('says what is possible where nothing else is', async () => {
+    const { diagnostics } = await parse(
+      `name: t\nsteps: { a: { video: { image: a.png, batchSize: 3 } } }\n`,
+      {
+        'a.png': '',
+      },
+    );
+    expect(diagnostics.map(({ message, hint }) => [message, hint])).toEqual([
+      ['BatchSize cannot be 3.', 'Possible: 1, 2, 4.'],
+    ]);
+  });
+
   it('says that a text with a colon needs quotes', async () => {
     const { diagnostics } = await parse('name: t\nsteps:\n  grid:\n    imagine: a fox: in snow\n');
     expect(diagnostics.map(placed)).toEqual(['yaml.syntax 4:14']);
