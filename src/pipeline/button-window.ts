@@ -1,4 +1,4 @@
-import { hasTags } from './liquid.ts';
+import { nameOfButton, plainLabel } from './button-stage.ts';
 import type { ButtonMatch } from './pipeline.ts';
 
 /**
@@ -30,22 +30,17 @@ const labels: readonly (readonly [RegExp, ButtonWindow])[] = [
 
 /** What is known of the window that a button opens. */
 export function windowOf(match: ButtonMatch): ButtonWindow {
-  switch (match.kind) {
+  const button = nameOfButton(match);
+  switch (button?.kind) {
     case 'text': {
-      const { source } = match.text;
-      if (hasTags(source)) return 'unknown';
-      // Emoji come with and without the variation selector that asks for their coloured form.
-      const label = source
-        .normalize('NFC')
-        .replace(/[\uFE0E\uFE0F]/g, '')
-        .trim();
+      const label = plainLabel(button.text);
       return labels.find(([pattern]) => pattern.test(label))?.[1] ?? 'unknown';
     }
     case 'word':
-      return match.word.startsWith('prompt') ? 'prompt' : 'remix';
+      return button.word.startsWith('prompt') ? 'prompt' : 'remix';
     case 'pattern':
-      return patterns.find(([mark]) => mark.test(match.source))?.[1] ?? 'unknown';
-    case 'wildcard':
+      return patterns.find(([mark]) => mark.test(button.source))?.[1] ?? 'unknown';
+    case undefined:
       return 'unknown';
   }
 }

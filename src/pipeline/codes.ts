@@ -72,12 +72,16 @@ export const diagnosticCodes = {
   'step.several': 'Several jobs of a step could be meant.',
   'step.field': 'A step does not offer what is asked of it.',
 
+  'step.same-request': 'The request of a step does not depend on what it starts from.',
+
   'step.gather-text': 'What is gathered makes no images.',
   'step.continue': 'A step continues what has no turns, or says its own turns.',
   'step.no-json': 'The JSON of a step is asked for whose answer is no JSON.',
   'step.json-member': 'A member of an answer is asked for that its schema does not have.',
   'step.no-text': 'An object or a list of a result would be rendered as text.',
   'step.rounds': 'Rounds are given to a step without functions.',
+
+  'button.grid': 'A button is pressed on a grid that comes only under a single image.',
 
   'modal.prompt': 'A button opens a window that wants a prompt, and none is given.',
   'modal.mask': 'A button opens a window that wants a mask, and none is given.',

@@ -29,4 +29,5 @@ export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[
   }
 }
 
-const hasOneValue = (axis: Axis): boolean => axis.kind === 'values' && axis.values.length <= 1;
+/** An axis that makes no more cells. */
+export const hasOneValue = (axis: Axis): boolean => axis.kind === 'values' && axis.values.length <= 1;

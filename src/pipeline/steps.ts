@@ -5,9 +5,11 @@ import { isText } from './node.ts';
 import type { Step, Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { StepNode } from './schema-check.ts';
+import { checkAlike } from './step-alike.ts';
 import { checkBlend } from './step-blend.ts';
 import { checkAddress } from './step-branch.ts';
 import type { StepDraft } from './step-draft.ts';
+import { checkGrids } from './step-grid.ts';
 import { checkImages, imagesOf } from './step-images.ts';
 import { checkMasks, checkModals } from './step-modal.ts';
 import { orderOf, type StepOrder } from './step-order.ts';
@@ -43,8 +45,10 @@ export async function readSteps(
     // Behind a cycle there is no way from the cell to the job.
     if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
     checkTextStep(step, byName, matrix, models, reports);
+    checkGrids(step, byName, reports);
     checkModals(step, reports);
     checkMasks(step, reports);
+    checkAlike(step, byName, matrix, reports);
     checkBlend(step, byName, reports);
     checkVideo(step, byName, reports);
     await checkImages(step, byName, fileCheck, reports);

@@ -45,7 +45,12 @@ type Case = readonly [text: string, files?: Files, others?: readonly string[]];
 
 /** Each one makes exactly the diagnostic it stands under, at its mark. */
 const cases: Readonly<Record<string, readonly Case[]>> = {
-  'yaml.syntax': [['name: t\nsteps: { grid: "a\n⟦']],
+  'yaml.syntax': [
+    ['name: t\nsteps: ⟦]\n'],
+    ['name: t\nsteps:\n  grid: ⟦"a\n  b: { imagine: p }\n'],
+    ["name: t\nsteps: { grid: { imagine: [a, ⟦'b] } }\nx: 1"],
+    ['name: t\nsteps:\n  ⟦"grid: { imagine: a }\n'],
+  ],
   'yaml.tab': [['name: t\nsteps:\n⟦\tgrid: { imagine: a fox }\n']],
   'yaml.documents': [[`name: t\n${one}⟦---\nname: u\n`]],
   'yaml.version': [[`⟦%YAML 1.1\n---\nname: t\n${one}`]],
@@ -235,9 +240,20 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { gather: grid/*, generate: { model: m, prompt: p, images: [⟦parent] } }\n`],
     [`${head}  b: { chat: { model: m, prompt: p, images: [⟦parent] } }\n`],
   ],
+  'step.same-request': [
+    [`${head}  b: { from: ⟦grid/*, generate: { model: m, prompt: p } }\n`],
+    [`${head}  b: { from: ⟦grid/**, chat: { model: m, prompt: p } }\n`],
+    [`name: t\nmatrix: { a: [1, 2] }\nsteps:\n  g: { imagine: "{{ a }}" }\n  b: { from: ⟦g, imagine: p }\n`],
+    [
+      `name: t\nmatrix: { a: [1], repeat: 2 }\nsteps:\n  g: { imagine: "{{ a }}" }\n  b: { from: ⟦g, blend: { images: [a.png, b.png] } }\n`,
+      { 'a.png': '', 'b.png': '' },
+    ],
+  ],
   'step.gather-text': [
     [`${generate('stream: true')}  c: { gather: ⟦b, generate: { model: m, prompt: q } }\n`],
-    [`${head}  b: { from: grid/*, chat: { model: m, prompt: p } }\n  c: { gather: ⟦b, blend: {} }\n`],
+    [
+      `${head}  b: { from: grid/*, chat: { model: m, prompt: p, images: [parent] } }\n  c: { gather: ⟦b, blend: {} }\n`,
+    ],
     [`${head}  b: { from: grid/*, describe: { image: parent } }\n  c: { gather: ⟦b, blend: {} }\n`],
     [`${head}  b: { from: grid/*, video: { image: parent }, path: U1 }\n  c: { gather: ⟦b/*, blend: {} }\n`],
   ],
@@ -271,6 +287,19 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'step.rounds': [[generate('⟦rounds: 3')]],
 
+  'button.grid': [
+    [path('⟦Vary (Region)?'), {}, ['modal.prompt', 'modal.mask']],
+    [path('V1 → reroll → ⟦pan left | Zoom Out 2x')],
+    [path('"U1, V2 → ⟦/Outpaint::50/"')],
+    [path('U1 → V1, U2 → ⟦🪄')],
+    [`${head}  b: { from: grid, click: ⟦Upscale (Subtle) }\n`],
+    [`${head}  b: { from: grid/U1, click: V1 }\n  c: { from: b, click: ⟦Animate (Low motion) }\n`],
+    [
+      `${head}  b: { blend: { images: [a.png, b.png] }, path: ⟦Vary (Strong) }\n`,
+      { 'a.png': '', 'b.png': '' },
+    ],
+  ],
+
   'modal.prompt': [
     [`${head}  b: { from: grid/U1, click: ⟦Vary (Region), mask: m.png }\n`, { 'm.png': '' }],
     [`${head}  b: { from: grid/U1, click: ⟦🖌️, mask: m.png }\n`, { 'm.png': '' }],
@@ -282,16 +311,16 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'modal.mask': [
     [`${head}  b: { from: grid/U1, click: ⟦Vary (Region), prompt: p }\n`],
-    [path('[{ button: ⟦/Inpaint/, prompt: p }]')],
+    [path('[U1, { button: ⟦/Inpaint/, prompt: p }]')],
     [path('"U1 → ⟦Vary (Region)"'), {}, ['modal.prompt']],
   ],
   'modal.zoom': [
-    [path('[{ button: Custom Zoom, prompt: ⟦a fox }]')],
-    [path('[{ button: Custom Zoom, prompt: a fox ⟦--zoom }]')],
-    [path('[{ button: Custom Zoom, prompt: a fox ⟦--zoom far --ar 1:1 }]')],
-    [path('[{ button: Custom Zoom, prompt: a fox ⟦--zoom 2.5 }]')],
-    [path('[{ button: Custom Zoom, prompt: "a fox ⟦--zoom 0.5 --ar 1:1" }]')],
-    [path('[{ button: Custom Zoom, prompt: ⟦a fox --zoomed 1.5 }]')],
+    [path('[U1, { button: Custom Zoom, prompt: ⟦a fox }]')],
+    [path('[U1, { button: Custom Zoom, prompt: a fox ⟦--zoom }]')],
+    [path('[U1, { button: Custom Zoom, prompt: a fox ⟦--zoom far --ar 1:1 }]')],
+    [path('[U1, { button: Custom Zoom, prompt: a fox ⟦--zoom 2.5 }]')],
+    [path('[U1, { button: Custom Zoom, prompt: "a fox ⟦--zoom 0.5 --ar 1:1" }]')],
+    [path('[U1, { button: Custom Zoom, prompt: ⟦a fox --zoomed 1.5 }]')],
   ],
   'modal.remix': [
     [path('[{ button: V1..V4, ⟦prompt: p }]')],
@@ -299,7 +328,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'modal.unused': [
     [path('[{ button: U1..U4, ⟦prompt: p }]')],
-    [path('[{ button: Upscale (Subtle) | Upscale (2x), ⟦remix: true }]')],
+    [path('[U1, { button: Upscale (Subtle) | Upscale (2x), ⟦remix: true }]')],
     [path('[{ button: V1, ⟦mask: m.png }]'), { 'm.png': '' }],
     [path('[{ button: /video.*manual/, prompt: p, ⟦mask: m.png }]'), { 'm.png': '' }],
     [
@@ -313,13 +342,13 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [edit('⟦parent')],
     [edit('{ file: ⟦steps.grid }')],
     [edit('"⟦data:image/png;base64,AAAA"')],
-    [path('[{ button: Vary (Region), prompt: p, mask: ⟦https://a.example/neck }]')],
+    [path('[U1, { button: Vary (Region), prompt: p, mask: ⟦https://a.example/neck }]')],
   ],
   'mask.box': [
     [edit('{ shapes: [{ rectangle: ⟦[0.5, 0, 0.6, 1] }] }')],
     [edit('{ shapes: [{ ellipse: [0, 0, 1, 1] }, { ellipse: ⟦[0, 0.9, 1, 0.2] }] }')],
     [edit('{ shapes: [{ rectangle: ⟦[0.5, 0, 0, 1] }] }')],
-    [path('[{ button: Vary (Region), prompt: p, mask: { shapes: [{ ellipse: ⟦[0, 0, 1, 0.0] }] } }]')],
+    [path('[U1, { button: Vary (Region), prompt: p, mask: { shapes: [{ ellipse: ⟦[0, 0, 1, 0.0] }] } }]')],
   ],
 
   'blend.count': [

@@ -39,9 +39,17 @@ describe('a button that opens a window', () => {
     );
   });
 
+  it('is told once how far a zoom may go', async () => {
+    const [far] = await said('  b: { from: grid/U1, click: Custom Zoom, prompt: p --zoom 3 }\n');
+    expect([far?.message, far?.hint]).toEqual([
+      '--zoom 3 is not from 1 to 2, so it may be refused.',
+      'For example --zoom 1.5.',
+    ]);
+  });
+
   it('does not stand in for mistakes of the schema', async () => {
     expect(await codes('  b: { from: grid/U1, click: Custom Zoom, prompt: [] }\n')).toEqual(['schema.type']);
-    expect(await codes('  b: { imagine: p, path: [{ button: Custom Zoom, prompt: "{{" }] }\n')).toEqual([
+    expect(await codes('  b: { imagine: p, path: [U1, { button: Custom Zoom, prompt: "{{" }] }\n')).toEqual([
       'template.syntax',
     ]);
   });

@@ -95,7 +95,7 @@ describe('a text step', () => {
       'free.json.anything[0].more',
       'talk.json.x',
     ];
-    const steps = `  ask: { from: grid, generate: { model: m, prompt: p, responseSchema: { properties: { best: {}, who: {} } } } }
+    const steps = `  ask: { from: grid, generate: { model: m, prompt: p, images: [parent], responseSchema: { properties: { best: {}, who: {} } } } }
   free: { from: grid, generate: { model: m, prompt: p, generationConfig: { responseMimeType: "{{ level }}" } } }
   talk: { chat: { model: m, prompt: p, response_format: { type: json_object } } }
   last: { imagine: "${uses.map((use) => `{{ steps.${use} }}`).join(' ')}", from: grid, when: steps.ask.json.best > 1 }
@@ -105,7 +105,7 @@ describe('a text step', () => {
   });
 
   it('may show and gather what makes images, and continue the one job of a generate step', async () => {
-    const steps = `  draw: { from: grid/*, generate: { model: m, prompt: p, generationConfig: { responseModalities: [text, image] } } }
+    const steps = `  draw: { from: grid/*, generate: { model: m, prompt: p, images: [parent], generationConfig: { responseModalities: [text, image] } } }
   made: { generate: { model: m, prompt: p, generationConfig: { responseModalities: "{{ names }}" } } }
   next: { from: draw, generate: { model: m, prompt: p, continue: draw, images: [parent, steps.made, b.HEIC] } }
   judge: { gather: draw, chat: { model: m, prompt: p } }
@@ -115,7 +115,7 @@ describe('a text step', () => {
   });
 
   it('continues one job, not several', async () => {
-    const steps = `  ask: { from: grid/*, generate: { model: m, prompt: p } }
+    const steps = `  ask: { from: grid/*, generate: { model: m, prompt: p, images: [parent] } }
   next: { from: grid, generate: { model: m, prompt: p, continue: ask } }
   loop: { generate: { model: m, prompt: p, continue: loop } }
   none: { generate: { model: m, prompt: p, continue: asj } }
