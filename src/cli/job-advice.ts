@@ -18,10 +18,13 @@ const byCode: Readonly<Record<string, string>> = {
   [droppedCode]: 'You gave it up with promptpress resolve --drop.',
   'button.missing':
     'Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
-  'button.ambiguous': 'Name one of the buttons exactly, or fan out with a wildcard.',
+  'button.ambiguous':
+    'Name one of the buttons exactly, or fan out with a wildcard (Zoom Out *); a pattern presses one.',
   'button.no-task': 'Press another button that its parent offers: this one will never be a single task.',
   'modal.unanswered':
     'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
+  'mask.size':
+    'Give a mask of exactly the size of the image, or draw it with shapes, which take any size. An edit runs only what it changes.',
   'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
@@ -80,7 +83,10 @@ export function nextSteps(
   const isText = isTextKind(record.kind);
   const redo: NextStep = {
     command: `${run} --redo ${key}`,
-    does: `${isText ? 'asks this' : 'submits this job'} anew: it is paid again`,
+    does:
+      record.attempts === 0
+        ? 'tries this job again: it was never sent'
+        : `${isText ? 'asks this' : 'submits this job'} anew: it is paid again`,
   };
   if (isInDoubt(record, running))
     return [

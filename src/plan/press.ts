@@ -138,7 +138,8 @@ export function wildcardMatches(glob: string, buttons: readonly Button[]): reado
 const shownButtons = 40;
 const shownLength = 80;
 
-function shown(button: Button): string {
+/** What a button is called in messages: its label, else its word, else its emoji; cut where it is very long. */
+export function buttonName(button: Button): string {
   // A service's text goes to a terminal here: no control characters.
   const label = normalName(button.label.replace(/\p{Cc}/gu, ' '));
   if (label !== '') return label.slice(0, shownLength);
@@ -153,7 +154,7 @@ function shown(button: Button): string {
 /** What can be pressed, for error texts: labels, else words, else emoji; `no buttons` where there are none. */
 export function offered(buttons: readonly Button[]): string {
   if (buttons.length === 0) return 'no buttons';
-  const texts = buttons.slice(0, shownButtons).map(shown);
+  const texts = buttons.slice(0, shownButtons).map(buttonName);
   if (buttons.length > shownButtons) texts.push(`and ${buttons.length - shownButtons} more`);
   return texts.join(', ');
 }

@@ -1,8 +1,9 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
-import type { JobError, JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
 import { findButton, offered, whyNoTask } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
+import { buttonError } from './button-error.ts';
 import { doubtClosed, doubted, mayHaveMade } from './doubtful.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
@@ -82,21 +83,7 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
       );
     return { job: { ...job, misses: 0, fresh: { button, readAt: now }, want: { kind: 'submit' } } };
   }
-  const names = request.press.map((press) =>
-    press.kind === 'word' ? press.word : press.kind === 'text' ? press.text : `/${press.source}/`,
-  );
-  const asked = names.map((name) => `"${name}"`).join(' or ');
-  const error: JobError =
-    found.kind === 'none'
-      ? {
-          code: 'button.missing',
-          message: `The task offers no button ${asked}. It offers: ${offered(task.buttons)}.`,
-        }
-      : {
-          code: 'button.ambiguous',
-          message: `${asked} matches several buttons: ${offered(found.buttons)}. Name one, or fan out with a wildcard.`,
-        };
-  return settle(job, 'failed', error, now);
+  return settle(job, 'failed', buttonError(request.press, found, task.buttons), now);
 }
 
 /**

@@ -22,6 +22,26 @@ it('an answer to a dialog that is in doubt is first looked for, which costs noth
   expect(nextSteps({ record: sent, running: false, inputs: [] }, commands)).toHaveLength(3);
 });
 
+describe('a job that failed before it was sent', () => {
+  const redo = (attempts: number) => {
+    const record = imagineRecord({
+      status: 'failed',
+      error: { code: 'mask.size', message: 'No.' },
+      attempts,
+    });
+    return nextSteps({ record, running: false, inputs: [] }, commands).at(-1);
+  };
+
+  it('is tried again; only what was sent is paid again', () => {
+    expect(redo(0)?.does).toBe('tries this job again: it was never sent');
+    expect(redo(1)?.does).toBe('submits this job anew: it is paid again');
+  });
+
+  it('for the size of its mask, has a way out', () => {
+    expect(adviceFor('mask.size', imagineRecord())).toMatch(/size of the image, or draw it/);
+  });
+});
+
 describe('a download that failed', () => {
   const code = 'download.connection';
   const error = { code, message: 'Gone.' };
