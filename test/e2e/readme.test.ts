@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +19,11 @@ const example = (name: string): string => examples.find((one) => one.name === na
 describe('README', () => {
   it.each(examples)('the example $name is a valid pipeline', async ({ yaml }) => {
     await using folder = await temporaryFolder();
-    await write(folder.path, { 'example.yaml': yaml, 'data/prompts.csv': 'prompt\na fox\nan owl\n' });
+    await write(folder.path, {
+      'example.yaml': yaml,
+      'data/prompts.csv': 'prompt\na fox\nan owl\n',
+      'data/album/fox.png': 'looked at, not into',
+    });
     const { code, err } = await promptpress(['validate', 'example.yaml'], { cwd: folder.path });
     expect(code, err).toBe(0);
   });
@@ -69,6 +74,20 @@ describe('README', () => {
     const [, pick, best, why, title] = rows;
     expect(best?.['button']).toBe(`U${(JSON.parse(pick?.['text'] ?? '') as { best: number }).best}`);
     expect([why?.['text'], title?.['text']]).not.toContain('');
+  }, 60_000);
+
+  it('its album begins from a file, so that it can be rehearsed', async () => {
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'album.yaml': `${example('album')}poll: { min: 20ms, max: 1s }\n` });
+    const album = fileURLToPath(new URL('../../pipelines/data/album', import.meta.url));
+    await cp(album, join(folder.path, 'data/album'), { recursive: true });
+    const run = await promptpress(['run', 'album.yaml', '--sandbox', '--only', 'words'], {
+      cwd: folder.path,
+    });
+    expect(run.code, run.err).toBe(0);
+    const rows = await readManifest(join(folder.path, 'runs/album.sandbox/manifest.csv'));
+    expect(rows.map(({ step, status }) => [step, status])).toContainEqual(['words', 'done']);
+    expect(example('album')).not.toContain('://');
   }, 60_000);
 
   it('names every command that help names, and no other', async () => {
