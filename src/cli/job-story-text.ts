@@ -148,7 +148,7 @@ const outcomes: Readonly<Record<string, string>> = {
   done: 'answered',
   calls: 'called functions, which were answered',
   invalid: 'answered, and the answer could not be used',
-  failed: 'answered, and the answer is none that can be used',
+  failed: 'answered, and the answer could not be used',
   unread: 'not asked: an image could not be read',
   unwritten: 'answered, and the answer could not be written',
   'user.adopted': 'you took its task on',

@@ -41,25 +41,27 @@ function shapeOf(tree: TemplateTree): MaskShapeSpec {
   throw wrong();
 }
 
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
 /** Sums of fractions such as 0.7 and 0.3 miss 1 by as much. */
 const tolerance = 1e-9;
 
 /**
- * What is wrong with a box as a list of values, in words for a message; undefined for `[x, y, width, height]` of a part of
+ * What is wrong with a box as a list of values, in words that follow its name in a message; undefined for `[x, y, width, height]` of a part of
  * the image that is not empty. Templates are judged when they are rendered, by whoever renders them.
  */
 export function boxMistake(box: readonly unknown[]): string | undefined {
   const numbers = box.map((value) => (value instanceof WrittenNumber ? value.value : value));
-  if (
-    numbers.length !== 4 ||
-    !numbers.every((value) => typeof value === 'number' && Number.isFinite(value))
-  ) {
-    return 'it is not four numbers: x, y, width and height';
-  }
+  if (numbers.length !== 4 || !numbers.every(isNumber)) return 'is not four numbers: x, y, width and height';
   const [x, y, width, height] = numbers as [number, number, number, number];
-  if (width <= 0) return 'its width is not above 0';
-  if (height <= 0) return 'its height is not above 0';
-  if (x < 0 || x + width > 1 + tolerance) return 'it reaches beyond the side of the image';
-  if (y < 0 || y + height > 1 + tolerance) return 'it reaches beyond the top or the bottom of the image';
-  return undefined;
+  if (width <= 0) return 'covers no part of the image: its width is not above 0';
+  if (height <= 0) return 'covers no part of the image: its height is not above 0';
+  return beyond(x, width, 'left', 'right') ?? beyond(y, height, 'upper', 'lower');
+}
+
+/** On one axis; the sum is not shown, because that of fractions may be 1.2000000000000002. */
+function beyond(from: number, length: number, low: string, high: string): string | undefined {
+  if (from < 0) return `reaches beyond the ${low} edge of the image: ${from} is below 0`;
+  if (from + length <= 1 + tolerance) return undefined;
+  return `reaches beyond the ${high} edge of the image: ${from} + ${length} is more than 1`;
 }

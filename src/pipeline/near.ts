@@ -32,6 +32,9 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** The end of the first plural in a phrase: branches, other steps, variables of the matrix. */
+const plural = /(?<=ch)es\b|s\b/;
+
 const quote = (word: string): string => `"${word}"`;
 
 /** A list for a sentence, cut when it is long: `"a", "b" and 3 more`. */
@@ -40,10 +43,11 @@ export function listing(words: readonly string[], most = 12): string {
   return `${words.slice(0, most).map(quote).join(', ')} and ${words.length - most} more`;
 }
 
-/** A hint for a word that is not known: the near miss, else what there is. */
+/** A hint for a word that is not known: the near miss, else what there is. `what` is plural: `variables`, `branches there`. */
 export function suggestion(word: string, candidates: readonly string[], what: string): string {
   const near = nearest(word, candidates);
   if (near !== undefined) return `Did you mean "${near}"?`;
   if (candidates.length === 0) return `There are no ${what}.`;
+  if (candidates.length === 1) return `The only ${what.replace(plural, '')} is ${listing(candidates)}.`;
   return `The ${what} are ${listing(candidates)}.`;
 }

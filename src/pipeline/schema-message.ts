@@ -121,6 +121,7 @@ function messageOf(
         name,
         parentSchema,
         keyword === 'enum' ? parentSchema['enum'] : parentSchema.examples,
+        keyword !== 'pattern',
       );
     default:
       return {
@@ -142,18 +143,28 @@ function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Me
   };
 }
 
-function badValue(node: SourceNode, name: string, schema: SchemaNode, examples: unknown): Message {
+/** @param enumerated nothing but the examples is possible; else the pattern tells whether */
+function badValue(
+  node: SourceNode,
+  name: string,
+  schema: SchemaNode,
+  examples: unknown,
+  enumerated: boolean,
+): Message {
   const words = wordsOf(examples);
   const written = node.kind === 'scalar' ? renderValue(node.value) : '';
   const pattern = schema['pattern'];
-  const closed = typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
-  const near = closed ? nearest(written, words) : undefined;
+  const closed = enumerated || typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
+  // A number is another number, not a slip of the pen.
+  const near = closed && isText(node) ? nearest(written, words) : undefined;
   const what = formWords(schema);
-  const shown = written.length > 40 ? `${written.slice(0, 39)}…` : written;
+  const cut = written.length > 40 ? `${written.slice(0, 39)}…` : written;
+  // A text may be empty, or begin with a space.
+  const shown = isText(node) || written === '' ? `"${cut}"` : cut;
   const message =
     what === undefined
-      ? `${capital(name)} cannot be "${shown}".`
-      : `${capital(name)} must be ${what}; "${shown}" is not.`;
+      ? `${capital(name)} cannot be ${shown}.`
+      : `${capital(name)} must be ${what}; ${shown} is not.`;
   const choice = closed ? `Possible: ${words.join(', ')}.` : `Examples: ${words.join(', ')}.`;
   const hint = near === undefined ? choice : `Did you mean "${near}"? ${choice}`;
   return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };

@@ -99,7 +99,7 @@ function checkZoom(node: SourceNode, reports: Reports): void {
       'modal.zoom',
       position,
       `--zoom ${value} is not from 1 to 2, so it may be refused.`,
-      hint,
+      'For example --zoom 1.5.',
     );
   }
 }
@@ -144,7 +144,7 @@ export function checkMasks(step: StepDraft, reports: Reports): void {
         const wrong = boxMistake(value.items.map(toValue));
         if (wrong === undefined) continue;
         const hint = 'A box is [x, y, width, height] in fractions of the image, from its upper left corner.';
-        reports.error('mask.box', value.span, `This ${key} covers no part of the image: ${wrong}.`, hint);
+        reports.error('mask.box', value.span, `This ${key} ${wrong}.`, hint);
       }
     }
   }

@@ -60,6 +60,6 @@ function renderBox(
   if (mistake === undefined) return numbers as unknown as [number, number, number, number];
   throw new TemplateError(
     'template.range',
-    `For this cell the mask has the ${name} ${JSON.stringify(box).slice(0, 80)}: ${mistake}.`,
+    `For this cell the mask has a ${name} that ${mistake}. It is ${JSON.stringify(box).slice(0, 80)}.`,
   );
 }

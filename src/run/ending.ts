@@ -53,11 +53,11 @@ export const lasted: RunEnd = {
   message: 'The run has lasted as long as it may (--max-duration).',
 };
 
-/** A job failed, and the first failure is to be the last. */
+/** A job failed, and the first failure is to be the last. What the failure says, the failure says. */
 export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({
   kind: 'fail-fast',
   code: error?.code ?? 'task.failed',
-  message: `${origin.step} in cell ${origin.cell} failed (--fail-fast): ${error?.message ?? ''}`,
+  message: `${origin.step} in cell ${origin.cell} failed with ${error?.code ?? 'task.failed'}, and --fail-fast ends the run at the first failure.`,
 });
 
 /**

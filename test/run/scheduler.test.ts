@@ -378,7 +378,12 @@ describe('what ends a run early', () => {
       onSubmit: ({ number }) =>
         number === 3 ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
     });
-    expect(run({ settings: virtualSettings({ failFast: true }) }).end).toMatchObject({ kind: 'fail-fast' });
+    expect(run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({
+      kind: 'fail-fast',
+      code: 'service.rejected',
+      message:
+        'grid in cell 3 failed with service.rejected, and --fail-fast ends the run at the first failure.',
+    });
     expect(service.submits.length).toBeLessThanOrEqual(12);
   });
 
