@@ -19,10 +19,9 @@ export function checkSelection(plan: Plan, selection: Selection): void {
   }
 }
 
-/** A run of nothing is a mistake, not a success. @throws CliError (exit 2) when the flags choose no cell */
-export async function checkChosen(plan: Plan, selection: Selection): Promise<number> {
-  const chosen = await plan.matrix.chosen(selection);
-  if (chosen > 0) return chosen;
+/** A run of nothing, or the plan of one, is a mistake, not a success. @throws CliError (exit 2) when no cell is chosen */
+export function checkChosen(plan: Plan, chosen: number): void {
+  if (chosen > 0) return;
   throw usageError(
     plan.matrix.cellCount === 0 ? 'The matrix has no cell.' : 'The flags choose no cell.',
     'promptpress plan FILE --cells lists the cells and their values.',

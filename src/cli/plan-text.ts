@@ -1,8 +1,9 @@
-import type { PlanCounts, PlanReport } from '../plan/report.ts';
+import type { PlanCounts, PlanReport, StepReport } from '../plan/report.ts';
 import { count, counted, money } from './progress/amounts.ts';
 import { cut, printable } from './progress/printable.ts';
 
 const promptWidth = 100;
+const nameWidth = 40;
 
 /** A plan as a table and the reasons behind it, for people. */
 export function planText(report: PlanReport): string {
@@ -16,7 +17,7 @@ export function planText(report: PlanReport): string {
     '',
     ...table([
       ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'],
-      ...steps.map((step) => row(step.step, step.kind, step, step.open)),
+      ...steps.map((step) => row(step.step, kindWords(step), step, step.open)),
       ...(steps.length > 1
         ? [
             row(
@@ -29,8 +30,9 @@ export function planText(report: PlanReport): string {
         : []),
     ]),
     '',
-    `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(total)}${tokenText(total)}${costText(total)}`,
+    `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(report)}${tokenText(total)}${costText(report)}`,
     ...laterText(total),
+    ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
     ...examples.map(
       ({ cell, step, prompt }) =>
         `  cell ${cell}, ${printable(step)}: ${cut(printable(prompt), promptWidth)}`,
@@ -39,6 +41,9 @@ export function planText(report: PlanReport): string {
     '',
   ].join('\n');
 }
+
+const kindWords = ({ kind, path }: StepReport): string =>
+  path && kind !== 'click' ? `${kind}, clicks` : kind;
 
 /** A `+` marks what may grow in the run: a wildcard finds as many buttons as there are. */
 const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [
@@ -61,7 +66,7 @@ const row = (name: string, kind: string, counts: PlanCounts, open: boolean): rea
   listed([
     [counts.shared, 'shared'],
     [counts.waiting, 'waiting for results'],
-    [counts.held, 'held below doubt'],
+    [counts.held, 'below one in doubt'],
     [counts.skipped, 'skipped'],
     [counts.blocked, 'blocked'],
     [counts.invalid, 'invalid'],
@@ -74,24 +79,60 @@ const listed = (amounts: readonly (readonly [number, string])[]): string =>
     .map(([amount, word]) => `${count(amount)} ${word}`)
     .join(', ');
 
-function whyText({ why, submits, waiting }: PlanCounts): string {
-  if (submits === 0) return waiting === 0 ? ': nothing is left to do' : '';
-  const reasons = listed([
+/** Where slots were only multiplied, nothing is known of why. */
+function whyText({ total, exact }: PlanReport): string {
+  const { why, submits } = total;
+  if (submits === 0) return idleText(total);
+  if (!exact) return '';
+  const reasons: readonly (readonly [number, string])[] = [
     [why.new, 'new'],
     [why.changed, 'changed since the last run'],
     [why.retry, 'tried again'],
-  ]);
-  return reasons === '' ? '' : `: ${reasons}`;
+  ];
+  const only = reasons.find(([amount]) => amount === submits);
+  if (only === undefined) return `: ${listed(reasons)}`;
+  return `, ${submits === 1 ? '' : 'all '}${only[1]}`;
+}
+
+/** Why there is nothing to submit, and what of it waits for the user. */
+function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }: PlanCounts): string {
+  if (waiting > 0) return '';
+  const below = held === 0 ? '' : ` and ${count(held)} below ${inDoubt === 1 ? 'it' : 'them'}`;
+  const open = [
+    ...(running === 0 ? [] : [`${count(running)} under way from before`]),
+    ...(unsaved === 0 ? [] : [`${count(unsaved)} to save`]),
+    ...(inDoubt === 0
+      ? []
+      : [
+          `${count(inDoubt)} in doubt${below} ${inDoubt + held === 1 ? 'waits' : 'wait'} for your word (promptpress status)`,
+        ]),
+    ...(failed === 0
+      ? []
+      : [`${count(failed)} failed ${failed === 1 ? 'stays' : 'stay'} so until --retry-failed`]),
+    ...(invalid === 0
+      ? []
+      : [`${counted(invalid, 'slot')} ${invalid === 1 ? 'fails' : 'fail'} without a request`]),
+  ];
+  return `: ${open.length === 0 ? 'nothing is left to do' : open.join('; ')}`;
 }
 
 /** A guess: what the answers take is known when they are there. */
 const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
   input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
 
-function costText({ cost, unpriced, submits }: PlanCounts): string {
+/** Of what has no price, as many kinds are named. */
+const mostNamed = 4;
+
+function costText({ total: { cost, unpriced, submits }, priced, unpricedNames }: PlanReport): string {
   if (submits === 0) return '';
-  if (unpriced === submits) return '. The pipeline gives no prices, so the cost is not known';
-  return `. Cost ${money(cost)}${unpriced === 0 ? '' : `, without the ${counted(unpriced, 'submission')} that have no price`}`;
+  if (!priced) return '. The pipeline gives no prices, so the cost is not known';
+  if (unpriced === 0) return `. Cost ${money(cost)}`;
+  const names = unpricedNames.slice(0, mostNamed).map((name) => cut(printable(name), nameWidth));
+  const shown = [...names, ...(unpricedNames.length > mostNamed ? ['…'] : [])].join(', ');
+  const which = shown === '' ? '' : ` (${shown})`;
+  if (unpriced === submits)
+    return `. ${submits === 1 ? 'It has no price' : 'None of these has a price'}${which}, so the cost is not known`;
+  return `. Cost ${money(cost)}, without ${unpriced === 1 ? '1 submission that has' : `the ${count(unpriced)} that have`} no price${which}`;
 }
 
 /** What comes on top, as far as it can be told before the results are there. */

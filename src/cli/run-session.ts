@@ -85,7 +85,7 @@ export async function openRunSession(
   }
   const plan = prepared.value;
   checkSelection(plan, selection);
-  await checkChosen(plan, selection);
+  checkChosen(plan, await plan.matrix.chosen(selection));
 
   bindDirectory(state, directory, identity);
   const facts: RunFacts = {

@@ -2,7 +2,7 @@ import { estimatePlan } from '../plan/estimate.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
 import { openStateForReading } from '../state/state.ts';
 import type { StateReader } from '../state/store.ts';
-import { checkSelection } from './check-selection.ts';
+import { checkChosen, checkSelection } from './check-selection.ts';
 import { type Closing, closingAfter } from './closing.ts';
 import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
@@ -31,6 +31,7 @@ export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context)
     const { plan, state, note } = await openPlan(read, flags, closing, context);
     const selection = selectionOf(flags);
     const report = await estimatePlan(plan, selection, state, revivalOf(flags, state));
+    checkChosen(plan, report.cells.chosen);
     if (flags.json) await io.out(redactor.apply(`${JSON.stringify(report)}\n`));
     else await io.out(redactor.apply(planText(report)));
     if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
@@ -43,14 +44,17 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
     const { io, redactor } = context;
     const { plan } = await openPlan(read, flags, closing, context);
     let batch = '';
+    let chosen = 0;
     for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
       if (io.outClosed.aborted) return exitCodes.ok;
+      chosen += 1;
       const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
       batch += `${JSON.stringify({ cell: number, vars, ...times })}\n`;
       if (batch.length < 16_384) continue;
       await io.out(redactor.apply(batch));
       batch = '';
     }
+    checkChosen(plan, chosen);
     await io.out(redactor.apply(batch));
     return exitCodes.ok;
   });

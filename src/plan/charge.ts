@@ -18,6 +18,13 @@ export function chargeOf(
   return textCharge(prices, request, request.images?.length ?? 0);
 }
 
+/** What a job's price would stand under: its button, its model, else its kind. */
+export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>): string {
+  if (request.kind === 'click') return pressNames(request.press).join(' | ');
+  const { model } = request.fields;
+  return isTextRequest(request) && typeof model === 'string' ? model : kind;
+}
+
 /** The same of a slot whose request waits for results: a guess with stand-ins for them. */
 export function outlookCharge(prices: Readonly<Record<string, Price>>, place: Place, cell: Cell): Charge {
   const { kind, request, selector, gathers } = place;

@@ -52,6 +52,8 @@ export async function estimatePlan(
     slotsPerCell: plan.slotsPerCell,
     exact: whole !== undefined,
     total: sumOf(steps),
+    priced: Object.keys(plan.pipeline.prices).length > 0,
+    unpricedNames: survey.unpricedNames,
     steps,
     ...(totals === undefined
       ? {}

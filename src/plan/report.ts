@@ -51,11 +51,13 @@ export interface PlanCounts {
 export interface StepReport extends PlanCounts {
   readonly step: string;
   readonly kind: StepKind;
+  /** Its path presses buttons: the slots that come of that are clicks. */
+  readonly path: boolean;
   /** A wildcard is among its slots or above them: it may have more slots than counted. */
   readonly open: boolean;
 }
 
-/** A prompt as it would be sent. */
+/** A prompt that is to be submitted, as it would be sent. */
 export interface PromptExample {
   readonly cell: number;
   readonly step: string;
@@ -87,6 +89,10 @@ export interface PlanReport {
    */
   readonly exact: boolean;
   readonly total: PlanCounts;
+  /** The pipeline gives prices. */
+  readonly priced: boolean;
+  /** What the submissions without a price are called (buttons, models, kinds), each once, in plan order; at most 20. */
+  readonly unpricedNames: readonly string[];
   /** The steps that the selection chose, in file order. */
   readonly steps: readonly StepReport[];
   /** What the run directory holds, of this plan or not; absent without one. */

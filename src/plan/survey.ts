@@ -1,6 +1,6 @@
 import { hasImages } from './answer-images.ts';
 import type { Cell } from './cell.ts';
-import { chargeOf, MeanCharges, outlookCharge } from './charge.ts';
+import { chargeOf, MeanCharges, outlookCharge, priceName } from './charge.ts';
 import type { ChosenSteps } from './choose.ts';
 import { slotName } from './gate.ts';
 import { type JobRecord, type JobSpec, type JobStatus, needsOf } from './job.ts';
@@ -40,6 +40,7 @@ export interface NotKept {
 }
 
 const mostExamples = 3;
+const mostNames = 20;
 
 /** Looks at slots, cell by cell, and counts what a run would do about them. */
 export class Survey {
@@ -54,6 +55,7 @@ export class Survey {
   readonly #retried = new Set<string>();
   readonly #prompts = new Map<string, PromptExample>();
   readonly #charges = new MeanCharges();
+  readonly #unpriced = new Set<string>();
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
   /** Slots looked at. */
@@ -82,6 +84,11 @@ export class Survey {
     return [...this.#prompts.values()];
   }
 
+  /** See `PlanReport.unpricedNames`. */
+  get unpricedNames(): readonly string[] {
+    return [...this.#unpriced];
+  }
+
   /** What the text calls that were looked at take on the average. */
   get charges(): MeanCharges {
     return this.#charges;
@@ -98,7 +105,8 @@ export class Survey {
   }
 
   add(cell: Cell): void {
-    const slots = this.#plan.resolve(cell, (key) => this.#recordOf(key));
+    const fine = this.#fineIn(cell);
+    const slots = this.#plan.resolve(cell, (key) => this.#recordOf(key, fine));
     const isHeld = heldBelow(slots);
     for (const slot of slots) {
       if (!this.#chosen.includes(slot)) continue;
@@ -107,10 +115,26 @@ export class Survey {
     }
   }
 
+  /**
+   * Jobs of a cell whose button is not there, where each slot that asks for it calls it optional: to a run they are no
+   * failures, so that `--retry-failed` leaves them alone.
+   */
+  #fineIn(cell: Cell): ReadonlySet<string> {
+    const fine = new Set<string>();
+    if (this.#flags.retryFailed === undefined || this.#state === undefined) return fine;
+    const slots = this.#plan
+      .resolve(cell, (key) => this.#state?.get(key))
+      .filter(({ record }) => record?.status === 'failed');
+    for (const { status, record } of slots) if (status === 'skipped' && record) fine.add(record.key);
+    for (const { status, record } of slots) if (status === 'failed' && record) fine.delete(record.key);
+    return fine;
+  }
+
   /** The record as a run with these flags takes it up. */
-  #recordOf(key: string): JobRecord | undefined {
+  #recordOf(key: string, fine: ReadonlySet<string>): JobRecord | undefined {
     const record = this.#state?.get(key);
     if (record === undefined) return undefined;
+    if (fine.has(key) && !this.#redo.has(key)) return record;
     const status = revivedStatus(record, this.#flags, this.#redo);
     if (status === undefined) return record;
     if (status === 'pending') this.#retried.add(key);
@@ -125,7 +149,6 @@ export class Survey {
     if (job === undefined) return this.#countWithoutJob(slot, cell, tally);
     // It has nothing to show, which is known before it is asked for.
     if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, tally);
-    this.#keepExample(slot);
     const charge = chargeOf(this.#plan.pipeline.prices, job);
     this.#charges.add(slot, charge);
     if (this.#seen.has(job.key)) return tally.slot('shared');
@@ -133,6 +156,8 @@ export class Survey {
     switch (status) {
       case 'pending': {
         if (isHeld(slot)) return tally.job('held');
+        this.#keepExample(slot);
+        if (charge.price === undefined && this.#unpriced.size < mostNames) this.#unpriced.add(priceName(job));
         return tally.submit(this.#reason(slot), charge);
       }
       case 'submitting':

@@ -98,6 +98,7 @@ export class StepTally {
     return {
       step: this.#step.name,
       kind: this.#step.kind,
+      path: this.#step.path.length > 0,
       open: this.open,
       ...this.#counts,
       why: { ...this.#why },

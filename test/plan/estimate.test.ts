@@ -95,9 +95,20 @@ describe('a plan without a run directory', () => {
       exact: true,
       total: { slots: 12, jobs: 11, shared: 1, submits: 11, why: { new: 11 }, cost: 0.16, unpriced: 4 },
       steps: [
-        { step: 'grid', kind: 'imagine', slots: 10, submits: 10, cost: 0.12, unpriced: 4, open: false },
-        { step: 'cat', slots: 2, jobs: 1, shared: 1, cost: 0.04, unpriced: 0 },
+        {
+          step: 'grid',
+          kind: 'imagine',
+          path: true,
+          slots: 10,
+          submits: 10,
+          cost: 0.12,
+          unpriced: 4,
+          open: false,
+        },
+        { step: 'cat', path: false, slots: 2, jobs: 1, shared: 1, cost: 0.04, unpriced: 0 },
       ],
+      priced: true,
+      unpricedNames: ['Vary (Strong)'],
       examples: [
         { cell: 1, step: 'grid', prompt: 'a fox' },
         { cell: 1, step: 'cat', prompt: 'a cat' },
@@ -193,6 +204,27 @@ describe('a plan with a run directory', () => {
     });
     const redo = await estimate(plan, {}, state, { redo: [at(1, 'cat').job?.key ?? ''] });
     expect(redo.steps[1]).toMatchObject({ done: 0, submits: 1, why: { retry: 1 } });
+  });
+
+  test('a button that is not there stays so, where only optional slots ask for it', async () => {
+    const { plan, state, at } = await scene(`
+      steps:
+        grid: { imagine: a, path: "Nope?" }
+        same: { from: grid, click: "U9?" }
+        needed: { from: grid, click: U9 }`);
+    state.done(at(1, 'grid'));
+    for (const name of ['grid/Nope', 'same/U9']) state.fail(at(1, name), 'button.missing');
+    const report = await estimate(plan, {}, state, { retryFailed: {} });
+    expect(report.steps[0]).toMatchObject({ done: 1, skipped: 1, submits: 0 });
+    expect(report.total).toMatchObject({ submits: 1, why: { retry: 1 } });
+    const key = at(1, 'grid/Nope').job?.key ?? '';
+    expect((await estimate(plan, {}, state, { retryFailed: {}, redo: [key] })).total.submits).toBe(2);
+  });
+
+  test('examples are of what is to be submitted', async () => {
+    const { plan, state, at } = await scene();
+    for (const name of ['grid', 'cat']) state.done(at(1, name));
+    expect((await estimate(plan, {}, state)).examples).toEqual([{ cell: 2, step: 'grid', prompt: 'a owl' }]);
   });
 
   test('a download that failed costs nothing to try again', async () => {

@@ -96,7 +96,7 @@ describe('promptpress plan', () => {
     const { code, out, err } = await promptpress(['plan', 'foxes.yaml'], { cwd });
     expect(code).toBe(0);
     expect(out).toContain('foxes: 6 cells, 2 slots each');
-    expect(out).toMatch(/12 submissions: 12 new/);
+    expect(out).toMatch(/12 submissions, all new\./);
     expect(err).toContain('PROMPTPRESS_BASE_URL is not set');
   });
 
@@ -136,6 +136,8 @@ describe('promptpress plan', () => {
 
   it.each([
     [['--filter', 'animl=fox'], 'Did you mean animal?'],
+    [['--filter', 'animal=lynx'], 'The flags choose no cell.'],
+    [['--cells', '--filter', 'animal=lynx'], 'The flags choose no cell.'],
     [['--only', 'gird'], 'grid'],
     [['--code', 'task.failed'], '--retry-failed'],
     [['--redo', 'abcd'], 'nothing has run here'],
