@@ -11,10 +11,10 @@ import { runFiles } from './run-files.ts';
  *
  * @throws StateError `state.old`
  */
-export async function checkAge(state: StateReader, directory: string): Promise<void> {
+export async function checkAge(state: StateReader | undefined, directory: string): Promise<void> {
   const record = join(directory, runFiles.record);
   const recorded = await startOf(record);
-  const known = readRunFacts(state)?.startedAt;
+  const known = state && readRunFacts(state)?.startedAt;
   if (recorded === undefined || (known !== undefined && recorded <= known)) return;
   throw new StateError(
     'state.old',

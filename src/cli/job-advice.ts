@@ -70,7 +70,7 @@ export function nextSteps(
     /** A run is on. */
     readonly running: boolean;
     /** What the job continues. */
-    readonly inputs: readonly { readonly job: string; readonly status?: JobStatus }[];
+    readonly inputs: readonly { readonly job: string; readonly status?: JobStatus | 'skipped' }[];
   },
   commands: Commands,
 ): readonly NextStep[] {

@@ -1,4 +1,5 @@
 import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { type IsOptional, isSkipped, neverOptional } from '../plan/optional.ts';
 import { printable } from './progress/printable.ts';
 
 /** Another job, as the story of one names it. Only the key, where the state has no record of it. */
@@ -7,13 +8,19 @@ export interface JobMention {
   readonly cell?: number;
   readonly step?: string;
   readonly branch?: string;
-  readonly status?: JobStatus;
+  readonly status?: JobStatus | 'skipped';
   readonly taskId?: string;
 }
 
-export function mention(job: string, record: JobRecord | undefined): JobMention {
+/** @param isOptional default: no button is */
+export function mention(
+  job: string,
+  record: JobRecord | undefined,
+  isOptional: IsOptional = neverOptional,
+): JobMention {
   if (record === undefined) return { job };
-  const { origin, status, taskId } = record;
+  const { origin, taskId } = record;
+  const status = isSkipped(record, isOptional) ? 'skipped' : record.status;
   const { cell, step, branch } = origin;
   return { job, cell, step, branch, status, ...(taskId === undefined ? {} : { taskId }) };
 }

@@ -66,11 +66,13 @@ const places: Readonly<Record<JobStory['status'], string>> = {
   done: 'done',
   failed: 'failed',
   'in-doubt': 'in doubt',
+  skipped: 'skipped (its optional button is not there)',
 };
 
 function statusWords({ status, inDoubt, running, error }: JobStory): string {
   if (status === 'submitting' && inDoubt) return 'in doubt (the run ended while it was being submitted)';
-  const code = error === undefined || status === 'done' ? '' : ` (${printable(error.code)})`;
+  const code =
+    error === undefined || status === 'done' || status === 'skipped' ? '' : ` (${printable(error.code)})`;
   const stalled = ['pending', 'submitting', 'running', 'modal', 'saving'].includes(status) && !running;
   return `${places[status]}${code}${stalled ? '; no run is on' : ''}`;
 }
@@ -149,6 +151,7 @@ const outcomes: Readonly<Record<string, string>> = {
   calls: 'called functions, which were answered',
   invalid: 'answered, and the answer could not be used',
   failed: 'answered, and the answer could not be used',
+  'task.failed': 'failed; to be submitted again',
   unread: 'not asked: an image could not be read',
   unwritten: 'answered, and the answer could not be written',
   'user.adopted': 'you took its task on',
@@ -184,11 +187,20 @@ function errorWords({ code, message, requestId, httpStatus }: JobError): string 
   return `${printable(code)}: ${printable(message)}${facts === '' ? '' : ` (${facts})`}`;
 }
 
+const errorTitles: Readonly<Partial<Record<JobStory['status'], string>>> = {
+  failed: 'Why it failed:',
+  'in-doubt': 'Why it is in doubt:',
+  skipped: 'Why it is skipped:',
+};
+
 function errorLines({ error, advice, status }: JobStory): readonly string[] {
   if (error === undefined) return [];
-  const title =
-    status === 'failed' ? 'Why it failed:' : status === 'in-doubt' ? 'Why it is in doubt:' : 'Last error:';
-  return ['', title, `  ${errorWords(error)}`, ...(advice === undefined ? [] : [`  ${advice}`])];
+  return [
+    '',
+    errorTitles[status] ?? 'Last error:',
+    `  ${errorWords(error)}`,
+    ...(advice === undefined ? [] : [`  ${advice}`]),
+  ];
 }
 
 function nextLines({ next }: JobStory): readonly string[] {

@@ -10,6 +10,7 @@ import {
 } from '../plan/job.ts';
 import type { JobRequest } from '../plan/job-request.ts';
 import { nearestPrompt } from '../plan/nearest-prompt.ts';
+import { type IsOptional, isSkipped } from '../plan/optional.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
@@ -26,7 +27,8 @@ export interface JobStory extends ImageStory {
   /** A run is on. */
   readonly running: boolean;
   readonly job: string;
-  readonly status: JobStatus;
+  /** Failed for an optional button that is not there is skipped. */
+  readonly status: JobStatus | 'skipped';
   /** A submission was sent, and nobody waits for its answer any more: `resolve` settles it. */
   readonly inDoubt: boolean;
   /** Where it was first asked for, and whether that place had asked for another job before. */
@@ -106,6 +108,7 @@ export function readStory(
   state: StateReader,
   key: string,
   commands: Commands,
+  isOptional: IsOptional,
   io: { readonly cwd: string },
 ): JobStory {
   const record = state.get(key);
@@ -114,14 +117,17 @@ export function readStory(
   const { origin, taskId, error } = record;
   const cost = knownCost(record);
   const inputs = [...new Set(needsOf(record))].map((input) => mention(input, state.get(input)));
-  const { children, more } = childrenOf(key, state);
+  const { children, more } = childrenOf(key, state, isOptional);
   const prompt = nearestPrompt(record, (job) => state.get(job));
-  const advice = error === undefined ? undefined : adviceFor(error.code, record);
+  const skipped = isSkipped(record, isOptional);
+  const advice = skipped
+    ? 'Its button is optional: nothing is wrong, and what hangs on it is skipped too.'
+    : error && adviceFor(error.code, record);
   return {
     directory: relative(io.cwd, directory) || '.',
     running,
     job: key,
-    status: record.status,
+    status: skipped ? 'skipped' : record.status,
     inDoubt: isInDoubt(record, running),
     asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...whyOf(record, state) },
     request: record.request,
@@ -145,7 +151,7 @@ export function readStory(
     buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
     artifacts: record.artifacts,
     ...textStory(record),
-    next: nextSteps({ record, running, inputs }, commands),
+    next: skipped ? [] : nextSteps({ record, running, inputs }, commands),
   };
 }
 
@@ -168,12 +174,13 @@ function whyOf(
 function childrenOf(
   key: string,
   state: StateReader,
+  isOptional: IsOptional,
 ): { readonly children: readonly JobMention[]; readonly more: boolean } {
   const children: JobMention[] = [];
   for (const record of state.mentioning(key)) {
     if (!needsOf(record).includes(key)) continue;
     if (children.length === mostChildren) return { children, more: true };
-    children.push(mention(record.key, record));
+    children.push(mention(record.key, record, isOptional));
   }
   return { children, more: false };
 }

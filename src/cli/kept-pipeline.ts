@@ -1,6 +1,8 @@
 import { dirname, relative } from 'node:path';
 import { parsePipeline } from '../pipeline/parse.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { layOut } from '../plan/lay-out.ts';
+import { type IsOptional, missingCode, neverOptional, optionalIn } from '../plan/optional.ts';
 import { pipelineFacts } from '../state/binding.ts';
 import type { StateReader } from '../state/store.ts';
 import { machineFiles } from './files.ts';
@@ -24,3 +26,19 @@ export async function keptPipeline(
   const source = { file: relative(cwd, path), folder: dirname(path), text };
   return (await parsePipeline(source, files)).pipeline;
 }
+
+/** Which buttons of a pipeline are optional; without a pipeline none is known to be. */
+export function optionalOf(pipeline: Pipeline | undefined): IsOptional {
+  const skeleton = pipeline && layOut(pipeline.steps, pipeline.models);
+  return skeleton === undefined || 'tooMany' in skeleton ? neverOptional : optionalIn(skeleton);
+}
+
+/** The same of a directory's last run. The pipeline is read only where it matters: where a button was not there. */
+export const keptOptional = async (
+  directory: string,
+  state: StateReader,
+  cwd: string,
+): Promise<IsOptional> =>
+  (state.totals().codes[missingCode] ?? 0) === 0
+    ? neverOptional
+    : optionalOf(await keptPipeline(directory, state, cwd));

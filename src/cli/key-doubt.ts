@@ -5,5 +5,5 @@ export function doubtAboutKey(apiKey: string): string | undefined {
   const { length } = apiKey;
   return length >= leastInData || apiKey === sandboxKey
     ? undefined
-    : `The API key has only ${length} characters. Messages and the log do not show it, but in an answer that repeats it it stays: only keys of ${leastInData} characters and more are masked there`;
+    : `The API key has only ${length} characters: in answers that repeat it, it is not masked; keys of ${leastInData} and more are`;
 }

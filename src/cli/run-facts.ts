@@ -1,3 +1,5 @@
+import type { CommonMessage } from '../manifest/messages.ts';
+import type { ManifestTally } from '../manifest/tally.ts';
 import type { Selection } from '../plan/cell.ts';
 import type { RunEnd } from '../run/event.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
@@ -16,7 +18,32 @@ export interface RunFacts {
   /** The directory's totals when the run began: what a rate is reckoned from. */
   readonly atStart: { readonly settled: number; readonly attempts: number };
   /** Absent: it is on, or it was killed. */
-  readonly outcome?: { readonly finishedAt: number; readonly end: RunEnd; readonly exitCode: number };
+  readonly outcome?: OutcomeFacts;
+}
+
+export interface OutcomeFacts {
+  readonly finishedAt: number;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  /** The slots that the flags chose, by status; absent when the run left before they could be counted. */
+  readonly slots?: ManifestTally['slots'];
+  /** Why slots failed before anything was asked: they have no job, and no record. */
+  readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
+}
+
+/** What of a run's outcome only its end knows. */
+export function outcomeFacts(outcome: {
+  readonly finishedAt: number;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  readonly tally?: ManifestTally;
+}): OutcomeFacts {
+  const { finishedAt, end, exitCode, tally } = outcome;
+  if (tally === undefined) return { finishedAt, end, exitCode };
+  const unasked = tally.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
+    count === 0 ? [] : [{ code, count, message, ...(otherMessages === undefined ? {} : { otherMessages }) }],
+  );
+  return { finishedAt, end, exitCode, slots: tally.slots, unasked };
 }
 
 const factName = 'run.last';

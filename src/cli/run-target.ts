@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { openStateForReading } from '../state/state.ts';
 import type { StateReader } from '../state/store.ts';
+import { checkAge } from './check-age.ts';
 import type { Context } from './command.ts';
 import { usageError } from './failure.ts';
 import { checkPipeline } from './read-pipeline.ts';
@@ -31,6 +32,7 @@ export async function openTarget(
   if (state !== undefined) return { directory, state };
 
   const place = relative(cwd, directory) || '.';
+  await checkAge(undefined, directory);
   const rehearsal = `${directory}.sandbox`;
   const hint =
     !flags.sandbox && flags.out === undefined && (await isFolder(rehearsal))

@@ -1,17 +1,19 @@
 import { basename, relative } from 'node:path';
 import { type CommonMessage, Messages, messageText } from '../manifest/messages.ts';
 import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { type IsOptional, isSkipped, missingCode, neverOptional } from '../plan/optional.ts';
+import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
 import { pipelineFacts } from '../state/binding.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
-import { exitCodes } from './failure.ts';
 import { jobCommands } from './go-on.ts';
 import type { Io } from './io.ts';
 import { count, counted, money, possibleCostWords, rate, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
-import { readRunFacts } from './run-facts.ts';
+import { type OutcomeFacts, readRunFacts } from './run-facts.ts';
+import { slotNumbers } from './slot-numbers.ts';
 
 /** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
@@ -32,7 +34,12 @@ export interface RunStatus {
   readonly exitCode?: number;
   /** Jobs settled in a minute, on average since the run began. */
   readonly perMinute?: number;
-  readonly jobs: Readonly<Record<JobStatus, number>>;
+  /** Failed for an optional button that is not there is skipped. */
+  readonly jobs: Readonly<Record<JobStatus | 'skipped', number>>;
+  /** Planned slots that the last run's flags chose, as it left them; absent while a run is on, and when it was killed. */
+  readonly slots?: Readonly<Record<SlotStatus, number>>;
+  /** Why slots of it failed before anything was asked: they have no job. */
+  readonly unasked: NonNullable<OutcomeFacts['unasked']>;
   /** Submissions over the directory's life. */
   readonly submits: number;
   /** Sum of the known costs over the directory's life; absent when nothing is priced. */
@@ -58,13 +65,21 @@ export interface RunStatus {
 const mostListed = 20;
 
 /** Reads what a directory's state says now; short reads, so that a run that is on is not held up. */
-export function readStatus(directory: string, state: StateReader, io: Pick<Io, 'cwd' | 'now'>): RunStatus {
+export function readStatus(
+  directory: string,
+  state: StateReader,
+  isOptional: IsOptional,
+  io: Pick<Io, 'cwd' | 'now'>,
+): RunStatus {
   const owner = lockOwner(directory);
   const facts = readRunFacts(state);
   const { jobs, attempts, cost, possibleCost, tokens, codes } = state.totals();
   const path = state.fact(pipelineFacts.path);
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
   const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
+  const skipped = countSkipped(state, isOptional);
+  const reasons = { ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped };
+  const { slots, unasked = [] } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
     directory: relative(io.cwd, directory) || '.',
@@ -84,14 +99,17 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
     ...(facts === undefined || until === undefined
       ? {}
       : { perMinute: perMinute(settled - facts.atStart.settled, until - facts.startedAt) }),
-    jobs,
+    jobs: { ...jobs, failed: jobs.failed - skipped, skipped },
+    ...(slots === undefined ? {} : { slots }),
+    unasked,
     submits: attempts,
     ...(cost === 0 ? {} : { cost }),
     ...(possibleCost === 0 ? {} : { possibleCost }),
     tokens,
-    reasons: Object.entries(codes)
+    reasons: Object.entries(reasons)
+      .filter(([, number]) => number > 0)
       .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
-      .map(([code, number]) => ({ code, count: number, ...commonMessage(code, state) })),
+      .map(([code, number]) => ({ code, count: number, ...commonMessage(code, state, isOptional) })),
     doubts: jobs['in-doubt'] + left.length,
     inDoubt: first(mostListed, doubtful(state, left)).map(({ key, origin, error }) => ({
       job: key,
@@ -101,6 +119,14 @@ export function readStatus(directory: string, state: StateReader, io: Pick<Io, '
       code: error?.code ?? 'submit.interrupted',
     })),
   };
+}
+
+/** All of them are read, page by page: an index tells only how many buttons were not there. */
+function countSkipped(state: StateReader, isOptional: IsOptional): number {
+  if (isOptional === neverOptional) return 0;
+  let count = 0;
+  for (const record of state.withStatus('failed', missingCode)) if (isSkipped(record, isOptional)) count += 1;
+  return count;
 }
 
 function* doubtful(state: StateReader, left: readonly JobRecord[]): Generator<JobRecord> {
@@ -115,11 +141,11 @@ const perMinute = (settled: number, ms: number): number =>
 /** A status is asked for again and again: of very many jobs with one code the first by their keys are looked at. */
 const mostLookedAt = 10_000;
 
-function commonMessage(code: string, state: StateReader): CommonMessage {
+function commonMessage(code: string, state: StateReader, isOptional: IsOptional): CommonMessage {
   const messages = new Messages();
   for (const status of ['failed', 'in-doubt'] as const) {
-    for (const { error } of first(mostLookedAt, state.withStatus(status, code)))
-      if (error !== undefined) messages.add(error.message);
+    for (const record of first(mostLookedAt, state.withStatus(status, code)))
+      if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
   }
   return messages.common();
 }
@@ -135,7 +161,7 @@ function first<T>(most: number, items: Iterable<T>): readonly T[] {
 
 /** The same for people. */
 export function statusText(status: RunStatus, now: number): string {
-  const { jobs, reasons, inDoubt, doubts } = status;
+  const { jobs, slots, reasons, unasked, inDoubt, doubts } = status;
   // Nobody waits for the answers of what a killed run was submitting; text calls among it are asked again.
   const left = doubts - jobs['in-doubt'];
   const active = jobs.submitting - left + jobs.running + jobs.modal + jobs.saving;
@@ -144,9 +170,12 @@ export function statusText(status: RunStatus, now: number): string {
     [active, 'under way'],
     [jobs.failed, 'failed'],
     [doubts, 'in doubt'],
+    [jobs.skipped, 'skipped (their optional button is not there)'],
     [jobs.pending, 'waiting for their turn'],
   ];
-  const width = Math.max(0, ...reasons.map(({ code }) => code.length));
+  const width = Math.max(0, ...[...reasons, ...unasked].map(({ code }) => code.length));
+  const reasonLine = (reason: (typeof unasked)[number]): string =>
+    `  ${count(reason.count)}  ${reason.code.padEnd(width)}  ${printable(messageText(reason))}`;
   return [
     `${printable(status.file ?? basename(status.directory))} in ${printable(status.directory)}: ${stateWords(status, now)}`,
     '',
@@ -154,25 +183,24 @@ export function statusText(status: RunStatus, now: number): string {
       .filter(([amount], index) => amount > 0 || index === 0)
       .map(([amount, word]) => `${count(amount)} ${word}`)
       .join(', ')}`,
+    ...(slots === undefined
+      ? []
+      : [`  slots        ${slotNumbers(slots).join(', ')} when the last run ended`]),
     `  submissions  ${count(status.submits)}${costWords(status)}`,
     ...(status.tokens === 0 ? [] : [`  tokens       ${count(status.tokens)}`]),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
       : [`  rate         ${rate(status.perMinute)}`]),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
-    ...reasons
-      .slice(0, mostListed)
-      .map(
-        (reason) =>
-          `  ${count(reason.count)}  ${reason.code.padEnd(width)}  ${printable(messageText(reason))}`,
-      ),
+    ...reasons.slice(0, mostListed).map(reasonLine),
+    ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
+    ...unasked.slice(0, mostListed).map(reasonLine),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map(
       ({ job, step, branch, cell }) =>
         `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
     ),
     ...doubtAdvice(status),
-    ...withoutJobs(status),
     '',
   ].join('\n');
 }
@@ -181,12 +209,6 @@ function costWords({ cost, possibleCost }: RunStatus): string {
   const paid = cost === undefined ? '' : `, cost ${money(cost)}`;
   return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
 }
-
-/** Only jobs are counted: the last run's exit code knows of failed slots that never had one. */
-const withoutJobs = ({ running, end, exitCode, jobs, doubts }: RunStatus): readonly string[] =>
-  !running && end?.kind === 'complete' && exitCode === exitCodes.failed && jobs.failed + doubts === 0
-    ? ['', 'Some slots failed before anything was asked, so they have no job: the manifest says why.']
-    : [];
 
 /** Commands to copy, for the first of the jobs in doubt. */
 function doubtAdvice({ directory, inDoubt, running }: RunStatus): readonly string[] {

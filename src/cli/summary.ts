@@ -7,6 +7,7 @@ import { jobCommands } from './go-on.ts';
 import { count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { tokenWords } from './progress/token-words.ts';
+import { slotNumbers } from './slot-numbers.ts';
 
 /**
  * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
@@ -91,39 +92,25 @@ function headline(summary: RunSummary): string {
     ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
     ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
   ].join(', ');
-  const whole = all === '' ? '' : ` In the manifest over all runs: ${all}.`;
-  return `${printable(`${pipeline}: ${endWords(end)}`)} after ${took}. ${numbers}.${whole}`;
+  const whole = all === '' ? '' : ` All runs together: ${all}.`;
+  return `${printable(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
 }
 
-function endWords(end: RunEnd): string {
+/** What is held, or waits, below a job in doubt, is not complete. */
+function endWords(end: RunEnd, slots: RunSummary['slots']): string {
   switch (end.kind) {
     case 'complete':
-      return 'complete';
+      return slots === undefined || unsettled(slots) + slots['in-doubt'] === 0 ? 'complete' : 'ended';
     case 'interrupted':
       return 'interrupted';
+    case 'fail-fast':
+      // What failed is listed below.
+      return 'stopped at the first failure (--fail-fast)';
     case 'stopped':
     case 'budget':
     case 'disk':
-    case 'fail-fast':
       return `stopped (${end.code}: ${end.message.replace(/\.$/, '')})`;
   }
-}
-
-/** Those that count, in the order of what one wants to know. */
-function slotNumbers(slots: Readonly<Record<SlotStatus, number>>): readonly string[] {
-  const open = slots.submitting + slots.running + slots.modal + slots.saving;
-  const numbers: readonly (readonly [number, string])[] = [
-    [slots.failed, 'failed'],
-    [slots.blocked, 'blocked'],
-    [slots['in-doubt'], 'in doubt'],
-    [slots.skipped, 'skipped'],
-    [open, 'under way'],
-    [slots.pending, 'still to do'],
-  ];
-  return [
-    `${count(slots.done)} done`,
-    ...numbers.filter(([amount]) => amount > 0).map(([amount, word]) => `${count(amount)} ${word}`),
-  ];
 }
 
 function reasonLines(reasons: readonly Reason[]): readonly string[] {
@@ -164,18 +151,33 @@ const goingOn = (end: RunEnd): string =>
     ? `goes on here, once ${end.code} of the pipeline is raised`
     : 'goes on where this one stopped';
 
+const unsettled = ({
+  pending,
+  submitting,
+  running,
+  modal,
+  saving,
+}: NonNullable<RunSummary['slots']>): number => pending + submitting + running + modal + saving;
+
 /** Commands to copy. */
 function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: string): readonly string[] {
   const lines: (readonly [string, string])[] = [];
-  const unfinished =
-    slots === undefined || slots.pending + slots.submitting + slots.running + slots.modal + slots.saving > 0;
+  const unfinished = slots === undefined || unsettled(slots) > 0;
   if (end.kind !== 'complete' && unfinished) lines.push([again, goingOn(end)]);
   // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
   const unasked = reasons.reduce((sum, reason) => sum + (reason.unasked ?? 0), 0);
   if (slots !== undefined && slots.failed > unasked) {
+    const late = reasons.find(({ code }) => code === 'task.timeout')?.count ?? 0;
+    if (late > 0)
+      lines.push([
+        again,
+        `looks once more at the ${late === 1 ? 'task that was' : `${count(late)} tasks that were`} not finished in time: nothing is paid`,
+      ]);
+    const failed = slots.failed - unasked;
+    const anew = late === 0 ? '' : '; what is still not finished is submitted anew, and paid again';
     lines.push([
       `${again} --retry-failed`,
-      `tries the ${counted(slots.failed - unasked, 'failed job')} again`,
+      `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again${anew}`,
     ]);
     const code = reasons.find(
       ({ status, count: amount, unasked: none = 0 }) => status === 'failed' && amount > none,

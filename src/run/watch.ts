@@ -66,13 +66,13 @@ function overdue(job: Job, lastWords: string, context: JobContext): JobStep | un
   const { record } = job;
   const age = context.now - (record.submittedAt ?? context.now);
   if (job.lastLook === undefined && age < context.taskMs) return undefined;
-  const minutes = Math.round(age / 6000) / 10;
+  const after = age < 100_000 ? `${Math.round(age / 1000)} s` : `${Math.round(age / 6000) / 10} min`;
   return settle(
     job,
     'failed',
     {
       code: 'task.timeout',
-      message: `Task ${record.taskId} was not finished ${minutes} min after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it anew.`,
+      message: `Task ${record.taskId} was not finished ${after} after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it anew.`,
     },
     context.now,
   );
@@ -92,5 +92,16 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
     submittedAt: undefined,
   });
   const fresh = newJob(pending, job.depth, job.parentTaskId);
-  return rest(fresh, backoffMs(resubmits, context.retry, context.random), { kind: 'room' }, context.now);
+  const { key, taskId } = record;
+  return {
+    ...rest(fresh, backoffMs(resubmits, context.retry, context.random), { kind: 'room' }, context.now),
+    // The record forgets both when it is submitted again.
+    attempt: {
+      key,
+      at: context.now,
+      outcome: 'task.failed',
+      ...(taskId === undefined ? {} : { taskId }),
+      error,
+    },
+  };
 }

@@ -305,6 +305,11 @@ describe('a task that is watched', () => {
     const once = polled(transient).job;
     expect(once.record).toMatchObject({ status: 'pending', resubmits: 1, attempts: 1 });
     expect(once.record.taskId).toBeUndefined();
+    expect(polled(transient).attempt).toMatchObject({
+      outcome: 'task.failed',
+      taskId: 'T9',
+      error: { code: 'task.failed' },
+    });
     expect(polled(transient, running({ resubmits: 2 })).job.record).toMatchObject({
       status: 'failed',
       error: { code: 'task.failed' },
@@ -324,6 +329,9 @@ describe('a task that is watched', () => {
       taskId: 'T9',
       error: { code: 'task.timeout', message: expect.stringContaining('IN_PROGRESS') },
     });
+    expect(record.error?.message).toContain('20 min after');
+    const soon = polled(task({}), running(), { now: epoch + 3000, taskMs: 2000 }).job.record;
+    expect(soon.error?.message).toContain('3 s after');
   });
 
   it('that ended after its deadline is a success all the same', () => {

@@ -62,6 +62,8 @@ export const init = command(
   },
   { least: 0, most: 1 },
   async (_flags, [given], { io }) => {
+    // npm sets both for what npx starts; the command is then on no path of the shell that is typed in.
+    const npx = io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx ' : '';
     const folder = resolve(io.cwd, given ?? '.');
     await mkdir(folder, { recursive: true });
     const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
@@ -74,7 +76,7 @@ export const init = command(
     await say('.gitignore', await ignoreRuns(join(folder, '.gitignore')));
     // From inside: a run directory lies under the current folder, and the ignore file stands for this one.
     const enter = given === undefined || folder === io.cwd ? '' : `cd ${quoted(given)} && `;
-    await io.out(`\nNext: ${enter}promptpress run pipeline.yaml --sandbox\n`);
+    await io.out(`\nNext: ${enter}${npx}promptpress run pipeline.yaml --sandbox\n`);
     return exitCodes.ok;
   },
 );

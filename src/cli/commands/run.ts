@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ManifestTally } from '../../manifest/tally.ts';
+import { optionalIn } from '../../plan/optional.ts';
 import type { RunListener } from '../../run/event.ts';
 import type { RunReport } from '../../run/ports.ts';
 import { doubtAbout } from '../address.ts';
@@ -16,7 +17,7 @@ import { doubtAboutKey } from '../key-doubt.ts';
 import { showProgress } from '../progress/progress.ts';
 import { progressStart } from '../progress-start.ts';
 import { type ReadPipeline, readPipeline } from '../read-pipeline.ts';
-import { writeRunFacts } from '../run-facts.ts';
+import { outcomeFacts, writeRunFacts } from '../run-facts.ts';
 import { runDirectory, runFiles } from '../run-files.ts';
 import { runFlags } from '../run-flags.ts';
 import { openRunLog, type RunLog } from '../run-log.ts';
@@ -118,7 +119,7 @@ async function runPipeline(
   const { end, submits } = report;
   const outcome = { finishedAt, end, exitCode, submits, ...(tally === undefined ? {} : { tally }) };
   if (end.kind !== 'disk') {
-    writeRunFacts(session.state, { ...session.facts, outcome: { finishedAt, end, exitCode } });
+    writeRunFacts(session.state, { ...session.facts, outcome: outcomeFacts(outcome) });
     await writeRunRecord(recordFile, begin, outcome, redactor);
   }
 
@@ -143,7 +144,7 @@ async function watched(
   const { name } = session.plan.pipeline;
   const progress = showProgress(
     { ...io, err: (text) => io.err(redactor.apply(text)) },
-    { name, steps: await progressStart(session) },
+    { name, steps: await progressStart(session), isOptional: optionalIn(session.plan.skeleton) },
     { quiet: flags['no-progress'] },
   );
   const log = openRunLog(

@@ -6,7 +6,7 @@ import { commandsOf } from '../go-on.ts';
 import { readStory } from '../job-story.ts';
 import { storyText } from '../job-story-text.ts';
 import { openJob } from '../job-target.ts';
-import { keptPipeline } from '../kept-pipeline.ts';
+import { keptPipeline, optionalOf } from '../kept-pipeline.ts';
 import { placeFlags } from '../run-flags.ts';
 
 /** `promptpress show JOB [FILE|DIR]` */
@@ -38,7 +38,8 @@ Without FILE|DIR: the current folder if that is a run directory, else the one un
       const { directory, state, key } = await openJob(named, target, flags, context);
       closing.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io.cwd);
-      const story = readStory(directory, state, key, commandsOf(directory, state, pipeline, io.cwd), io);
+      const commands = commandsOf(directory, state, pipeline, io.cwd);
+      const story = readStory(directory, state, key, commands, optionalOf(pipeline), io);
       await io.out(redactor.apply(flags.json ? `${JSON.stringify(story)}\n` : storyText(story)));
       return exitCodes.ok;
     }),

@@ -2,6 +2,7 @@ import { closingAfter } from '../closing.ts';
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { toggle } from '../flags.ts';
+import { keptOptional } from '../kept-pipeline.ts';
 import { placeFlags } from '../run-flags.ts';
 import { openTarget } from '../run-target.ts';
 import { readStatus, statusText } from '../status.ts';
@@ -30,7 +31,7 @@ export const status = command(
       const { io, redactor } = context;
       const { directory, state } = await openTarget(target, flags, context);
       closing.add(() => state.close());
-      const found = readStatus(directory, state, io);
+      const found = readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
       await io.out(redactor.apply(flags.json ? `${JSON.stringify(found)}\n` : statusText(found, io.now())));
       return exitCodes.ok;
     }),

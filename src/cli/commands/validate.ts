@@ -67,7 +67,8 @@ With --online the service is asked for its models (GET /v1/models, once for each
       const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
       if (pipeline === undefined) {
         invalid += 1;
-        context.io.err(`${file}: ${counted(diagnostics.length - warnings, 'error')}\n`);
+        const and = warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`;
+        context.io.err(`${file}: ${counted(diagnostics.length - warnings, 'error')}${and}\n`);
       } else {
         const but = warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`;
         await context.io.out(`${file}: OK${but}\n`);

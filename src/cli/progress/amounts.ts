@@ -26,9 +26,9 @@ export const money = (value: number): string =>
 export const possibleCostWords = (possibleCost: number, cost: number | undefined): string =>
   `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions that nobody answered`;
 
-/** `37/min`, `0.4/min`. */
+/** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
 export const rate = (perMinute: number): string =>
-  `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)}/min`;
+  `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)} jobs/min`;
 
 /** `12.3 MB`. */
 export function size(bytes: number): string {

@@ -1,4 +1,5 @@
 import type { JobStatus, TokenUsage } from '../../plan/job.ts';
+import { type IsOptional, missingCode, neverOptional } from '../../plan/optional.ts';
 import type { RunEvent } from '../../run/event.ts';
 import { Spending } from './spending.ts';
 
@@ -8,6 +9,8 @@ export interface StepProgress {
   readonly done: number;
   readonly failed: number;
   readonly inDoubt: number;
+  /** Their optional button is not there. */
+  readonly skipped: number;
   /** Submitted and not settled. */
   readonly active: number;
   /** How many there will be; absent while that is not known (wildcards, conditions, very large plans). */
@@ -42,7 +45,8 @@ export interface StepStart {
   readonly inDoubt: number;
 }
 
-type Bucket = 'done' | 'failed' | 'inDoubt' | 'active';
+type Bucket = 'done' | 'failed' | 'inDoubt' | 'skipped' | 'active';
+type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
 const rateWindowMs = 60_000;
 
@@ -50,6 +54,7 @@ const rateWindowMs = 60_000;
 export class ProgressModel {
   readonly #name: string;
   readonly #startedAt: number;
+  readonly #isOptional: IsOptional;
   readonly #steps: Map<string, { name: string; total?: number } & Record<Bucket, number>>;
   /** Settled jobs per second of the last minute, by second. */
   readonly #settled = new Map<number, number>();
@@ -59,17 +64,23 @@ export class ProgressModel {
   #waiting: string | undefined;
   #stopping = false;
 
-  constructor(name: string, startedAt: number, steps: readonly StepStart[]) {
+  constructor(
+    name: string,
+    startedAt: number,
+    steps: readonly StepStart[],
+    isOptional: IsOptional = neverOptional,
+  ) {
     this.#name = name;
     this.#startedAt = startedAt;
-    this.#steps = new Map(steps.map((step) => [step.name, { ...step, active: 0 }]));
+    this.#isOptional = isOptional;
+    this.#steps = new Map(steps.map((step) => [step.name, { ...step, skipped: 0, active: 0 }]));
   }
 
   /** @param now Unix ms */
   take(event: RunEvent, now: number): void {
     switch (event.type) {
       case 'job:status':
-        this.#move(event.step, event.from, event.to, now);
+        this.#move(event, now);
         this.#spending.take(event);
         this.#waiting = undefined;
         return;
@@ -112,10 +123,12 @@ export class ProgressModel {
     };
   }
 
-  #move(stepName: string, from: JobStatus | undefined, to: JobStatus, now: number): void {
-    const step = this.#steps.get(stepName);
+  #move(event: JobChange, now: number): void {
+    const { from, to, error } = event;
+    const step = this.#steps.get(event.step);
     const before = bucketOf(from);
-    const after = bucketOf(to);
+    const isSkipped = to === 'failed' && error?.code === missingCode && this.#isOptional(event);
+    const after = isSkipped ? 'skipped' : bucketOf(to);
     if (step !== undefined) {
       if (before !== undefined) step[before] = Math.max(0, step[before] - 1);
       if (after !== undefined) step[after] += 1;

@@ -1,3 +1,4 @@
+import type { IsOptional } from '../../plan/optional.ts';
 import type { Route, RunEvent, RunListener } from '../../run/event.ts';
 import type { Io } from '../io.ts';
 import { count, counted, span } from './amounts.ts';
@@ -24,10 +25,15 @@ const pauseMs = 60_000;
 /** What the user is told about a run's progress: a live view on a terminal, else a line now and then. */
 export function showProgress(
   io: Io,
-  run: { readonly name: string; readonly steps: readonly StepStart[] },
+  run: {
+    readonly name: string;
+    readonly steps: readonly StepStart[];
+    /** Default: no button is. */
+    readonly isOptional?: IsOptional;
+  },
   options: { readonly quiet: boolean },
 ): ProgressShow {
-  const model = new ProgressModel(run.name, io.now(), run.steps);
+  const model = new ProgressModel(run.name, io.now(), run.steps, run.isOptional);
   const { terminal } = io;
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
 
@@ -87,7 +93,7 @@ function announcer(io: Io): (event: RunEvent) => string | undefined {
     if (event.type !== 'route:pause') return lineFor(event);
     if (io.now() - (spokenAt.get(event.route) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
     spokenAt.set(event.route, io.now());
-    return `No ${requests[event.route]} for a while: ${sentence(event.reason)} They are tried again by themselves.`;
+    return `No ${requests[event.route]} for a while: ${sentence(event.reason)} promptpress tries again.`;
   };
 }
 

@@ -50,7 +50,7 @@ export function progressSentence(progress: Progress, now: number): string {
   return printable(
     [
       `${progress.name}: ${ofTotal(sum.done, sum.total)} done`,
-      ...troubles(sum),
+      ...others(sum),
       headline(progress, now),
       ...(progress.notice === undefined ? [] : [progress.notice]),
     ].join(', '),
@@ -73,24 +73,25 @@ function headline(progress: Progress, now: number): string {
 function stepLine(step: StepProgress, nameWidth: number, columns: number, look: Look): string {
   const name = cut(printable(step.name), nameWidth);
   const padded = name + ' '.repeat(nameWidth - columnsOf(name));
-  const numbers = [ofTotal(step.done, step.total), ...troubles(step)].join(', ');
+  const numbers = [ofTotal(step.done, step.total), ...others(step)].join(', ');
   const barWidth = Math.min(40, columns - nameWidth - 2 - Math.max(24, columnsOf(numbers)));
   const room = columns - nameWidth - 1;
   if (barWidth < 5) return `${padded} ${cut(numbers, room)}`;
   return `${padded} ${bar(step, barWidth, look)} ${cut(numbers, room - barWidth - 1)}`;
 }
 
-/** Done, then failed, then what is still to come. */
+/** Done or skipped, then failed, then what is still to come. */
 function bar(step: StepProgress, width: number, { unicode, paint }: Look): string {
   const [full, empty] = unicode ? ['█', '░'] : ['#', '-'];
-  const total = step.total ?? step.done + step.failed + step.inDoubt + step.active;
+  const fine = step.done + step.skipped;
+  const total = step.total ?? fine + step.failed + step.inDoubt + step.active;
   if (total === 0) return paint.faint(empty.repeat(width));
   const bad = step.failed + step.inDoubt;
   const share = (part: number): number => Math.floor((Math.min(part, total) * width) / total);
-  const settled = share(step.done + bad);
+  const settled = share(fine + bad);
   // One failure among thousands must still be seen.
-  const badWidth = bad === 0 ? 0 : Math.min(width, Math.max(1, settled - share(step.done)));
-  const doneWidth = Math.min(share(step.done), width - badWidth);
+  const badWidth = bad === 0 ? 0 : Math.min(width, Math.max(1, settled - share(fine)));
+  const doneWidth = Math.min(share(fine), width - badWidth);
   return (
     paint.done(full.repeat(doneWidth)) +
     paint.bad((unicode ? full : 'x').repeat(badWidth)) +
@@ -98,23 +99,25 @@ function bar(step: StepProgress, width: number, { unicode, paint }: Look): strin
   );
 }
 
-type Sum = Pick<StepProgress, 'done' | 'failed' | 'inDoubt' | 'total'>;
+type Sum = Pick<StepProgress, 'done' | 'failed' | 'inDoubt' | 'skipped' | 'total'>;
 
-const troubles = ({ failed, inDoubt }: Sum): readonly string[] => [
+const others = ({ failed, inDoubt, skipped }: Sum): readonly string[] => [
   ...(failed === 0 ? [] : [`${count(failed)} failed`]),
   ...(inDoubt === 0 ? [] : [`${count(inDoubt)} in doubt`]),
+  ...(skipped === 0 ? [] : [`${count(skipped)} skipped`]),
 ];
 
 const ofTotal = (done: number, total: number | undefined): string =>
   total === undefined ? count(done) : `${count(done)}/${count(total)}`;
 
 function sumOf(steps: readonly StepProgress[]): Sum {
-  const sum = { done: 0, failed: 0, inDoubt: 0 };
+  const sum = { done: 0, failed: 0, inDoubt: 0, skipped: 0 };
   let total: number | undefined = 0;
   for (const step of steps) {
     sum.done += step.done;
     sum.failed += step.failed;
     sum.inDoubt += step.inDoubt;
+    sum.skipped += step.skipped;
     total = total === undefined || step.total === undefined ? undefined : total + step.total;
   }
   return { ...sum, ...(total === undefined ? {} : { total }) };
@@ -122,8 +125,8 @@ function sumOf(steps: readonly StepProgress[]): Sum {
 
 /** At the pace of the last minute; nothing while there is none, or nothing left. */
 function timeLeft({ steps, perMinute }: Progress): number | undefined {
-  const { done, failed, inDoubt, total } = sumOf(steps);
+  const { done, failed, inDoubt, skipped, total } = sumOf(steps);
   if (total === undefined || perMinute === 0) return undefined;
-  const open = total - done - failed - inDoubt;
+  const open = total - done - failed - inDoubt - skipped;
   return open > 0 ? (open / perMinute) * 60_000 : undefined;
 }

@@ -26,6 +26,10 @@ describe('promptpress init', () => {
     const { code, out } = await promptpress(['init', 'sets/new'], { cwd });
     expect(code).toBe(0);
     expect(out).toContain('Next: cd sets/new && promptpress run pipeline.yaml --sandbox');
+    const throughNpx = { npm_command: 'exec', npm_lifecycle_event: 'npx' };
+    expect((await promptpress(['init', 'sets/new'], { cwd, env: throughNpx })).out).toContain(
+      'Next: cd sets/new && npx promptpress run pipeline.yaml --sandbox',
+    );
     const folder = join(cwd, 'sets/new');
     const text = await readFile(join(folder, 'pipeline.yaml'), 'utf8');
     const [, schema = ''] = /\$schema=(\S+)/.exec(text) ?? [];

@@ -19,7 +19,7 @@ describe('why a route pauses', () => {
     const show = showProgress(io, { name: 'foxes', steps: [] }, { quiet: false });
     show.listener({ type: 'route:pause', route: 'submit', untilMs: 1000, reason });
     show.end();
-    expect(err()).toBe(`No submissions for a while: ${said} They are tried again by themselves.\n`);
+    expect(err()).toBe(`No submissions for a while: ${said} promptpress tries again.\n`);
   });
 });
 
@@ -38,9 +38,9 @@ describe('showProgress without a terminal', () => {
     pause('submit');
     show.end();
     expect(err().trimEnd().split('\n')).toEqual([
-      'No submissions for a while: connection refused. They are tried again by themselves.',
-      'No looks at tasks for a while: connection refused. They are tried again by themselves.',
-      'No submissions for a while: connection refused. They are tried again by themselves.',
+      'No submissions for a while: connection refused. promptpress tries again.',
+      'No looks at tasks for a while: connection refused. promptpress tries again.',
+      'No submissions for a while: connection refused. promptpress tries again.',
     ]);
   });
 });

@@ -47,7 +47,15 @@ describe('ProgressModel', () => {
     move(model, 'grid', undefined, 'submitting', start + 7000);
     move(model, 'grid', 'submitting', 'in-doubt', start + 8000);
     const { steps, cost, perMinute } = model.progress(start + 30_000);
-    expect(steps[0]).toEqual({ name: 'grid', total: 4, done: 2, failed: 0, inDoubt: 1, active: 0 });
+    expect(steps[0]).toEqual({
+      name: 'grid',
+      total: 4,
+      done: 2,
+      failed: 0,
+      inDoubt: 1,
+      skipped: 0,
+      active: 0,
+    });
     expect(steps[1]).not.toHaveProperty('total');
     expect(cost).toBe(0.04);
     expect(perMinute).toBe(4);
@@ -73,9 +81,9 @@ const progress: Progress = {
   name: 'foxes',
   startedAt: start,
   steps: [
-    { name: 'grid', done: 4, failed: 0, inDoubt: 0, active: 0, total: 4 },
-    { name: 'repaint', done: 5, failed: 1, inDoubt: 1, active: 3, total: 20 },
-    { name: 'best', done: 2, failed: 0, inDoubt: 0, active: 0 },
+    { name: 'grid', done: 4, failed: 0, inDoubt: 0, skipped: 0, active: 0, total: 4 },
+    { name: 'repaint', done: 5, failed: 1, inDoubt: 1, skipped: 0, active: 3, total: 20 },
+    { name: 'best', done: 2, failed: 0, inDoubt: 0, skipped: 0, active: 0 },
   ],
   tasks: 3,
   cost: 1.5,
@@ -89,19 +97,21 @@ describe('the live view', () => {
     expect(progressLines({ ...progress, steps: steps.slice(0, 2) }, start + 90_000, look)).toEqual([
       'grid    ######################################## 4/4',
       'repaint ##########xxxx-------------------------- 5/20, 1 failed, 1 in doubt',
-      '90 s, 3 in flight, 12/min, cost 1.50, about 65 s left',
+      '90 s, 3 in flight, 12 jobs/min, cost 1.50, about 65 s left',
     ]);
   });
 
   it('leaves totals and the time left out where they are not known', () => {
     const lines = progressLines(progress, start, look);
     expect(lines[2]).toMatch(/ 2$/);
-    expect(lines[3]).toBe('0 s, 3 in flight, 12/min, cost 1.50');
+    expect(lines[3]).toBe('0 s, 3 in flight, 12 jobs/min, cost 1.50');
     expect(progressLines({ ...progress, stopping: true }, start, look)[3]).toMatch(/stopping$/);
   });
 
   it('shows one failure among thousands', () => {
-    const steps = [{ name: 'grid', done: 9999, failed: 1, inDoubt: 0, active: 0, total: 100_000 }];
+    const steps = [
+      { name: 'grid', done: 9999, failed: 1, inDoubt: 0, skipped: 0, active: 0, total: 100_000 },
+    ];
     expect(progressLines({ ...progress, steps }, start, look)[0]).toContain('x');
   });
 
@@ -118,6 +128,7 @@ describe('the live view', () => {
             done,
             failed: 7,
             inDoubt: 0,
+            skipped: 0,
             active: 0,
             total: 1_000_000,
           }));
@@ -134,7 +145,7 @@ describe('the live view', () => {
 
   it('is one sentence where there is no terminal', () => {
     expect(progressSentence(progress, start + 90_000)).toBe(
-      'foxes: 11 done, 1 failed, 1 in doubt, 90 s, 3 in flight, 12/min, cost 1.50',
+      'foxes: 11 done, 1 failed, 1 in doubt, 90 s, 3 in flight, 12 jobs/min, cost 1.50',
     );
   });
 });

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, it } from 'vitest';
+import { layOut } from '../../src/plan/lay-out.ts';
+import { optionalIn } from '../../src/plan/optional.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+import { startFakeService } from '../rig/fake-service.ts';
+import { readManifest } from '../rig/manifest.ts';
+import { planOf } from '../rig/pipeline-builder.ts';
+import { promptpress, type Said } from './test-io.ts';
+
+const pipeline = `name: foxes
+poll: { min: 5ms, max: 10ms }
+matrix:
+  animal: [fox, owl]
+  file: [missing.png]
+steps:
+  grid:
+    imagine: "{{ animal }}"
+    path: Nope? → U1
+  words:
+    describe: { image: "{{ file }}" }
+  more:
+    from: words
+    click: prompt 1
+`;
+
+const schema = (name: string): object =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `../../schemas/${name}.schema.json`), 'utf8')) as object;
+
+function fits(name: string, text: string): Record<string, unknown> {
+  const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema(name));
+  const value = JSON.parse(text) as Record<string, unknown>;
+  expect(check(value), JSON.stringify(check.errors)).toBe(true);
+  return value;
+}
+
+it('an optional button that is not there is skipped, and no failure, wherever it is told of', async () => {
+  await using folder = await temporaryFolder();
+  const cwd = folder.path;
+  const service = await startFakeService({ apiKey: 'a-key-of-16-characters' });
+  const env = { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: 'a-key-of-16-characters' };
+  const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd, env });
+  try {
+    await writeFile(join(cwd, 'foxes.yaml'), pipeline);
+    const ran = await pp('run', 'foxes.yaml', '--only', 'grid');
+    expect(ran.code, ran.err).toBe(0);
+    expect(ran.err).toContain('foxes: complete');
+
+    const status = fits('status', (await pp('status', 'foxes.yaml', '--json')).out);
+    expect(status).toMatchObject({
+      jobs: { done: 2, failed: 0, skipped: 2 },
+      slots: { done: 2, skipped: 4, failed: 0 },
+      reasons: [],
+      unasked: [],
+    });
+    const words = (await pp('status', 'foxes.yaml')).out;
+    expect(words).toContain('  jobs         2 done, 2 skipped (their optional button is not there)\n');
+    expect(words).toContain('  slots        2 done, 4 skipped when the last run ended\n');
+    expect(words).not.toContain('Why jobs');
+
+    const rows = await readManifest(join(cwd, 'runs/foxes/manifest.csv'));
+    const { job = '' } = rows.find(({ branch, status: is }) => branch === 'Nope' && is === 'skipped') ?? {};
+    const story = fits('show', (await pp('show', job, '--json')).out);
+    expect(story).toMatchObject({ status: 'skipped', next: [] });
+    const told = (await pp('show', job)).out;
+    expect(told).toContain('skipped (its optional button is not there)');
+    expect(told).not.toMatch(/failed|--retry-failed/);
+    const parent = String((story['inputs'] as readonly { readonly job: string }[])[0]?.job);
+    expect(fits('show', (await pp('show', parent, '--json')).out)).toMatchObject({
+      children: [{ status: 'skipped' }],
+    });
+
+    const plan = await pp('plan', 'foxes.yaml', '--only', 'grid', '--retry-failed');
+    expect(plan.out).toContain('0 submissions: nothing is left to do');
+  } finally {
+    await service.close();
+  }
+});
+
+it('what failed before it was asked, and what that blocks, is in the status too', async () => {
+  await using folder = await temporaryFolder();
+  const cwd = folder.path;
+  const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd });
+  await writeFile(join(cwd, 'foxes.yaml'), pipeline);
+  expect((await pp('run', 'foxes.yaml', '--sandbox', '--only', 'words', '--only', 'more')).code).toBe(1);
+  const status = fits('status', (await pp('status', 'foxes.yaml', '--sandbox', '--json')).out);
+  expect(status).toMatchObject({
+    jobs: { failed: 0 },
+    slots: { failed: 2, blocked: 2 },
+    unasked: [{ code: 'input.missing', count: 2 }],
+  });
+  const words = (await pp('status', 'foxes.yaml', '--sandbox')).out;
+  expect(words).toContain('2 failed, 2 blocked when the last run ended');
+  expect(words).toMatch(/they have no job\):\n {2}2 {2}input\.missing /);
+
+  await rm(join(cwd, 'runs/foxes.sandbox/state.db'));
+  for (const command of ['status', 'manifest']) {
+    const lost = await pp(command, 'foxes.yaml', '--sandbox');
+    expect([lost.code, lost.err]).toEqual([74, expect.stringContaining('state.db')]);
+    expect(lost.err).not.toContain('There is no run');
+  }
+});
+
+it('knows optional buttons by their place, those below wildcards too', async () => {
+  const { pipeline: checked } = await planOf(`
+    steps:
+      grid: { imagine: a, path: "U1? → U1, Zoom (x/y)?" }
+      wild: { imagine: b, path: "U* → Nope?" }
+      below: { from: grid/U1, click: "V1?" }`);
+  const skeleton = layOut(checked.steps);
+  if ('tooMany' in skeleton) throw new Error('too large');
+  const isOptional = optionalIn(skeleton);
+  const optional = skeleton.places.filter(({ selector }) => selector?.optional === true);
+  expect(optional).toHaveLength(4);
+  expect(isOptional({ step: 'grid', branch: 'U1' })).toBe(true);
+  expect(isOptional({ step: 'grid', branch: 'U1/U1' })).toBe(false);
+  expect(isOptional({ step: 'grid', branch: 'U1/"Zoom (x/y)"' })).toBe(true);
+  expect(isOptional({ step: 'wild', branch: 'U3/Nope' })).toBe(true);
+  expect(isOptional({ step: 'wild', branch: 'U3' })).toBe(false);
+  expect(isOptional({ step: 'below', branch: 'U1/V1' })).toBe(true);
+  expect(isOptional({ step: 'other', branch: 'U1' })).toBe(false);
+});
