@@ -190,6 +190,8 @@ export class Scheduler {
   }
 
   #adopt(record: JobRecord): void {
+    // What waits for its answer is left to the cells that ask for it.
+    if (record.status === 'modal') return;
     // A modal that was under way is looked for on its task before anything is called in doubt.
     if (record.status !== 'submitting' || record.modal !== undefined)
       return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#intake.taskOf(record.parent)));
@@ -289,6 +291,9 @@ export class Scheduler {
     }
     if (want === before?.want) return;
     if (before?.record.status === 'running' && record.status === 'pending' && this.#isOutOfPlace(job))
+      return this.#putBack(job);
+    // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
+    if (record.status === 'modal' && !this.#intake.isAwaited(record.key) && before !== undefined)
       return this.#putBack(job);
     this.#desk.lineUp(job);
     if (want.kind === 'answer') return;

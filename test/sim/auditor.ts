@@ -36,6 +36,7 @@ export class Auditor {
   #invocation: Invocation | undefined;
   readonly #texts: TextAuditor;
   #requests = 0;
+  #isPlanned: (key: string) => boolean = () => true;
   readonly #mayUnkeep: boolean;
 
   constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
@@ -47,7 +48,13 @@ export class Auditor {
   }
 
   /** The user's word: what a start of the command allows beyond the service's advice. */
-  begin(invocation: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
+  begin(
+    invocation: Invocation,
+    records: readonly JobRecord[],
+    redo: readonly string[],
+    isPlanned: (key: string) => boolean,
+  ): void {
+    this.#isPlanned = isPlanned;
     this.#texts.begin(invocation, records, redo);
     // What a crash left in the very turn in which it was begun anew.
     this.#checkSettled();
@@ -84,6 +91,8 @@ export class Auditor {
     const { key } = job.record;
     const durable = this.#store.get(key);
     const isModal = send.kind === 'modal';
+    if (this.#invocation?.cells !== undefined && !this.#isPlanned(key))
+      throw new Violation(`${key} is ${isModal ? 'answered' : 'submitted'} though no cell asks for it`);
     if (isModal && (durable?.modal?.sent ?? 0) < 1)
       throw new Violation(`${key} answers its modal while its record says that nothing was sent`);
     if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)

@@ -29,6 +29,8 @@ export interface Invocation {
   readonly gapMs: number;
   readonly retryFailed: boolean;
   readonly inDoubt: 'hold' | 'retry';
+  /** `--limit`: only so many cells are planned this time. */
+  readonly cells?: number;
   /** `--redo` of this share of what is done. */
   readonly redo?: number;
   /** The pipeline says `keep: false` of its grid this time. */
@@ -151,6 +153,7 @@ function drawInvocation(chance: Chance, n: number): Invocation {
     gapMs: chance.pick([0, 1000, 60_000, 90_000_000, -3_600_000], n, 'gap'),
     retryFailed: chance.happens(0.2, n, 'retry-failed'),
     inDoubt: chance.happens(0.2, n, 'in-doubt') ? 'retry' : 'hold',
+    ...(chance.happens(0.2, n, 'fewer cells') && { cells: chance.whole(0, 6, n, 'fewer cells', 'of') }),
     ...(chance.happens(0.2, n, 'redo') && { redo: chance.pick([0.3, 1], n, 'redo', 'share') }),
     ...(chance.happens(0.2, n, 'unkept') && { unkept: true as const }),
     ...(end === 'death' && {
@@ -225,12 +228,17 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       yield { ...scenario, limits };
     }
   for (const [at, invocation] of scenario.invocations.entries()) {
-    const { retryFailed, inDoubt, gapMs, redo, unkept, ...plain } = invocation;
+    const { retryFailed, inDoubt, gapMs, redo, unkept, cells, ...rest } = invocation;
+    const plain = { ...rest, ...(cells !== undefined && { cells }) };
     const but = (kept: Invocation): Scenario => ({
       ...scenario,
       invocations: scenario.invocations.with(at, kept),
     });
     if (redo !== undefined) yield but({ ...plain, retryFailed, inDoubt, gapMs, ...(unkept && { unkept }) });
+    if (cells !== undefined) {
+      const { cells: _, ...all } = invocation;
+      yield but(all);
+    }
     if (unkept) yield but({ ...plain, retryFailed, inDoubt, gapMs, ...(redo !== undefined && { redo }) });
     const change = (changes: Partial<Invocation>): Scenario => but({ ...invocation, ...changes });
     if (retryFailed) yield change({ retryFailed: false });

@@ -63,14 +63,19 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     now += invocation.gapMs;
     const records = [...allRecords(store)];
     const redo = redone(scenario, invocation, n, records);
-    auditor.begin(invocation, records, redo);
     const asked = invocation.unkept ? unkept.plan : plan;
+    const planned = cells.slice(0, invocation.cells);
+    auditor.begin(invocation, records, redo, (key) =>
+      planned.some((cell) =>
+        asked.resolve(cell, (other) => store.get(other)).some(({ job }) => job?.key === key),
+      ),
+    );
     const { death, disk, drainAfterMs } = invocation;
     const faulty = disk === undefined ? store : faultyStore(store, diskFaults(disk));
     const chance = new Chance(scenario.seed);
     let draws = 0;
     const driven = drive({
-      cells,
+      cells: planned,
       resolve: (cell, lookup) => asked.resolve(cell, lookup),
       settings: redo.length > 0 ? { ...settings, redo } : settings,
       store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, () => auditor.committed()),
