@@ -12,13 +12,19 @@ const longestChain = 1000;
  * the nearest job above it of which one of the two is known. The buttons of a describe draw what it suggests, not what its own
  * image was drawn from, and what a text model was asked is no prompt of an image: nothing is looked for above these.
  */
-export function nearestPrompt(record: JobRecord, lookup: RecordLookup): string | undefined {
+export const nearestPrompt = (record: JobRecord, lookup: RecordLookup): string | undefined =>
+  promptOf(record.request.fields) ?? promptAbove(record, lookup);
+
+/** The same without its own: what a click is drawn from whose button asks for no prompt. */
+export function promptAbove(record: JobRecord, lookup: RecordLookup): string | undefined {
   let at = record;
   for (let steps = 0; steps < longestChain; steps += 1) {
     const parent = at.parent === undefined ? undefined : lookup(at.parent);
-    const prompt = promptOf(at.request.fields) ?? suggestion(at, parent);
-    if (prompt !== undefined || parent === undefined) return prompt;
+    const suggested = suggestion(at, parent);
+    if (suggested !== undefined || parent === undefined) return suggested;
     if (parent.kind === 'describe' || isTextKind(parent.kind)) return undefined;
+    const prompt = promptOf(parent.request.fields);
+    if (prompt !== undefined) return prompt;
     at = parent;
   }
   return undefined;

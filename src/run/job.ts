@@ -148,6 +148,8 @@ export interface JobContext {
   readonly price: (record: JobRecord) => number | undefined;
   /** What one answer of a text call cost, where known. */
   readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
+  /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
+  readonly promptAbove: (record: JobRecord) => string | undefined;
   /** Milliseconds until the next look at its task. */
   readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
 }

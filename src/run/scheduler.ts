@@ -1,5 +1,6 @@
 import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
+import { promptAbove } from '../plan/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import { unheard } from './ask.ts';
 import { Desk } from './desk.ts';
@@ -262,6 +263,7 @@ export class Scheduler {
       retryInDoubt: settings.inDoubt === 'retry',
       price,
       answerPrice: this.#lessons.tariff.answerPrice,
+      promptAbove: (record) => promptAbove(record, this.#lookup),
       pollInMs: (record, elapsedMs) => this.#together.dueInMs(this.#lessons.pollInMs(record, elapsedMs)),
     };
   }

@@ -1,7 +1,7 @@
 import type { Answer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
-import { isAnswered, modalOpened } from './modal.ts';
+import { isAnswered, modalNotOpened, modalOpened } from './modal.ts';
 import { judgeTaskFailure } from './reasons.ts';
 import { resultOf, wantFile } from './save.ts';
 import { isLook, lookAgain } from './trouble.ts';
@@ -31,6 +31,8 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
     case 'failure':
       return taskFailed(job, task, context);
     case 'success': {
+      const unused = modalNotOpened(record, context);
+      if (unused !== undefined) return settle(job, 'failed', unused, now);
       const result = resultOf(task, record.kind);
       // A describe that suggests nothing has nothing to keep.
       if (!record.keep || result.prompts?.length === 0) {

@@ -162,6 +162,31 @@ describe('a modal that nobody answers', () => {
   );
 });
 
+/** Below one grid: what has to be asked for, and what does not. */
+const remixed = `name: killed
+service: { id: fake }
+poll: { min: 5ms, max: 20ms }
+steps:
+  grid: { imagine: a fox }
+  same: { from: grid, click: V1, remix: true }
+  other: { from: grid, click: V2, remix: true, prompt: an owl }
+`;
+
+it('a gateway that opens no window fails what was to be said there, and nothing else', async () => {
+  await using place = await openPlace(remixed, { windowless: true });
+  expect((await place.run()).code).toBe(1);
+  const rows = await place.rows();
+  expect(rows.map(({ step, status, error_code }) => [step, status, error_code])).toEqual([
+    ['grid', 'done', ''],
+    ['same', 'done', ''],
+    ['other', 'failed', 'modal.not-opened'],
+  ]);
+  expect(rows[2]?.['error_message']).toMatch(/V2.*`prompt`/);
+  // It stays so without a word of the user's.
+  expect((await place.run()).code).toBe(1);
+  expect([place.service.count('action'), place.service.count('modal')]).toEqual([2, 0]);
+});
+
 describe('a modal whose answer does not arrive', () => {
   it('is looked at first: one that was carried out is not sent again', async () => {
     await using place = await openPlace(oneModal);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
-import { nearestPrompt } from '../../src/plan/nearest-prompt.ts';
+import { nearestPrompt, promptAbove } from '../../src/plan/nearest-prompt.ts';
 import { clickRecord, imagineRecord, textRecord } from '../rig/jobs.ts';
 
 const grid = imagineRecord({ key: 'grid', request: { kind: 'imagine', fields: { prompt: 'a fox' } } });
@@ -50,6 +50,15 @@ test.each([
   ['none of a job that is not on record', 'lost', undefined],
 ])('the nearest prompt is %s', (_, key, prompt) => {
   expect(nearestPrompt(lookup(key) as JobRecord, lookup)).toBe(prompt);
+});
+
+test.each([
+  ['not its own', 'mine', 'two'],
+  ['what a describe suggested for its button', 'two', 'two'],
+  ['that of a job that says one', 'ofMine', 'an owl'],
+  ['none above the first job', 'grid', undefined],
+])('the prompt above a job is %s', (_, key, prompt) => {
+  expect(promptAbove(lookup(key) as JobRecord, lookup)).toBe(prompt);
 });
 
 test('a state in which jobs continue each other in a circle ends the search', () => {

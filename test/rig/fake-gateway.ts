@@ -144,7 +144,8 @@ export class FakeGateway implements FakeSubmits {
     const { prompt, subject } = parent;
     const remix = body['enableRemix'] === true || this.#options.remix === true;
     const path = [parent.path, pressed.label || pressed.emoji].filter((label) => label !== '').join('/');
-    const modal = wantsModal(pressed, remix) ? { modal: {} } : {};
+    const asks = wantsModal(pressed, remix) && this.#options.windowless !== true;
+    const modal = asks ? { modal: {} } : {};
     const films = filmsOf(pressed);
     return this.#submit(body, {
       kind: 'action',

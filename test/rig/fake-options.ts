@@ -31,6 +31,8 @@ export interface FakeGatewayOptions {
   readonly modalLingers?: boolean;
   /** Every variation, reroll, pan and animation opens a modal, as of an account with Remix on. Default: only with enableRemix. */
   readonly remix?: boolean;
+  /** No click opens a modal: the gateway drops `enableRemix`, the account answers by itself (protocol.md 3). */
+  readonly windowless?: boolean;
   /** An upscaled image can be animated by hand too (protocol.md 4, which does not say where, nor by what label). Default false. */
   readonly manualAnimation?: boolean;
   /** Tasks can be listed, all of them or by id (protocol.md 3). Default true. */

@@ -77,6 +77,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     retryInDoubt: false,
     price: () => undefined,
     answerPrice: () => undefined,
+    promptAbove: () => undefined,
     pollInMs: () => 5000,
     ...changes,
   };

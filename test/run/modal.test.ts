@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { adviceFor } from '../../src/cli/job-advice.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Job, JobContext, JobEvent } from '../../src/run/job.ts';
 import { holdsRoom } from '../../src/run/job.ts';
@@ -114,6 +115,56 @@ describe('a click that opens a modal', () => {
     });
     const { job: next } = submitted(bare, { kind: 'modal', taskId: 'M1', code: 21 });
     expect(next).toMatchObject({ record: { status: 'modal' }, want: { next: { kind: 'modal' } } });
+  });
+});
+
+describe('a click that opens no modal', () => {
+  const success = { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' } as const;
+  const ended = (
+    fields: Record<string, string | boolean>,
+    changes: Partial<JobRecord> = {},
+    above = 'a fox',
+  ) =>
+    seen(
+      waiting(
+        region({
+          status: 'running',
+          taskId: 'M1',
+          request: { kind: 'click', press: [], fields },
+          ...changes,
+        }),
+      ),
+      'poll',
+      success,
+      { promptAbove: () => above },
+    ).job.record;
+  const shapes = [{ rectangle: [0, 0, 1, 1] }] as const;
+  const masked = { kind: 'click', press: [], fields: {}, mask: { shapes } } as const;
+
+  it('has failed where another prompt or a mask stands beside it: its image was made without', () => {
+    const failed = { status: 'failed', taskId: 'M1', error: { code: 'modal.not-opened' } };
+    expect(ended({ prompt: 'an owl' })).toMatchObject(failed);
+    expect(ended({}, { request: masked })).toMatchObject(failed);
+    const { error } = ended({ prompt: 'an owl' }, { request: { ...masked, fields: { prompt: 'an owl' } } });
+    expect(error?.message).toMatch(/Vary \(Region\).*`prompt` and `mask`.*`remix: true`/);
+    expect(ended({ prompt: 'an owl', remix: true }).error?.message).not.toMatch(/write `remix/);
+    expect(adviceFor('modal.not-opened', region())).toMatch(/pays again/);
+  });
+
+  it('is done where the prompt is the one above, or there is none', () => {
+    for (const fields of [
+      {},
+      { remix: true },
+      { prompt: '' },
+      { prompt: 'a fox ' },
+      { remix: true, prompt: 'a fox' },
+    ])
+      expect(ended(fields).status).toBe('saving');
+  });
+
+  it('is done where its modal was answered', () => {
+    const modal = { taskId: 'M1', sent: 1, accepted: true } as const;
+    expect(ended({ prompt: 'an owl' }, { modal }).status).toBe('saving');
   });
 });
 

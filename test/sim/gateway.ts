@@ -379,11 +379,13 @@ export class Gateway implements DrivenService {
     this.answered.set(record.key, 0);
     const { pressed, request } = record;
     const asks = request.kind === 'click' && (request.fields['remix'] === true || request.mask !== undefined);
+    const { windowless = 0 } = this.#scenario;
+    const isDumb = !this.healed && this.#chance.happens(windowless, 'windowless', record.key, count);
     return this.#note(
       {
         at: now,
         key: record.key,
-        waits: pressed !== undefined && (asks || wantsModal(pressed)),
+        waits: pressed !== undefined && (asks || wantsModal(pressed)) && !isDumb,
         name: `${record.key} ${count}`,
         label: pressed?.label ?? '',
         kind: request.kind,

@@ -65,6 +65,8 @@ export interface Scenario {
   readonly lag: boolean;
   /** A task goes on showing MODAL until its work is done, or for as long as a gateway takes to ask for it anew. */
   readonly lingers: 'no' | 'work' | 'refresh';
+  /** Share of clicks that open no modal, whatever they ask for. */
+  readonly windowless?: number;
   /** Tasks are looked at together; or that is wanted of a gateway that cannot. */
   readonly listing: 'off' | 'on' | 'refused';
   /** Tasks that the service takes at a time. */
@@ -135,6 +137,7 @@ export function drawScenario(seed: number): Scenario {
     commitMs: chance.pick([0, 1, 500], 'commit'),
     lag: chance.happens(0.3, 'lag'),
     lingers: chance.pick(['no', 'no', 'work', 'refresh'] as const, 'lingers'),
+    ...(chance.happens(0.15, 'windowless') && { windowless: chance.pick([0.3, 1], 'windowless', 'share') }),
     listing: chance.pick(['off', 'off', 'on', 'refused'] as const, 'listing'),
     ...(chance.happens(0.3, 'capacity') && { capacity: chance.whole(1, 6, 'capacity', 'of') }),
     submit: rates(submitFaults, 'submit'),
@@ -216,6 +219,10 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
   }
   if (scenario.lag) yield { ...scenario, lag: false };
   if (scenario.lingers !== 'no') yield { ...scenario, lingers: 'no' };
+  if (scenario.windowless !== undefined) {
+    const { windowless: _, ...rest } = scenario;
+    yield rest;
+  }
   if (scenario.listing !== 'off') yield { ...scenario, listing: 'off' };
   if (scenario.capacity !== undefined) {
     const { capacity: _, ...rest } = scenario;

@@ -118,7 +118,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         );
       start(word, settingsOf(unlimited, word), 1000 + n);
     }
-    await checkResults(scenario, plan, cells, store);
+    await checkResults(scenario, plan, cells, store, gateway.answered);
     return { submits, inDoubt };
   } catch (error) {
     const violation =
@@ -283,6 +283,7 @@ async function checkResults(
   plan: Plan,
   cells: readonly Cell[],
   store: StateStore,
+  answered: ReadonlyMap<string, number>,
 ): Promise<void> {
   const calm: Scenario = {
     ...scenario,
@@ -309,12 +310,22 @@ async function checkResults(
     startAt: epoch,
   });
   checkPressed(scenario, plan, cells, store);
+  checkAnswered(store, answered);
   const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
   if (expected !== got) {
     const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
     throw new Violation(
       `The manifest differs from that of a calm run, in row ${at + 1}:\n${expected.split('\n')[at]}\n${got.split('\n')[at]}`,
     );
+  }
+}
+
+/** What is done was made with the mask, and the zoom, that its pipeline says. */
+function checkAnswered(store: StateStore, answered: ReadonlyMap<string, number>): void {
+  for (const { key, request, pressed } of store.withStatus('done')) {
+    const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
+    if (asks && (answered.get(key) ?? 0) === 0)
+      throw new Violation(`${key} is done without what its modal was to be answered with.`);
   }
 }
 
