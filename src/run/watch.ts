@@ -1,7 +1,8 @@
 import type { Answer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
-import { isAnswered, modalNotOpened, modalOpened } from './modal.ts';
+import { isAnswered, modalOpened } from './modal.ts';
+import { modalNotOpened } from './modal-unopened.ts';
 import { judgeTaskFailure } from './reasons.ts';
 import { resultOf, wantFile } from './save.ts';
 import { isLook, lookAgain } from './trouble.ts';
