@@ -7,11 +7,13 @@ import type { InterruptName } from './io.ts';
  * The exit code of a run: the first that applies of 130/143, 74, 3, 4, 1, 5 (DESIGN.md section 6).
  *
  * @param slots the chosen slots by status; absent when the run left before they could be counted
+ * @param redosFailed jobs that were to be made anew and were not: all may be done, and yet not what the user asked for
  */
 export function runExitCode(
   end: RunEnd,
   slots: ManifestTally['slots'] | undefined,
   signal: InterruptName | undefined,
+  redosFailed = 0,
 ): number {
   switch (end.kind) {
     case 'interrupted':
@@ -25,6 +27,7 @@ export function runExitCode(
     case 'fail-fast':
       return exitCodes.failed;
     case 'complete':
+      if (redosFailed > 0) return exitCodes.failed;
       return slots === undefined ? exitCodes.ok : settledExitCode(slots);
   }
 }

@@ -1,6 +1,7 @@
 import type { Attempt, JobError, JobRecord } from '../plan/job.ts';
 import { doubtAnswered } from '../run/doubtful.ts';
 import { become } from '../run/job.ts';
+import { asBefore } from '../run/redo.ts';
 import { interrupted, retryOf } from '../run/revive.ts';
 import type { Turn } from '../state/store.ts';
 import { droppedCode } from './job-advice.ts';
@@ -44,7 +45,9 @@ function decided(record: JobRecord, decision: Decision, price: number | undefine
     }
     case 'drop':
       // What it may have cost stays what it may have cost.
-      return become(record, 'failed', { error: droppedError(record.error), finishedAt: now });
+      return record.former === undefined
+        ? become(record, 'failed', { error: droppedError(record.error), finishedAt: now })
+        : asBefore(record);
     case 'retry':
       return retryOf(record, 0, undefined).record;
   }

@@ -19,6 +19,7 @@ export function summarize(
     readonly end: RunEnd;
     readonly exitCode: number;
     readonly submits: number;
+    readonly redosFailed: number;
     readonly tally: ManifestTally | undefined;
   },
 ): RunSummary {
@@ -44,6 +45,7 @@ export function summarize(
     end: run.end,
     exitCode: run.exitCode,
     submits: run.submits,
+    ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
     ...(tally === undefined ? {} : tallyFacts(tally)),
     reasons: tally?.reasons ?? [],
     inDoubt: firstInDoubt(state),

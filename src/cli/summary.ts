@@ -35,6 +35,8 @@ export interface RunSummary {
   readonly exitCode: number;
   /** Submissions of this invocation. */
   readonly submits: number;
+  /** Finished jobs that were to be made anew and stay as they were; absent when there are none. */
+  readonly redosFailed?: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
   /** What submissions of the manifest's jobs that nobody answered may have cost beside it; absent: nothing. */
@@ -79,12 +81,13 @@ export function endingText(summary: RunSummary, again: string): string {
 }
 
 function headline(summary: RunSummary): string {
-  const { pipeline, end, slots, submits, cost, possibleCost, startedAt, finishedAt } = summary;
+  const { pipeline, end, slots, submits, redosFailed, cost, possibleCost, startedAt, finishedAt } = summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
   const tokens = tokenWords(summary.tokens);
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
     `${counted(submits, 'submission')} in this run`,
+    ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made anew (--redo)`]),
   ].join(', ');
   // The manifest adds up what its jobs ever took, in whichever run.
   const all = [

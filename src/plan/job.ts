@@ -142,6 +142,22 @@ export interface TaskResult {
   readonly prompts?: readonly string[];
 }
 
+/** What a finished job had come to when the user had it made anew; its files stay in `artifacts`. */
+export type FormerResult = Pick<
+  JobRecord,
+  | 'taskId'
+  | 'modal'
+  | 'pressed'
+  | 'speed'
+  | 'resubmits'
+  | 'submittedAt'
+  | 'finishedAt'
+  | 'result'
+  | 'text'
+  | 'turns'
+  | 'invalid'
+>;
+
 /** Where a job was first asked for: for messages, for logs, and to tell a changed slot from a new one. */
 export interface JobOrigin {
   readonly cell: number;
@@ -198,6 +214,11 @@ export interface JobRecord {
   readonly finishedAt?: number;
   readonly result?: TaskResult;
   readonly artifacts: readonly Artifact[];
+  /**
+   * It was done and is being made anew (`--redo`). There until there is a new result, and then gone; where nothing comes of the
+   * redo, the job is done again with what stands here. While it is there, `artifacts` are the former ones.
+   */
+  readonly former?: FormerResult;
   readonly error?: JobError;
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;

@@ -138,7 +138,9 @@ async function keep(
   const asked = { verdict, text, artifacts: [], ...usage };
   // A slot that was looked at while the call was under way may want the files that no slot wanted before.
   const isKept = record.keep || lookup(record.key)?.keep === true;
-  if (!isKept) return { kind: 'answered', asked };
+  // The files of the answer that stands give way to those of one that can be used.
+  const stands = record.former !== undefined && verdict.kind !== 'done';
+  if (!isKept || stands) return { kind: 'answered', asked };
   const goesOn = verdict.kind === 'calls';
   const round = roundsIn(record.turns) + 1;
   // A paid answer is written also when the run is left: it is a few small files.

@@ -77,7 +77,14 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
   const { record } = job;
   switch (verdict.kind) {
     case 'done': {
-      const done = become(record, 'done', { text, artifacts, tries: 0, finishedAt: now, error: undefined });
+      const done = become(record, 'done', {
+        text,
+        artifacts,
+        tries: 0,
+        finishedAt: now,
+        error: undefined,
+        former: undefined,
+      });
       return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
     }
     case 'calls': {

@@ -34,11 +34,14 @@ export class Intake {
   readonly #desk: Desk;
   readonly #host: IntakeHost;
   readonly #frontier = new Frontier();
+  /** Jobs that are still to be made anew: each is so once, whatever comes of it. */
+  readonly #redo: Set<string>;
   #incoming: Cell[] = [];
   #noMoreCells = false;
 
   constructor(options: IntakeOptions, desk: Desk, host: IntakeHost) {
     this.#options = options;
+    this.#redo = new Set(options.settings.redo);
     this.#desk = desk;
     this.#host = host;
   }
@@ -131,8 +134,10 @@ export class Intake {
         continue;
       }
       if (this.#host.isEnding() || !this.#isShown(slot.job)) continue;
-      const job = jobForSlot(slot, this.taskOf(slot.job?.parent), settings, startedAt, this.#host.now());
+      const parentTaskId = this.taskOf(slot.job?.parent);
+      const job = jobForSlot(slot, parentTaskId, settings, this.#redo, startedAt, this.#host.now());
       if (job === undefined) continue;
+      this.#redo.delete(key);
       this.#host.put(undefined, job);
       waiting.add(key);
     }

@@ -159,6 +159,8 @@ export interface JobStep {
   readonly job: Job;
   readonly send?: Send;
   readonly attempt?: Attempt;
+  /** Why nothing came of the user's redo: the job is done as it was before. */
+  readonly inVain?: JobError;
 }
 
 /** A job before its first submission. What asks for text takes no room for a task. */

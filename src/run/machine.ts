@@ -3,6 +3,7 @@ import { askAnswered, askNow, askUnsent } from './ask.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
 import { modalAnswered, modalNow, modalUnread, modalUnsent } from './modal.ts';
 import { modalSeen } from './modal-look.ts';
+import { redoJudged } from './redo.ts';
 import { fileSaved, linkRead } from './save.ts';
 import {
   firstWant,
@@ -20,6 +21,10 @@ import { taskSeen } from './watch.ts';
  * step. DESIGN.md sections 2 and 4.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
+  return redoJudged(stepOf(job, event, context), context);
+}
+
+function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
   switch (event.type) {
     case 'granted':
       return granted(job, context);

@@ -85,6 +85,8 @@ export interface RunReport {
   readonly submits: number;
   /** Tokens of the answers that text calls were given. */
   readonly tokens: number;
+  /** Finished jobs that the user wanted made anew, and that stay as they were. */
+  readonly redosFailed: number;
   readonly startedAt: number;
   readonly finishedAt: number;
   /** The first thing a listener threw; the run itself was not touched by it. */

@@ -6,6 +6,7 @@ import { doubtClosed, doubted } from './doubtful.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
 import type { RunSettings } from './ports.ts';
+import { formerOf } from './redo.ts';
 import { wantFile, wantFresh } from './save.ts';
 
 /**
@@ -16,10 +17,11 @@ export function jobForSlot(
   slot: Slot,
   parentTaskId: string | undefined,
   settings: RunSettings,
+  redo: ReadonlySet<string>,
   startedAt: number,
   now: number,
 ): Job | undefined {
-  const job = takenUp(slot, parentTaskId, settings, startedAt, now);
+  const job = takenUp(slot, parentTaskId, settings, redo, startedAt, now);
   return job !== undefined && waitsForParent(job) ? undefined : job;
 }
 
@@ -35,6 +37,7 @@ function takenUp(
   slot: Slot,
   parentTaskId: string | undefined,
   settings: RunSettings,
+  redo: ReadonlySet<string>,
   startedAt: number,
   now: number,
 ): Job | undefined {
@@ -70,7 +73,7 @@ function takenUp(
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
   const before = !settledInThisRun(record, startedAt, now);
-  if (before && settings.redo?.includes(record.key)) return newJob(anew(kept), slot.depth, parentTaskId);
+  if (before && redo.has(record.key)) return newJob(anew(kept), slot.depth, parentTaskId);
   switch (record.status) {
     case 'done':
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
@@ -175,9 +178,14 @@ const lookOnce = (
     ? { ...newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId), lookUntil }
     : undefined;
 
-/** The record as it was before its first submission, its history of attempts and cost kept. */
+/**
+ * The record as it was before its first submission, its history of attempts and cost kept, and what it had come to if it was
+ * done: that stands until there is a new result.
+ */
 function anew(record: JobRecord): JobRecord {
+  const former = record.status === 'done' ? formerOf(record) : record.former;
   return become(doubtClosed(record), 'pending', {
+    former,
     tries: 0,
     resubmits: 0,
     taskId: undefined,
@@ -187,7 +195,7 @@ function anew(record: JobRecord): JobRecord {
     finishedAt: undefined,
     result: undefined,
     error: undefined,
-    artifacts: [],
+    artifacts: former === undefined ? [] : record.artifacts,
     text: undefined,
     turns: undefined,
     invalid: undefined,

@@ -39,6 +39,7 @@ export async function runPlan(
     end,
     submits: scheduler.submits,
     tokens: scheduler.tokens,
+    redosFailed: scheduler.redosFailed,
     startedAt,
     finishedAt: clock.now(),
     ...(listenerError === undefined ? {} : { listenerError }),

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../plan/job.ts';
+import type { JobError, JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import { promptAbove } from '../plan/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
@@ -13,6 +13,7 @@ import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
 import { Lessons } from './lessons.ts';
 import { step } from './machine.ts';
 import { Purse, type Spent } from './purse.ts';
+import { durableForm } from './redo.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together, type TogetherHost } from './together.ts';
 import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
@@ -48,6 +49,7 @@ export class Scheduler {
   /** When it has lasted as long as it may. */
   readonly #lastsUntil: number | undefined;
   #now: number;
+  #redosFailed = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -119,6 +121,11 @@ export class Scheduler {
   /** Submissions and text calls of this invocation. */
   get submits(): number {
     return this.#purse.submits;
+  }
+
+  /** Finished jobs that the user wanted made anew, and of which nothing came. */
+  get redosFailed(): number {
+    return this.#redosFailed;
   }
 
   /** Tokens of the answers that came in this invocation. */
@@ -200,7 +207,7 @@ export class Scheduler {
       ? unheard(record)
       : interrupted(record, this.#options.startedAt, this.#options.price(record));
     this.#purse.note(record, left);
-    this.#outbox.write(left);
+    this.#outbox.write(durableForm(left));
     this.#outbox.tell(record, left);
   }
 
@@ -269,8 +276,9 @@ export class Scheduler {
   }
 
   #advance(job: Job, event: JobEvent): void {
-    const { job: next, send, attempt } = step(job, event, this.#context());
+    const { job: next, send, attempt, inVain } = step(job, event, this.#context());
     if (attempt !== undefined) this.#outbox.attempt(attempt);
+    if (inVain !== undefined) this.#redoFailed(next.record, inVain);
     this.#lessons.noteTask(job.record, next.record, this.#now);
     this.#put(job, next);
     if (send === undefined) return;
@@ -286,7 +294,7 @@ export class Scheduler {
     this.#desk.put(job);
     if (before !== undefined) this.#purse.note(before.record, record);
     // A job that is only taken up needs no record: the plan and what is durable give it again.
-    if (before !== undefined && before.record !== record) this.#outbox.write(record);
+    if (before !== undefined && before.record !== record) this.#outbox.write(durableForm(record));
     if (before?.record.status !== record.status) {
       this.#outbox.tell(before?.record, record);
       this.#stillness.moved(this.#now);
@@ -334,8 +342,20 @@ export class Scheduler {
 
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
   #putBack(job: Job): void {
+    const { former, error } = job.record;
+    if (former !== undefined && error !== undefined) this.#redoFailed(job.record, error);
     this.#desk.drop(job.record.key);
     this.#intake.release(job.record.key);
+  }
+
+  /** The user asked for another result and there is none: a run that is otherwise well is not. */
+  #redoFailed({ key, origin: { step: name, cell } }: JobRecord, { code, message }: JobError): void {
+    this.#redosFailed += 1;
+    this.#outbox.emit({
+      type: 'run:notice',
+      code: 'redo.failed',
+      message: `--redo ${key}: ${name} in cell ${cell} was not made anew, and stays as it was (${code}): ${message}`,
+    });
   }
 
   /** Leaves a job that has not been submitted to a later run. */

@@ -35,15 +35,17 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
       const unused = modalNotOpened(record, context);
       if (unused !== undefined) return settle(job, 'failed', unused, now);
       const result = resultOf(task, record.kind);
+      // Of a redo: the former files are no longer what the job came to.
+      const fresh = record.former === undefined ? {} : { former: undefined, artifacts: [] };
       // A describe that suggests nothing has nothing to keep.
       if (!record.keep || result.prompts?.length === 0) {
-        const done = become(record, 'done', { result, finishedAt: now, error: undefined });
+        const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
         return { job: { ...job, record: done, want: { kind: 'nothing' } } };
       }
       const saving: Job = {
         ...job,
         misses: 0,
-        record: become(record, 'saving', { result, error: undefined }),
+        record: become(record, 'saving', { result, error: undefined, ...fresh }),
       };
       return { job: { ...saving, want: wantFile(saving) } };
     }

@@ -74,6 +74,7 @@ export interface Driven {
   readonly events: readonly RunEvent[];
   readonly submits: number;
   readonly tokens: number;
+  readonly redosFailed: number;
   readonly endedAt: number;
   readonly turns: number;
 }
@@ -125,6 +126,7 @@ export function drive(options: DriveOptions): Driven {
     events,
     submits: scheduler.submits,
     tokens: scheduler.tokens,
+    redosFailed: scheduler.redosFailed,
     endedAt: now,
     turns,
   });

@@ -260,6 +260,17 @@ describe('a text call', () => {
     expect(kept).toHaveLength(1);
   });
 
+  it('leaves the files of the answer that stands where they are, until there is one that can be used', async () => {
+    let text = '';
+    const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: textReply({ text }) }) });
+    const redone = textRecord({ former: { resubmits: 0 }, artifacts: [image(1, 'a')] });
+    expect(await carryOut(redone)).toMatchObject({ asked: { verdict: { kind: 'invalid' } } });
+    expect(kept).toEqual([]);
+    text = 'Hello.';
+    expect(await carryOut(redone)).toMatchObject({ asked: { verdict: { kind: 'done' } } });
+    expect(kept).toHaveLength(1);
+  });
+
   it('keeps of an answer that cannot be used the answer alone, without the data of images', async () => {
     const whole = {
       candidates: [

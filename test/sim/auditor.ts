@@ -30,9 +30,10 @@ export class Auditor {
   /** Jobs whose mask was made since the command was started. */
   readonly #masked = new Set<string>();
   readonly #submitTimes: number[] = [];
-  readonly #doneOnce = new Set<string>();
-  /** What the user told to make anew, until it is begun. */
-  readonly #redone = new Set<string>();
+  /** Jobs that were done, by what they had come to. */
+  readonly #doneOnce = new Map<string, string>();
+  /** Text jobs that were asked. */
+  readonly #askedTexts = new Set<string>();
   #invocation: Invocation | undefined;
   readonly #texts: TextAuditor;
   #requests = 0;
@@ -62,21 +63,21 @@ export class Auditor {
     this.#requests = 0;
     this.#submitTimes.length = 0;
     this.#masked.clear();
-    this.#redone.clear();
-    for (const key of redo) {
-      this.#licences.set(key, 1);
-      this.#redone.add(key);
-    }
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const told =
-        (doubtful && invocation.inDoubt === 'retry') || (status === 'failed' && invocation.retryFailed);
+        (doubtful && invocation.inDoubt === 'retry') ||
+        (status === 'failed' && invocation.retryFailed) ||
+        redo.includes(key);
       // What waits for its modal is told to answer that, and not to press again.
       const waits =
         modal !== undefined &&
         !modal.accepted &&
+        !redo.includes(key) &&
         (doubtful || modal.sent === 0) &&
         error?.code !== 'modal.unanswered';
+      // The word that an earlier run was given holds for that run.
+      if (status === 'done') this.#licences.set(key, 0);
       if (told && waits) this.#modals.set(key, 1);
       else if (told) this.#licences.set(key, 1);
     }
@@ -86,7 +87,10 @@ export class Auditor {
     this.#requests += 1;
     if (this.#requests > this.#scenario.limits.requests)
       throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
-    if (send.kind === 'ask') return this.#texts.sends(job.record, now, this.#gateway.healed);
+    if (send.kind === 'ask') {
+      this.#askedTexts.add(job.record.key);
+      return this.#texts.sends(job.record, now, this.#gateway.healed);
+    }
     if (send.kind !== 'submit' && send.kind !== 'modal') return;
     const { key } = job.record;
     const durable = this.#store.get(key);
@@ -130,6 +134,8 @@ export class Auditor {
     }
     if (input.type === 'asked') {
       this.#requests -= 1;
+      const { key, answer } = input;
+      if (answer.kind === 'answered' && answer.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
       return this.#texts.hears(input, now);
     }
     if (input.type === 'masked') {
@@ -209,6 +215,8 @@ export class Auditor {
 
   /** A task that failed in a way that may pass is made anew. */
   #sees(key: string, { state, failReason, status }: Task): void {
+    // From here on there is a new result, which what was there before may give way to.
+    if (state === 'success') this.#doneOnce.delete(key);
     if (state === 'failure' && judgeTaskFailure(failReason, status).transient) this.#license(key);
   }
 
@@ -222,16 +230,19 @@ export class Auditor {
     licences.set(key, (licences.get(key) ?? 0) + 1);
   }
 
-  /** A finished result never goes away again. */
+  /** A finished result never goes away again, but for another one. A redo that is under way leaves its files where they are. */
   #checkSettled(): void {
-    for (const key of this.#gateway.made.keys()) {
+    for (const key of [...this.#gateway.made.keys(), ...this.#askedTexts]) {
       const record = this.#store.get(key);
+      const had = this.#doneOnce.get(key);
+      const has = record === undefined ? undefined : cameTo(record);
+      if (had !== undefined && (has !== had || record === undefined))
+        throw new Violation(`${key} was done and is ${record?.status ?? 'gone'} now: ${had} is ${has}`);
+      if (record?.status === 'pending' && record.former !== undefined)
+        throw new Violation(`${key} would be made anew by a run that is not told to`);
       // Files that are wanted only later may turn out to be gone.
       const isWhole = record?.status === 'done' && (record.artifacts.length > 0 || !this.#mayUnkeep);
-      if (isWhole) this.#doneOnce.add(key);
-      else if (this.#redone.delete(key)) this.#doneOnce.delete(key);
-      else if (this.#doneOnce.has(key))
-        throw new Violation(`${key} was done and is ${record?.status ?? 'gone'} now`);
+      if (isWhole && has !== undefined) this.#doneOnce.set(key, has);
       if (
         record !== undefined &&
         isSettled(record.status) &&
@@ -266,4 +277,10 @@ export class Auditor {
     if (costBudget !== undefined && !this.#gateway.healed && most > costBudget)
       throw new Violation(`Up to ${most} may be paid, budget ${costBudget}`);
   }
+}
+
+/** What a job that is done has come to, or what stands until it is made anew; undefined: nothing. */
+function cameTo({ status, taskId, text, artifacts, former }: JobRecord): string | undefined {
+  const stands = status === 'done' ? { taskId, text } : former;
+  return stands && JSON.stringify([stands.taskId ?? '', stands.text ?? '', artifacts]);
 }

@@ -123,7 +123,13 @@ async function runPipeline(
     await writeRunRecord(recordFile, begin, outcome, redactor);
   }
 
-  const summary = summarize(session, { ...outcome, tally, cwd: io.cwd, sandbox: flags.sandbox });
+  const summary = summarize(session, {
+    ...outcome,
+    redosFailed: report.redosFailed,
+    tally,
+    cwd: io.cwd,
+    sandbox: flags.sandbox,
+  });
   io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags))));
   if (flags.json) await io.out(redactor.applyToData(`${JSON.stringify(summary)}\n`));
   return exitCode;
@@ -174,19 +180,19 @@ async function watched(
 /** Writes the manifest, whatever the run came to: what is done is listed after an interrupt and after a full disk too. */
 async function listed(
   session: RunSession,
-  { end }: RunReport,
+  { end, redosFailed }: RunReport,
   interrupts: Interrupts,
   { 'escape-formulas': escapeFormulas }: RunFlags,
   { io, redactor }: Context,
 ): Promise<{ readonly tally: ManifestTally | undefined; readonly exitCode: number }> {
   try {
     const tally = await listResults(session, redactor, interrupts.leave, { escapeFormulas });
-    return { tally, exitCode: runExitCode(end, tally?.slots, interrupts.first()) };
+    return { tally, exitCode: runExitCode(end, tally?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const fault = faultOf(error);
     if (fault.text !== undefined) io.err(redactor.apply(fault.text));
     const exitCode =
-      end.kind === 'complete' ? fault.exitCode : runExitCode(end, undefined, interrupts.first());
+      end.kind === 'complete' ? fault.exitCode : runExitCode(end, undefined, interrupts.first(), redosFailed);
     return { tally: undefined, exitCode };
   }
 }
