@@ -13,7 +13,7 @@ import type { Io } from './io.ts';
 import { count, counted, money, possibleCostWords, rate, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { type OutcomeFacts, readRunFacts } from './run-facts.ts';
-import { slotNumbers } from './slot-numbers.ts';
+import { isWhole, slotNumbers } from './slot-numbers.ts';
 
 /** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
@@ -225,7 +225,7 @@ function doubtAdvice({ directory, inDoubt, running }: RunStatus): readonly strin
   ];
 }
 
-function stateWords({ running, owner, startedAt, finishedAt, end }: RunStatus, now: number): string {
+function stateWords({ running, owner, startedAt, finishedAt, end, slots }: RunStatus, now: number): string {
   const since = startedAt === undefined ? '' : ` for ${span(now - Date.parse(startedAt))}`;
   if (running)
     return `running${since}${owner === undefined ? '' : ` (process ${owner.pid} on ${owner.host})`}`;
@@ -234,6 +234,8 @@ function stateWords({ running, owner, startedAt, finishedAt, end }: RunStatus, n
       ? 'nothing has run'
       : `not running; the last run was killed (begun ${startedAt})`;
   }
+  if (end.kind === 'complete' && slots !== undefined && !isWhole(slots))
+    return `not running; the last run ended at ${finishedAt}`;
   const how = end.kind === 'complete' || end.kind === 'interrupted' ? end.kind : `stopped (${end.code})`;
   return `not running; the last run was ${how} at ${finishedAt}`;
 }

@@ -7,7 +7,7 @@ import { jobCommands } from './go-on.ts';
 import { count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { tokenWords } from './progress/token-words.ts';
-import { slotNumbers } from './slot-numbers.ts';
+import { isWhole, slotNumbers, unsettled } from './slot-numbers.ts';
 
 /**
  * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
@@ -103,7 +103,7 @@ function headline(summary: RunSummary): string {
 function endWords(end: RunEnd, slots: RunSummary['slots']): string {
   switch (end.kind) {
     case 'complete':
-      return slots === undefined || unsettled(slots) + slots['in-doubt'] === 0 ? 'complete' : 'ended';
+      return slots === undefined || isWhole(slots) ? 'complete' : 'ended';
     case 'interrupted':
       return 'interrupted';
     case 'fail-fast':
@@ -154,28 +154,23 @@ const goingOn = (end: RunEnd): string =>
     ? `goes on here, once ${end.code} of the pipeline is raised`
     : 'goes on where this one stopped';
 
-const unsettled = ({
-  pending,
-  submitting,
-  running,
-  modal,
-  saving,
-}: NonNullable<RunSummary['slots']>): number => pending + submitting + running + modal + saving;
-
 /** Commands to copy. */
 function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: string): readonly string[] {
   const lines: (readonly [string, string])[] = [];
   const unfinished = slots === undefined || unsettled(slots) > 0;
-  if (end.kind !== 'complete' && unfinished) lines.push([again, goingOn(end)]);
+  const late = reasons.find(({ code }) => code === 'task.timeout')?.count ?? 0;
+  const does = [
+    ...(end.kind !== 'complete' && unfinished ? [goingOn(end)] : []),
+    ...(late > 0
+      ? [
+          `looks once more at the ${late === 1 ? 'task that was' : `${count(late)} tasks that were`} not finished in time: nothing is paid for ${late === 1 ? 'it' : 'them'}`,
+        ]
+      : []),
+  ];
+  if (does.length > 0) lines.push([again, does.join('; ')]);
   // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
   const unasked = reasons.reduce((sum, reason) => sum + (reason.unasked ?? 0), 0);
   if (slots !== undefined && slots.failed > unasked) {
-    const late = reasons.find(({ code }) => code === 'task.timeout')?.count ?? 0;
-    if (late > 0)
-      lines.push([
-        again,
-        `looks once more at the ${late === 1 ? 'task that was' : `${count(late)} tasks that were`} not finished in time: nothing is paid`,
-      ]);
     const failed = slots.failed - unasked;
     const anew = late === 0 ? '' : '; what is still not finished is submitted anew, and paid again';
     lines.push([

@@ -406,7 +406,7 @@ export interface Budget {
   cost?: number;
 }
 /**
- * What things cost, in any one unit: by step kind (`imagine`), by button label with `*` (`U*`), or by text model. What has no price has an unknown cost, not 0.
+ * What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the first. What has no price has an unknown cost, not 0.
  */
 export interface Prices {
   [k: string]: Price;
@@ -1471,7 +1471,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "prices": {
       "title": "Prices",
-      "description": "What things cost, in any one unit: by step kind (`imagine`), by button label with `*` (`U*`), or by text model. What has no price has an unknown cost, not 0.",
+      "description": "What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the first. What has no price has an unknown cost, not 0.",
       "type": "object",
       "examples": [
         {

@@ -69,6 +69,14 @@ describe('what to do next', () => {
     expect(ending({ failed: 1 }, { reasons })).toContain('--retry-failed  tries the failed job again\n');
   });
 
+  it('one command is named once, with all that it does', () => {
+    const reasons = [{ status: 'failed' as const, code: 'task.timeout', count: 1, message: 'late' }];
+    const end = { kind: 'interrupted' as const, forced: false };
+    expect(ending({ failed: 1, pending: 1 }, { reasons, end })).toContain(
+      'goes on where this one stopped; looks once more at the task that was not finished in time: nothing is paid for it\n',
+    );
+  });
+
   it('a task that was not finished in time is looked at before it is paid again', () => {
     const reasons = [
       { status: 'failed' as const, code: 'task.timeout', count: 2, message: 'late' },
@@ -77,7 +85,7 @@ describe('what to do next', () => {
     const [, next = ''] = ending({ failed: 3 }, { reasons }).split('Next:\n');
     const [first = '', second = ''] = next.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
     expect(first).toBe(
-      ' promptpress run foxes.yaml looks once more at the 2 tasks that were not finished in time: nothing is paid',
+      ' promptpress run foxes.yaml looks once more at the 2 tasks that were not finished in time: nothing is paid for them',
     );
     expect(second).toBe(
       ' promptpress run foxes.yaml --retry-failed tries the 3 failed jobs again; what is still not finished is submitted anew, and paid again',

@@ -1,7 +1,7 @@
 import type { IsOptional } from '../../plan/optional.ts';
 import type { Route, RunEvent, RunListener } from '../../run/event.ts';
 import type { Io } from '../io.ts';
-import { count, counted, span } from './amounts.ts';
+import { counted, span } from './amounts.ts';
 import { ProgressModel, type StepStart } from './model.ts';
 import { paintWith } from './paint.ts';
 import { printable, sentence } from './printable.ts';
@@ -104,7 +104,8 @@ function lineFor(event: RunEvent): string | undefined {
       : `Stopping: waiting for ${counted(event.tasks, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run goes on with them.`;
   }
   if (event.type === 'run:stopping' && 'message' in event.end) {
-    return `Stopping: ${printable(event.end.message)}${event.tasks === 0 ? '' : ` (${count(event.tasks)} still in flight)`}`;
+    const left = event.tasks === 0 ? '' : ` ${counted(event.tasks, 'task')} still in flight.`;
+    return `Stopping: ${sentence(event.end.message)}${left}`;
   }
   if (event.type === 'run:waiting') {
     return `Waiting for ${span(event.sinceMs)}: ${printable(event.reason)}`;
