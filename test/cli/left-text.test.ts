@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { writeRunFacts } from '../../src/cli/run-facts.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
 import { temporaryFolder } from '../rig/cli.ts';
@@ -48,4 +49,28 @@ it('of what a killed run was submitting, a text call is not in doubt, and a task
   expect(shown).toMatchObject({ inDoubt: true, children: [{ job: text }] });
   const refused = await promptpress(['resolve', text, '.', '--drop'], { cwd });
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('is not in doubt')]);
+});
+
+it('a run that left jobs in doubt has ended, and is not complete', async () => {
+  await using folder = await temporaryFolder();
+  const cwd = folder.path;
+  const state = openState(cwd);
+  const slots = { pending: 1, submitting: 0, running: 0, modal: 0, saving: 0, done: 2, failed: 0 };
+  const facts = {
+    filesRoot: cwd,
+    tables: [],
+    serviceId: 'sandbox',
+    selection: {},
+    startedAt: 0,
+    atStart: { settled: 0, attempts: 0 },
+  };
+  const last = { finishedAt: 60_000, end: { kind: 'complete' as const }, exitCode: 5 };
+  const said = async (inDoubt: number, pending: number): Promise<string> => {
+    const outcome = { ...last, slots: { ...slots, pending, 'in-doubt': inDoubt, skipped: 0, blocked: 0 } };
+    writeRunFacts(state, { ...facts, outcome });
+    return (await promptpress(['status', '.'], { cwd })).out.split('\n')[0] ?? '';
+  };
+  expect(await said(1, 1)).toMatch(/the last run ended at 1970-01-01T00:01/);
+  expect(await said(0, 0)).toMatch(/the last run was complete at/);
+  state.close();
 });

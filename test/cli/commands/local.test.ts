@@ -76,6 +76,15 @@ describe('promptpress validate', () => {
     expect(err).toContain('table.yaml: 1 error');
   });
 
+  it('counts mistakes and warnings', async () => {
+    const unused = pipeline.replace('seed: {', 'unused: [1, 2]\n  seed: {').replace('path: U1', 'pth: U1');
+    await writeFile(join(cwd, 'both.yaml'), unused);
+    const { err } = await promptpress(['validate', 'both.yaml'], { cwd });
+    const found = (severity: string): number => err.split(` ${severity} `).length - 1;
+    expect([found('error'), found('warning')]).toEqual([1, 1]);
+    expect(err).toContain('both.yaml: 1 error, 1 warning\n');
+  });
+
   it('refuses a file outside --files-root, and a root that is none', async () => {
     await mkdir(join(cwd, 'set'));
     await writeFile(join(cwd, 'rows.csv'), 'animal\nfox\n');

@@ -62,6 +62,28 @@ describe('ProgressModel', () => {
     expect(model.progress(start + 120_000).perMinute).toBe(0);
   });
 
+  it('counts a missing button as skipped where it is optional, and as failed elsewhere', () => {
+    const steps = [{ name: 'grid', total: 2, done: 0, failed: 0, inDoubt: 0 }];
+    const model = new ProgressModel('x', start, steps, ({ branch }) => branch === 'Nope');
+    for (const branch of ['Nope', 'U9'])
+      model.take(
+        {
+          type: 'job:status',
+          key: branch,
+          step: 'grid',
+          branch,
+          cell: 1,
+          from: 'pending',
+          to: 'failed',
+          error: { code: 'button.missing', message: 'no' },
+        },
+        start,
+      );
+    const shown = model.progress(start);
+    expect(shown.steps[0]).toMatchObject({ failed: 1, skipped: 1 });
+    expect(progressSentence(shown, start)).toContain('0/2 done, 1 failed, 1 skipped');
+  });
+
   it('takes a failed job that is tried again back', () => {
     const model = new ProgressModel('x', start, [{ name: 'grid', total: 1, done: 0, failed: 1, inDoubt: 0 }]);
     move(model, 'grid', 'failed', 'pending', start);
