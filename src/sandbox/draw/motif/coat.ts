@@ -1,4 +1,4 @@
-import { type Colour, mix } from '../scene/colour.ts';
+import { type Colour, darker, lighter, mix } from '../scene/colour.ts';
 import type { Palette } from '../scene/palette.ts';
 import type { Random } from '../scene/random.ts';
 import type { Animal } from '../scene/theme.ts';
@@ -263,9 +263,10 @@ const coats: Readonly<Record<Animal, readonly Coat[]>> = {
   ],
 };
 
-/** An animal's coat in the light of a scene: everything takes a little of its colour. */
+/** An animal's coat in the light of a scene, in the subject's own colour where it has one: everything takes a little of its colour. */
 export function coatOf(animal: Animal, palette: Palette, random: Random): Coat {
-  const coat = random.pick(coats[animal]);
+  const plain = random.pick(coats[animal]);
+  const coat = palette.subject === undefined ? plain : dyed(plain, palette.subject);
   const [tint, share] = palette.night ? [palette.sky[1], 0.3] : [palette.sky[2], 0.1];
   const lit = (colour: Colour): Colour => mix(colour, tint, share);
   return {
@@ -275,5 +276,19 @@ export function coatOf(animal: Animal, palette: Palette, random: Random): Coat {
     dark: lit(coat.dark),
     ear: lit(coat.ear),
     ...(coat.mane === undefined ? {} : { mane: lit(coat.mane) }),
+  };
+}
+
+/** A coat of another colour with the marks of its own: each part is as much lighter or darker than before. */
+function dyed(coat: Coat, colour: Colour): Coat {
+  // So that marks and folds can be seen on black too.
+  const main = mix(lighter(colour, 0.06), coat.main, 0.08);
+  return {
+    ...coat,
+    main,
+    pale: mix(lighter(main, 0.72), coat.pale, 0.2),
+    dark: mix(darker(main, 0.72), coat.dark, 0.3),
+    ear: mix(darker(main, 0.4), coat.ear, 0.3),
+    ...(coat.mane === undefined ? {} : { mane: darker(main, 0.38) }),
   };
 }

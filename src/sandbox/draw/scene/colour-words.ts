@@ -27,10 +27,12 @@ const words: Readonly<Record<string, Colour>> = {
   black: '#24222a',
 };
 
-const pattern = new RegExp(`\\b(${Object.keys(words).join('|')})\\b`, 'i');
+/** Their names, as one alternative of a pattern. */
+export const colourNames = Object.keys(words).join('|');
 
-/** The first colour that a prompt names. */
-export function colourNamed(prompt: string): Colour | undefined {
-  const word = pattern.exec(prompt.slice(0, 4000))?.[1];
-  return word === undefined ? undefined : words[word.toLowerCase()];
+const pattern = new RegExp(`\\b(${colourNames})\\b`, 'gi');
+
+/** The colours that a prompt names, in its order. */
+export function coloursNamed(prompt: string): readonly Colour[] {
+  return [...prompt.slice(0, 4000).matchAll(pattern)].map(([word]) => words[word.toLowerCase()] ?? '');
 }

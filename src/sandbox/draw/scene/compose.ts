@@ -3,9 +3,11 @@ import { drawThing } from '../motif/thing/thing.ts';
 import { drawRain, drawSnowfall } from '../motif/weather.ts';
 import { drawAbstract } from './abstract.ts';
 import { drawBackdrop, drawForeground } from './backdrop.ts';
-import { type Mood, paletteOf, tinted } from './palette.ts';
+import { darker, lighter } from './colour.ts';
+import { coloursNamed } from './colour-words.ts';
+import { type Mood, type Palette, paletteOf, tinted } from './palette.ts';
 import { Pen } from './pen.ts';
-import { drawAdded, drawPlaced, type Placed } from './placed.ts';
+import { drawAdded, drawPlaced, isRecoloured, type Placed } from './placed.ts';
 import type { Random } from './random.ts';
 import type { Scene, Shape } from './shape.ts';
 import { animalPoses, drawAnimal } from './subject.ts';
@@ -25,7 +27,8 @@ export function composeScene(frame: Frame, placed?: Placed): Scene {
   const random = world.random('composition');
   const mood = theme.mood ?? (theme.snow ? 'snow' : random.pick(openMoods));
   const plain = paletteOf(mood, world.random('palette'));
-  const palette = frame.tint === undefined ? plain : tinted(plain, frame.tint);
+  const lit = frame.tint === undefined ? plain : tinted(plain, frame.tint);
+  const palette = theme.colour === undefined ? lit : { ...lit, subject: theme.colour };
   const pen = new Pen();
   const known =
     theme.animal !== undefined ||
@@ -37,8 +40,8 @@ export function composeScene(frame: Frame, placed?: Placed): Scene {
   // The same animal again, with something: it stands where it stood, and the something is new.
   const again = placed !== undefined && own !== undefined && theme.animal === own;
   if (known) drawLandscape(pen, world, theme, palette, random, mood, again ? undefined : placed);
-  else drawAbstract(pen, world, palette, frame.pose);
-  if (again) drawAdded(pen, palette, placed);
+  else drawAbstract(pen, world, inNamedColour(palette, frame.text), frame.pose);
+  if (again && !isRecoloured(placed)) drawAdded(pen, palette, placed);
   else if (placed !== undefined && !known) drawPlaced(pen, world, theme, palette, placed);
   return {
     shapes: pen.shapes.filter((shape) => isSeen(shape, world.box)),
@@ -46,11 +49,18 @@ export function composeScene(frame: Frame, placed?: Placed): Scene {
   };
 }
 
+/** Where nothing of a prompt can be drawn but its colour, all is in that. */
+function inNamedColour(palette: Palette, text: string): Palette {
+  const [colour] = coloursNamed(text);
+  if (colour === undefined) return palette;
+  return tinted(palette, { sky: lighter(colour, 0.3), land: darker(colour, 0.2), accent: colour });
+}
+
 function drawLandscape(
   pen: Pen,
   world: World,
   theme: Theme,
-  palette: ReturnType<typeof paletteOf>,
+  palette: Palette,
   random: Random,
   mood: Mood,
   placed: Placed | undefined,
@@ -110,7 +120,8 @@ function drawLandscape(
 export function composePlaced(frame: Frame, placed: Placed): Scene {
   const world = new World(frame);
   const theme = themeOf(placed.text);
-  const palette = paletteOf(theme.mood ?? 'day', world.random('palette'));
+  const plain = paletteOf(theme.mood ?? 'day', world.random('palette'));
+  const palette = theme.colour === undefined ? plain : { ...plain, subject: theme.colour };
   const pen = new Pen();
   drawPlaced(pen, world, theme, palette, placed);
   const { sky, land, accent } = palette;
@@ -119,13 +130,15 @@ export function composePlaced(frame: Frame, placed: Placed): Scene {
 
 /** The frame's land with another subject; words of the new prompt about land and light count before the frame's. */
 function placedTheme(frame: Frame, placed: Placed): Theme {
-  const { animal: _animal, thing: _thing, ...land } = themeOf(frame.text);
+  const { animal, thing: _thing, colour, ...land } = themeOf(frame.text);
   const { style: _style, ...own } = themeOf(placed.text);
   // The land stays where it was: a new mood is light enough.
   const setting = land.setting ?? own.setting;
   return {
     ...land,
     ...own,
+    // The same animal stays as it is until words say otherwise.
+    ...(colour === undefined || own.colour !== undefined || own.animal !== animal ? {} : { colour }),
     ...(setting === undefined ? {} : { setting }),
     moon: land.moon || own.moon,
     rain: land.rain || own.rain,

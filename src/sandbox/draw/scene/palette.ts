@@ -11,6 +11,8 @@ export interface Palette {
   /** Land from the farthest to the nearest. */
   readonly land: readonly [Colour, Colour, Colour, Colour];
   readonly accent: Colour;
+  /** The subject's, where the prompt gives it one: of a blue fox. */
+  readonly subject?: Colour;
   readonly night: boolean;
 }
 

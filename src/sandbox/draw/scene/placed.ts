@@ -1,6 +1,6 @@
 import { drawDrapery } from '../motif/drapery.ts';
 import { drawThing } from '../motif/thing/thing.ts';
-import { colourNamed } from './colour-words.ts';
+import { coloursNamed } from './colour-words.ts';
 import type { Palette } from './palette.ts';
 import type { Pen } from './pen.ts';
 import { Random } from './random.ts';
@@ -55,8 +55,14 @@ export function drawAdded(pen: Pen, palette: Palette, placed: Placed): void {
   drawCloth(pen, own, placed);
 }
 
+/** Whether a prompt gives its subject a colour and adds nothing to it: then the subject itself is what is new. */
+export const isRecoloured = ({ text }: Placed): boolean =>
+  themeOf(text).colour !== undefined && !/\b(with|wear(s|ing)?)\b/i.test(text);
+
+/** In the colour that the words name, the second where the first is the subject's: a blue fox with a red scarf. */
 function colouredBy({ text }: Placed, palette: Palette): Palette {
-  const colour = colourNamed(text);
+  const colours = coloursNamed(text);
+  const colour = colours[themeOf(text).colour === undefined ? 0 : 1] ?? colours[0];
   return colour === undefined ? palette : { ...palette, accent: colour };
 }
 

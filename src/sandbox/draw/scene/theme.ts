@@ -1,4 +1,6 @@
+import type { Colour } from './colour.ts';
 import type { Mood } from './palette.ts';
+import { subjectColour } from './subject-colour.ts';
 
 /** Animals that a scene can hold. */
 export type Animal =
@@ -45,6 +47,8 @@ export type Style =
 export interface Theme {
   readonly animal?: Animal;
   readonly thing?: Thing;
+  /** Of the animal or the thing. */
+  readonly colour?: Colour;
   readonly setting?: Setting;
   readonly mood?: Mood;
   readonly style?: Style;
@@ -128,20 +132,26 @@ const styles: Words<Style> = [
 ];
 
 function find<T extends string>(words: Words<T>, text: string): T | undefined {
-  return words.find(([, pattern]) => pattern.test(text))?.[0];
+  return findEntry(words, text)?.[0];
 }
+
+const findEntry = <T extends string>(words: Words<T>, text: string): Words<T>[number] | undefined =>
+  words.find(([, pattern]) => pattern.test(text));
 
 /** Reads the words of a prompt that the sandbox can draw. */
 export function themeOf(prompt: string): Theme {
   const text = prompt.slice(0, 4000).toLowerCase();
-  const animal = find(animals, text);
-  const thing = animal === undefined ? find(things, text) : undefined;
+  const [animal, animalWords] = findEntry(animals, text) ?? [];
+  const [thing, thingWords] = (animal === undefined ? findEntry(things, text) : undefined) ?? [];
+  const subject = animalWords ?? thingWords;
+  const colour = subject === undefined ? undefined : subjectColour(text, subject);
   const setting = find(settings, text);
   const mood = find(moods, text);
   const style = find(styles, text);
   return {
     ...(animal === undefined ? {} : { animal }),
     ...(thing === undefined ? {} : { thing }),
+    ...(colour === undefined ? {} : { colour }),
     ...(setting === undefined ? {} : { setting }),
     ...(mood === undefined ? {} : { mood }),
     ...(style === undefined ? {} : { style }),

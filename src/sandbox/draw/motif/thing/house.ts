@@ -9,7 +9,7 @@ import { boxPoints } from './box.ts';
 export function drawCabin(pen: Pen, palette: Palette, random: Random, snow: boolean): void {
   drawFir(pen.at(-190, 10, 1.5), random, darker(palette.land[2], 0.1), snow);
   drawFir(pen.at(176, 16, 1.15), random, darker(palette.land[2], 0.2), snow);
-  const wall = mix('#8a5a3c', palette.sky[1], palette.night ? 0.35 : 0.08);
+  const wall = mix(palette.subject ?? '#8a5a3c', palette.sky[1], palette.night ? 0.35 : 0.08);
   pen.area(boxPoints(-130, -150, 130, 20), {
     colours: [wall, darker(wall, 0.3)],
     start: [-130, 0],
@@ -82,7 +82,7 @@ export function drawCastle(pen: Pen, palette: Palette, random: Random): void {
     ],
     { colours: [palette.land[1], palette.land[2]], start: [0, -66], end: [0, 60] },
   );
-  const stone = mix('#9a90a0', palette.sky[1], 0.35);
+  const stone = mix(palette.subject ?? '#9a90a0', palette.sky[1], 0.35);
   for (const [x, width, top] of [
     [-120, 40, -230],
     [110, 46, -260],

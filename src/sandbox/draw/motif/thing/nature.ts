@@ -10,9 +10,9 @@ export function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
   const petals = [
     palette.accent,
     lighter(palette.accent, 0.4),
-    '#f3c54b',
-    '#f7f0e4',
-    mix(palette.accent, '#8a4fa0', 0.6),
+    ...(palette.subject === undefined
+      ? ['#f3c54b', '#f7f0e4', mix(palette.accent, '#8a4fa0', 0.6)]
+      : [0.1, 0.2, 0.3].map((share) => darker(palette.accent, share))),
   ];
   for (let stem = 0; stem < 17; stem += 1) {
     const lean = -0.95 + (stem / 16) * 1.9 + random.range(-0.06, 0.06);
@@ -52,7 +52,7 @@ export function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
 
 /** One great peak. */
 export function drawMountain(pen: Pen, palette: Palette, random: Random): void {
-  const stone = mix(palette.land[1], palette.sky[1], 0.18);
+  const stone = mix(palette.subject ?? palette.land[1], palette.sky[1], 0.18);
   const tilt = random.range(-60, 60);
   pen.area(
     [

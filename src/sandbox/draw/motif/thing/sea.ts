@@ -40,7 +40,11 @@ export function drawBoat(pen: Pen, palette: Palette, random: Random): void {
       [112, 10],
       [-100, 12],
     ],
-    { colours: [mix(palette.accent, '#5a2f26', 0.5), '#2a1c1e'], start: [0, -50], end: [0, 12] },
+    {
+      colours: [mix(palette.accent, '#5a2f26', palette.subject === undefined ? 0.5 : 0.12), '#2a1c1e'],
+      start: [0, -50],
+      end: [0, 12],
+    },
   );
   pen.area(boxPoints(-150, -50, 150, -40), '#f3e2c4');
   for (const [width, y] of [

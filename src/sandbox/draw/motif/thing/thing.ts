@@ -9,8 +9,9 @@ import { drawCabin, drawCastle } from './house.ts';
 import { drawBouquet, drawMountain } from './nature.ts';
 import { drawBoat, drawLighthouse } from './sea.ts';
 
-/** A thing of about 300 × 400 that stands on the origin. */
-export function drawThing(pen: Pen, thing: Thing, palette: Palette, random: Random, snow: boolean): void {
+/** A thing of about 300 × 400 that stands on the origin, in the subject's own colour where it has one. */
+export function drawThing(pen: Pen, thing: Thing, scene: Palette, random: Random, snow: boolean): void {
+  const palette = scene.subject === undefined ? scene : { ...scene, accent: scene.subject };
   switch (thing) {
     case 'boat':
       return drawBoat(pen, palette, random);
@@ -30,7 +31,11 @@ export function drawThing(pen: Pen, thing: Thing, palette: Palette, random: Rand
       return drawTree(
         pen.at(0, 0, 2.1),
         random,
-        palette.night ? palette.land[1] : mix(palette.land[2], palette.accent, 0.25),
+        palette.subject !== undefined
+          ? mix(palette.subject, palette.land[2], 0.2)
+          : palette.night
+            ? palette.land[1]
+            : mix(palette.land[2], palette.accent, 0.25),
         '#4a3630',
       );
   }
