@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../service/retry-after.ts';
 import { AddressRefused } from './address.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
 import { aborted, SaveError, shownLink } from './failure.ts';
@@ -63,15 +64,15 @@ function refusalIn(failure: unknown): AddressRefused | undefined {
 /** An answer that holds no file. */
 interface Refusal {
   readonly status: number;
-  /** As it came. */
-  readonly retryAfter: string | string[] | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** What its body says, fit to be shown. */
   readonly words: string | undefined;
 }
 
-/** Any status without a file. `now`: Unix ms, which a date to wait for is told from. */
-export function refusedStatus(url: URL, { status, retryAfter, words }: Refusal, now: number): SaveFailure {
-  const wait = retryAfterMs(retryAfter, now);
+/** Any status without a file. `now`: Unix ms, which a date to wait for is told from where the answer has none of its own. */
+export function refusedStatus(url: URL, { status, headers, words }: Refusal, now: number): SaveFailure {
+  const header = (name: string): string | null => [headers[name] ?? []].flat()[0] ?? null;
+  const wait = readRetryAfter(header('retry-after'), header('date'), () => now);
   const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   const link = shownLink(url);
   if (isRefusal(status)) {
@@ -94,11 +95,3 @@ const isRefusal = (status: number): boolean => [400, 401, 403, 404, 410].include
 
 /** 204 and 206 answer a question that was not asked: some caches do it while they fill. */
 const isPassing = (status: number): boolean => status >= 500 || [204, 206, 408, 425].includes(status);
-
-/** RFC 9110, 10.2.3: seconds or a date. */
-function retryAfterMs(value: string | string[] | undefined, now: number): number | undefined {
-  if (typeof value !== 'string') return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}

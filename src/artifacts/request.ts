@@ -49,7 +49,7 @@ export async function openLink(
     const words = await wordsOf(response, route.mask);
     const location = headers.location;
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {
-      return fail(refusedStatus(url, { status, retryAfter: headers['retry-after'], words }, now));
+      return fail(refusedStatus(url, { status, headers, words }, now));
     }
     url = parseLink(location, route, url);
   }

@@ -12,6 +12,9 @@ export const refusalsInARow = 20;
  */
 const troubleInARow = 5;
 
+/** A longer wait than this is not believed, whoever asks for it: it would end a run that has all else to do. */
+const longestPauseMs = 3_600_000;
+
 /** What an answer says about the route it came by. */
 export type RouteSignal =
   /** The service took the request, whatever it answered about the job. */
@@ -137,8 +140,9 @@ export class RouteTraffic {
   }
 
   #pause(now: number, retryAfterMs: number | undefined, times: number): void {
+    const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
     // A Retry-After of 0 is no invitation to ask again at once.
-    const rest = Math.max(this.#retry.baseMs, retryAfterMs ?? backoffMs(times, this.#retry, this.#random));
+    const rest = Math.max(this.#retry.baseMs, asked ?? backoffMs(times, this.#retry, this.#random));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
   }
 

@@ -107,11 +107,27 @@ describe('statuses', () => {
       clock,
     });
     expect(errorOf(seconds).retryAfterMs).toBe(7000);
-    const date = new Date(clock.now() + 90_000).toUTCString();
-    const later = await save((response) => response.writeHead(503, { 'retry-after': date }).end(), { clock });
+    const [sent, until] = [0, 90_000].map((ms) => new Date(clock.now() + ms).toUTCString());
+    const later = await save(
+      (response) => response.writeHead(503, { 'retry-after': until, date: sent }).end(),
+      { clock },
+    );
     expect(errorOf(later).retryAfterMs).toBe(90_000);
+    const undated = await save(
+      (response) => {
+        response.sendDate = false;
+        response.writeHead(503, { 'retry-after': until }).end();
+      },
+      { clock },
+    );
+    expect(errorOf(undated).retryAfterMs).toBe(90_000);
     const odd = await save((response) => response.writeHead(429, { 'retry-after': 'soon' }).end(), { clock });
     expect(errorOf(odd).retryAfterMs).toBeUndefined();
+  });
+
+  it.each(['999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])('believes no more than an hour of %s', async (wait) => {
+    const answer = await save((response) => response.writeHead(503, { 'retry-after': wait }).end());
+    expect(errorOf(answer).retryAfterMs).toBe(3_600_000);
   });
 
   it('does not wait for the end of an endless refusal', async () => {

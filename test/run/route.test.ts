@@ -22,6 +22,12 @@ describe('RouteTraffic', () => {
     expect(traffic.nextAt()).toBe(22_100);
   });
 
+  it('pauses for an hour at the most, whatever it is told', () => {
+    const traffic = route();
+    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 999_999_999_000 }, 100);
+    expect(traffic.pausedUntil).toBe(3_600_100);
+  });
+
   it('rests a little also when Retry-After is 0', () => {
     const traffic = route();
     traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 0 }, 100);
