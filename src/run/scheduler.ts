@@ -260,9 +260,10 @@ export class Scheduler {
   }
 
   #context(): JobContext {
-    const { settings, random, price } = this.#options;
+    const { settings, random, price, startedAt } = this.#options;
     return {
       now: this.#now,
+      startedAt,
       random,
       retry: settings.retry,
       taskMs: settings.timeouts.taskMs,

@@ -334,6 +334,17 @@ describe('a task that is watched', () => {
     expect(soon.error?.message).toContain('3 s after');
   });
 
+  it('that an earlier run left is watched for as long as any other, from when this run began', () => {
+    const startedAt = epoch + 7 * 86_400_000;
+    const looked = (now: number) => polled(task({}), running(), { startedAt, now }).job.record;
+    expect(looked(startedAt + 1_199_999).status).toBe('running');
+    expect(looked(startedAt + 1_200_000)).toMatchObject({
+      status: 'failed',
+      taskId: 'T9',
+      error: { code: 'task.timeout', message: expect.stringContaining('10100 min after its submission') },
+    });
+  });
+
   it('that ended after its deadline is a success all the same', () => {
     const late = polled(
       task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons }),

@@ -416,6 +416,19 @@ describe('what ends a run early', () => {
   });
 });
 
+it('a task that was running when a run died is watched on, however late the next one comes', async () => {
+  const slow = 15 * 60_000;
+  for (const away of [60_000, 21 * 60_000, 7 * 86_400_000]) {
+    const { run, service, statuses } = await world(grid(1), {
+      // Gateways stop working on it while nobody asks, or are slow themselves.
+      duration: () => away + slow,
+    });
+    const { endedAt } = run({ dieAfterTurns: 4 });
+    const { end } = run({ startAt: endedAt + away });
+    expect([end, statuses(), service.submits.length]).toEqual([{ kind: 'complete' }, { done: 1 }, 1]);
+  }
+});
+
 describe('dying at any turn', () => {
   const text = grid(6, 'U1,U2 → Vary (Strong)');
 
