@@ -15,6 +15,7 @@ import {
 } from './job.ts';
 import { fileError, jobError } from './trouble.ts';
 import { sumUsage, usageOf } from './usage.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
 /**
  * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
@@ -113,6 +114,7 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
+      return putOff(job, failure, context);
     case 'unsent':
     case 'stop':
       // It was not taken on: the job is as if it had not been asked, and the route's pause or the run's end holds it.
@@ -165,10 +167,24 @@ function again(job: Job, error: JobError, atLeastMs: number | undefined, context
 }
 
 /** As if its turn had not come: no attempt. */
-export function askUnsent(job: Job, { now }: JobContext): JobStep {
-  const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
-  return askAgain({ ...job, record }, undefined, 0, now);
+export const askUnsent = (job: Job, { now }: JobContext): JobStep =>
+  askAgain(takenBack(job), undefined, 0, now);
+
+/** As a submission that is put off: behind others, and for good where they are answered and it never is. */
+function putOff(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const idle = inVain(takenBack(job), 'text', context);
+  if (isHopeless(idle, 'text', context))
+    return settle(idle, 'failed', hopeless(jobError(failure), idle, 'text', now), now);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(timesInVain(idle, 'text'), retry, random));
+  return askAgain(idle, undefined, ms, now);
 }
+
+/** As it was before its turn came. */
+const takenBack = (job: Job): Job => ({
+  ...job,
+  record: become(job.record, job.record.status, { attempts: job.record.attempts - 1 }),
+});
 
 function askAgain(job: Job, error: JobError | undefined, inMs: number, now: number): JobStep {
   const record = become(job.record, 'pending', { error, submittedAt: undefined });

@@ -1,18 +1,23 @@
 import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import { Alarms } from './alarms.ts';
-import { holdsRoom, type Job } from './job.ts';
+import { holdsRoom, type Job, restsOutside } from './job.ts';
 import { Line } from './line.ts';
 import type { RunSettings } from './ports.ts';
 import { Pressure } from './pressure.ts';
 import { slowRequests, Traffic } from './traffic.ts';
+import { timesInVain } from './vain.ts';
 
 /** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
 export class Desk {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
   /** Who waits for room for a task. */
-  readonly rooms = new Line(this.#jobs);
+  readonly #rooms = new Line(this.#jobs);
+  /** Who waits for it again, after the service has put it off. */
+  readonly #again = new Line(this.#jobs, true);
+  /** Which of the two had room last. */
+  #lastRoom = this.#again;
   readonly alarms = new Alarms(this.#jobs);
   readonly traffic: Traffic;
   readonly pressure: Pressure;
@@ -20,6 +25,9 @@ export class Desk {
   #held = 0;
   #saving = 0;
   #texts = 0;
+  /** Of those that have room, all but what was put off before. */
+  #beginning = 0;
+  #outside = 0;
 
   /** @param tokens about how many tokens a text call will take */
   constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
@@ -74,15 +82,35 @@ export class Desk {
   /** True while there is room for the first task, or the first text call, of one more cell. */
   get hasRoomForCell(): boolean {
     return (
-      this.#rooming + this.rooms.size < this.#limits.tasks &&
+      this.#beginning + this.#rooms.size < this.#limits.tasks &&
       this.#hasRoomForImages &&
+      this.#outside < this.#mostBeside &&
       this.#texts < slowRequests(this.#limits.requests)
     );
   }
 
   /** When images come in more slowly than tasks end, no new task is begun beyond this. */
   get #hasRoomForImages(): boolean {
-    return this.#saving < 2 * (this.#limits.tasks + this.#limits.requests);
+    return this.#saving < this.#mostBeside;
+  }
+
+  /** How many jobs may be worked on at most that take up no room for a task: those being brought in, and those that were put off. */
+  get #mostBeside(): number {
+    return 2 * (this.#limits.tasks + this.#limits.requests);
+  }
+
+  /**
+   * Takes the next job out of the lines for room. What was put off and what was not take turns: a few rows that the service
+   * always puts off keep nobody waiting, and nobody keeps them from being seen to be such.
+   */
+  takeForRoom(): Job | undefined {
+    const lines = this.#lastRoom === this.#again ? [this.#rooms, this.#again] : [this.#again, this.#rooms];
+    const line = lines.find((one) => one.front() !== undefined);
+    const job = line?.front();
+    if (line === undefined || job === undefined) return undefined;
+    this.#lastRoom = line;
+    line.leave();
+    return job;
   }
 
   /** Replaces a job's state, or takes it up. */
@@ -97,7 +125,7 @@ export class Desk {
     const { want } = job;
     switch (want.kind) {
       case 'room':
-        return this.rooms.join(job);
+        return (isPutOff(job) ? this.#again : this.#rooms).join(job);
       case 'submit':
       case 'modal':
         return this.traffic.lanes.submit.line.join(job);
@@ -127,8 +155,16 @@ export class Desk {
     if (holdsRoom(job)) this.#rooming += by;
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
     if (job.record.status === 'saving') this.#saving += by;
-    if (isTextRequest(job.record.request)) this.#texts += by;
+    if (holdsRoom(job) && !isPutOff(job)) this.#beginning += by;
+    if (isPutOff(job) || restsOutside(job)) this.#outside += by;
+    else if (isTextRequest(job.record.request)) this.#texts += by;
   }
 }
+
+/** The service has put it off before, and it is not taken yet: what is not begun lets others pass. */
+const isPutOff = (job: Job): boolean =>
+  (timesInVain(job, 'submit') > 0 || timesInVain(job, 'text') > 0) &&
+  (job.record.status === 'pending' || job.record.status === 'submitting') &&
+  job.record.modal === undefined;
 
 const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';

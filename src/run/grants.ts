@@ -23,12 +23,8 @@ export class Grants {
    * @param mayBegin true while new tasks may be begun
    */
   next(now: number, mayBegin: boolean): Grant | undefined {
-    const { rooms } = this.#desk;
-    const first = mayBegin && this.#desk.hasRoom ? rooms.front() : undefined;
-    if (first !== undefined) {
-      rooms.leave();
-      return { job: first };
-    }
+    const first = mayBegin && this.#desk.hasRoom ? this.#desk.takeForRoom() : undefined;
+    if (first !== undefined) return { job: first };
     for (const name of routeOrder) {
       const grant = this.#onRoute(name, now);
       if (grant !== undefined) return grant;

@@ -54,9 +54,19 @@ export function heardOf(input: OneAnswer): Heard {
   }
 }
 
+/** True for an answer that only says: later. */
+export const putsOff = ({ reading }: Pick<Heard, 'reading'>): boolean =>
+  'signal' in reading && reading.signal.kind === 'throttled';
+
+/** What a route takes note of. */
+export interface OnRoute extends Pick<Heard, 'route' | 'reading'> {
+  /** It is about one job, which the route had not kept waiting before. */
+  readonly isFirst: boolean;
+}
+
 /** Lets the route of an answer take note of it. @returns why the run must end at once, if it must */
 export function noteOnRoute(
-  { route: name, reading }: Pick<Heard, 'route' | 'reading'>,
+  { route: name, reading, isFirst }: OnRoute,
   traffic: Traffic,
   now: number,
   emit: (event: RunEvent) => void,
@@ -66,6 +76,7 @@ export function noteOnRoute(
   const { signal } = reading;
   const { route } = traffic.lanes[name];
   const { pausedUntil, perMinute } = route;
+  route.count(signal, isFirst);
   const stop = route.note(signal, now);
   if (route.pausedUntil > pausedUntil && 'reason' in signal)
     emit({ type: 'route:pause', route: name, untilMs: route.pausedUntil, reason: signal.reason });

@@ -13,6 +13,8 @@ import type {
 } from '../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
+import type { Route } from './event.ts';
+import type { Tally, Vain } from './vain.ts';
 
 /**
  * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether a
@@ -61,6 +63,8 @@ export interface Job {
   readonly misses: number;
   /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not looked at yet. */
   readonly lookUntil?: number;
+  /** By route, how it was put off in a row, or not told what it asked for. */
+  readonly vain?: Readonly<Partial<Record<Route, Vain>>>;
   /** A task that outlived its deadline gets one more look in every later run, and no more. */
   readonly lastLook?: true;
 }
@@ -152,6 +156,7 @@ export interface JobContext {
   readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
   /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
+  readonly tally: (route: Route) => Tally;
   /** Milliseconds until the next look at its task. */
   readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
 }
@@ -176,10 +181,14 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
   };
 }
 
+/** True while it rests before it wants room again: nothing of it is on the service. */
+export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
+
 /** True while it takes up room for a task on the service: from the moment it was given room until its task is over. */
 export function holdsRoom(job: Job): boolean {
   return (
     job.want.kind !== 'room' &&
+    !restsOutside(job) &&
     !isTextRequest(job.record.request) &&
     (job.record.status === 'pending' ||
       job.record.status === 'submitting' ||

@@ -1,5 +1,7 @@
+import { isTextRequest } from '../plan/job-request.ts';
 import { Heap } from './heap.ts';
 import type { Job, Want } from './job.ts';
+import { timesInVain } from './vain.ts';
 
 interface Place {
   readonly key: string;
@@ -12,7 +14,8 @@ interface Place {
 /**
  * Jobs that stand in line for the same thing. Deeper jobs go before shallower ones, then earlier cells before later
  * ones, then first come, first served: results arrive early and buttons do not age (DESIGN.md section 4). What has
- * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job. An open modal
+ * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job, and what was put
+ * off behind what was not as often, so that one job that is always put off keeps nobody waiting. An open modal
  * goes before all: its task takes room on the service and does nothing (service.md 3, rule 3).
  */
 export class Line {
@@ -35,9 +38,11 @@ export class Line {
   join(job: Job): void {
     this.#turn += 1;
     const { key, tries, origin } = job.record;
+    const putOff = timesInVain(job, isTextRequest(job.record.request) ? 'text' : 'submit');
+    const before = job.want.kind === 'modal' ? Math.min(1, putOff) - 1 : tries + putOff;
     const rank = this.#fair
       ? ([0, 0, 0, this.#turn] as const)
-      : ([job.want.kind === 'modal' ? -1 : tries, -job.depth, origin.cell, this.#turn] as const);
+      : ([before, -job.depth, origin.cell, this.#turn] as const);
     this.#heap.push({ key, want: job.want, rank });
   }
 

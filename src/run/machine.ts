@@ -14,6 +14,7 @@ import {
   submitUnread,
   submitUnsent,
 } from './submit.ts';
+import { servedBy } from './vain.ts';
 import { taskSeen } from './watch.ts';
 
 /**
@@ -21,7 +22,27 @@ import { taskSeen } from './watch.ts';
  * step. DESIGN.md sections 2 and 4.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
-  return redoJudged(stepOf(job, event, context), context);
+  return redoJudged(stepOf(relieved(job, event), event, context), context);
+}
+
+/** An answer that takes the job further, or ends it, ends what it waited for in vain. */
+function relieved(job: Job, event: JobEvent): Job {
+  switch (event.type) {
+    case 'submitted':
+      return event.answer.ok && event.answer.value.kind !== 'queue-full' ? servedBy(job, 'submit') : job;
+    case 'fetched':
+      return event.answer.ok ? servedBy(job, 'poll') : job;
+    case 'saved':
+      return event.answer.ok ? servedBy(job, 'download') : job;
+    case 'asked':
+      return event.answer.kind === 'answered' ? servedBy(job, 'text') : job;
+    case 'granted':
+    case 'elapsed':
+    case 'unread':
+    case 'unsent':
+    case 'masked':
+      return job;
+  }
 }
 
 function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
@@ -63,7 +84,8 @@ function granted(job: Job, context: JobContext): JobStep {
   const { want } = job;
   switch (want.kind) {
     case 'room':
-      return { job: { ...job, want: firstWant(job) } };
+      // Of a click that was put off, the button was read; where that is long ago, its turn to submit says so.
+      return { job: { ...job, want: job.fresh === undefined ? firstWant(job) : { kind: 'submit' } } };
     case 'submit':
       return submitNow(job, context);
     case 'modal':

@@ -2,20 +2,20 @@ import type { Answer, Task } from '../service/answer.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle } from './job.ts';
 import { interruptedModal, modalOf, movedOn } from './modal.ts';
 import { modalLag } from './modal-lag.ts';
-import { isLook, jobError, lookAgain } from './trouble.ts';
+import { lookAgain, whyNoLook } from './trouble.ts';
+import { inVain } from './vain.ts';
 import { taskSeen } from './watch.ts';
 
 /** The task was looked at to see whether the modal arrived that was sent to it. */
 export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
   const { record } = job;
   const { taskId } = modalOf(record);
-  const lastMiss = job.misses + 1 >= context.retry.attempts;
   if (!answer.ok) {
     const { error } = answer;
-    const plainNo = error.class === 'permanent' || error.code === 'service.task-unknown';
-    return plainNo && isLook(error) && lastMiss
-      ? settle(job, 'in-doubt', record.error ?? jobError(error), context.now)
-      : lookAgain(job, error, { kind: 'fetch', taskId, why: 'modal' }, context);
+    const why = whyNoLook(job, error, context);
+    return why === undefined
+      ? lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context)
+      : settle(job, 'in-doubt', record.error ?? why, context.now);
   }
   const task = answer.value;
   // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).

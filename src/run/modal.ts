@@ -5,7 +5,17 @@ import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts'
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { modalLag } from './modal-lag.ts';
-import { bannedPrompt, doubt, fileError, isOurs, isUnmade, jobError, refusalCode } from './trouble.ts';
+import {
+  bannedPrompt,
+  doubt,
+  fileError,
+  isOurs,
+  isUnmade,
+  jobError,
+  queueFull,
+  refusalCode,
+} from './trouble.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
 /**
  * A button that opens a modal: its task waits, and does nothing, until the modal is answered (service.md 3, rules 3 and 4). A modal
@@ -119,7 +129,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       );
     }
     case 'queue-full':
-      return modalUnsent(job, context);
+      return putOff(job, queueFull(answer), 0, context);
     case 'refused': {
       const { message, requestId } = answer;
       const code = refusalCode(answer.code);
@@ -150,6 +160,7 @@ export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
+      return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
     case 'unsent':
     case 'stop':
       return modalUnsent(job, context);
@@ -178,6 +189,21 @@ export function modalUnread(job: Job, failure: SaveFailure, context: JobContext)
 /** Not taken on, and as if it had not been sent: back in line, where the route's pause holds it. */
 export function modalUnsent(job: Job, { now }: JobContext): JobStep {
   return rest({ ...job, record: takenBack(job.record) }, 0, { kind: 'modal' }, now);
+}
+
+/** As a submission that is put off, but it keeps its room: its task waits on the service. */
+function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const idle = inVain({ ...job, record: takenBack(job.record) }, 'submit', context);
+  if (isHopeless(idle, 'submit', context)) {
+    const why = hopeless(error, idle, 'submit', now);
+    // One before it may have arrived.
+    return modalOf(idle.record).sent > 0
+      ? look(idle, why, idle.record.tries, context)
+      : settle(idle, 'failed', why, now);
+  }
+  const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
+  return rest(idle, ms, { kind: 'modal' }, now);
 }
 
 function takenBack(record: JobRecord): JobRecord {

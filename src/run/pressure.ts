@@ -3,7 +3,7 @@ import type { SubmitAnswer } from '../service/answer.ts';
 /**
  * How many tasks the service takes at a time, learnt from what it says of its queue (protocol.md 2 and 6.2): a full one shows
  * that no more than it has now fit, so that the next submission waits until one of them is over; for as many tasks as
- * begin at once, one more is tried. Between `limits.tasks` and one.
+ * begin at once, one more is tried. What begins at once beside more tasks than that shows that they fit. Between `limits.tasks` and one.
  */
 export class Pressure {
   readonly #most: number;
@@ -32,6 +32,11 @@ export class Pressure {
     // One that waits behind others is taken, and says that there is no room for more.
     const beginsAtOnce = answer.kind !== 'refused' && answer.code !== inQueue && (answer.waiting ?? 0) === 0;
     if (!beginsAtOnce || this.#window >= this.#most) return;
+    if (held >= this.#window) {
+      this.#window = Math.min(this.#most, held + 1);
+      this.#taken = 0;
+      return;
+    }
     this.#taken += 1;
     if (this.#taken < this.#window) return;
     this.#window += 1;

@@ -2,6 +2,7 @@ import type { Rate, RetrySettings } from '../pipeline/pipeline.ts';
 import { backoffMs } from './backoff.ts';
 import type { Route } from './event.ts';
 import { RateLimiter } from './rate.ts';
+import type { Tally } from './vain.ts';
 
 /** Same refusal so many times in a row on one route: every further request would be the same mistake. */
 export const refusalsInARow = 20;
@@ -46,6 +47,7 @@ export class RouteTraffic {
   /** Since when it has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
+  #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
   #lastWords: string | undefined;
   #sameWords = 0;
 
@@ -73,9 +75,25 @@ export class RouteTraffic {
     return this.#rate.perMinute;
   }
 
+  get tally(): Tally {
+    return this.#tally;
+  }
+
   /** True while it is to be found out whether the route serves again. */
   get isProbing(): boolean {
     return this.#refusals >= troubleInARow;
+  }
+
+  /** Counts an answer. @param isFirst it had not kept its job waiting before */
+  count({ kind }: RouteSignal, isFirst: boolean): void {
+    const { served, firsts, firstsServed } = this.#tally;
+    const serves = Number(kind === 'served');
+    const first = Number(isFirst);
+    this.#tally = {
+      served: served + serves,
+      firsts: firsts + first,
+      firstsServed: firstsServed + serves * first,
+    };
   }
 
   /** Takes note of an answer. @returns why the run must stop, if it must */

@@ -14,6 +14,7 @@ import {
 } from './job.ts';
 import { textsOf } from './kept-texts.ts';
 import { missed } from './trouble.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
 /**
  * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What
@@ -109,9 +110,10 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
     case 'permanent':
       return settle(job, 'failed', error, context.now);
     case 'stop':
-    case 'throttle':
-      // Neither is the job's fault: it stays in `saving`, and the route's pause or the run's end holds it.
+      // Not the job's fault: it stays in `saving`, and the run's end holds it.
       return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
+    case 'throttle':
+      return putOff(job, error, failure.retryAfterMs ?? 0, context);
     case 'fresh-link':
       return failedSave(job, error, wantFresh(job), failure.retryAfterMs ?? 0, context);
     case 'retry': {
@@ -121,6 +123,16 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
       return failedSave(job, error, again, failure.retryAfterMs ?? 0, context);
     }
   }
+}
+
+/** The server of the link wants it later. Where it gives others theirs all the while, that is about this one. */
+function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const waiting = inVain(job, 'download', context);
+  if (isHopeless(waiting, 'download', context))
+    return settle(waiting, 'failed', hopeless(error, waiting, 'download', now), now);
+  const ms = Math.max(atLeastMs, backoffMs(timesInVain(waiting, 'download'), retry, random));
+  return rest(waiting, ms, wantFile(waiting), now);
 }
 
 function failedSave(job: Job, error: JobError, then: Want, atLeastMs: number, context: JobContext): JobStep {

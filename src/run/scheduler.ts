@@ -5,9 +5,9 @@ import type { RecordLookup } from '../plan/slot.ts';
 import { unheard } from './ask.ts';
 import { Desk } from './desk.ts';
 import { Ending, failedFast, lasted, mayBeLeft } from './ending.ts';
-import type { RunEnd } from './event.ts';
+import type { Route, RunEnd } from './event.ts';
 import { Grants, isPoll } from './grants.ts';
-import { heardOf, noteOnRoute, type OneAnswer } from './heard.ts';
+import { heardOf, noteOnRoute, type OneAnswer, type OnRoute, putsOff } from './heard.ts';
 import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
 import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
 import { Lessons } from './lessons.ts';
@@ -18,6 +18,7 @@ import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.
 import { Together, type TogetherHost } from './together.ts';
 import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 import { tokensTaken, usageOf } from './usage.ts';
+import { isKnown, type Tally, timesInVain } from './vain.ts';
 import { Stillness } from './waiting.ts';
 
 export interface SchedulerOptions extends IntakeOptions {
@@ -220,7 +221,7 @@ export class Scheduler {
       this.#lessons.noteAnswer(record, usage);
   }
 
-  #noteOnRoute(heard: Parameters<typeof noteOnRoute>[0]): void {
+  #noteOnRoute(heard: OnRoute): void {
     const end = noteOnRoute(heard, this.#desk.traffic, this.#now, (event) => this.#outbox.emit(event));
     if (end !== undefined) this.#halt(end);
   }
@@ -229,10 +230,13 @@ export class Scheduler {
     const heard = heardOf(input);
     const { traffic } = this.#desk;
     traffic.answered(heard.route);
-    this.#noteOnRoute(heard);
-    if (input.type === 'submitted' && input.answer.ok)
-      this.#desk.pressure.note(input.answer.value, this.#desk.held);
     const job = this.#desk.get(input.key);
+    // What is about one job alone slows down nobody else.
+    if (!putsOff(heard) || !isKnown(job, heard.route, this.#tally(heard.route))) {
+      this.#noteOnRoute({ ...heard, isFirst: job !== undefined && timesInVain(job, heard.route) === 0 });
+      if (input.type === 'submitted' && input.answer.ok)
+        this.#desk.pressure.note(input.answer.value, this.#desk.held);
+    }
     // Given up while its answer was under way; nothing durable depends on a fetch or a download.
     if (job !== undefined) this.#advance(job, heard.event);
   }
@@ -259,6 +263,8 @@ export class Scheduler {
     }
   }
 
+  readonly #tally = (route: Route): Tally => this.#desk.traffic.lanes[route].route.tally;
+
   #context(): JobContext {
     const { settings, random, price, startedAt } = this.#options;
     return {
@@ -272,6 +278,7 @@ export class Scheduler {
       price,
       answerPrice: this.#lessons.tariff.answerPrice,
       promptAbove: (record) => promptAbove(record, this.#lookup),
+      tally: this.#tally,
       pollInMs: (record, elapsedMs) => this.#together.dueInMs(this.#lessons.pollInMs(record, elapsedMs)),
     };
   }

@@ -1,5 +1,5 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
-import type { JobRecord } from '../plan/job.ts';
+import type { JobError, JobRecord } from '../plan/job.ts';
 import { findButton, offered, whyNoTask } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
@@ -7,7 +7,8 @@ import { buttonError } from './button-error.ts';
 import { doubtClosed, doubted, mayHaveMade } from './doubtful.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
-import { doubt, fileError, isOurs, isUnmade, jobError, missed, refusalCode } from './trouble.ts';
+import { doubt, fileError, isOurs, isUnmade, jobError, missed, queueFull, refusalCode } from './trouble.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
 /** How old a reading of the parent's buttons may be when the click's turn comes (service.md 7.4, outdated customId). */
 const freshMs = 60_000;
@@ -139,7 +140,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
     case 'modal':
       return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
     case 'queue-full':
-      return submitUnsent(job, context);
+      return putOff(job, queueFull(answer), 0, context);
     case 'refused': {
       const { message, requestId } = answer;
       const code = refusalCode(answer.code);
@@ -190,6 +191,7 @@ function unanswered(job: Job, failure: ServiceFailure, context: JobContext): Job
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
+      return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
     case 'unsent':
       return submitUnsent(job, context);
     case 'stop':
@@ -211,6 +213,22 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 /** Not accepted and not an attempt: back in line, where the route's pause holds it. */
 export function submitUnsent(job: Job, context: JobContext): JobStep {
   return { job: { ...takenBack(job), want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
+}
+
+/**
+ * Not accepted and not an attempt: it gives its room to others, and comes back behind them. What is put off again and again
+ * while they are taken ends, and nothing was made of it by this one.
+ */
+function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const idle = inVain(takenBack(job), 'submit', context);
+  if (isHopeless(idle, 'submit', context)) {
+    // One before it may have made a task.
+    const isDoubtful = idle.record.doubtful?.since !== undefined;
+    return settle(idle, isDoubtful ? 'in-doubt' : 'failed', hopeless(error, idle, 'submit', now), now);
+  }
+  const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
+  return rest(idle, ms, { kind: 'room' }, now);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Desk } from './desk.ts';
 import type { Grants } from './grants.ts';
-import type { Heard } from './heard.ts';
+import type { OnRoute } from './heard.ts';
 import type { Job, JobContext, JobEvent, Look } from './job.ts';
 import { hasNoListing, looksHeard, mostListed } from './listing.ts';
 import { step } from './machine.ts';
@@ -14,7 +14,7 @@ export interface TogetherHost {
   readonly context: () => JobContext;
   readonly put: (before: Job, job: Job) => void;
   readonly advance: (job: Job, event: JobEvent) => void;
-  readonly noteOnRoute: (heard: Pick<Heard, 'route' | 'reading'>) => void;
+  readonly noteOnRoute: (heard: OnRoute) => void;
 }
 
 /** Looks at the tasks of several jobs in one request, until the gateway turns out not to offer that (`poll.list`). */
@@ -71,7 +71,7 @@ export class Together {
     this.#desk.traffic.answered('poll');
     const none = hasNoListing(answer);
     if (none) this.#isOn = false;
-    else this.#host.noteOnRoute({ route: 'poll', reading: readList(answer) });
+    else this.#host.noteOnRoute({ route: 'poll', reading: readList(answer), isFirst: false });
     for (const [key, event] of looksHeard(looks, answer)) {
       const job = this.#desk.get(key);
       if (job?.record.taskId === undefined) continue;

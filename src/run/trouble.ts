@@ -1,8 +1,9 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { JobError } from '../plan/job.ts';
-import type { ServiceFailure } from '../service/answer.ts';
+import type { ServiceFailure, SubmitAnswer } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
 /** The code of an answer that refuses a prompt for what it is. protocol.md 2 */
 export const bannedPrompt = 24;
@@ -11,15 +12,31 @@ export const bannedPrompt = 24;
 export const refusalCode = (code: number): string =>
   code === bannedPrompt ? 'task.moderated' : 'submit.refused';
 
+/** What a submission says that the queue of the service had no room for. */
+export const queueFull = ({ code, message }: Extract<SubmitAnswer, { kind: 'queue-full' }>): JobError => ({
+  code: 'submit.refused',
+  message: `The service put the submission off (code ${code}): ${message}`,
+});
+
 /**
- * A look at a finished task that gave no answer. A plain no ends the job after the tries; anything else is trouble
- * of the route, whose patience bounds it.
+ * A look at a finished task that gave no answer. A plain no ends the job after the tries; anything else may be trouble
+ * of the route, whose patience bounds it, and ends the job where others are looked at all the while.
  */
 export function missed(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
+  const error = whyNoLook(job, failure, context);
+  return error === undefined
+    ? lookAgain(inVain(job, 'poll', context), failure, next, context)
+    : settle(job, 'failed', error, context.now);
+}
+
+/** Why no further look at its task is made after this one, if none is. */
+export function whyNoLook(job: Job, failure: ServiceFailure, context: JobContext): JobError | undefined {
   const plainNo = failure.class === 'permanent' || failure.code === 'service.task-unknown';
-  if (plainNo && job.misses + 1 >= context.retry.attempts)
-    return settle(job, 'failed', jobError(failure), context.now);
-  return lookAgain(job, failure, next, context);
+  if (plainNo && job.misses + 1 >= context.retry.attempts) return jobError(failure);
+  const missing = inVain(job, 'poll', context);
+  return isHopeless(missing, 'poll', context)
+    ? hopeless(jobError(failure), missing, 'poll', context.now)
+    : undefined;
 }
 
 /** Rests before the next look, ever longer. */
@@ -27,7 +44,7 @@ export function lookAgain(job: Job, failure: ServiceFailure, next: Want, context
   const misses = job.misses + Number(isLook(failure));
   const ms = Math.max(
     failure.retryAfterMs ?? 0,
-    backoffMs(Math.max(1, misses), context.retry, context.random),
+    backoffMs(Math.max(1, misses, timesInVain(job, 'poll')), context.retry, context.random),
   );
   return rest({ ...job, misses }, ms, next, context.now);
 }

@@ -38,7 +38,7 @@ export class Stillness {
   }
 }
 
-/** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else other answers. */
+/** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else what was put off, else other answers. */
 function whatIsWaitedFor(
   desk: Desk,
   sinceMs: number,
@@ -75,6 +75,14 @@ function whatIsWaitedFor(
     const oldest = Math.min(...asked.map(({ record }) => record.submittedAt ?? now));
     const minutes = Math.round((now - oldest) / 60_000);
     return event(`${asked.length} text calls are not answered; the oldest left ${minutes} min ago`, asked);
+  }
+  for (const name of routeOrder) {
+    const putOff = jobs.filter(({ want, vain }) => want.kind === 'wait' && vain?.[name] !== undefined);
+    if (putOff.length > 0)
+      return event(
+        `${putOff.length} jobs were put off by the service, and wait for another ${name} request`,
+        putOff,
+      );
   }
   return event(`${desk.traffic.underWay} requests are under way`);
 }

@@ -79,6 +79,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     price: () => undefined,
     answerPrice: () => undefined,
     promptAbove: () => undefined,
+    tally: () => ({ served: 0, firsts: 0, firstsServed: 0 }),
     pollInMs: () => 5000,
     ...changes,
   };

@@ -140,7 +140,9 @@ describe('the answer to a submission', () => {
   it('queue full is later, not an attempt', () => {
     const { job: next } = submitted({ kind: 'queue-full', code: 23, message: 'full' });
     expect(next.record).toMatchObject({ status: 'pending', attempts: 0, tries: 0 });
-    expect(holdsRoom(next)).toBe(true);
+    // Nothing of it is on the service, and others may have better luck.
+    expect(holdsRoom(next)).toBe(false);
+    expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
   });
 
   it.each([

@@ -30,6 +30,14 @@ describe('the pressure of a full queue', () => {
     expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4]);
   });
 
+  it('takes what begins beside more tasks than it allowed for as proof that they fit', () => {
+    const pressure = new Pressure(12);
+    // One row of a burst was refused before the others were taken.
+    pressure.note(full, 0);
+    for (let held = 0; held < 5; held++) pressure.note(taken(), held);
+    expect(pressure.window).toBe(5);
+  });
+
   it('tries no more while tasks wait on the service, whether that comes as 22 or as 1', () => {
     const pressure = new Pressure(4);
     pressure.note(full, 1);
