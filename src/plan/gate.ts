@@ -1,5 +1,5 @@
 import { formatAddress } from '../pipeline/selector-address.ts';
-import type { JobError } from './job.ts';
+import { type JobError, lacksOnlyFiles } from './job.ts';
 import type { Slot } from './slot.ts';
 
 /** What a slot means for all that follows from it. */
@@ -9,7 +9,12 @@ export type Gate =
   /** Not settled yet, or in doubt: what follows waits. */
   | { readonly kind: 'open' }
   /** What follows is skipped, or blocked, for this reason. */
-  | { readonly kind: 'skipped' | 'blocked'; readonly cause: string };
+  | {
+      readonly kind: 'skipped' | 'blocked';
+      readonly cause: string;
+      /** Only files are missing: what presses its buttons does not need them. */
+      readonly made?: true;
+    };
 
 export const doneGate: Gate = { kind: 'done' };
 export const openGate: Gate = { kind: 'open' };
@@ -30,7 +35,11 @@ export function gateOf(slot: Slot, cause: string | undefined): Gate {
     case 'blocked':
       return { kind: slot.status, cause: cause ?? ownCause(slot) };
     case 'failed':
-      return { kind: 'blocked', cause: ownCause(slot) };
+      return {
+        kind: 'blocked',
+        cause: ownCause(slot),
+        ...(slot.record !== undefined && lacksOnlyFiles(slot.record) && { made: true as const }),
+      };
     case 'saving':
       // A file that is still to be fetched does not take the result away.
       return slot.unsaved === true ? doneGate : openGate;

@@ -10,7 +10,7 @@ import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
 import { readSteps } from './scope.ts';
 import type { RecordLookup, Slot } from './slot.ts';
-import { gatheredStart, rootStart, type Start, startBelow } from './start.ts';
+import { gatheredStart, rootStart, type Start, startBelow, startOf } from './start.ts';
 import { judge, type Reading } from './verdict.ts';
 import { missingButton, wildcardChoice } from './wildcard.ts';
 
@@ -87,7 +87,8 @@ class CellResolution {
   }
 
   /** One place from one start: its slot (of a wildcard: slots), and what its step presses on them. */
-  #resolve(place: Place, start: Start, found: Resolved[]): void {
+  #resolve(place: Place, given: Start, found: Resolved[]): void {
+    const start = startOf(place, given);
     if (place.wild) {
       this.#resolveWild(place, start, found);
       for (const named of place.names.values()) this.#resolveNamed(named, start, found);

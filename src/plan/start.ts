@@ -1,5 +1,6 @@
 import { doneGate, type Gate } from './gate.ts';
 import type { JobSpec } from './job.ts';
+import type { Place } from './place.ts';
 import type { Resolved } from './resolve.ts';
 
 /** What a slot starts from: nothing, the slot above it, or all that its step gathers. */
@@ -18,6 +19,12 @@ export function startBelow(above: Resolved): Start {
   const parent = above.slot.job?.key;
   return { above, jobs: [above], gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
 }
+
+/** What only presses a button needs no file of what it presses; a mask needs the image's size. */
+export const startOf = ({ kind, request }: Place, start: Start): Start =>
+  kind === 'click' && !request.shows.parent && start.gate.kind === 'blocked' && start.gate.made === true
+    ? { ...start, gate: doneGate }
+    : start;
 
 /**
  * What a step that gathers starts from: all these, without those that are skipped.

@@ -1,6 +1,6 @@
 import { hasOnlyTexts } from './answer-images.ts';
 import { followError, type Gate } from './gate.ts';
-import type { JobError, JobRecord, JobSpec } from './job.ts';
+import { type JobError, type JobRecord, type JobSpec, lacksOnlyFiles } from './job.ts';
 import type { Place } from './place.ts';
 import type { SlotStatus } from './slot.ts';
 
@@ -54,6 +54,8 @@ export function judge(place: Place, gate: Gate, reading: Reading, record: JobRec
 
 function fromRecord(place: Place, record: JobRecord): Verdict {
   const { status, error } = record;
+  // Another slot wanted its files, or an earlier edit did.
+  if (!place.keep && lacksOnlyFiles(record)) return { status: 'done' };
   if (status === 'failed' && error !== undefined) return failed(place, error);
   const wantsFile = status === 'done' && place.keep && record.artifacts.length === 0 && offersFiles(record);
   if (wantsFile) return { status: 'saving', unsaved: true };

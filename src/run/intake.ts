@@ -1,5 +1,5 @@
 import type { Cell } from '../plan/cell.ts';
-import { type JobRecord, type JobSpec, needsOf } from '../plan/job.ts';
+import { type JobRecord, type JobSpec, lacksOnlyFiles, needsOf } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
@@ -115,7 +115,9 @@ export class Intake {
   /** The finished task of a job: what its buttons are pressed on. */
   taskOf(key: string | undefined): string | undefined {
     const record = key === undefined ? undefined : this.#host.lookup(key);
-    return record?.status === 'done' ? record.taskId : undefined;
+    return record?.status === 'done' || (record !== undefined && lacksOnlyFiles(record))
+      ? record.taskId
+      : undefined;
   }
 
   /** Looks at a cell afresh: takes up the jobs that can be worked on now, and closes it when there is none. */

@@ -84,7 +84,8 @@ function takenUp(
         : lookOnce(kept, slot.depth, parentTaskId, now);
     case 'failed':
       // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
-      if (!before || slot.status === 'skipped') return undefined;
+      // Nor is there where no slot wants the files that are missing.
+      if (!before || slot.status === 'skipped' || slot.status === 'done') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
         return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastLook: true };
       return mayRetry(record, settings) ? retryOf(kept, slot.depth, parentTaskId) : undefined;

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { world } from '../rig/world.ts';
+
+const gone: SaveAnswer = {
+  ok: false,
+  error: { code: 'download.refused', class: 'fresh-link', message: 'It is gone.' },
+};
+const pipeline = (keep: boolean, more = ''): string => `name: t
+steps:
+  grid: { imagine: a fox, keep: ${keep}${more} }
+`;
+
+/** A grid whose image was not wanted, and is gone from the service when it is. */
+async function lost(more = '') {
+  let first: string | undefined;
+  const onSave = (key: string, saves: number): SaveAnswer | undefined => {
+    first ??= key;
+    return key === first && saves <= 6 ? gone : undefined;
+  };
+  const here = await world(pipeline(false), { onSave });
+  expect([here.run().end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 1 }]);
+  const kept = await here.edited(pipeline(true, more));
+  kept.run();
+  return kept;
+}
+
+describe('an image that is wanted later, and is gone from the service by then', () => {
+  it('fails its slot, and not what presses its buttons', async () => {
+    const here = await lost(', path: "U1..U2"');
+    expect(here.statuses()).toEqual({ failed: 1, done: 2 });
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('fails its slot, and not what a wildcard finds below it', async () => {
+    const here = await lost(', path: "U*"');
+    expect(here.statuses()).toEqual({ failed: 1, done: 4 });
+  });
+
+  it('is not missed any more once no slot wants it', async () => {
+    const here = await (await lost()).edited(pipeline(false, ', path: U1'));
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 2 });
+    expect(here.run({ settings: virtualSettings({ retryFailed: {} }) }).submits).toBe(0);
+  });
+
+  it('is brought in on the user’s word, and nothing is submitted for it', async () => {
+    const here = await lost();
+    expect(here.statuses()).toEqual({ failed: 1 });
+    expect(here.run({ settings: virtualSettings({ retryFailed: {} }) }).submits).toBe(0);
+    expect(here.statuses()).toEqual({ done: 1 });
+  });
+
+  it('blocks what shows it, a mask among that', async () => {
+    const here = await world(pipeline(false), { onSave: () => gone });
+    here.run();
+    const shown =
+      await here.edited(`${pipeline(true)}  again: { from: grid, imagine: { prompt: b, images: [parent] } }
+  hat:
+    from: grid
+    click: V1
+    prompt: a hat
+    mask: { shapes: [{ rectangle: [0, 0, 1, 1] }] }
+`);
+    shown.run();
+    expect(shown.statuses()).toEqual({ failed: 1, blocked: 2 });
+  });
+});
