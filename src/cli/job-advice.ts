@@ -31,6 +31,7 @@ const byCode: Readonly<Record<string, string>> = {
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
   'task.timeout': 'Every later run looks at its task once more before anything else.',
+  'task.unknown': "Look its prompt up in the service's list of tasks, and name the task again.",
   'service.task-unknown': 'The service no longer knows its task: it can only be submitted anew.',
   'text.blocked': 'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
   'text.filtered': 'The answer was held back by a filter: change the prompt or the safetySettings.',

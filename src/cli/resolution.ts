@@ -1,6 +1,6 @@
 import type { Attempt, JobError, JobRecord } from '../plan/job.ts';
-import { doubtAnswered } from '../run/doubtful.ts';
 import { become } from '../run/job.ts';
+import { taskNamed } from '../run/named-task.ts';
 import { asBefore } from '../run/redo.ts';
 import { interrupted, retryOf } from '../run/revive.ts';
 import type { Turn } from '../state/store.ts';
@@ -37,12 +37,8 @@ export function settleDoubt(
 
 function decided(record: JobRecord, decision: Decision, price: number | undefined, now: number): JobRecord {
   switch (decision.kind) {
-    case 'task': {
-      const { taskId } = decision;
-      // What its button costs was counted when the dialog opened.
-      const paid = record.modal === undefined ? doubtAnswered(record, price) : record;
-      return become(paid, 'running', { taskId, tries: 0, error: undefined, finishedAt: undefined });
-    }
+    case 'task':
+      return taskNamed(record, decision.taskId, price);
     case 'drop':
       // What it may have cost stays what it may have cost.
       return record.former === undefined

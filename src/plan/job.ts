@@ -181,6 +181,9 @@ export interface DoubtfulSubmits {
   readonly since?: number;
 }
 
+/** What a job in doubt was before its task was named (`promptpress resolve --task`): it goes back to that if there is none. */
+export type NamedTask = Pick<JobRecord, 'taskId' | 'error' | 'cost' | 'doubtful'>;
+
 /**
  * All that is durable about one job. Replaced as a whole at each step of its life; times are Unix milliseconds.
  */
@@ -224,6 +227,8 @@ export interface JobRecord {
   readonly cost?: number;
   /** Absent: none. */
   readonly doubtful?: DoubtfulSubmits;
+  /** Its `taskId` was named by the user, and the service has not shown that task yet. */
+  readonly named?: NamedTask;
   /** An answer told no tokens and is priced by them: `cost` is a part, good for the budget, and shown nowhere. */
   readonly partlyPriced?: true;
   /** As in its {@link JobSpec}. */

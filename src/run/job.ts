@@ -65,6 +65,8 @@ export interface Job {
   readonly lookUntil?: number;
   /** By route, how it was put off in a row, or not told what it asked for. */
   readonly vain?: Readonly<Partial<Record<Route, Vain>>>;
+  /** The last look at its task found none. */
+  readonly unknown?: boolean;
   /** A task that outlived its deadline gets one more look in every later run, and no more. */
   readonly lastLook?: true;
 }

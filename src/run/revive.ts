@@ -192,6 +192,7 @@ function anew(record: JobRecord): JobRecord {
     taskId: undefined,
     modal: undefined,
     pressed: undefined,
+    named: undefined,
     submittedAt: undefined,
     finishedAt: undefined,
     result: undefined,

@@ -1,6 +1,7 @@
 import { isTextRequest } from '../plan/job-request.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
+import type { Job } from './job.ts';
 import { routeOrder } from './traffic.ts';
 
 /** A run in which no job has changed for so long says what it waits for, and again after as long a time. */
@@ -63,26 +64,47 @@ function whatIsWaitedFor(
   }
   const asked = jobs.filter(({ record }) => record.status === 'submitting' && isTextRequest(record.request));
   const running = jobs.filter(({ record }) => record.status === 'running');
-  if (running.length > 0) {
-    const oldest = Math.min(...running.map(({ record }) => record.submittedAt ?? now));
-    const minutes = Math.round((now - oldest) / 60_000);
+  if (running.length > 0) return event(tasksText(running, now), running);
+  if (asked.length > 0)
     return event(
-      `${running.length} tasks are not finished on the service; the oldest was submitted ${minutes} min ago`,
-      running,
+      `${counted(asked.length, 'text call is', 'text calls are')} not answered; ${ageText(asked, 'left', now)}`,
+      asked,
     );
-  }
-  if (asked.length > 0) {
-    const oldest = Math.min(...asked.map(({ record }) => record.submittedAt ?? now));
-    const minutes = Math.round((now - oldest) / 60_000);
-    return event(`${asked.length} text calls are not answered; the oldest left ${minutes} min ago`, asked);
-  }
   for (const name of routeOrder) {
     const putOff = jobs.filter(({ want, vain }) => want.kind === 'wait' && vain?.[name] !== undefined);
     if (putOff.length > 0)
       return event(
-        `${putOff.length} jobs were put off by the service, and wait for another ${name} request`,
+        `${counted(putOff.length, 'job was', 'jobs were')} put off by the service, and ${putOff.length === 1 ? 'waits' : 'wait'} for another ${name} request`,
         putOff,
       );
   }
-  return event(`${desk.traffic.underWay} requests are under way`);
+  return event(`${counted(desk.traffic.underWay, 'request is', 'requests are')} under way`);
+}
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** How long ago the oldest of them was sent. */
+function ageText(jobs: readonly Job[], verb: string, now: number): string {
+  const oldest = Math.min(...jobs.map(({ record }) => record.submittedAt ?? now));
+  return `${jobs.length === 1 ? 'it' : 'the oldest'} ${verb} ${Math.round((now - oldest) / 60_000)} min ago`;
+}
+
+/** A task that the service does not know is told apart: it may be lost, or its id mistyped. */
+function tasksText(running: readonly Job[], now: number): string {
+  const unknown = running.filter((job) => job.unknown === true);
+  const known = running.filter((job) => job.unknown !== true);
+  const ids = unknown.slice(0, named).map(({ record }) => record.taskId);
+  const more = unknown.length > named ? ', …' : '';
+  return [
+    ...(known.length === 0
+      ? []
+      : [
+          `${counted(known.length, 'task is', 'tasks are')} not finished on the service; ${ageText(known, 'was submitted', now)}`,
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `the service does not know ${counted(unknown.length, 'task', 'tasks')} (${ids.join(', ')}${more}) yet`,
+        ]),
+  ].join('; ');
 }

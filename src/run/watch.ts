@@ -3,26 +3,32 @@ import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { isAnswered, modalOpened } from './modal.ts';
 import { modalNotOpened } from './modal-unopened.ts';
+import { taskShown, unknownTask } from './named-task.ts';
 import { judgeTaskFailure } from './reasons.ts';
 import { resultOf, wantFile } from './save.ts';
 import { isLook, lookAgain } from './trouble.ts';
 
 /** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
 export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
-  const { now } = context;
-  const { record } = job;
-  const { taskId } = record;
+  const { taskId } = job.record;
   if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
   const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
   if (!answer.ok) {
+    const unknown = answer.error.code === 'service.task-unknown';
     // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
     const tried = isLook(answer.error) && job.misses + 1 >= context.retry.attempts;
     return (
+      unknownTask(job, answer.error, context) ??
       (tried ? overdue(job, answer.error.message, context) : undefined) ??
-      lookAgain(job, answer.error, poll, context)
+      lookAgain({ ...job, unknown }, answer.error, poll, context)
     );
   }
-  const task = answer.value;
+  return taskRead({ ...taskShown(job), unknown: false }, taskId, answer.value, context);
+}
+
+function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
   switch (task.state) {
     case 'modal':
       // Some gateways show it until the work is done (protocol.md, fact 4).

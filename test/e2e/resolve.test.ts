@@ -58,6 +58,24 @@ describe('a job in doubt', () => {
     expect(done.find(({ job }) => job === key)).toMatchObject({ task_id: task, attempts: '1' });
   });
 
+  it('is in doubt again where the service does not know the task that was named, and can be resolved anew', async () => {
+    const { key, task } = await doubtful();
+    expect((await promptpress('resolve', key, '--task', '123')).code).toBe(0);
+    const second = await promptpress('run', 'one.yaml');
+    expect(second.code, second.stderr).toBe(5);
+    expect((await rows()).find(({ job }) => job === key)).toMatchObject({
+      status: 'in-doubt',
+      error_code: 'task.unknown',
+      attempts: '1',
+    });
+    expect((await promptpress('show', key)).stdout).toContain('does not know task 123');
+    expect((await promptpress('resolve', key, '--task', task)).code).toBe(0);
+    const third = await promptpress('run', 'one.yaml');
+    expect(third.code, third.stderr).toBe(0);
+    expect([service.count('imagine'), service.count('action')]).toEqual([3, 3]);
+    expect((await rows()).find(({ job }) => job === key)).toMatchObject({ status: 'done', task_id: task });
+  });
+
   it('is given up, and what hangs on it is blocked: --drop', async () => {
     const { key } = await doubtful();
     expect((await promptpress('resolve', key, 'one.yaml', '--drop')).code).toBe(0);

@@ -478,6 +478,20 @@ describe('a run that makes no progress', () => {
     expect(waits[0]?.sinceMs).toBeGreaterThanOrEqual(600_000);
   });
 
+  it('tells a task that the service does not know from one that is not finished', async () => {
+    const { run, service } = await world(grid(2), {
+      duration: () => 1_150_000,
+      onFetch: (taskId) =>
+        taskId === [...service.tasks.keys()][0]
+          ? failure('service.task-unknown', 'retry', { status: 404 })
+          : undefined,
+    });
+    const [wait] = run().events.filter((event) => event.type === 'run:waiting');
+    expect(wait?.reason).toBe(
+      `1 task is not finished on the service; it was submitted 10 min ago; the service does not know 1 task (${[...service.tasks.keys()][0]}) yet`,
+    );
+  });
+
   it('names the route that is paused', async () => {
     const { run } = await world(grid(1), {
       onSubmit: ({ number }) =>

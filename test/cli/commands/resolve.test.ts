@@ -237,7 +237,13 @@ describe('promptpress resolve', () => {
     expect(out).toContain('\n  promptpress run foxes.yaml --limit 2\n');
     const { error: _error, finishedAt: _finishedAt, ...kept } = upscale;
     expect(read(upscale.key)).toEqual({
-      record: { ...kept, status: 'running', taskId: '1762000000000123', cost: 0.25 },
+      record: {
+        ...kept,
+        status: 'running',
+        taskId: '1762000000000123',
+        cost: 0.25,
+        named: { error: upscale.error },
+      },
       history: [
         history[1],
         { key: upscale.key, at: now, outcome: 'user.adopted', taskId: '1762000000000123' },
