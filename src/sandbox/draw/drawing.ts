@@ -68,8 +68,10 @@ export interface Patch {
   readonly mask: string;
   readonly view: View;
   readonly aspect: number;
-  /** What the white of the mask is within, in fractions of the window. */
+  /** Where its subject finds room, in fractions of the window: what the mask's white is within, or the largest part of it. */
   readonly bounds: Bounds;
+  /** The same of the mask's other parts, the larger first: each has a subject of its own. */
+  readonly others?: readonly Bounds[];
   /** The prompt without its flags. */
   readonly text: string;
   readonly seed: string;

@@ -1,6 +1,6 @@
 import type { ParsedPrompt } from '../prompt/flags.ts';
 import { digestOf, unitOf } from '../seeded.ts';
-import type { Bounds, Drawing, Frame, Patch, Plate, Tint } from './drawing.ts';
+import type { Drawing, Frame, Patch, Plate, Tint } from './drawing.ts';
 
 const four = [0, 1, 2, 3] as const;
 
@@ -136,12 +136,11 @@ export function panDrawing(parent: Drawing, direction: PanDirection, text = ''):
   });
 }
 
+/** A mask that was sent, and where in it there is room. */
+export type Region = Pick<Patch, 'bounds' | 'others'> & { readonly sha256: string };
+
 /** Vary (Region) and edits: four ways to paint the white of a mask anew. */
-export function repaintDrawing(
-  parent: Drawing,
-  text: string,
-  mask: { readonly sha256: string; readonly bounds: Bounds },
-): Drawing {
+export function repaintDrawing(parent: Drawing, text: string, mask: Region): Drawing {
   const frame = frameAt(parent, 0);
   return {
     size: 'grid',
@@ -149,6 +148,7 @@ export function repaintDrawing(
       const patch: Patch = {
         mask: mask.sha256,
         bounds: mask.bounds,
+        ...(mask.others === undefined ? {} : { others: mask.others }),
         view: frame.view,
         aspect: frame.aspect,
         text,

@@ -120,14 +120,16 @@ interface Under {
   readonly height: number;
 }
 
-function placedIn({ text, seed, pose, bounds, view, aspect }: Patch): Placed {
+function placedIn({ text, seed, pose, bounds, others = [], view, aspect }: Patch): Placed {
   const { left, right, top, bottom } = boxOf(aspect, view);
-  const [width, height] = [right - left, bottom - top];
-  const box: Box = {
-    left: left + bounds.x * width,
-    right: left + (bounds.x + bounds.width) * width,
-    top: top + bounds.y * height,
-    bottom: top + (bounds.y + bounds.height) * height,
-  };
-  return { text, seed, pose, box };
+  const [across, down] = [right - left, bottom - top];
+  const boxes = [bounds, ...others].map(
+    ({ x, y, width, height }): Box => ({
+      left: left + x * across,
+      right: left + (x + width) * across,
+      top: top + y * down,
+      bottom: top + (y + height) * down,
+    }),
+  );
+  return { text, seed, pose, boxes };
 }

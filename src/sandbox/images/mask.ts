@@ -1,18 +1,13 @@
 import sharp from 'sharp';
-import type { Bounds } from '../draw/drawing.ts';
+import type { Region } from '../draw/lineage.ts';
 import { mostPixels } from '../draw/plate.ts';
 import { bytesOfDataUri } from './data-uri.ts';
+import { partsOf } from './parts.ts';
 import type { ImageShelf } from './shelf.ts';
 
-/** A mask, kept: white where it is painted anew. */
-export interface SentMask {
-  readonly sha256: string;
-  /** What the white is within. */
-  readonly bounds: Bounds;
-}
-
+/** A mask, kept (white where it is painted anew), or why it is none. */
 export type ReadMask =
-  | { readonly ok: true; readonly value: SentMask }
+  | { readonly ok: true; readonly value: Region }
   | { readonly ok: false; readonly error: string };
 
 /** What of a mask is painted anew: a modal's white and opaque, an edit's transparent (protocol.md 3). */
@@ -47,7 +42,7 @@ export async function readMask(
 }
 
 /** The mask that an image is by its own transparent parts; undefined where it has none. */
-export async function ownMask(bytes: Buffer, shelf: ImageShelf): Promise<SentMask | undefined> {
+export async function ownMask(bytes: Buffer, shelf: ImageShelf): Promise<Region | undefined> {
   const mask = await keptMask(await decoded(bytes), 'transparent', shelf);
   return mask.ok ? mask.value : undefined;
 }
@@ -78,7 +73,6 @@ async function keptMask(
   shelf: ImageShelf,
 ): Promise<ReadMask> {
   const white = Buffer.alloc(width * height);
-  let [left, top, right, bottom] = [width, height, -1, -1];
   for (let at = 0; at < white.length; at += 1) {
     const [red, green, blue, alpha] = [
       data[4 * at] ?? 0,
@@ -90,16 +84,10 @@ async function keptMask(
       manner === 'transparent'
         ? alpha < 128
         : (0.299 * red + 0.587 * green + 0.114 * blue) * (alpha / 255) >= 127.5;
-    if (!isPainted) continue;
-    white[at] = 255;
-    const x = at % width;
-    const y = (at - x) / width;
-    left = Math.min(left, x);
-    right = Math.max(right, x);
-    top = Math.min(top, y);
-    bottom = Math.max(bottom, y);
+    if (isPainted) white[at] = 255;
   }
-  if (right < 0) {
+  const [bounds, ...others] = partsOf(white, width, height);
+  if (bounds === undefined) {
     return no(
       manner === 'white'
         ? 'nothing of it is white: white is painted anew, black and transparent stay'
@@ -109,11 +97,6 @@ async function keptMask(
   const png = await sharp(white, { raw: { width, height, channels: 1 } })
     .png()
     .toBuffer();
-  const bounds = {
-    x: left / width,
-    y: top / height,
-    width: (right + 1 - left) / width,
-    height: (bottom + 1 - top) / height,
-  };
-  return { ok: true, value: { sha256: shelf.keep(png), bounds } };
+  const region = { sha256: shelf.keep(png), bounds };
+  return { ok: true, value: others.length === 0 ? region : { ...region, others } };
 }

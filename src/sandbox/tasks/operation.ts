@@ -1,5 +1,4 @@
-import type { Bounds } from '../draw/drawing.ts';
-import type { PanDirection } from '../draw/lineage.ts';
+import type { PanDirection, Region } from '../draw/lineage.ts';
 
 /** What pressing a button asks for. Indices count from 0. */
 export type Press =
@@ -27,5 +26,5 @@ export interface ModalAnswer {
   /** As it will be shown; never empty. */
   readonly prompt: string;
   /** Kept, white where it is painted anew. */
-  readonly mask?: { readonly sha256: string; readonly bounds: Bounds };
+  readonly mask?: Region;
 }

@@ -1,5 +1,4 @@
-import type { ImagePrompts } from '../draw/lineage.ts';
-import type { SentMask } from '../images/mask.ts';
+import type { ImagePrompts, Region } from '../draw/lineage.ts';
 import type { SentImage } from '../images/read.ts';
 
 /** Submissions whose bodies have been checked and whose images have been read. */
@@ -63,5 +62,5 @@ export interface EditOrder extends CommonOrder {
   readonly botType: string;
   readonly prompt: string;
   readonly image: SentImage;
-  readonly mask: SentMask;
+  readonly mask: Region;
 }

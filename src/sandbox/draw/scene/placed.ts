@@ -14,8 +14,8 @@ export interface Placed {
   readonly seed: string;
   /** As of a frame. */
   readonly pose: number;
-  /** Where, in the scene's units. */
-  readonly box: Box;
+  /** Where, in the scene's units: each box is filled with one. */
+  readonly boxes: readonly Box[];
 }
 
 /** Whether words are about the land or the light, so that these are what is new. */
@@ -27,33 +27,38 @@ export const saysOfLand = (theme: Theme): boolean =>
   theme.snow ||
   theme.flowers;
 
-/** Draws the subject of a prompt so that it fills its box. */
+/** Draws the subject of a prompt so that it fills each box. */
 export function drawPlaced(pen: Pen, world: World, theme: Theme, palette: Palette, placed: Placed): void {
-  const words = themeOf(placed.text);
-  const { left, right, top, bottom } = placed.box;
-  const random = new Random(`${placed.seed}/placed`);
   const own = colouredBy(placed, palette);
-  const [width, height] = [right - left, bottom - top];
-  drawLight(pen, placed.box, own);
+  drawLight(pen, placed.boxes, own);
+  const words = themeOf(placed.text);
   const subject = pen.as('subject');
-  const place = subject.at((left + right) / 2, (top + bottom) / 2, Math.min(width, height) / unit);
-  if (theme.animal !== undefined) {
-    // The two that fill a small place best.
-    const pose = placed.pose % 2 === 0 ? 'portrait' : 'seated';
-    drawAnimal(place.at(0, -20, 1.05), world, own, theme.animal, pose, () => 270);
-  } else if (theme.thing !== undefined) {
-    drawThing(place.at(0, 430, 2), theme.thing, own, random, theme.snow);
-  } else if (!saysOfLand(words)) {
-    drawCloth(pen, own, placed);
+  for (const [index, box] of placed.boxes.entries()) {
+    const { left, right, top, bottom } = box;
+    const [width, height] = [right - left, bottom - top];
+    const place = subject.at((left + right) / 2, (top + bottom) / 2, Math.min(width, height) / unit);
+    if (theme.animal !== undefined) {
+      // The two that fill a small place best.
+      const pose = (placed.pose + index) % 2 === 0 ? 'portrait' : 'seated';
+      drawAnimal(place.at(0, -20, 1.05), world, own, theme.animal, pose, () => 270);
+    } else if (theme.thing !== undefined) {
+      drawThing(place.at(0, 430, 2), theme.thing, own, randomOf(placed, 'placed', index), theme.snow);
+    } else if (!saysOfLand(words)) {
+      drawCloth(subject, own, box, randomOf(placed, 'cloth', index));
+    }
   }
 }
 
 /** What a prompt adds to a subject that is there already, such as the scarf of a fox: cloth of the colour it names. */
 export function drawAdded(pen: Pen, palette: Palette, placed: Placed): void {
   const own = colouredBy(placed, palette);
-  drawLight(pen, placed.box, own);
-  drawCloth(pen, own, placed);
+  drawLight(pen, placed.boxes, own);
+  for (const [index, box] of placed.boxes.entries())
+    drawCloth(pen.as('subject'), own, box, randomOf(placed, 'cloth', index));
 }
+
+const randomOf = ({ seed }: Placed, name: string, index: number): Random =>
+  new Random(`${seed}/${name}${index === 0 ? '' : ` ${index}`}`);
 
 /** Whether a prompt gives its subject a colour and adds nothing to it: then the subject itself is what is new. */
 export const isRecoloured = ({ text }: Placed): boolean =>
@@ -66,8 +71,16 @@ function colouredBy({ text }: Placed, palette: Palette): Palette {
   return colour === undefined ? palette : { ...palette, accent: colour };
 }
 
-/** Something new lies in this light everywhere in the box, however small the subject in it is. */
-function drawLight(pen: Pen, { left, right, top, bottom }: Box, { accent }: Palette): void {
+/** Something new lies in this light everywhere in the boxes, however small the subjects in them are. */
+function drawLight(pen: Pen, boxes: readonly Box[], { accent }: Palette): void {
+  const [left, right] = [
+    Math.min(...boxes.map((box) => box.left)),
+    Math.max(...boxes.map((box) => box.right)),
+  ];
+  const [top, bottom] = [
+    Math.min(...boxes.map((box) => box.top)),
+    Math.max(...boxes.map((box) => box.bottom)),
+  ];
   const [width, height] = [right - left, bottom - top];
   pen.as('air').area(
     [
@@ -81,9 +94,8 @@ function drawLight(pen: Pen, { left, right, top, bottom }: Box, { accent }: Pale
   );
 }
 
-function drawCloth(pen: Pen, { accent }: Palette, { box, seed }: Placed): void {
+function drawCloth(pen: Pen, { accent }: Palette, box: Box, random: Random): void {
   const { left, right, top, bottom } = box;
   const size = (Math.max(right - left, bottom - top) / unit) * 1.04;
-  const place = pen.as('subject').at((left + right) / 2, (top + bottom) / 2, size);
-  drawDrapery(place, accent, new Random(`${seed}/cloth`));
+  drawDrapery(pen.at((left + right) / 2, (top + bottom) / 2, size), accent, random);
 }
