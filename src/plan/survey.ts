@@ -172,7 +172,8 @@ export class Survey {
         this.#lookForFiles(slot);
         return tally.job(status);
       case 'failed':
-        return tally.job(status);
+        if (!this.#failsAgain(slot)) return tally.job(status);
+        return this.#countInvalid(slot, tally);
     }
   }
 
@@ -185,8 +186,17 @@ export class Survey {
       this.#charges.add(slot, charge);
       return tally.wait(charge);
     }
+    this.#countInvalid(slot, tally);
+  }
+
+  #countInvalid(slot: Slot, tally: StepTally): void {
     this.#firstInvalid ??= `cell ${slot.cell}, ${slotName(slot)}: ${slot.error?.message ?? slot.error?.code}`;
     tally.slot('invalid');
+  }
+
+  /** A run with these flags looks at it again, and comes to the same end before anything is submitted. */
+  #failsAgain({ record }: Slot): boolean {
+    return record !== undefined && isMaskMistake(record) && isRetried(record, this.#flags);
   }
 
   /** Images of an answer are in its files or nowhere: no link leads to them. */
@@ -236,10 +246,17 @@ function revivedStatus(
   if (status !== 'done' && status !== 'failed' && status !== 'in-doubt') return undefined;
   if (redo.has(record.key)) return 'pending';
   if (status === 'in-doubt') return flags.inDoubt === 'retry' ? 'pending' : undefined;
-  const { retryFailed } = flags;
-  if (status !== 'failed' || retryFailed === undefined) return undefined;
-  if (retryFailed.code !== undefined && retryFailed.code !== error?.code) return undefined;
+  // Where what it is for is made anew, its image may be another.
+  if (!isRetried(record, flags) || (isMaskMistake(record) && redo.size === 0)) return undefined;
   // What is already made is only downloaded.
   const isMade = record.result !== undefined && error?.code.startsWith('download.') === true;
   return isMade ? 'saving' : 'pending';
 }
+
+const isRetried = ({ status, error }: JobRecord, { retryFailed }: RevivalFlags): boolean =>
+  status === 'failed' &&
+  retryFailed !== undefined &&
+  (retryFailed.code === undefined || retryFailed.code === error?.code);
+
+/** The job is known by its mask's content and by what it is for, so its mask will not do the next time either. */
+const isMaskMistake = ({ error }: JobRecord): boolean => error?.code.startsWith('mask.') === true;

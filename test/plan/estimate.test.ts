@@ -221,6 +221,24 @@ describe('a plan with a run directory', () => {
     expect((await estimate(plan, {}, state, { retryFailed: {}, redo: [key] })).total.submits).toBe(2);
   });
 
+  test('a mask that did not fit fails again without a request', async () => {
+    const { plan, state, at } = await scene();
+    state.done(at(1, 'grid'));
+    state.fail(at(1, 'grid/U1'), 'mask.size');
+    state.fail(at(1, 'grid/U2'), 'task.failed');
+    const grid = async (options: EstimateOptions): Promise<unknown> =>
+      (await estimate(plan, { limit: 1 }, state, options)).steps[0];
+    expect(await grid({})).toMatchObject({ failed: 2, invalid: 0, submits: 0 });
+    expect(await grid({ retryFailed: {} })).toMatchObject({ failed: 0, invalid: 1, why: { retry: 1 } });
+    expect(await grid({ retryFailed: { code: 'mask.size' } })).toMatchObject({
+      failed: 1,
+      invalid: 1,
+      submits: 0,
+    });
+    const redo = [at(1, 'grid').job?.key ?? ''];
+    expect(await grid({ retryFailed: {}, redo })).toMatchObject({ invalid: 0, why: { retry: 3 } });
+  });
+
   test('examples are of what is to be submitted', async () => {
     const { plan, state, at } = await scene();
     for (const name of ['grid', 'cat']) state.done(at(1, name));
