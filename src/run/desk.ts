@@ -5,6 +5,7 @@ import { holdsRoom, type Job, restsOutside } from './job.ts';
 import { Line } from './line.ts';
 import type { RunSettings } from './ports.ts';
 import { Pressure } from './pressure.ts';
+import { isOutdated, isReadingAgain } from './reading.ts';
 import { slowRequests, Traffic } from './traffic.ts';
 import { timesInVain } from './vain.ts';
 
@@ -28,14 +29,16 @@ export class Desk {
   /** Of those that have room, all but what was put off before. */
   #beginning = 0;
   #outside = 0;
+  #reading = 0;
 
   /** @param tokens about how many tokens a text call will take */
   constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
     this.#limits = settings.limits;
     this.pressure = new Pressure(settings.limits.tasks);
-    this.traffic = new Traffic(settings, this.#jobs, random, tokens, ({ want }) => {
+    this.traffic = new Traffic(settings, this.#jobs, random, tokens, (job, now) => {
       // An open modal is one of the tasks that the service has.
-      return want.kind === 'submit' && this.#onService >= this.pressure.window;
+      if (job.want.kind !== 'submit') return false;
+      return this.#onService >= this.pressure.window || (isOutdated(job, now) && !this.#mayReadAgain);
     });
   }
 
@@ -64,6 +67,12 @@ export class Desk {
   /** The same, and those that it is being asked for. */
   get #onService(): number {
     return this.#held + this.traffic.lanes.submit.underWay;
+  }
+
+  /** No more buttons are read again than may be pressed at once: the next ones would be outdated when their turn comes. */
+  get #mayReadAgain(): boolean {
+    const isPaced = this.traffic.lanes.submit.route.perMinute !== undefined;
+    return this.#reading < (isPaced ? 1 : this.pressure.window - this.#onService);
   }
 
   get(key: string): Job | undefined {
@@ -155,6 +164,7 @@ export class Desk {
     if (holdsRoom(job)) this.#rooming += by;
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
     if (job.record.status === 'saving') this.#saving += by;
+    if (isReadingAgain(job)) this.#reading += by;
     if (holdsRoom(job) && !isPutOff(job)) this.#beginning += by;
     if (isPutOff(job) || restsOutside(job)) this.#outside += by;
     else if (isTextRequest(job.record.request)) this.#texts += by;

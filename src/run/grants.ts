@@ -50,7 +50,7 @@ export class Grants {
     if (!traffic.hasRoom(name)) return undefined;
     const { line } = traffic.lanes[name];
     const job = line.front();
-    if (job === undefined || traffic.nextAtOf(name, job) > now) return undefined;
+    if (job === undefined || traffic.nextAtOf(name, job, now) > now) return undefined;
     if (name === 'submit' || name === 'text') {
       const refusal = this.#purse.refusal(job.record);
       if (refusal !== undefined) {

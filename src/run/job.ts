@@ -56,7 +56,14 @@ export interface Job {
   /** Task whose button is pressed. */
   readonly parentTaskId?: string;
   /** The button as just read from the parent's task; never stored as truth (service.md 2.3). */
-  readonly fresh?: { readonly button: Button; readonly readAt: number };
+  readonly fresh?: {
+    readonly button: Button;
+    readonly readAt: number;
+    /** It was read once more because its turn had come: it goes before others, while it is fresh. */
+    readonly again?: true;
+  };
+  /** The click was refused with this customId, and its task is looked at once more before that is believed. */
+  readonly refused?: { readonly customId: string; readonly error: JobError };
   /** Its mask was made, so it fits. */
   readonly masked?: true;
   /** Failed looks at a task, or failed downloads, in a row. */
@@ -170,6 +177,8 @@ export interface JobStep {
   readonly attempt?: Attempt;
   /** Why nothing came of the user's redo: the job is done as it was before. */
   readonly inVain?: JobError;
+  /** It was refused for good with these words, which may be the same mistake in every row. */
+  readonly refusal?: string;
 }
 
 /** A job before its first submission. What asks for text takes no room for a task. */

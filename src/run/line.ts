@@ -39,7 +39,8 @@ export class Line {
     this.#turn += 1;
     const { key, tries, origin } = job.record;
     const putOff = timesInVain(job, isTextRequest(job.record.request) ? 'text' : 'submit');
-    const before = job.want.kind === 'modal' ? Math.min(1, putOff) - 1 : tries + putOff;
+    const before =
+      job.want.kind === 'modal' ? Math.min(1, putOff) - 1 : hasItsTurn(job) ? -0.5 : tries + putOff;
     const rank = this.#fair
       ? ([0, 0, 0, this.#turn] as const)
       : ([before, -job.depth, origin.cell, this.#turn] as const);
@@ -61,6 +62,9 @@ export class Line {
     this.#heap.pop();
   }
 }
+
+/** A button that was read again because its turn had come has that turn still, so that it is pressed while the reading is fresh. */
+const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
 
 function compare({ rank: a }: Place, { rank: b }: Place): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];

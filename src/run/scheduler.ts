@@ -14,6 +14,7 @@ import { Lessons } from './lessons.ts';
 import { step } from './machine.ts';
 import { Purse, type Spent } from './purse.ts';
 import { durableForm } from './redo.ts';
+import { isLookedInto } from './refused-click.ts';
 import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together, type TogetherHost } from './together.ts';
 import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
@@ -101,7 +102,7 @@ export class Scheduler {
   /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
   nextWakeAt(): number | undefined {
     if (this.#ending.isHalted) return undefined;
-    const moments = [this.#desk.alarms.nextAt(), this.#desk.traffic.nextAt()];
+    const moments = [this.#desk.alarms.nextAt(), this.#desk.traffic.nextAt(this.#now)];
     if (this.#desk.size > 0) moments.push(this.#stillness.nextAt);
     if (!this.#ending.hasBegun) moments.push(this.#lastsUntil);
     return moments.reduce(
@@ -231,8 +232,12 @@ export class Scheduler {
     const { traffic } = this.#desk;
     traffic.answered(heard.route);
     const job = this.#desk.get(input.key);
-    // What is about one job alone slows down nobody else.
-    if (!putsOff(heard) || !isKnown(job, heard.route, this.#tally(heard.route))) {
+    const isOpen =
+      input.type === 'submitted' &&
+      job !== undefined &&
+      isLookedInto(job, input.answer, this.#options.settings.retry.attempts);
+    // What is about one job alone slows down nobody else, and what is looked into says nothing yet.
+    if (!isOpen && (!putsOff(heard) || !isKnown(job, heard.route, this.#tally(heard.route)))) {
       this.#noteOnRoute({ ...heard, isFirst: job !== undefined && timesInVain(job, heard.route) === 0 });
       if (input.type === 'submitted' && input.answer.ok)
         this.#desk.pressure.note(input.answer.value, this.#desk.held);
@@ -284,11 +289,17 @@ export class Scheduler {
   }
 
   #advance(job: Job, event: JobEvent): void {
-    const { job: next, send, attempt, inVain } = step(job, event, this.#context());
+    const { job: next, send, attempt, inVain, refusal } = step(job, event, this.#context());
     if (attempt !== undefined) this.#outbox.attempt(attempt);
     if (inVain !== undefined) this.#redoFailed(next.record, inVain);
     this.#lessons.noteTask(job.record, next.record, this.#now);
     this.#put(job, next);
+    if (refusal !== undefined)
+      this.#noteOnRoute({
+        route: 'submit',
+        reading: { signal: { kind: 'refused', words: refusal } },
+        isFirst: false,
+      });
     if (send === undefined) return;
     if (send.kind === 'ask')
       this.#desk.traffic.tokens.take(job.record.key, this.#lessons.tariff.tokens(job.record), this.#now);

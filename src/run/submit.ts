@@ -7,11 +7,10 @@ import { buttonError } from './button-error.ts';
 import { doubtClosed, doubted, mayHaveMade } from './doubtful.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
+import { isOutdated } from './reading.ts';
+import { lookInto, refusedBefore, refusedForGood } from './refused-click.ts';
 import { doubt, fileError, isOurs, isUnmade, jobError, missed, queueFull, refusalCode } from './trouble.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
-
-/** How old a reading of the parent's buttons may be when the click's turn comes (service.md 7.4, outdated customId). */
-const freshMs = 60_000;
 
 /**
  * What a job wants once it has room: its turn to submit, a click the parent's buttons first, before these its mask if it has one,
@@ -82,7 +81,8 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
         { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` },
         now,
       );
-    return { job: { ...job, misses: 0, fresh: { button, readAt: now }, want: { kind: 'submit' } } };
+    const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };
+    return refusedBefore({ ...job, misses: 0, fresh, want: { kind: 'submit' } }, button.customId, context);
   }
   return settle(job, 'failed', buttonError(request.press, found, task.buttons), now);
 }
@@ -93,9 +93,7 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
  */
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
-  const { request } = job.record;
-  if (request.kind === 'click' && (job.fresh === undefined || now - job.fresh.readAt > freshMs))
-    return { job: { ...job, want: firstWant(job) } };
+  if (isOutdated(job, now)) return { job: { ...job, want: firstWant(job) } };
   const record = become(job.record, 'submitting', {
     attempts: job.record.attempts + 1,
     speed: context.speed,
@@ -105,7 +103,9 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     error: undefined,
     finishedAt: undefined,
   });
-  return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'submit' } };
+  const { again: _, ...fresh } = job.fresh ?? {};
+  const sent: Job = { ...job, record, want: { kind: 'answer' } };
+  return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
 }
 
 /** The service answered a submission, or did not. DESIGN.md section 4. */
@@ -143,8 +143,8 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       return putOff(job, queueFull(answer), 0, context);
     case 'refused': {
       const { message, requestId } = answer;
-      const code = refusalCode(answer.code);
-      return settle(job, 'failed', { code, message, ...(requestId && { requestId }) }, now);
+      const error: JobError = { code: refusalCode(answer.code), message, ...(requestId && { requestId }) };
+      return lookInto(job, { ok: true, value: answer }, error, context) ?? refusedForGood(job, error, now);
     }
   }
 }
@@ -198,7 +198,10 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
       // The run ends; what was answered was not accepted, so the job is as if it had not been asked.
       return submitUnsent(job, context);
     case 'permanent':
-      return settle(job, 'failed', jobError(failure), context.now);
+      return (
+        lookInto(job, { ok: false, error: failure }, jobError(failure), context) ??
+        refusedForGood(job, jobError(failure), context.now)
+      );
     case 'lost':
       return context.retryInDoubt
         ? again(job, failure, context)
@@ -221,7 +224,8 @@ export function submitUnsent(job: Job, context: JobContext): JobStep {
  */
 function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
   const { now, retry, random } = context;
-  const idle = inVain(takenBack(job), 'submit', context);
+  const { fresh: _, ...unread } = takenBack(job);
+  const idle = inVain(unread, 'submit', context);
   if (isHopeless(idle, 'submit', context)) {
     // One before it may have made a task.
     const isDoubtful = idle.record.doubtful?.since !== undefined;

@@ -31,18 +31,18 @@ export class Traffic {
   /** How many downloads and text calls may be under way together: both take long, and neither may keep the run from hearing of finished tasks. */
   readonly #slow: number;
   readonly #tokens: (job: Job) => number;
-  readonly #isHeldBack: (job: Job) => boolean;
+  readonly #isHeldBack: (job: Job, now: number) => boolean;
   /** Tokens of text calls. */
   readonly tokens: TokenLimiter;
   #underWay = 0;
 
-  /** @param isHeldBack true for a submission that the service has no room for until a task is over */
+  /** @param isHeldBack true for a submission whose turn comes only with an answer: a task that is over, a button that is read */
   constructor(
     settings: RunSettings,
     jobs: ReadonlyMap<string, Job>,
     random: () => number,
     tokens: (job: Job) => number,
-    isHeldBack: (job: Job) => boolean = () => false,
+    isHeldBack: (job: Job, now: number) => boolean = () => false,
   ) {
     this.#tokens = tokens;
     this.#isHeldBack = isHeldBack;
@@ -105,18 +105,18 @@ export class Traffic {
    * When the rates of this route let the job at its front go; not in the future means now, and no moment at all that only
    * an answer can tell.
    */
-  nextAtOf(name: Route, front: Job): number {
-    if (name === 'submit' && this.#isHeldBack(front)) return Number.POSITIVE_INFINITY;
+  nextAtOf(name: Route, front: Job, now: number): number {
+    if (name === 'submit' && this.#isHeldBack(front, now)) return Number.POSITIVE_INFINITY;
     const at = this.lanes[name].route.nextAt();
     return name === 'text' ? Math.max(at, this.tokens.nextAt(this.#tokens(front))) : at;
   }
 
   /** The next moment at which a request that is in line may leave. */
-  nextAt(): number | undefined {
+  nextAt(now: number): number | undefined {
     let next = Number.POSITIVE_INFINITY;
     for (const name of routeOrder) {
       const front = this.lanes[name].line.front();
-      if (front !== undefined && this.hasRoom(name)) next = Math.min(next, this.nextAtOf(name, front));
+      if (front !== undefined && this.hasRoom(name)) next = Math.min(next, this.nextAtOf(name, front, now));
     }
     return next === Number.POSITIVE_INFINITY ? undefined : next;
   }

@@ -54,7 +54,7 @@ function whatIsWaitedFor(
   });
   for (const name of routeOrder) {
     const front = desk.traffic.lanes[name].line.front();
-    const at = front === undefined ? now : desk.traffic.nextAtOf(name, front);
+    const at = front === undefined ? now : desk.traffic.nextAtOf(name, front, now);
     // What only an answer can tell is waited for below.
     if (at <= now || at === Number.POSITIVE_INFINITY) continue;
     const seconds = Math.ceil((at - now) / 1000);

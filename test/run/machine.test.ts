@@ -75,15 +75,92 @@ describe('before the first request', () => {
     expect(sent.job.record.status).toBe('submitting');
   });
 
-  it('a click whose reading has aged a minute in line reads again before it submits', () => {
+  it('a click whose reading has aged ten seconds in line reads again before it submits', () => {
     const aged = job(clickRecord(), {
       want: { kind: 'submit' },
       fresh: { button: buttons[0] ?? { customId: '', label: '', emoji: '' }, readAt: epoch },
     });
-    const step2 = step(aged, { type: 'granted' }, context({ now: epoch + 60_001 }));
+    const step2 = step(aged, { type: 'granted' }, context({ now: epoch + 10_001 }));
+    expect(step(aged, { type: 'granted' }, context({ now: epoch + 10_000 })).send).toEqual({
+      kind: 'submit',
+    });
     expect(step2.send).toBeUndefined();
     expect(step2.job.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
     expect(step2.job.record.status).toBe('pending');
+  });
+
+  describe('a click that is refused for what it names', () => {
+    const parent = (customId: string) =>
+      ({
+        type: 'fetched',
+        why: 'parent',
+        answer: {
+          ok: true,
+          value: task({ state: 'success', buttons: [{ customId, label: 'U1', emoji: '' }] }),
+        },
+      }) as const;
+    const outdated = { kind: 'refused', code: 4, message: 'customId is outdated' } as const;
+    const gone = { kind: 'refused', code: 3, message: '(code 3): 关联任务不存在或失效' } as const;
+    const notFound = failure('service.not-found', 'permanent', { status: 404 });
+    /** Pressed with one customId, answered so, and its parent read again with another. */
+    const pressed = (answer: SubmitAnswer | ServiceFailure, then: string, from?: Job) => {
+      const looking = from ?? { ...job(clickRecord()), want: { kind: 'answer' } as const };
+      const read = step(looking, parent('c1'), context()).job;
+      const sent = step(read, { type: 'granted' }, context()).job;
+      const told = submitted(answer, sent).job;
+      if (told.want.kind !== 'wait') return { told, job: told };
+      return { told, ...step({ ...told, want: { kind: 'answer' } }, parent(then), context()) };
+    };
+
+    it.each([
+      ['code 4', outdated],
+      ['code 3', gone],
+      ['404', notFound],
+    ])('is pressed again with the customId that its task has now: %s', (_, answer) => {
+      const { told, job: next } = pressed(answer, 'c2');
+      expect(told.want).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
+      const turn = step({ ...told, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      expect(turn.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+      expect(told.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
+      const again = step(next, { type: 'granted' }, context());
+      expect(again.send).toEqual({ kind: 'submit' });
+      expect(again.job.record).toMatchObject({ pressed: { customId: 'c2' }, attempts: 2 });
+    });
+
+    it('is pressed again after a rest where the same customId was refused in words that pass', () => {
+      const { job: next } = pressed(gone, 'c1');
+      expect(next.record).toMatchObject({ status: 'pending', tries: 1 });
+      expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
+      const turn = step({ ...next, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      expect(turn.want).toMatchObject({ kind: 'fetch', why: 'parent' });
+      expect(next.refused).toBeUndefined();
+    });
+
+    it.each([
+      ['code 4', outdated, 'submit.refused'],
+      ['404', notFound, 'service.not-found'],
+    ])('has failed where its customId is what it was: %s', (_, answer, code) => {
+      const { job: next, refusal } = pressed(answer, 'c1') as { job: Job; refusal?: string };
+      expect(next.record).toMatchObject({ status: 'failed', attempts: 1, tries: 0, error: { code } });
+      expect(next.record.doubtful).toBeUndefined();
+      expect(refusal).toBe(answer.message);
+    });
+
+    it('is not pressed more often than retry.attempts', () => {
+      let now = pressed(outdated, 'c2').job;
+      let presses = 1;
+      while (now.record.status === 'pending') {
+        const sent = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+        presses += 1;
+        const told = submitted(outdated, sent).job;
+        now =
+          told.want.kind === 'wait'
+            ? step({ ...told, want: { kind: 'answer' } }, parent(`c${presses + 1}`), context()).job
+            : told;
+      }
+      expect(presses).toBe(6);
+      expect(now.record).toMatchObject({ status: 'failed', attempts: 6, tries: 0 });
+    });
   });
 
   it('a button that is not there fails with the labels that are', () => {

@@ -29,6 +29,9 @@ export class Auditor {
   readonly #asked = new Map<string, Map<string, number>>();
   /** Jobs whose mask was made since the command was started. */
   readonly #masked = new Set<string>();
+  /** Clicks that were refused for what they name: with which customId, and in which words. */
+  readonly #refused = new Map<string, { readonly customId: string; readonly words: string }>();
+  readonly #pressed = new Map<string, string>();
   readonly #submitTimes: number[] = [];
   /** Jobs that were done, by what they had come to. */
   readonly #doneOnce = new Map<string, string>();
@@ -80,7 +83,10 @@ export class Auditor {
       if (status === 'done') this.#licences.set(key, 0);
       if (told && waits) this.#modals.set(key, 1);
       else if (told) this.#licences.set(key, 1);
+      // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
+      else if (status === 'pending' && this.#refused.has(key)) this.#licences.set(key, 1);
     }
+    this.#refused.clear();
   }
 
   sends({ job, send }: Errand, now: number): void {
@@ -112,6 +118,7 @@ export class Auditor {
       );
     licences.set(key, left - 1);
     if (!isModal) this.#modals.set(key, 1);
+    if (!isModal) this.#pressed.set(key, job.record.pressed?.customId ?? '');
     this.#asked.set(key, isModal ? this.#modals : this.#licences);
     this.#checkRate(now);
     this.#checkBudget();
@@ -157,10 +164,16 @@ export class Auditor {
     if (input.type === 'fetched') {
       const { answer, why } = input;
       if (answer.ok && (why === 'poll' || why === 'modal')) this.#sees(key, answer.value);
+      if (answer.ok && why === 'parent') this.#reads(key, answer.value);
       return;
     }
     const { answer } = input;
     if (answer.ok) {
+      const { value } = answer;
+      const customId = this.#pressed.get(key);
+      const isPress = this.#asked.get(key) === this.#licences;
+      if (isPress && customId && value.kind === 'refused' && (value.code === 3 || value.code === 4))
+        this.#refused.set(key, { customId, words: value.message });
       if (answer.value.kind === 'queue-full') this.#licenseAgain(key);
       return;
     }
@@ -218,6 +231,15 @@ export class Auditor {
     // From here on there is a new result, which what was there before may give way to.
     if (state === 'success') this.#doneOnce.delete(key);
     if (state === 'failure' && judgeTaskFailure(failReason, status).transient) this.#license(key);
+  }
+
+  /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
+  #reads(key: string, { state, buttons }: Task): void {
+    const refused = this.#refused.get(key);
+    if (refused === undefined || state !== 'success') return;
+    this.#refused.delete(key);
+    const isSame = buttons.some(({ customId }) => customId === refused.customId);
+    if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.#license(key);
   }
 
   #license(key: string): void {

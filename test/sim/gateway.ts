@@ -54,6 +54,11 @@ export const requestMs = 60_000;
 /** How long a text call that is never answered is waited for. */
 export const textMs = 600_000;
 
+const outdated = {
+  ok: true,
+  value: { kind: 'refused', code: 4, message: 'customId is outdated' },
+} as const satisfies Submitted;
+
 /**
  * The model of a gateway: what it was asked, the tasks it made, and what it says, in bytes that the real client's
  * readers judge. It lies as protocol.md says that gateways do. Healed, it tells nothing but the truth.
@@ -78,10 +83,12 @@ export class Gateway implements DrivenService {
     const { pressed } = record;
     if (pressed !== undefined) {
       const parent = this.tasks.get(parentTaskId ?? '');
-      if (parent?.buttons.every(({ customId }) => customId !== pressed.customId) ?? true)
+      const [named, age] = pressed.customId.split('~');
+      if (parent?.buttons.every(({ customId }) => customId !== named) ?? true)
         throw new Error(
           `Violation: ${record.key} presses ${pressed.customId}, which task ${parentTaskId} does not offer.`,
         );
+      if (age !== this.#ageAt(now)) return { answer: outdated, afterMs: 100 };
     }
     return this.#take('submit', record, now, () => this.#make(record, now));
   }
@@ -351,10 +358,22 @@ export class Gateway implements DrivenService {
           status: 'SUCCESS',
           progress: '100%',
           imageUrl: `https://images.example/${id}.png`,
-          buttons: task.buttons,
+          buttons: this.#buttonsAt(task, now),
           ...this.#brings(task),
         });
     }
+  }
+
+  /** What a customId ends in at this moment, where it changes. */
+  #ageAt(now: number): string | undefined {
+    const { buttonLifeMs } = this.#scenario;
+    return buttonLifeMs === undefined || this.healed ? undefined : String(Math.floor(now / buttonLifeMs));
+  }
+
+  #buttonsAt({ buttons }: SimTask, now: number): readonly Button[] {
+    const age = this.#ageAt(now);
+    if (age === undefined) return buttons;
+    return buttons.map(({ customId, ...shown }) => ({ ...shown, customId: `${customId}~${age}` }));
   }
 
   /** Tasks that it is working on. */

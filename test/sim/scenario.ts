@@ -69,6 +69,8 @@ export interface Scenario {
   readonly windowless?: number;
   /** Tasks are looked at together; or that is wanted of a gateway that cannot. */
   readonly listing: 'off' | 'on' | 'refused';
+  /** So often the customIds of a task change, ms. Absent: never. */
+  readonly buttonLifeMs?: number;
   /** Tasks that the service takes at a time. */
   readonly capacity?: number;
   readonly submit: Readonly<Partial<Record<SubmitFault, number>>>;
@@ -140,6 +142,9 @@ export function drawScenario(seed: number): Scenario {
     ...(chance.happens(0.15, 'windowless') && { windowless: chance.pick([0.3, 1], 'windowless', 'share') }),
     listing: chance.pick(['off', 'off', 'on', 'refused'] as const, 'listing'),
     ...(chance.happens(0.3, 'capacity') && { capacity: chance.whole(1, 6, 'capacity', 'of') }),
+    ...(chance.happens(0.3, 'button life') && {
+      buttonLifeMs: chance.pick([2000, 12_000, 60_000], 'button life', 'of'),
+    }),
     submit: rates(submitFaults, 'submit'),
     mask: rates(maskFaults, 'mask'),
     fetch: rates(fetchFaults, 'fetch'),
@@ -224,6 +229,10 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     yield rest;
   }
   if (scenario.listing !== 'off') yield { ...scenario, listing: 'off' };
+  if (scenario.buttonLifeMs !== undefined) {
+    const { buttonLifeMs: _, ...rest } = scenario;
+    yield rest;
+  }
   if (scenario.capacity !== undefined) {
     const { capacity: _, ...rest } = scenario;
     yield rest;
