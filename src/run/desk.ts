@@ -171,9 +171,9 @@ export class Desk {
   }
 }
 
-/** The service has put it off before, and it is not taken yet: what is not begun lets others pass. */
+/** The service has put it off before, or has not told of its parent, and it is not taken yet: what is not begun lets others pass. */
 const isPutOff = (job: Job): boolean =>
-  (timesInVain(job, 'submit') > 0 || timesInVain(job, 'text') > 0) &&
+  (['submit', 'text', 'poll'] as const).some((route) => timesInVain(job, route) > 0) &&
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;
 

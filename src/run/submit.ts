@@ -47,7 +47,8 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
   const { now } = context;
   const { request } = job.record;
   if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
-  if (!answer.ok) return missed(job, answer.error, firstWant(job), context);
+  // Nothing of it is on the service: others may have its room until it looks again.
+  if (!answer.ok) return missed(job, answer.error, { kind: 'room' }, context);
   const task = answer.value;
   if (task.state === 'failure')
     return settle(

@@ -30,6 +30,16 @@ describe('a task that can never be looked at', () => {
     expect(looks).toBe(before);
   });
 
+  it('keeps no room for the click on it: with room for one task alone, all others are done', async () => {
+    let looks = 0;
+    const here = await world(grid(12, 'U1'), {
+      onFetch: (id, _, at) => (id === firstTask && at >= epoch + 30_000 && ++looks > 1 ? broken : undefined),
+    });
+    const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
+    expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 23, failed: 1 });
+  });
+
   it('ends the download that needs a fresh link, and --retry-failed only brings that in', async () => {
     let looks = 0;
     let isBroken = true;

@@ -72,6 +72,8 @@ export class Gateway implements DrivenService {
   readonly answered = new Map<string, number>();
   readonly #scenario: Scenario;
   readonly #chance: Chance;
+  /** Tasks of which it has told that they are finished. */
+  readonly #told = new Set<string>();
   #requests = 0;
 
   constructor(scenario: Scenario) {
@@ -100,10 +102,24 @@ export class Gateway implements DrivenService {
     return this.#take('modal', record, now, () => this.#begin(open, now));
   }
 
+  /** True for a job that it never takes, or whose task it does not tell of. */
+  isOutcast(key: string): boolean {
+    return this.#isBarred(key) || this.#isHidden(key);
+  }
+
+  #isBarred(key: string): boolean {
+    return !this.healed && this.#scenario.barred !== undefined && this.#chance.happens(0.15, 'barred', key);
+  }
+
+  #isHidden(key: string): boolean {
+    return !this.healed && this.#scenario.hidden !== undefined && this.#chance.happens(0.15, 'hidden', key);
+  }
+
   /** @param make carries it out, and tells the id of the task */
   #take(route: 'submit' | 'modal', record: JobRecord, now: number, make: () => string): Heard<Submitted> {
     const n = ++this.#requests;
-    const fault = this.#fault(submitFaults, this.#scenario.submit, route, n);
+    const barred = route === 'submit' && this.#isBarred(record.key) ? this.#scenario.barred : undefined;
+    const fault = barred ?? this.#fault(submitFaults, this.#scenario.submit, route, n);
     const latency = this.#latency(n);
     const { capacity } = this.#scenario;
     const isFull = capacity !== undefined && route === 'submit' && this.#load(now) >= capacity;
@@ -228,7 +244,9 @@ export class Gateway implements DrivenService {
 
   fetch(id: string, now: number): Heard<Answer<Task>> {
     const n = ++this.#requests;
-    const fault = this.#fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
+    const { key = '' } = this.tasks.get(id) ?? {};
+    const hidden = this.#told.has(id) && this.#isHidden(key) ? this.#scenario.hidden : undefined;
+    const fault = hidden ?? this.#fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#latency(n);
     return { answer: this.#look(id, now, fault), afterMs };
   }
@@ -271,7 +289,8 @@ export class Gateway implements DrivenService {
 
   ask(record: JobRecord): Heard<AskAnswer> {
     const n = ++this.#requests;
-    const fault = this.#fault(askFaults, this.#scenario.ask, 'ask', n);
+    const isBarred = this.#isBarred(record.key);
+    const fault = isBarred ? '429' : this.#fault(askFaults, this.#scenario.ask, 'ask', n);
     const afterMs = fault === 'timeout-counted' ? textMs : this.#chance.whole(200, 40_000, 'thinking', n);
     return { answer: carryOutAsk(record, this.#chance, n, fault), afterMs };
   }
@@ -353,6 +372,7 @@ export class Gateway implements DrivenService {
         return reply(200, { id, status: 'FAILURE', failReason: '[Banned prompt detected] no', buttons: [] });
       case 'success':
       case 'stuck':
+        this.#told.add(id);
         return reply(200, {
           id,
           status: 'SUCCESS',

@@ -80,6 +80,10 @@ export interface Scenario {
   readonly ask: Readonly<Partial<Record<AskFault, number>>>;
   /** Shares of tasks that end in a failure that may pass, in one that never does, or not at all. */
   readonly ends: { readonly transient: number; readonly permanent: number; readonly stuck: number };
+  /** Some jobs the gateway never takes, whatever it takes of others: always with the same answer. */
+  readonly barred?: 'code-3-account' | 'code-23' | '429';
+  /** Some tasks it never tells of again, once it has told that they are finished. */
+  readonly hidden?: '429' | '500' | 'broken-json';
   readonly invocations: readonly Invocation[];
 }
 
@@ -151,6 +155,12 @@ export function drawScenario(seed: number): Scenario {
     save: rates(saveFaults, 'save'),
     ask: rates(askFaults, 'ask'),
     ends: { transient: share('transient'), permanent: share('permanent'), stuck: share('stuck') },
+    ...(chance.happens(0.15, 'barred') && {
+      barred: chance.pick(['code-3-account', 'code-23', '429'] as const, 'barred', 'by'),
+    }),
+    ...(chance.happens(0.15, 'hidden') && {
+      hidden: chance.pick(['429', '500', 'broken-json'] as const, 'hidden', 'by'),
+    }),
     invocations: Array.from({ length: count }, (_, n) => drawInvocation(chance, n)),
   };
 }
@@ -237,6 +247,11 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     const { capacity: _, ...rest } = scenario;
     yield rest;
   }
+  for (const outcast of ['barred', 'hidden'] as const)
+    if (scenario[outcast] !== undefined) {
+      const { [outcast]: _, ...rest } = scenario;
+      yield rest;
+    }
   if (scenario.commitMs > 0) yield { ...scenario, commitMs: 0 };
   for (const rate of ['submitPerMinute', 'textPerMinute', 'tokensPerMinute'] as const)
     if (scenario.limits[rate] !== undefined) {

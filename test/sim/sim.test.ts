@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { drawScenario } from './scenario.ts';
 import { search } from './search.ts';
-import { simulate } from './simulate.ts';
+import { simulate, simulateOutcasts } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 60;
@@ -10,6 +10,11 @@ describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
     const { found } = await search(from, seeds);
     expect(found).toBeUndefined();
+  }, 120_000);
+
+  it('do all that some jobs which the gateway never takes, or never tells of, have nothing to do with', async () => {
+    for (let seed = from; seed < from + 2 * seeds; seed++)
+      expect([seed, await simulateOutcasts(drawScenario(seed))]).toEqual([seed, undefined]);
   }, 120_000);
 
   it('are the same when they are played again', async () => {

@@ -135,6 +135,54 @@ const diskFaults = ({ commit, code, commits }: NonNullable<Invocation['disk']>):
     ? [{ at: commit, fault: code, lasting: true }]
     : Array.from({ length: commits }, (_, n) => ({ at: commit + n, fault: code }));
 
+/**
+ * Plays one run of a history in which the gateway does nothing wrong but never takes some jobs, or never tells of some tasks.
+ *
+ * @returns what was broken: it does not end, or leaves undone what has nothing to do with them
+ */
+export async function simulateOutcasts(drawn: Scenario): Promise<string | undefined> {
+  const { budget: _, tokenBudget: _tokens, costBudget: _cost, capacity: _capacity, ...unlimited } = drawn;
+  const scenario: Scenario = {
+    ...calmed(unlimited),
+    // Where no more is held than outcasts, nobody can tell them from an outage.
+    limits: {
+      ...drawn.limits,
+      tasks: Math.max(3, drawn.limits.tasks),
+      requests: Math.max(16, drawn.limits.requests),
+    },
+    barred: 'code-3-account',
+    hidden: '500',
+    ...(drawn.barred && { barred: drawn.barred }),
+    ...(drawn.hidden && { hidden: drawn.hidden }),
+  };
+  const { plan, cells } = await planFor(scenario);
+  const store = memoryStore();
+  const gateway = new Gateway(scenario);
+  const chance = new Chance(scenario.seed);
+  let draws = 0;
+  const { end, endedAt } = drive({
+    cells,
+    resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    settings: settingsOf(scenario, { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
+    store,
+    service: gateway,
+    random: () => chance.of('jitter', ++draws),
+    startAt: epoch,
+  });
+  if (endedAt - epoch > 86_400_000) return `The run lasted until ${endedAt}.`;
+  for (const cell of cells)
+    for (const { step, branch, status, ready, job, record } of plan.resolve(cell, (key) => store.get(key))) {
+      const isLeft = status === 'blocked' || (status === 'pending' && !ready);
+      const isDone = status === 'done' || status === 'skipped' || isLeft;
+      // Buttons without a window are another matter.
+      const isOwn = record?.error?.code === 'modal.not-opened';
+      const needs = [job?.key, job?.parent].filter((key) => key !== undefined);
+      if (!isDone && !isOwn && !needs.some((key) => gateway.isOutcast(key)))
+        return `${end?.kind}: ${step} ${branch.join('/')} of cell ${cell.number} is ${status} (${record?.error?.code}), and nobody keeps it from being done.`;
+    }
+  return undefined;
+}
+
 /** A store that does not know of modals: a run that it is given presses again. */
 const forgetful = (store: StateStore): StateStore => {
   const forget = (record: JobRecord): JobRecord =>
@@ -277,16 +325,11 @@ async function resultsOf(plan: Plan, store: StateStore): Promise<string> {
   return lines.join('\n');
 }
 
-/** The same final manifest as without faults. */
-async function checkResults(
-  scenario: Scenario,
-  plan: Plan,
-  cells: readonly Cell[],
-  store: StateStore,
-  answered: ReadonlyMap<string, number>,
-): Promise<void> {
-  const calm: Scenario = {
-    ...scenario,
+/** The same history without any fault. */
+function calmed(scenario: Scenario): Scenario {
+  const { barred: _, hidden: _hidden, ...rest } = scenario;
+  return {
+    ...rest,
     submit: {},
     mask: {},
     fetch: {},
@@ -296,6 +339,17 @@ async function checkResults(
     lingers: 'no',
     ends: { transient: 0, permanent: 0, stuck: 0 },
   };
+}
+
+/** The same final manifest as without faults. */
+async function checkResults(
+  scenario: Scenario,
+  plan: Plan,
+  cells: readonly Cell[],
+  store: StateStore,
+  answered: ReadonlyMap<string, number>,
+): Promise<void> {
+  const calm = calmed(scenario);
   const calmStore = memoryStore();
   const gateway = new Gateway(calm);
   gateway.healed = true;
