@@ -1,10 +1,11 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import type { JobRecord } from '../plan/job.ts';
+import type { Attempt, JobRecord } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
 import type { ImageService, Task } from '../service/answer.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
-import { settleDoubt } from './resolution.ts';
+import { printable } from './progress/printable.ts';
+import { settleDoubt, unusedTask } from './resolution.ts';
 import { priceOfJob } from './run-plan.ts';
 
 /** What `--in-doubt find` came to. */
@@ -13,14 +14,17 @@ export interface Findings {
   readonly doubtful: number;
   /** Of these, jobs whose task was found, and is looked at now. */
   readonly adopted: number;
+  /** Further tasks of adopted jobs, which nothing uses: each try of a submission may have made one. */
+  readonly unused: readonly { readonly job: string; readonly taskIds: readonly string[] }[];
   /** Why the service could not be asked. */
   readonly unknown?: string;
 }
 
 /**
  * Looks for the tasks of jobs in doubt by the tag that their submissions carried (`service.tag`), and takes them on as
- * `promptpress resolve --task` does. A job stays in doubt where the service shows no such task, or several that its
- * history does not know: which of them is its own nobody can tell. Of one whose modal was sent, the task that waited for the
+ * `promptpress resolve --task` does. A tag is a job's key, which other run directories of the pipeline share: what was submitted
+ * before the job was is theirs. Where there are several, each was made of the job's own request, by one of its tries: the one that
+ * came furthest is taken on, and the others are named and noted in its history. Of one whose modal was sent, the task that waited for the
  * answer is not looked for, nor one that waits itself: with neither, the run looks at the former once more.
  *
  * Before the run begins; the caller holds the directory's lock.
@@ -35,34 +39,56 @@ export async function findTasks(
   signal: AbortSignal,
 ): Promise<Findings> {
   const doubtful = [...doubtfulJobs(state)];
-  if (doubtful.length === 0) return { doubtful: 0, adopted: 0 };
+  if (doubtful.length === 0) return { doubtful: 0, adopted: 0, unused: [] };
   const listed = await service.listTasks?.(signal);
-  if (listed === undefined) return { doubtful: doubtful.length, adopted: 0 };
-  if (!listed.ok) return { doubtful: doubtful.length, adopted: 0, unknown: listed.error.message };
+  const none = { doubtful: doubtful.length, adopted: 0, unused: [] };
+  if (listed === undefined) return none;
+  if (!listed.ok) return { ...none, unknown: listed.error.message };
   const byTag = new Map<string, Task[]>();
   for (const task of listed.value)
     if (task.tag !== undefined) byTag.set(task.tag, [...(byTag.get(task.tag) ?? []), task]);
+  const unused: { job: string; taskIds: readonly string[] }[] = [];
   let adopted = 0;
   for (const record of doubtful) {
-    const known = new Set(state.attempts(record.key).map(({ taskId }) => taskId));
-    const taskId = ownTask(record, known, byTag.get(record.key) ?? []);
-    if (taskId === undefined) continue;
-    state.commit(settleDoubt(record, { kind: 'task', taskId }, priceOfJob(prices, record), now()));
+    const [task, ...others] = ownTasks(record, state.attempts(record.key), byTag.get(record.key) ?? []);
+    if (task === undefined) continue;
+    const decision = { kind: 'task', taskId: task.id } as const;
+    const turn = settleDoubt(record, decision, priceOfJob(prices, record), now());
+    const left = others.map(({ id }) => ({ key: record.key, at: now(), outcome: unusedTask, taskId: id }));
+    state.commit({ ...turn, attempts: [...turn.attempts, ...left] });
+    if (others.length > 0) unused.push({ job: record.key, taskIds: others.map(({ id }) => id) });
     adopted += 1;
   }
-  return { doubtful: doubtful.length, adopted };
+  return { doubtful: doubtful.length, adopted, unused };
 }
 
-/** The one of these tasks that can be what became of the lost submission. */
-function ownTask(
-  { modal }: JobRecord,
-  known: ReadonlySet<string | undefined>,
+/** The service's clock may be so far behind this machine's, ms: five minutes are more than machines that set theirs differ by. */
+const skewMs = 300_000;
+
+/** Furthest first. */
+const order: Readonly<Record<Task['state'], number>> = { success: 0, unfinished: 1, modal: 2, failure: 3 };
+
+/** Those of these tasks that can be what became of the lost submission, the one to take on first. */
+function ownTasks(
+  { modal, doubtful, submittedAt }: JobRecord,
+  history: readonly Attempt[],
   tasks: readonly Task[],
-): string | undefined {
-  const [task, ...others] = tasks.filter(({ id, state }) =>
-    modal === undefined ? !known.has(id) : !known.has(id) && id !== modal.taskId && state !== 'modal',
-  );
-  return others.length > 0 ? undefined : task?.id;
+): readonly Task[] {
+  const known = new Set(history.map(({ taskId }) => taskId));
+  // A gateway may let a task that went on from its modal keep the time of its click.
+  const clicked = modal && history.find(({ taskId }) => taskId === modal.taskId)?.at;
+  const since = (clicked ?? doubtful?.since ?? submittedAt ?? 0) - skewMs;
+  return tasks
+    .filter(({ id, state, submittedAt: at = since }) => {
+      const isNew = !known.has(id) && at >= since;
+      return isNew && (modal === undefined || (id !== modal.taskId && state !== 'modal'));
+    })
+    .sort(
+      (a, b) =>
+        order[a.state] - order[b.state] ||
+        (a.submittedAt ?? 0) - (b.submittedAt ?? 0) ||
+        (a.id < b.id ? -1 : 1),
+    );
 }
 
 function* doubtfulJobs(state: StateReader): Generator<JobRecord> {
@@ -73,11 +99,14 @@ function* doubtfulJobs(state: StateReader): Generator<JobRecord> {
 
 const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
 
+const unusedText = ({ job, taskIds }: Findings['unused'][number]): string =>
+  ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${printable(taskIds.join(', '))}.`;
+
 /** In words, for the user. */
-export function findingsText({ doubtful, adopted, unknown }: Findings): string {
+export function findingsText({ doubtful, adopted, unused, unknown }: Findings): string {
   if (unknown !== undefined) {
     return `--in-doubt find: ${jobs(doubtful)} could not be looked for. ${unknown}`;
   }
   const held = doubtful - adopted;
-  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.`;
+  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${unused.map(unusedText).join('')}`;
 }

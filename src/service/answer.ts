@@ -101,6 +101,8 @@ export interface Task {
   readonly videoUrls?: readonly string[];
   /** Only of a finished describe task: `properties.finalPrompt`, split (protocol.md 1.4). */
   readonly prompts?: readonly string[];
+  /** When the service took its submission on, Unix ms by its clock, where it says so. */
+  readonly submittedAt?: number;
   /** The caller's own tag, echoed (protocol.md 1.2): the job's key. */
   readonly tag?: string;
 }

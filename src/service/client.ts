@@ -25,6 +25,8 @@ import type { InlineImage, JsonObject } from './text.ts';
 export interface ImageServiceOptions extends ServiceOptions {
   /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (protocol.md 5.4). */
   readonly maxRequestBytes?: number;
+  /** Bound of the list of all tasks after decompression: it may hold thousands. Default 64 MiB. */
+  readonly maxListBytes?: number;
 }
 
 const MiB = 1024 * 1024;
@@ -43,10 +45,12 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 class HttpImageService implements ImageService {
   readonly #http: HttpClient;
   readonly #maxRequestBytes: number;
+  readonly #maxListBytes: number;
 
   constructor(options: ImageServiceOptions) {
     this.#http = new HttpClient(options, 8 * MiB);
     this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
+    this.#maxListBytes = options.maxListBytes ?? 64 * MiB;
   }
 
   imagine(
@@ -110,9 +114,8 @@ class HttpImageService implements ImageService {
 
   listTasks(signal: AbortSignal): Promise<Answer<readonly Task[]>> {
     const path = `/${this.#http.names.path}/task/list`;
-    return this.#request({ method: 'GET', path, facts: { safe: true } }, signal, (reply, facts) =>
-      readTaskList(undefined, reply, facts),
-    );
+    const request = { method: 'GET', path, facts: { safe: true }, maxBodyBytes: this.#maxListBytes } as const;
+    return this.#request(request, signal, (reply, facts) => readTaskList(undefined, reply, facts));
   }
 
   close(): Promise<void> {

@@ -58,6 +58,8 @@ export interface ServiceRequest {
   readonly accept?: string;
   readonly timeoutMs: number;
   readonly silence?: Silence;
+  /** Bound of its answer after decompression, where that is not the one of all answers. */
+  readonly maxBodyBytes?: number;
   /** What failures are told with; see there. */
   readonly facts: Pick<RequestFacts, 'safe' | 'largestPart' | 'judge'>;
 }
@@ -117,7 +119,7 @@ export class HttpClient {
     receive: Receive<R>,
     read: (received: R, facts: RequestFacts) => Answer<T>,
   ): Promise<Answer<T>> {
-    const { method, path, body, timeoutMs, silence } = request;
+    const { method, path, body, timeoutMs, silence, maxBodyBytes } = request;
     const facts: RequestFacts = {
       ...this.shared,
       ...request.facts,
@@ -134,7 +136,7 @@ export class HttpClient {
         ...(silence && { silence }),
         ...(body !== undefined && { body }),
       },
-      this.#transport,
+      maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
       signal,
       receive,
     );

@@ -22,10 +22,11 @@ export function readTaskList(
 ): Answer<readonly Task[]> {
   const { status, body } = reply;
   if (body.kind === 'empty' && status >= 200 && status < 300) {
-    return { ok: false, error: noListing(`${facts.label}: HTTP ${status}, but its body is empty.`, status) };
+    const what = `${facts.label}: HTTP ${status}, but its body is empty.`;
+    return { ok: false, error: noListing(ids, what, status) };
   }
   const failure = classify(reply, facts);
-  if (failure !== undefined) return { ok: false, error: listingFailure(failure) };
+  if (failure !== undefined) return { ok: false, error: listingFailure(ids, failure) };
   const value = body.kind === 'json' ? body.value : undefined;
   // A list that was never filled is null in some languages.
   if (value === null) return { ok: true, value: [] };
@@ -33,26 +34,39 @@ export function readTaskList(
   const envelope = members(members(value)?.['error']);
   const error =
     envelope === undefined
-      ? noListing(`${facts.label}: HTTP ${status}, but its JSON is no list.`, status)
-      : listingFailure(refusedInside(envelope, reply, facts));
+      ? noListing(ids, `${facts.label}: HTTP ${status}, but its JSON is no list.`, status)
+      : listingFailure(ids, refusedInside(envelope, reply, facts));
   return { ok: false, error };
 }
 
-function listingFailure(failure: ServiceFailure): ServiceFailure {
+function listingFailure(ids: readonly string[] | undefined, failure: ServiceFailure): ServiceFailure {
   const isOfAllRequests = failure.code === 'service.unauthorized' || failure.code === 'service.quota';
   // A record may repeat the images it was made from: several are too large together, one may not be.
   const isTooLarge = failure.code === 'response.too-large';
   const isRefused = failure.class === 'stop' || failure.class === 'permanent' || isTooLarge;
   if (isOfAllRequests || !isRefused) return failure;
   const { message, ...facts } = failure;
-  return { ...facts, ...noListing(message, failure.status) };
+  return { ...facts, ...noListing(ids, message, failure.status, isTooLarge) };
 }
 
-function noListing(what: string, status: number | undefined): ServiceFailure {
+function noListing(
+  ids: readonly string[] | undefined,
+  what: string,
+  status: number | undefined,
+  isTooLarge = false,
+): ServiceFailure {
+  const why =
+    ids === undefined
+      ? isTooLarge
+        ? 'The list of the service\u2019s tasks is too large to be read, so no task can be found by its tag: look for it there, by its prompt.'
+        : 'The service does not list its tasks, so none can be found by its tag: look for it where the service shows them to you.'
+      : isTooLarge
+        ? 'The service\u2019s answer about several tasks at once is too large: each is looked at by itself.'
+        : 'The service does not list several tasks at once: each is looked at by itself.';
   return {
     code: 'service.no-listing',
     class: 'permanent',
-    message: `The service does not list several tasks at once: each is looked at by itself. ${what}`,
+    message: `${why} ${what}`,
     ...(status !== undefined && { status }),
   };
 }

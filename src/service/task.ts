@@ -1,7 +1,7 @@
 import type { Answer, ServiceFailure, Task, TaskButton } from './answer.ts';
 import { classify, isHttpError, refusedInside, unusableAnswer } from './classify.ts';
 import { readErrorWords } from './error-words.ts';
-import { members } from './json.ts';
+import { members, readInteger } from './json.ts';
 import { splitPrompts } from './prompts.ts';
 import type { Reply } from './reply.ts';
 import type { RequestFacts } from './request-facts.ts';
@@ -71,6 +71,7 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
   const progress = readProgress(record['progress']);
   const links = state === 'success' ? readLinks(record, facts) : undefined;
   const prompts = state === 'success' ? readPrompts(record, facts) : [];
+  const submitTime = readInteger(record['submitTime']);
   const tag = readTag(record['state'], facts);
   const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
   return {
@@ -82,6 +83,8 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
     ...links,
     ...(prompts.length > 0 && { prompts }),
     ...(failReason !== '' && { failReason }),
+    // Some gateways write 0 or null until it is set (protocol.md 1.2).
+    ...(submitTime !== undefined && submitTime > 0 && { submittedAt: submitTime }),
     ...(tag !== '' && { tag }),
   };
 }

@@ -78,6 +78,10 @@ export function stateQueries(database: Database): StateReader {
     mentioning: database.prepare<DocumentRow>(
       'SELECT key, doc FROM jobs WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
     ),
+    lastAttempt: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM attempts'),
+    attemptsOfTask: database.prepare<DocumentRow>(
+      'SELECT key, doc FROM attempts WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
+    ),
     roots: database.prepare<{ key: string }>(
       `SELECT key FROM jobs WHERE root = 1 AND key > ? ORDER BY key LIMIT ${page}`,
     ),
@@ -129,6 +133,13 @@ export function stateQueries(database: Database): StateReader {
       for (let after = 0; after < last; after += scanned) {
         const rows = ask(() => statements.mentioning.all(after, after + scanned, JSON.stringify(text)));
         for (const row of rows) yield parse(row) as JobRecord;
+      }
+    },
+    *keysOfTask(taskId) {
+      const last = ask(() => statements.lastAttempt.get()?.id ?? 0);
+      for (let after = 0; after < last; after += scanned) {
+        const rows = ask(() => statements.attemptsOfTask.all(after, after + scanned, JSON.stringify(taskId)));
+        for (const row of rows) if ((parse(row) as Attempt).taskId === taskId) yield row.key;
       }
     },
     *rootKeys() {

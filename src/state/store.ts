@@ -31,6 +31,8 @@ export interface StateReader {
    * reads every record, in pages, a second or two for a million.
    */
   mentioning(text: string): Iterable<JobRecord>;
+  /** Jobs in whose history this task stands. No index helps either. */
+  keysOfTask(taskId: string): Iterable<string>;
   /** How many jobs have no parent, and their keys: what a narrowed manifest must place. */
   rootKeys(): Iterable<string>;
   totals(): StoreTotals;

@@ -44,7 +44,7 @@ const listed = (...tasks: readonly Task[]): Answer<readonly Task[]> => ({ ok: tr
 describe('tasks of jobs in doubt', () => {
   it.each(['in-doubt', 'submitting'] as const)('are taken on by their tag: %s', async (status) => {
     const { store, found } = await find([doubtful({ status })], listed(task('T0'), task('T7', 'aa11')));
-    expect(found).toEqual({ doubtful: 1, adopted: 1 });
+    expect(found).toEqual({ doubtful: 1, adopted: 1, unused: [] });
     expect(store.get('aa11')).toMatchObject({ status: 'running', taskId: 'T7', attempts: 1, cost: 0.04 });
     expect(store.attempts('aa11').at(-1)).toMatchObject({ outcome: 'user.adopted', taskId: 'T7', at: 99 });
   });
@@ -56,13 +56,41 @@ describe('tasks of jobs in doubt', () => {
     expect(store.get('aa11')?.taskId).toBe('T7');
   });
 
-  it('are left alone where there is none, or no telling which', async () => {
+  it('are left alone where there is none', async () => {
     const none = await find([doubtful()], listed(task('T7', 'another'), task('T8')));
-    expect(none.found).toEqual({ doubtful: 1, adopted: 0 });
-    const two = await find([doubtful()], listed(task('T7', 'aa11'), task('T8', 'aa11')));
-    expect(two.found).toEqual({ doubtful: 1, adopted: 0 });
-    expect(two.store.get('aa11')).toEqual(doubtful());
-    expect(findingsText(two.found)).toContain('1 stays in doubt');
+    expect(none.found).toEqual({ doubtful: 1, adopted: 0, unused: [] });
+    expect(none.store.get('aa11')).toEqual(doubtful());
+    expect(findingsText(none.found)).toContain('1 stays in doubt');
+  });
+
+  it('are one for each try: the one that came furthest is taken on, the others are named', async () => {
+    const tries = doubtful({ attempts: 3, doubtful: { count: 3, cost: 0.12, since: 5 } });
+    const { store, found } = await find(
+      [tries],
+      listed(task('T6', 'aa11', 'failure'), task('T8', 'aa11', 'unfinished'), task('T7', 'aa11')),
+    );
+    expect(found).toEqual({ doubtful: 1, adopted: 1, unused: [{ job: 'aa11', taskIds: ['T8', 'T6'] }] });
+    const { taskId, cost, doubtful: left } = store.get('aa11') ?? {};
+    expect([taskId, cost, left?.count, left?.cost?.toFixed(2)]).toEqual(['T7', 0.04, 2, '0.08']);
+    expect(store.attempts('aa11').map(({ outcome, taskId: id }) => [outcome, id])).toEqual([
+      ['user.adopted', 'T7'],
+      ['found.unused', 'T8'],
+      ['found.unused', 'T6'],
+    ]);
+    expect(findingsText(found)).toContain('Of aa11 the service has made 3 tasks');
+    expect(findingsText(found)).toContain('T8, T6');
+  });
+
+  it('are not those of another run directory: what was submitted before the job was', async () => {
+    const at = 1_700_000_000_000;
+    const other = { ...task('T1', 'aa11'), submittedAt: at - 300_001 };
+    const own = { ...task('T7', 'aa11'), submittedAt: at - 300_000 };
+    const late = doubtful({ submittedAt: at });
+    expect((await find([late], listed(other))).found.adopted).toBe(0);
+    expect((await find([late], listed(other, own))).store.get('aa11')?.taskId).toBe('T7');
+    // The first of its tries counts, not the last.
+    const tries = doubtful({ submittedAt: at + 900_000, doubtful: { count: 2, since: at } });
+    expect((await find([tries], listed(own))).found.adopted).toBe(1);
   });
 
   const answered = (status: 'in-doubt' | 'submitting' = 'in-doubt'): JobRecord =>
@@ -73,7 +101,7 @@ describe('tasks of jobs in doubt', () => {
     async (status) => {
       const tasks = listed(task('T3', 'aa11', 'modal'), task('T5', 'aa11', 'modal'), task('T7', 'aa11'));
       const { store, found } = await find([answered(status)], tasks);
-      expect(found).toEqual({ doubtful: 1, adopted: 1 });
+      expect(found).toEqual({ doubtful: 1, adopted: 1, unused: [] });
       expect(store.get('aa11')).toMatchObject({ status: 'running', taskId: 'T7', attempts: 1, cost: 0.04 });
       expect(store.attempts('aa11').at(-1)).toMatchObject({ outcome: 'user.adopted', taskId: 'T7' });
     },
@@ -82,11 +110,10 @@ describe('tasks of jobs in doubt', () => {
   it.each([
     ['only the modal itself, whatever it shows', [task('T3', 'aa11')]],
     ['another modal', [task('T7', 'aa11', 'modal')]],
-    ['several that could be its own', [task('T7', 'aa11'), task('T8', 'aa11', 'unfinished')]],
     ['one that the history knows', [task('T1', 'aa11')]],
   ])('leave a job whose modal was sent to the run: %s', async (_, tasks) => {
     const { store, found } = await find([answered()], listed(...tasks), ['T1']);
-    expect(found).toEqual({ doubtful: 1, adopted: 0 });
+    expect(found).toEqual({ doubtful: 1, adopted: 0, unused: [] });
     expect(store.get('aa11')).toEqual(answered());
   });
 
@@ -95,7 +122,7 @@ describe('tasks of jobs in doubt', () => {
       [imagineRecord({ status: 'done' }), textRecord({ status: 'submitting' })],
       listed(task('T7', 'aa11')),
     );
-    expect(found).toEqual({ doubtful: 0, adopted: 0 });
+    expect(found).toEqual({ doubtful: 0, adopted: 0, unused: [] });
     expect(asked).toBe(0);
   });
 

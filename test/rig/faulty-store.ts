@@ -71,6 +71,7 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
     keysOfSlot: (slot) => alive().keysOfSlot(slot),
     keysWithPrefix: (prefix, limit) => alive().keysWithPrefix(prefix, limit),
     mentioning: (text) => alive().mentioning(text),
+    keysOfTask: (taskId) => alive().keysOfTask(taskId),
     rootKeys: () => alive().rootKeys(),
     totals: () => alive().totals(),
     attempts: (key) => alive().attempts(key),

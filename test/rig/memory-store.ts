@@ -49,6 +49,9 @@ export function memoryStore(): StateStore {
     *mentioning(text) {
       yield* records().filter((record) => JSON.stringify(record).includes(JSON.stringify(text)));
     },
+    *keysOfTask(taskId) {
+      for (const { key, doc } of history) if ((JSON.parse(doc) as Attempt).taskId === taskId) yield key;
+    },
     *rootKeys() {
       yield* inKeyOrder(records().filter((record) => record.parent === undefined)).map(
         (record) => record.key,

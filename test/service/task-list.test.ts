@@ -151,6 +151,29 @@ describe('the list of all tasks', () => {
     });
   });
 
+  test('says when its tasks were submitted, where it knows that', async () => {
+    const { fetch } = scriptedFetch(() =>
+      Response.json([
+        { id: 'T1', status: 'SUCCESS', submitTime: 1_700_000_000_000 },
+        { id: 'T2', status: 'SUCCESS', submitTime: 0 },
+        { id: 'T3', status: 'SUCCESS', submitTime: null },
+      ]),
+    );
+    const answer = await serviceWith({ fetch }).listTasks?.(never);
+    const times = answer?.ok ? answer.value.map(({ submittedAt }) => submittedAt) : [];
+    expect(times).toEqual([1_700_000_000_000, undefined, undefined]);
+  });
+
+  test('may be larger than any other answer, and says so where it is too large', async () => {
+    const long = [{ id: 'T1', status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) }];
+    const wide = answering(200, long, {}, { maxBodyBytes: 1_000 });
+    expect(await wide.listTasks?.(never)).toMatchObject({ ok: true, value: [{ id: 'T1' }] });
+    const narrow = answering(200, long, {}, { maxListBytes: 1_000 });
+    expect(await narrow.listTasks?.(never)).toMatchObject({
+      error: { code: 'service.no-listing', message: expect.stringContaining('too large to be read') },
+    });
+  });
+
   test.each([
     [404, '{"error":{"message":"Invalid URL (GET /img/task/list)"}}'],
     [200, '<!doctype html><title>Home</title>'],
@@ -158,5 +181,6 @@ describe('the list of all tasks', () => {
   ])('is something that a gateway may not have: %i %s', async (status, body) => {
     const answer = await answering(status, body).listTasks?.(never);
     expect(answer).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
+    expect(JSON.stringify(answer)).not.toContain('each is looked at by itself');
   });
 });

@@ -122,13 +122,23 @@ function doubtfulJob(key: string, state: StateReader, commands: Commands): JobRe
 
 /** @throws CliError (exit 2) when another job has this task: one of the two would have the other's image */
 function refuseTakenTask(id: string, { key }: JobRecord, state: StateReader): void {
-  for (const other of state.mentioning(id)) {
-    if (other.taskId !== id || other.key === key) continue;
+  for (const other of jobsOfTask(id, state)) {
+    if (other.key === key) continue;
     const { cell, step, branch } = other.origin;
     throw usageError(
       `Task ${id} belongs to another job: ${other.key} (cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}).`,
       'A job in doubt has a task that no other job knows.',
     );
+  }
+}
+
+/** Jobs that have this task, wait for it with an open dialog, or had it once. */
+function* jobsOfTask(id: string, state: StateReader): Generator<JobRecord> {
+  for (const record of state.mentioning(id))
+    if (record.taskId === id || record.modal?.taskId === id) yield record;
+  for (const key of state.keysOfTask(id)) {
+    const record = state.get(key);
+    if (record !== undefined) yield record;
   }
 }
 

@@ -221,6 +221,22 @@ describe('promptpress show', () => {
     expect(read(upscale.key)).toEqual({ record: upscale, history: [history[1]] });
   });
 
+  it('--task is refused for a task that another job waits with, or once had', async () => {
+    const waits = jobRecord('cccc1111', 'running', {
+      taskId: 'task-9',
+      modal: { taskId: 'task-8', sent: 1, accepted: true },
+    });
+    const past = { key: grid.key, at: sentAt, outcome: 'accepted', taskId: 'task-0' };
+    fill(runs('foxes'), [waits], [past]);
+    for (const [id, owner] of [
+      ['task-8', 'cccc1111'],
+      ['task-0', 'aaaa1111'],
+    ] as const) {
+      const { code, err } = await pp('resolve', 'bbbb2222', '--task', id);
+      expect([code, err]).toEqual([2, expect.stringContaining(`belongs to another job: ${owner}`)]);
+    }
+  });
+
   it('without any run says how to name one', async () => {
     await rm(runs('foxes'), { recursive: true });
     const { code, err } = await pp('show', 'aaaa');
