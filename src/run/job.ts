@@ -68,6 +68,8 @@ export interface Job {
   readonly masked?: true;
   /** Failed looks at a task, or failed downloads, in a row. */
   readonly misses: number;
+  /** Its modal stayed open when the job failed, and may be gone by now: it is looked at before it is answered. */
+  readonly mayBeGone?: true;
   /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not looked at yet. */
   readonly lookUntil?: number;
   /** By route, how it was put off in a row, or not told what it asked for. */

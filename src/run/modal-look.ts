@@ -1,7 +1,8 @@
 import type { Answer, Task } from '../service/answer.ts';
-import { become, type Job, type JobContext, type JobStep, rest, settle } from './job.ts';
+import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { interruptedModal, modalOf, movedOn } from './modal.ts';
 import { modalLag } from './modal-lag.ts';
+import { anew } from './revive.ts';
 import { lookAgain, whyNoLook } from './trouble.ts';
 import { inVain } from './vain.ts';
 import { taskSeen } from './watch.ts';
@@ -13,17 +14,26 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
   if (!answer.ok) {
     const { error } = answer;
     const why = whyNoLook(job, error, context);
-    return why === undefined
-      ? lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context)
-      : settle(job, 'in-doubt', record.error ?? why, context.now);
+    if (why === undefined)
+      return lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context);
+    if (!job.mayBeGone) return settle(job, 'in-doubt', record.error ?? why, context.now);
+    return error.code === 'service.task-unknown'
+      ? pressAgain(job, context)
+      : settle(job, 'failed', why, context.now);
   }
   const task = answer.value;
   // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).
   const saysNothing = task.state === 'unfinished' && task.status === '';
   if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
-  const running: Job = { ...job, misses: 0, record: movedOn(record, taskId) };
+  if (task.state === 'failure' && job.mayBeGone) return pressAgain(job, context);
+  const { mayBeGone: _, ...onward } = job;
+  const running: Job = { ...onward, misses: 0, record: movedOn(record, taskId) };
   return taskSeen(running, answer, context);
 }
+
+/** The user told to try again what failed, and its modal is gone: a proxy keeps one for an hour (protocol.md 3). */
+const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
+  rest(newJob(anew(record), depth, parentTaskId), 0, { kind: 'room' }, now);
 
 /** @param saysNothing its status is empty, so that nothing is sent to it: not even what may be */
 function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep {
@@ -38,5 +48,7 @@ function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep
   }
   if (context.retryInDoubt && record.tries < retry.attempts && !saysNothing)
     return { job: { ...job, misses: 0, record: become(record, 'modal'), want: { kind: 'modal' } } };
-  return settle(job, 'in-doubt', record.error ?? interruptedModal, now);
+  return job.mayBeGone
+    ? pressAgain(job, context)
+    : settle(job, 'in-doubt', record.error ?? interruptedModal, now);
 }

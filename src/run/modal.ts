@@ -75,10 +75,10 @@ const unanswered = (job: Job, now: number): JobStep =>
     now,
   );
 
-/** What a job with an open modal wants first: to answer it, or to see whether what was sent arrived. */
-export function firstModalWant(record: JobRecord): Want {
+/** What a job with an open modal wants first: to answer it, or to see whether what was sent arrived, or whether it is open still. */
+export function firstModalWant(record: JobRecord, mayBeGone = false): Want {
   const { taskId, sent } = modalOf(record);
-  return sent === 0 ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
+  return sent === 0 && !mayBeGone ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
 }
 
 /** Its turn has come. The first answer belongs to the click, which is counted; each further one is an attempt. */
@@ -93,7 +93,7 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
     submittedAt: now,
     error: undefined,
   });
-  const { lookUntil: _, ...fresh } = job;
+  const { lookUntil: _, mayBeGone: _open, ...fresh } = job;
   return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
 }
 

@@ -151,15 +151,14 @@ export function retryOf(record: JobRecord, depth: number, parentTaskId: string |
   return made ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId);
 }
 
-/** A button is not pressed again whose modal waits: for an answer that was never sent, or that may be lost. */
+/** A button is not pressed again whose modal waits: for an answer that was never sent, that was refused, or that may be lost. */
 function submitAgain(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const { modal, status } = record;
-  const isOpen = modal !== undefined && !modal.accepted && (modal.sent === 0 || status === 'in-doubt');
   // What the pipeline still has no answer to, another click may not ask: accounts are set to ask, or not to.
-  const waits = isOpen && canAnswer(record);
+  const waits = modal !== undefined && !modal.accepted && canAnswer(record);
   if (!waits) return newJob(anew(record), depth, parentTaskId);
   const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
-  return newJob(open, depth, parentTaskId);
+  return { ...newJob(open, depth, parentTaskId), ...(status === 'failed' && { mayBeGone: true }) };
 }
 
 function saveAgain(record: JobRecord, depth: number): Job {
@@ -183,7 +182,7 @@ const lookOnce = (
  * The record as it was before its first submission, its history of attempts and cost kept, and what it had come to if it was
  * done: that stands until there is a new result.
  */
-function anew(record: JobRecord): JobRecord {
+export function anew(record: JobRecord): JobRecord {
   const former = record.status === 'done' ? formerOf(record) : record.former;
   return become(doubtClosed(record), 'pending', {
     former,

@@ -319,8 +319,8 @@ export class Scheduler {
       this.#stillness.moved(this.#now);
     }
     if (want === before?.want) return;
-    if (before?.record.status === 'running' && record.status === 'pending' && this.#isOutOfPlace(job))
-      return this.#putBack(job);
+    const wasAhead = before?.record.status === 'running' || before?.record.status === 'modal';
+    if (wasAhead && record.status === 'pending' && this.#isOutOfPlace(job)) return this.#putBack(job);
     // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
     if (record.status === 'modal' && !this.#intake.isAwaited(record.key) && before !== undefined)
       return this.#putBack(job);
@@ -361,8 +361,9 @@ export class Scheduler {
 
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
   #putBack(job: Job): void {
-    const { former, error } = job.record;
-    if (former !== undefined && error !== undefined) this.#redoFailed(job.record, error);
+    const { former, error, status } = job.record;
+    if (status === 'pending' && former !== undefined && error !== undefined)
+      this.#redoFailed(job.record, error);
     this.#desk.drop(job.record.key);
     this.#intake.release(job.record.key);
   }

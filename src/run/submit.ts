@@ -19,7 +19,7 @@ import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
   if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
-  if (job.record.modal !== undefined) return firstModalWant(job.record);
+  if (job.record.modal !== undefined) return firstModalWant(job.record, job.mayBeGone);
   const { request } = job.record;
   if (request.kind !== 'click') return { kind: 'submit' };
   if (request.mask !== undefined && !job.masked) return { kind: 'mask' };

@@ -298,7 +298,7 @@ describe('the answer to a modal', () => {
     [24, 'task.moderated'],
     [4, 'submit.refused'],
   ])(
-    'that is refused with code %i fails its job, and --retry-failed goes on from there, once',
+    'that is refused with code %i fails its job, and --retry-failed answers the dialog that is open, without a click',
     async (code, error_code) => {
       await using place = await openPlace(oneModal);
       const { service } = place;
@@ -308,9 +308,28 @@ describe('the answer to a modal', () => {
       const retried = await place.run('--retry-failed');
       expect(retried.code, retried.err).toBe(0);
       expect(service.submits.modals.length).toBe(1);
-      expect(service.count('action')).toBeLessThanOrEqual(3);
+      expect([service.count('modal'), service.count('action')]).toEqual([2, 2]);
+      expect(await repaint(place)).toMatchObject({ status: 'done', attempts: '2' });
     },
   );
+
+  it('that is refused is tried again with a click where its dialog is gone', async () => {
+    let isGone = false;
+    await using place = await openPlace(oneModal, {
+      script: ({ pressed, number }) =>
+        pressed?.label === 'Vary (Region)' && number === 3
+          ? { answer: () => (isGone ? { status: 'FAILURE', failReason: 'no', progress: '' } : {}) }
+          : undefined,
+    });
+    const { service } = place;
+    service.fault('modal', { code: 4, description: 'no' }, { times: 1 });
+    expect((await place.run()).code).toBe(1);
+    isGone = true;
+    const retried = await place.run('--retry-failed');
+    expect(retried.code, retried.err).toBe(0);
+    expect([service.count('modal'), service.count('action')]).toEqual([2, 3]);
+    expect(await repaint(place)).toMatchObject({ status: 'done', attempts: '2' });
+  });
 });
 
 /** What is asked for without a grid before it. */

@@ -326,6 +326,53 @@ describe('the submission of a modal', () => {
     },
   );
 
+  describe('and that failed, tried again on the user\u2019s word,', () => {
+    const refused = submitted(answering(), { kind: 'refused', code: 4, message: 'no' }).job.record;
+    const looks = (parentTaskId?: string): Job => {
+      const { job: next } = after(retryOf(refused, 1, parentTaskId), { type: 'granted' });
+      expect(next.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+      return next;
+    };
+
+    it('is sent to the dialog that is open still, and its button is not pressed', () => {
+      const open = seen(looks('T1'), 'modal', {}).job;
+      expect(open.want).toEqual({ kind: 'modal' });
+      const { job: next } = after(open, { type: 'granted' });
+      expect(next.record).toMatchObject({
+        status: 'submitting',
+        attempts: 2,
+        modal: { taskId: 'M1', sent: 2 },
+      });
+    });
+
+    it('has its button pressed anew where the dialog is gone', () => {
+      const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
+      const gone = after(
+        { ...looks('T1'), misses: 5 },
+        {
+          type: 'fetched',
+          why: 'modal',
+          answer: { ok: false, error: unknown },
+        },
+      ).job;
+      const failed = seen(looks('T1'), 'modal', { state: 'failure', status: 'FAILURE' }).job;
+      const silent = { state: 'unfinished', status: '' } as const;
+      const waited = seen(looks('T1'), 'modal', silent).job;
+      for (const next of [gone, failed, seen(waited, 'modal', silent, lagged).job]) {
+        expect(next).toMatchObject({
+          record: { status: 'pending', attempts: 1 },
+          want: { next: { kind: 'room' } },
+        });
+        expect([next.record.modal, next.parentTaskId, next.mayBeGone]).toEqual([undefined, 'T1', undefined]);
+      }
+    });
+
+    it('goes on with what it came to where it was taken after all', () => {
+      const on = seen(looks('T1'), 'modal', { state: 'unfinished', status: 'IN_PROGRESS' }).job;
+      expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { accepted: true } });
+    });
+  });
+
   it('that is a banned prompt is banned the second time too', () => {
     const banned = { kind: 'refused', code: 24, message: 'no' } as const;
     expect(submitted(answering(2), banned).job.record.status).toBe('failed');

@@ -25,6 +25,8 @@ export class Auditor {
   readonly #licences = new Map<string, number>();
   /** The same of answers to modals: one for each click. */
   readonly #modals = new Map<string, number>();
+  /** Jobs that were told to try again what failed, which is one of the two. */
+  readonly #either = new Set<string>();
   /** Which of the two was sent last. */
   readonly #asked = new Map<string, Map<string, number>>();
   /** Jobs whose mask was made since the command was started. */
@@ -66,6 +68,7 @@ export class Auditor {
     this.#requests = 0;
     this.#submitTimes.length = 0;
     this.#masked.clear();
+    this.#either.clear();
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const told =
@@ -74,17 +77,15 @@ export class Auditor {
         redo.includes(key);
       // What waits for its modal is told to answer that, and not to press again.
       const waits =
-        modal !== undefined &&
-        !modal.accepted &&
-        !redo.includes(key) &&
-        (doubtful || modal.sent === 0) &&
-        error?.code !== 'modal.unanswered';
+        modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
       // The word that an earlier run was given holds for that run.
       if (status === 'done') this.#licences.set(key, 0);
       if (told && waits) this.#modals.set(key, 1);
       else if (told) this.#licences.set(key, 1);
       // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
       else if (status === 'pending' && this.#refused.has(key)) this.#licences.set(key, 1);
+      // Where what failed waits no more, its button may be pressed instead.
+      if (told && waits && status === 'failed') this.#either.add(key);
     }
     this.#refused.clear();
   }
@@ -110,6 +111,8 @@ export class Auditor {
     const { request } = job.record;
     if (!isModal && request.kind === 'click' && request.mask !== undefined && !this.#masked.has(key))
       throw new Violation(`${key} is clicked before its mask is known to fit`);
+    const isEither = this.#either.delete(key);
+    if (isEither && !isModal) this.#licences.set(key, 1);
     const licences = isModal ? this.#modals : this.#licences;
     const left = licences.get(key) ?? 1;
     if (left < 1)

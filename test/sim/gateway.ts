@@ -343,6 +343,8 @@ export class Gateway implements DrivenService {
       return reply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
     const age = now - task.at;
     if (!this.healed && this.#scenario.lag && age >= 0 && age < 3000) return reply(200, 'null');
+    const isGone = task.waits && !this.healed && age > modalMs && this.#chance.happens(0.3, 'modal gone', id);
+    if (isGone) return reply(200, { id, status: 'FAILURE', failReason: '任务提交超时', buttons: [] });
     const lingers = task.lingersUntil !== undefined && now < task.lingersUntil && !this.healed;
     if (task.waits || lingers)
       return reply(200, {
