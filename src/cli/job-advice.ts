@@ -25,6 +25,8 @@ const byCode: Readonly<Record<string, string>> = {
     'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
   'mask.size':
     'Give a mask of exactly the size of the image, or draw it with shapes, which take any size. An edit runs only what it changes.',
+  'mask.unused':
+    'Nothing was pressed, and nothing is paid: take the mask away, or give it to Vary (Region) alone where a wildcard presses others too.',
   'modal.not-opened':
     'Its image was made without what it was to be answered with, and trying again pays again: say remix: true, press a button that asks, or take the answer away.',
   'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',

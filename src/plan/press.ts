@@ -112,6 +112,16 @@ export function suggestedBy({ customId }: Button): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
+/** Vary (Region), whose window takes a mask (service.md 2.3). */
+export const isInpaint = ({ customId }: Button): boolean => /(?:^|::)Inpaint(?:::|$)/i.test(customId);
+
+/** The buttons of protocol.md 4 that are no Inpaint. */
+const maskless =
+  /(?:^|::)(?:CustomZoom|Outpaint|reroll|(?:low_|high_)?variation|pan_\w+|upsample\w*|animate_\w+|video\w*|PicReader|Picread|PromptAnalyzer)(?:::|$)/i;
+
+/** False for a button that is known to open no window that takes a mask, or none at all. */
+export const mayTakeMask = (button: Button): boolean => isInpaint(button) || !maskless.test(button.customId);
+
 /** Why a button is not to be pressed by a job, which is one task: what it does, to follow its name. Undefined: it may be. */
 export const whyNoTask = ({ customId }: Button): string | undefined =>
   noTask.find(([mark]) => mark.test(customId))?.[1];

@@ -4,6 +4,7 @@ import type { Speed } from '../pipeline/pipeline.ts';
 import type { JobRecord } from '../plan/job.ts';
 import { extendsParent, type ImageSource, isTextRequest, type MaskSource } from '../plan/job-request.ts';
 import { nearestPrompt } from '../plan/nearest-prompt.ts';
+import { isInpaint, mayTakeMask } from '../plan/press.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type { Answer, ImageService, SubmitAnswer } from '../service/answer.ts';
 import type { InlineImage } from '../service/text.ts';
@@ -44,7 +45,8 @@ export async function submit(
     if (pressed === undefined || parentTaskId === undefined)
       throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
     const { customId } = pressed;
-    const remix = request.fields['remix'] === true || isInpaint(customId) ? { enableRemix: true } : {};
+    // Vary (Region) opens its modal only with remix (service.md 3, rule 4).
+    const remix = request.fields['remix'] === true || isInpaint(pressed) ? { enableRemix: true } : {};
     return { answer: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
   }
   const { fields } = request;
@@ -61,9 +63,6 @@ export async function submit(
     return await service.begin({ kind, fields, images, ...drawn, ...extended, ...shared }, signal);
   });
 }
-
-/** Vary (Region) opens its modal only with remix (service.md 3, rule 4). */
-const isInpaint = (customId: string): boolean => /(?:^|::)Inpaint(?:::|$)/i.test(customId);
 
 /** @returns why the mask of a click cannot answer its modal; undefined: it can, or there is none */
 export async function checkMask(
@@ -107,8 +106,9 @@ async function modalMask(
   hold: (bytes: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<InlineImage | undefined> {
-  const { request } = record;
+  const { request, pressed } = record;
   if (request.kind !== 'click' || request.mask === undefined) return undefined;
+  if (pressed !== undefined && !mayTakeMask(pressed)) return undefined;
   const size = sizeOfParent(record, lookup);
   await hold(encoded(largestMask));
   const answer = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);

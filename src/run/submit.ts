@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
-import { findButton, offered, whyNoTask } from '../plan/press.ts';
+import { findButton, mayTakeMask, offered, whyNoTask } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { buttonError } from './button-error.ts';
@@ -80,6 +80,16 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
         job,
         'failed',
         { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` },
+        now,
+      );
+    if (request.mask !== undefined && !mayTakeMask(button))
+      return settle(
+        job,
+        'failed',
+        {
+          code: 'mask.unused',
+          message: `The button ${offered([button])} takes no mask, and one stands beside it. It was not pressed. Take the mask away, or name the button that takes one: Vary (Region).`,
+        },
         now,
       );
     const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { adviceFor } from '../../src/cli/job-advice.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Job } from '../../src/run/job.ts';
 import { holdsRoom } from '../../src/run/job.ts';
@@ -38,6 +39,30 @@ describe('a click with a mask', () => {
     const asked = granted(fits).job;
     const ready = step(asked, { type: 'fetched', why: 'parent', answer: { ok: true, value } }, context()).job;
     expect(granted(ready)).toMatchObject({ send: { kind: 'submit' }, job: { record: { attempts: 1 } } });
+  });
+
+  it.each([
+    'Vary (Strong)',
+    'Vary (Subtle)',
+    'Custom Zoom',
+    'Zoom Out 2x',
+    'Upscale (Subtle)',
+    'Animate (Low motion)',
+  ])('of a button that takes none (%s) fails without an attempt: nothing is pressed', (label) => {
+    const wild = region({
+      request: { kind: 'click', press: [{ kind: 'text', text: label }], fields: {}, mask: { sha256: 'm1' } },
+    });
+    const fits = step(granted(granted(job(wild)).job).job, { type: 'masked' }, context()).job;
+    const buttons = upscaledButtons(1).map((one) => ({ ...one }));
+    const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons } as const;
+    const { job: next } = step(
+      granted(fits).job,
+      { type: 'fetched', why: 'parent', answer: { ok: true, value } },
+      context(),
+    );
+    expect(next.record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'mask.unused' } });
+    expect(next.record.error?.message).toContain(label);
+    expect(adviceFor('mask.unused', next.record)).toMatch(/nothing is paid/);
   });
 
   it('that does not fit fails without an attempt, and is looked at again before --retry-failed clicks', () => {

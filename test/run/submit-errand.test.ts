@@ -186,6 +186,20 @@ describe('the answer to a modal', () => {
       ...more,
     });
 
+  it.each([
+    ['IMG::Inpaint::1::x::SOLO', true],
+    ['MJ::Inpaint', true],
+    ['IMG::Retexture::1::x', true],
+    ['IMG::CustomZoom::x', false],
+    ['IMG::JOB::high_variation::1::x::SOLO', false],
+    ['MJ::JOB::variation::2::x', false],
+    ['IMG::JOB::video::1::x::manual', false],
+  ])('has a mask where the button may take one: %s %s', async (customId, takes) => {
+    const { ports, sent } = rig([parent]);
+    await answerModal(region({ pressed: { customId, label: '', emoji: '' } }), ports, never);
+    expect('mask' in (sent[0]?.[1] ?? {})).toBe(takes);
+  });
+
   it('is the prompt and a mask in the size of the parent’s image, for the task that waits', async () => {
     const { ports, sent, masks } = rig([parent]);
     expect(await answerModal(region(), ports, never)).toEqual({ answer: accepted });
