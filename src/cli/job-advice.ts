@@ -32,6 +32,8 @@ const byCode: Readonly<Record<string, string>> = {
   'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
+  'download.no-prompts':
+    'Trying again looks at its task once more and costs nothing; with --redo it is described, and paid, anew.',
   'task.timeout': 'Every later run looks at its task once more before anything else.',
   'task.unknown': "Look its prompt up in the service's list of tasks, and name the task again.",
   'service.task-unknown': 'The service no longer knows its task: it can only be submitted anew.',

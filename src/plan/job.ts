@@ -249,7 +249,10 @@ export interface JobRecord {
 
 /** True where nothing is missing but files of what the service has made: its buttons can be pressed. */
 export const lacksOnlyFiles = ({ status, result, error }: JobRecord): boolean =>
-  status === 'failed' && result !== undefined && error?.code !== 'service.task-unknown';
+  status === 'failed' &&
+  result !== undefined &&
+  error?.code !== 'service.task-unknown' &&
+  error?.code !== 'download.no-prompts';
 
 /** What a job cost, where all of it is known. */
 export const knownCost = ({

@@ -168,6 +168,8 @@ export interface JobContext {
   /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;
+  /** Milliseconds between two looks at a task at the most (`poll.max`). */
+  readonly pollMaxMs: number;
   /** Milliseconds until the next look at its task. */
   readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
 }

@@ -30,21 +30,28 @@ export const resultOf = (
   ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
 });
 
-/** What is to be written of a result, in the order of output numbers. */
-function sourcesOf({ imageUrl, videoUrls = [], prompts }: TaskResult): readonly SaveSource[] {
-  if (prompts !== undefined)
-    return prompts.length === 0
-      ? []
-      : [{ texts: [{ kind: 'text', candidate: 1, text: prompts.join('\n\n'), mime: 'text/plain' }] }];
+/** What is to be written of a result, in the order of output numbers; nothing where what was asked for is not there yet. */
+function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
+  const { imageUrl, videoUrls = [], prompts = [] } = result;
+  if (prompts.length > 0)
+    return [{ texts: [{ kind: 'text', candidate: 1, text: prompts.join('\n\n'), mime: 'text/plain' }] }];
   if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
-  return imageUrl === undefined ? [] : [{ url: imageUrl, media: 'image' }];
+  return imageUrl === undefined || isBesideImage(of) ? [] : [{ url: imageUrl, media: 'image' }];
 }
+
+/** The image of its task is not what was asked for: the poster of a video, or what a describe was shown. */
+const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): boolean =>
+  kind === 'video' || kind === 'describe' || /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
+
+/** SUCCESS, and nothing of what was asked for: what a gateway copies lags behind the status (protocol.md 2). */
+export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
+  sourcesOf(result, record).length === 0;
 
 /** What a job in `saving` wants: the first file that it does not have, or first a link to it. */
 export function wantFile({ record }: Pick<Job, 'record'>): Want {
   const at = record.artifacts.length;
   if (record.text !== undefined) return { kind: 'save', source: { texts: textsOf(record.text) }, output: 1 };
-  const source = record.result === undefined ? undefined : sourcesOf(record.result)[at];
+  const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
 
@@ -65,19 +72,35 @@ export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): J
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
-  if (answer.value.state !== 'success' || sourcesOf(result)[record.artifacts.length] === undefined)
-    return failedSave(
-      job,
-      {
-        code: 'download.no-link',
-        message: `The service gives no link to ${record.artifacts.length === 0 ? 'the result' : `file ${record.artifacts.length + 1}`} of this finished task.`,
-      },
-      wantLink(job),
-      0,
-      context,
-    );
+  if (answer.value.state !== 'success' || sourcesOf(result, record)[record.artifacts.length] === undefined)
+    return noLink(job, context);
+  if (!record.keep) {
+    const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
+    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+  }
   const linked: Job = { ...job, record: become(record, 'saving', { result }) };
   return { job: { ...linked, want: wantFile(linked) } };
+}
+
+/** A gateway renews what it knows of a task every 15 s, one behind another too (protocol.md 2): twice that, and as much again. */
+const refresh = { everyMs: 15_000, looks: 5 } as const;
+
+/** SUCCESS, and nothing to fetch: what a gateway copies may come later than the status. */
+function noLink(job: Job, context: JobContext): JobStep {
+  const { record } = job;
+  const error: JobError =
+    record.kind === 'describe'
+      ? {
+          code: 'download.no-prompts',
+          message: 'The service gives no prompts for this finished task.',
+        }
+      : {
+          code: 'download.no-link',
+          message: `The service gives no link to ${record.artifacts.length === 0 ? 'the result' : `file ${record.artifacts.length + 1}`} of this finished task.`,
+        };
+  const tries = Math.max(refresh.looks, context.retry.attempts);
+  const restMs = Math.max(refresh.everyMs, context.pollMaxMs);
+  return failedSave(job, error, wantLink(job), restMs, context, tries);
 }
 
 /**
@@ -88,7 +111,8 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
   const { record } = job;
   if (answer.ok) {
     const artifacts = [...record.artifacts, answer.value, ...(answer.more ?? [])];
-    const isLast = artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result).length);
+    const isLast =
+      artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result, record).length);
     if (!isLast) {
       const next: Job = {
         ...job,
@@ -135,9 +159,16 @@ function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContex
   return rest(waiting, ms, wantFile(waiting), now);
 }
 
-function failedSave(job: Job, error: JobError, then: Want, atLeastMs: number, context: JobContext): JobStep {
+function failedSave(
+  job: Job,
+  error: JobError,
+  then: Want,
+  atLeastMs: number,
+  context: JobContext,
+  tries = context.retry.attempts,
+): JobStep {
   const misses = job.misses + 1;
-  if (misses >= context.retry.attempts)
+  if (misses >= tries)
     return settle(
       job,
       'failed',

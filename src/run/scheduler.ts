@@ -284,6 +284,7 @@ export class Scheduler {
       answerPrice: this.#lessons.tariff.answerPrice,
       promptAbove: (record) => promptAbove(record, this.#lookup),
       tally: this.#tally,
+      pollMaxMs: settings.poll.maxMs,
       pollInMs: (record, elapsedMs) => this.#together.dueInMs(this.#lessons.pollInMs(record, elapsedMs)),
     };
   }

@@ -5,7 +5,7 @@ import { isAnswered, modalOpened } from './modal.ts';
 import { modalNotOpened } from './modal-unopened.ts';
 import { taskShown, unknownTask } from './named-task.ts';
 import { judgeTaskFailure } from './reasons.ts';
-import { resultOf, wantFile } from './save.ts';
+import { lacksResult, resultOf, wantFile } from './save.ts';
 import { isLook, lookAgain } from './trouble.ts';
 
 /** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
@@ -43,8 +43,8 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       const result = resultOf(task, record.kind);
       // Of a redo: the former files are no longer what the job came to.
       const fresh = record.former === undefined ? {} : { former: undefined, artifacts: [] };
-      // A describe that suggests nothing has nothing to keep.
-      if (!record.keep || result.prompts?.length === 0) {
+      // Later steps, and a later edit, read of it what no file is wanted for now.
+      if (!record.keep && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
         return { job: { ...job, record: done, want: { kind: 'nothing' } } };
       }

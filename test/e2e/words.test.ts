@@ -69,7 +69,11 @@ it('a key as short as a word is told of once', async () => {
   });
   await service.close();
   expect(code, err).toBe(0);
-  expect(err.split('The API key has only 9 characters: in answers that repeat it, it is not masked; keys of 16 and more are')).toHaveLength(2);
+  expect(
+    err.split(
+      'The API key has only 9 characters: in answers that repeat it, it is not masked; keys of 16 and more are',
+    ),
+  ).toHaveLength(2);
   expect(err).not.toContain('swordfish');
   const rows = await readManifest(join(folder.path, 'runs/words/manifest.csv'));
   expect(rows[0]).toMatchObject({ text: 'a swordfish' });

@@ -80,6 +80,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     answerPrice: () => undefined,
     promptAbove: () => undefined,
     tally: () => ({ served: 0, firsts: 0, firstsServed: 0 }),
+    pollMaxMs: 15_000,
     pollInMs: () => 5000,
     ...changes,
   };

@@ -124,7 +124,7 @@ steps:
     // A crash leaves the job; the next run makes its parent anew, or brings its image in, and is killed at that.
     const script: VirtualScript = {
       duration: ({ number }) => (number === 2 ? 400_000 : number > 2 ? 900_000 : 30_000),
-      end: ({ number }) => (number === 2 ? busy : { state: 'success' }),
+      end: ({ number }) => (number === 2 ? busy : { state: 'success', ...(first === film && { videos: 1 }) }),
       ...(!redone && {
         onSave: (_key, saves) =>
           saves < 40

@@ -379,9 +379,8 @@ export class Gateway implements DrivenService {
           id,
           status: 'SUCCESS',
           progress: '100%',
-          imageUrl: `https://images.example/${id}.png`,
           buttons: this.#buttonsAt(task, now),
-          ...this.#brings(task),
+          ...this.#result(task, now),
         });
     }
   }
@@ -403,6 +402,16 @@ export class Gateway implements DrivenService {
     return [...this.tasks.values()].filter(
       ({ waits, endsAt, end }) => waits || (endsAt > now && end !== 'stuck'),
     ).length;
+  }
+
+  /** A gateway copies what a task brought up to three times 15 s after its status (protocol.md 2). */
+  #result(task: SimTask, now: number): Readonly<Record<string, unknown>> {
+    const image = { imageUrl: `https://images.example/${task.id}.png` };
+    const lagMs = this.#chance.whole(0, 45_000, 'result', task.id);
+    const isLate = this.#scenario.resultsLag && !this.healed && now < task.endsAt + lagMs;
+    const more = this.#brings(task);
+    if (!isLate) return { ...image, ...more };
+    return Object.keys(more).length === 0 ? {} : { ...image, action: more['action'] ?? null };
   }
 
   #brings({ id, brings: { videos, prompts } }: SimTask): Readonly<Record<string, unknown>> {

@@ -63,6 +63,8 @@ export interface Scenario {
   readonly costBudget?: number;
   readonly commitMs: number;
   readonly lag: boolean;
+  /** Links, videos and prompts come later than SUCCESS; of what has more than an image, that is there first. */
+  readonly resultsLag: boolean;
   /** A task goes on showing MODAL until its work is done, or for as long as a gateway takes to ask for it anew. */
   readonly lingers: 'no' | 'work' | 'refresh';
   /** Share of clicks that open no modal, whatever they ask for. */
@@ -142,6 +144,7 @@ export function drawScenario(seed: number): Scenario {
     }),
     commitMs: chance.pick([0, 1, 500], 'commit'),
     lag: chance.happens(0.3, 'lag'),
+    resultsLag: chance.happens(0.3, 'results lag'),
     lingers: chance.pick(['no', 'no', 'work', 'refresh'] as const, 'lingers'),
     ...(chance.happens(0.15, 'windowless') && { windowless: chance.pick([0.3, 1], 'windowless', 'share') }),
     listing: chance.pick(['off', 'off', 'on', 'refused'] as const, 'listing'),
@@ -232,6 +235,7 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     const { tokenBudget: _, ...rest } = scenario;
     yield rest;
   }
+  if (scenario.resultsLag) yield { ...scenario, resultsLag: false };
   if (scenario.lag) yield { ...scenario, lag: false };
   if (scenario.lingers !== 'no') yield { ...scenario, lingers: 'no' };
   if (scenario.windowless !== undefined) {

@@ -336,6 +336,7 @@ function calmed(scenario: Scenario): Scenario {
     save: {},
     ask: {},
     lag: false,
+    resultsLag: false,
     lingers: 'no',
     ends: { transient: 0, permanent: 0, stuck: 0 },
   };
