@@ -112,8 +112,8 @@ function valueOf(
     if (token.value !== undefined) throw usageError(`--${token.name} takes no value.`);
     return '';
   }
-  // `--limit --json`: the next flag is not a value; one that begins with a dash is written `--name=-value`.
-  if (token.value === undefined || (token.inlineValue !== true && token.value.startsWith('-'))) {
+  // `--limit --json`: the next flag is not a value, though a number below 0 is; any other such value is `--name=-value`.
+  if (token.value === undefined || (token.inlineValue !== true && /^-(?!\.?\d)/.test(token.value))) {
     throw usageError(`--${token.name} needs a value: --${token.name} ${placeholder}.`);
   }
   return token.value;

@@ -79,6 +79,12 @@ describe('readArguments', () => {
   ])('refuses %j, naming the flag', (args) => {
     expect(refusal(() => readArguments(table, args)).message).toContain(args[0]?.split('=')[0]);
   });
+
+  it('takes a number below 0 for a value, and says what is wrong with it', () => {
+    expect(refusal(() => readArguments(table, ['--limit', '-1'])).message).toContain('-1');
+    expect(readArguments(table, ['--out', '-.5']).flags.out).toBe('-.5');
+    expect(refusal(() => readArguments(table, ['--out', '-h'])).message).toContain('needs a value');
+  });
 });
 
 describe('values of flags', () => {
