@@ -11,6 +11,7 @@ import {
   zoomDrawing,
 } from '../../src/sandbox/draw/lineage.ts';
 import { drawPicture as draw } from '../../src/sandbox/draw/picture.ts';
+import { composeScene } from '../../src/sandbox/draw/scene/compose.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';
 
 const side = 128;
@@ -157,6 +158,37 @@ test('a panned picture holds the half that stayed in view', async () => {
   const stayed = await raster(sharp(await drawPicture(parent, side)).extract({ left: side / 2, ...half }));
   const moved = await raster(sharp(await drawPicture(panned, side)).extract({ left: 0, ...half }));
   expect(distance(stayed, moved)).toBeLessThan(6);
+});
+
+test.each(['a fox in the snow', 'an owl at night', 'a lion in the desert', 'a raven'])(
+  'the portrait of %s ends in the ground where a wider view shows its end',
+  (prompt) => {
+    const portrait = grid(prompt).frames.find(({ pose }) => pose === 0) as Drawing['frames'][0];
+    const shapesOf = (frame: Drawing['frames'][0]) => {
+      const { shapes } = composeScene(frame);
+      const last = shapes.findLastIndex(({ role }) => role === 'subject');
+      return { over: shapes.slice(last + 1).filter(({ role, kind }) => role === 'land' && kind === 'area') };
+    };
+    expect(shapesOf(portrait).over).toEqual([]);
+    const [wide] = zoomDrawing({ size: 'whole', frames: [portrait] }, 4).frames;
+    const { over } = shapesOf(wide as Drawing['frames'][0]);
+    expect(over).toHaveLength(1);
+    const tops = over.map(({ points }) => Math.min(...points.map(([, y]) => y)));
+    expect(tops[0]).toBeGreaterThan(800);
+    expect(tops[0]).toBeLessThan(900);
+  },
+);
+
+test('birds that are no owls have no face of an owl', () => {
+  const [frame] = grid('a raven').frames;
+  for (let pose = 0; pose < 4; pose += 1) {
+    const rays = (text: string): number =>
+      composeScene({ ...(frame as Drawing['frames'][0]), text, pose }).shapes.filter(
+        ({ role, kind, points }) => role === 'subject' && kind === 'line' && points.length === 2,
+      ).length;
+    expect(rays('an owl')).toBeGreaterThanOrEqual(36);
+    expect(rays('a raven')).toBe(0);
+  }
 });
 
 test('the aspect ratio shapes the picture, an enlarged one has more pixels', async () => {

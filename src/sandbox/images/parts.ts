@@ -55,7 +55,8 @@ interface Part {
 function boundsOf(part: Part, grid: Grid, width: number, height: number): Bounds {
   const [across, down] = [part.right + 1 - part.left, part.bottom + 1 - part.top];
   const middle = grid.labels[grid.cellAt(part.left + (across >> 1), part.top + (down >> 1))];
-  if (middle !== part.label || part.pixels < leastFilled * across * down) return largestSquare(part.label, grid);
+  if (middle !== part.label || part.pixels < leastFilled * across * down)
+    return largestSquare(part.label, grid);
   return { x: part.left / width, y: part.top / height, width: across / width, height: down / height };
 }
 

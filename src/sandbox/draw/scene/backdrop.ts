@@ -4,7 +4,7 @@ import { drawBirch, drawFir, drawFlower, drawGrass, drawTree } from '../motif/pl
 import { drawSky } from '../motif/sky.ts';
 import { drawWater } from '../motif/water.ts';
 import { drawMist } from '../motif/weather.ts';
-import { darker, lighter, mix } from './colour.ts';
+import { type Colour, darker, lighter, mix } from './colour.ts';
 import type { Palette } from './palette.ts';
 import type { Pen } from './pen.ts';
 import type { Setting, Theme } from './theme.ts';
@@ -14,6 +14,8 @@ import type { World } from './world.ts';
 export interface Backdrop {
   /** The ground in the foreground. */
   readonly ground: Ground;
+  /** What it is like nearest to us. */
+  readonly near: Colour;
 }
 
 /** What the backdrop must leave free for the subject. */
@@ -76,14 +78,9 @@ export function drawBackdrop(
   const ground = groundOf(world, 'floor', floor, setting === 'city' ? 0 : 26, 420);
   const near = snowy ? mix('#f6f8fb', palette.sky[1], palette.night ? 0.6 : 0.12) : palette.land[3];
   const lit = snowy ? near : mix(palette.land[2], near, 0.55);
-  drawGround(
-    land,
-    world,
-    ground,
-    lighter(lit, 0.08),
-    snowy ? mix(near, palette.sky[0], 0.35) : darker(near, 0.3),
-  );
-  return { ground };
+  const nearest = snowy ? mix(near, palette.sky[0], 0.35) : darker(near, 0.3);
+  drawGround(land, world, ground, lighter(lit, 0.08), nearest);
+  return { ground, near: nearest };
 }
 
 function drawFirs(

@@ -1,9 +1,10 @@
 import type { Frame } from '../drawing.ts';
+import { drawGround, groundOf } from '../motif/land.ts';
 import { drawThing } from '../motif/thing/thing.ts';
 import { drawRain, drawSnowfall } from '../motif/weather.ts';
 import { drawAbstract } from './abstract.ts';
 import { drawBackdrop, drawForeground } from './backdrop.ts';
-import { darker, lighter } from './colour.ts';
+import { type Colour, darker, lighter } from './colour.ts';
 import { coloursNamed } from './colour-words.ts';
 import { type Mood, type Palette, paletteOf, tinted } from './palette.ts';
 import { Pen } from './pen.ts';
@@ -71,7 +72,7 @@ function drawLandscape(
   const horizon = random.range(20, 110) + (distant ? 70 : 0);
   const floor = distant ? 330 : random.range(235, 300);
   const clear = pose === 'portrait' || pose === 'seated' ? 260 : 180;
-  const { ground } = drawBackdrop(pen, world, palette, theme, setting, horizon, floor, {
+  const { ground, near } = drawBackdrop(pen, world, palette, theme, setting, horizon, floor, {
     from: -clear,
     to: clear,
   });
@@ -83,6 +84,7 @@ function drawLandscape(
   } else if (theme.animal !== undefined) {
     if (pose === 'portrait') drawForeground(pen.as('detail'), world, palette, theme, setting, ground);
     drawAnimal(subject, world, palette, theme.animal, pose, ground);
+    if (pose === 'portrait') drawRidge(pen, world, palette, theme, setting, near);
   } else if (theme.thing !== undefined) {
     const own = world.random('thing');
     const x = (own.chance(0.5) ? 1 : -1) * own.range(30, 190);
@@ -114,6 +116,20 @@ function drawLandscape(
   }
   if (mood === 'snow' || theme.snow) drawSnowfall(pen.as('air'), world);
   if (theme.rain) drawRain(pen.as('air'), world);
+}
+
+/** Far below a portrait, where a wider view would show that it has no feet: land that it stands behind. */
+function drawRidge(
+  pen: Pen,
+  world: World,
+  palette: Palette,
+  theme: Theme,
+  setting: Setting,
+  near: Colour,
+): void {
+  const ridge = groundOf(world, 'ridge', 870, 24, 380);
+  drawGround(pen.as('land'), world, ridge, near, near);
+  drawForeground(pen.as('detail'), world, palette, theme, setting, ridge);
 }
 
 /** The placed thing alone, in the colours of its own words, for a picture whose land is an image. */

@@ -3,10 +3,11 @@ import type { Pen } from '../../scene/pen.ts';
 import type { Random } from '../../scene/random.ts';
 import type { Coat } from '../coat.ts';
 import type { Look } from '../head/eye.ts';
+import { drawBirdHead } from './bird-head.ts';
 import { drawFeathers } from './feathers.ts';
 import { drawOwlHead } from './head.ts';
 
-/** An owl perched and facing us, about 260 × 430; its feet at the origin. */
+/** An owl or another bird perched and facing us, about 260 × 430; its feet at the origin. */
 export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: Look): void {
   pen.symmetric(
     [
@@ -86,10 +87,10 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: Look)
         coat.nose,
       );
   }
-  drawOwlHead(pen.at(0, -312, 1.06, random.range(-0.16, 0.16)), coat, look);
+  drawHead(pen.at(0, -312, 1.06, random.range(-0.16, 0.16)), coat, look);
 }
 
-/** An owl's head over its shoulders, the head's middle at the origin. */
+/** The head of an owl or another bird over its shoulders, the head's middle at the origin. */
 export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: Look): void {
   pen.symmetric(
     [
@@ -113,5 +114,10 @@ export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: Look): v
     { colours: [coat.pale, darker(coat.pale, 0.2)], start: [0, 70], end: [0, 480] },
   );
   drawFeathers(pen, coat, random, 116, 520, (y) => Math.min(108, 40 + (y - 100) * 0.6));
-  drawOwlHead(pen.at(0, 0, 1.12), coat, look);
+  drawHead(pen.at(0, 0, 1.12), coat, look);
+}
+
+function drawHead(pen: Pen, coat: Coat, look: Look): void {
+  if (coat.build === 'owl') drawOwlHead(pen, coat, look);
+  else drawBirdHead(pen, coat, look);
 }
