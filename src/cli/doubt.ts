@@ -10,8 +10,21 @@ import { isTextKind } from '../plan/job-request.ts';
 export const isInDoubt = ({ status, kind }: Pick<JobRecord, 'status' | 'kind'>, running: boolean): boolean =>
   status === 'in-doubt' || (status === 'submitting' && !running && !isTextKind(kind));
 
-/** The three ways out of doubt: a command each, the beginning of which names the job. */
-export const waysOut = (resolve: string): readonly { readonly command: string; readonly does: string }[] => [
+/** What `--in-doubt find` does, beside its command. */
+export const finding =
+  'looks for the tasks of all jobs in doubt by their tag, where the gateway lists its tasks: pays nothing';
+
+/**
+ * The ways out of doubt: a command each, first the one that can pay nothing twice.
+ *
+ * @param resolve the beginning of a command that names the job
+ * @param find the last run with `--in-doubt find`; undefined where its submissions carried no tag
+ */
+export const waysOut = (
+  resolve: string,
+  find: string | undefined,
+): readonly { readonly command: string; readonly does: string }[] => [
+  ...(find === undefined ? [] : [{ command: find, does: finding }]),
   {
     command: `${resolve} --task TASK_ID`,
     does: 'the service has its task (look for the prompt in its list of tasks): takes that task on',

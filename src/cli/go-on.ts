@@ -11,6 +11,8 @@ import { sandboxId } from './service-settings.ts';
 export interface Commands {
   /** The last run once more: the same pipeline, place and part of the plan. Undefined where nothing has run. */
   readonly run: string | undefined;
+  /** The same with `--in-doubt find`. Undefined where its submissions carried no tag (`service.tag`). */
+  readonly find: string | undefined;
   readonly status: string;
   show(key: string): string;
   /** Followed by `--task ID`, `--drop` or `--retry`. */
@@ -27,16 +29,20 @@ export const jobCommands = (directory: string): Pick<Commands, 'status' | 'show'
 /**
  * The commands for a directory, from what its last run left in it.
  *
- * @param pipeline its name tells whether the directory is the one that a run would choose; absent: it is named
+ * @param pipeline its name tells whether the directory is the one that a run would choose; absent: it is named, and its
+ *   submissions are taken to be tagged
  */
 export function commandsOf(
   directory: string,
   state: StateReader,
-  pipeline: Pick<Pipeline, 'name'> | undefined,
+  pipeline: Pick<Pipeline, 'name' | 'service'> | undefined,
   cwd: string,
 ): Commands {
   const place = relative(cwd, directory) || '.';
-  return { ...jobCommands(place), run: lastRun(directory, place, state, pipeline, cwd) };
+  const run = lastRun(directory, place, state, pipeline, cwd);
+  const isTagged = pipeline?.service.tag !== false;
+  const find = run !== undefined && isTagged ? `${run} --in-doubt find` : undefined;
+  return { ...jobCommands(place), run, find };
 }
 
 function lastRun(

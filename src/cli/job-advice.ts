@@ -107,7 +107,7 @@ export function nextSteps(
             },
           ]
         : []),
-      ...waysOut(commands.resolve(key)),
+      ...waysOut(commands.resolve(key), commands.find),
     ];
   switch (status) {
     case 'done':

@@ -3,6 +3,7 @@ import type { Reason } from '../manifest/tally.ts';
 import type { TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
+import { finding } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
 import { count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
@@ -62,9 +63,13 @@ export interface RunSummary {
 
 const mostReasons = 10;
 
-/** The last words of a run, for people: where everything is, what failed and why, and what to do next. */
-export function endingText(summary: RunSummary, again: string): string {
-  const next = advice(summary, again);
+/**
+ * The last words of a run, for people: where everything is, what failed and why, and what to do next.
+ *
+ * @param mayFind tasks of jobs in doubt may be found by their tag, and this run has not looked for them
+ */
+export function endingText(summary: RunSummary, again: string, mayFind = false): string {
+  const next = advice(summary, again, mayFind);
   return [
     headline(summary),
     '',
@@ -155,7 +160,11 @@ const goingOn = (end: RunEnd): string =>
     : 'goes on where this one stopped';
 
 /** Commands to copy. */
-function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: string): readonly string[] {
+function advice(
+  { end, slots, reasons, inDoubt, directory }: RunSummary,
+  again: string,
+  mayFind: boolean,
+): readonly string[] {
   const lines: (readonly [string, string])[] = [];
   const unfinished = slots === undefined || unsettled(slots) > 0;
   const late = reasons.find(({ code }) => code === 'task.timeout')?.count ?? 0;
@@ -185,6 +194,7 @@ function advice({ end, slots, reasons, inDoubt, directory }: RunSummary, again: 
     }
   }
   if (slots !== undefined && slots['in-doubt'] > 0) {
+    if (mayFind) lines.push([`${again} --in-doubt find`, finding]);
     const [first] = inDoubt;
     if (first !== undefined) {
       const { show, resolve } = jobCommands(directory);

@@ -258,7 +258,7 @@ function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep 
     return settle(
       { ...job, record: become(job.record, job.record.status, { tries: 0 }) },
       mayBeMade ? 'in-doubt' : 'failed',
-      { ...error, message: `${error.message} (after ${tries} tries)` },
+      { ...error, message: tries > 1 ? `${error.message} (after ${tries} tries)` : error.message },
       context.now,
     );
   }

@@ -130,7 +130,8 @@ async function runPipeline(
     cwd: io.cwd,
     sandbox: flags.sandbox,
   });
-  io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags))));
+  const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
+  io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
   if (flags.json) await io.out(redactor.applyToData(`${JSON.stringify(summary)}\n`));
   return exitCode;
 }

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseFault } from '../../src/sandbox/faults/parse.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { cli, temporaryFolder } from '../rig/cli.ts';
+import { readManifest } from '../rig/manifest.ts';
+import { write } from './pipelines.ts';
+
+const apiKey = 'find-key-1234567890';
+
+it('a task that was made and never told is found by its tag and taken on: nothing is paid twice', async () => {
+  const fault = parseFault('submit:504-after:first 1');
+  if (!fault.ok) throw new Error(fault.error);
+  const sandbox = await startSandbox({ apiKey, settings: { pace: 0.02, pixels: 64, faults: [fault.value] } });
+  await using folder = await temporaryFolder();
+  try {
+    await write(folder.path, {
+      'set.yaml':
+        'name: set\nprices: { imagine: 1 }\npoll: { min: 20ms, max: 200ms }\nretry: { attempts: 1 }\nsteps:\n  grid: { imagine: a fox }\n',
+    });
+    const run = (...flags: readonly string[]) =>
+      cli(['run', 'set.yaml', ...flags], {
+        cwd: folder.path,
+        env: { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: apiKey },
+      });
+    const first = await run();
+    expect(first.code, first.stderr).toBe(5);
+    expect(first.stderr).toContain('up to 1.00 for submissions that nobody answered');
+    const next = first.stderr.slice(first.stderr.indexOf('Next:')).split('\n');
+    expect(next[1]).toContain('promptpress run set.yaml --in-doubt find');
+
+    const second = await run('--in-doubt', 'find');
+    expect(second.code, second.stderr).toBe(0);
+    expect(second.stderr).toContain('of 1 job in doubt 1 had a task, which is taken on');
+    const { requests, tasks } = sandbox.counters();
+    expect(Object.values(requests['imagine'] ?? {}).reduce((sum, count) => sum + count, 0)).toBe(1);
+    expect(tasks.made).toBe(1);
+    const rows = await readManifest(join(folder.path, 'runs/set/manifest.csv'));
+    expect(rows).toMatchObject([{ status: 'done', attempts: '1', cost: '1' }]);
+  } finally {
+    await sandbox.close();
+  }
+}, 60_000);
