@@ -1,32 +1,19 @@
-import type { JobError, JobRecord } from '../plan/job.ts';
-import { isTextRequest } from '../plan/job-request.ts';
-import { promptAbove } from '../plan/nearest-prompt.ts';
-import type { RecordLookup } from '../plan/slot.ts';
-import { unheard } from './ask.ts';
+import { Clerk, type ClerkOptions } from './clerk.ts';
 import { Desk } from './desk.ts';
-import { Ending, failedFast, lasted, mayBeLeft } from './ending.ts';
-import type { Route, RunEnd } from './event.ts';
+import { Ending, lasted, mayBeLeft } from './ending.ts';
+import type { RunEnd } from './event.ts';
 import { Grants, isPoll } from './grants.ts';
 import { heardOf, noteOnRoute, type OneAnswer, type OnRoute, putsOff } from './heard.ts';
-import { Intake, type IntakeHost, type IntakeOptions } from './intake.ts';
-import type { AskAnswer, Job, JobContext, JobEvent } from './job.ts';
+import type { AskAnswer } from './job.ts';
 import { Lessons } from './lessons.ts';
-import { step } from './machine.ts';
 import { Purse, type Spent } from './purse.ts';
-import { durableForm } from './redo.ts';
 import { isLookedInto } from './refused-click.ts';
-import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
-import { Together, type TogetherHost } from './together.ts';
 import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
 import { tokensTaken, usageOf } from './usage.ts';
-import { isKnown, type Tally, timesInVain } from './vain.ts';
+import { isKnown, timesInVain } from './vain.ts';
 import { Stillness } from './waiting.ts';
 
-export interface SchedulerOptions extends IntakeOptions {
-  readonly random: () => number;
-  /** What is durable. */
-  readonly lookup: RecordLookup;
-  readonly price: (record: JobRecord) => number | undefined;
+export interface SchedulerOptions extends ClerkOptions {
   /** Over the directory's life until now. */
   readonly spent: Spent;
 }
@@ -39,19 +26,16 @@ export interface SchedulerOptions extends IntakeOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #desk: Desk;
-  readonly #intake: Intake;
   readonly #grants: Grants;
-  readonly #together: Together;
+  readonly #clerk: Clerk;
   readonly #lessons: Lessons;
   readonly #purse: Purse;
   readonly #outbox = new Outbox();
   readonly #stillness: Stillness;
   readonly #ending = new Ending();
-  readonly #lookup: RecordLookup;
   /** When it has lasted as long as it may. */
   readonly #lastsUntil: number | undefined;
   #now: number;
-  #redosFailed = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -64,15 +48,18 @@ export class Scheduler {
     this.#desk = new Desk(options.settings, options.random, ({ record }) => tariff.tokens(record));
     this.#purse = new Purse(options.settings, tariff, options.spent);
     this.#grants = new Grants(this.#desk, this.#purse);
-    this.#together = new Together(
-      options.settings.poll,
-      this.#desk,
-      this.#grants,
-      this.#outbox,
-      this.#togetherHost(),
-    );
-    this.#lookup = (key) => this.#desk.get(key)?.record ?? this.#outbox.record(key) ?? options.lookup(key);
-    this.#intake = new Intake(options, this.#desk, this.#host());
+    this.#clerk = new Clerk(options, {
+      now: () => this.#now,
+      desk: this.#desk,
+      grants: this.#grants,
+      lessons: this.#lessons,
+      purse: this.#purse,
+      outbox: this.#outbox,
+      stillness: this.#stillness,
+      ending: this.#ending,
+      drain: (end) => this.#drain(end),
+      noteOnRoute: (heard) => this.#noteOnRoute(heard),
+    });
   }
 
   /** Takes in what happened at `now` (Unix ms) and decides what follows. */
@@ -80,7 +67,7 @@ export class Scheduler {
     this.#now = now;
     this.#take(input);
     this.#ring();
-    this.#intake.open();
+    this.#clerk.intake.open();
     this.#grant();
   }
 
@@ -96,7 +83,7 @@ export class Scheduler {
 
   /** True when it could open more cells than it has been given. */
   get wantsCells(): boolean {
-    return !this.#ending.hasBegun && this.#intake.wantsCells;
+    return !this.#ending.hasBegun && this.#clerk.intake.wantsCells;
   }
 
   /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
@@ -116,7 +103,7 @@ export class Scheduler {
     return this.#ending.reached({
       requests: this.#desk.traffic.underWay,
       jobs: this.#desk.size,
-      isDone: this.#intake.isDone,
+      isDone: this.#clerk.intake.isDone,
     });
   }
 
@@ -127,7 +114,7 @@ export class Scheduler {
 
   /** Finished jobs that the user wanted made anew, and of which nothing came. */
   get redosFailed(): number {
-    return this.#redosFailed;
+    return this.#clerk.redosFailed;
   }
 
   /** Tokens of the answers that came in this invocation. */
@@ -147,16 +134,16 @@ export class Scheduler {
 
   /** Jobs and cells held in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
-    return { jobs: this.#desk.size, cells: this.#intake.size };
+    return { jobs: this.#desk.size, cells: this.#clerk.intake.size };
   }
 
   #take(input: RunInput): void {
     switch (input.type) {
       case 'adopt':
-        for (const record of input.records) this.#adopt(record);
+        for (const record of input.records) this.#clerk.adopt(record);
         return;
       case 'cells':
-        return this.#intake.give(input.cells, input.last);
+        return this.#clerk.intake.give(input.cells, input.last);
       case 'asked':
         this.#count(input.key, input.answer);
         return this.#answered(input);
@@ -167,7 +154,7 @@ export class Scheduler {
       case 'saved':
         return this.#answered(input);
       case 'listed':
-        return this.#together.heard(input);
+        return this.#clerk.together.heard(input);
       case 'tick':
         return;
       case 'drain':
@@ -175,42 +162,6 @@ export class Scheduler {
       case 'halt':
         return this.#stopSending(input);
     }
-  }
-
-  /** What takes up the jobs of the cells that are opened. */
-  #host(): IntakeHost {
-    return {
-      now: () => this.#now,
-      isEnding: () => this.#ending.hasBegun,
-      lookup: this.#lookup,
-      put: (before, job) => this.#put(before, job),
-      emit: (event) => this.#outbox.emit(event),
-    };
-  }
-
-  /** What looks that go together are made with. */
-  #togetherHost(): TogetherHost {
-    return {
-      now: () => this.#now,
-      context: () => this.#context(),
-      put: (before, job) => this.#put(before, job),
-      advance: (job, event) => this.#advance(job, event),
-      noteOnRoute: (heard) => this.#noteOnRoute(heard),
-    };
-  }
-
-  #adopt(record: JobRecord): void {
-    // What waits for its answer is left to the cells that ask for it.
-    if (record.status === 'modal') return;
-    // A modal that was under way is looked for on its task before anything is called in doubt.
-    if (record.status !== 'submitting' || record.modal !== undefined)
-      return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.#intake.taskOf(record.parent)));
-    const left = isTextRequest(record.request)
-      ? unheard(record)
-      : interrupted(record, this.#options.startedAt, this.#options.price(record));
-    this.#purse.note(record, left);
-    this.#outbox.write(durableForm(left));
-    this.#outbox.tell(record, left);
   }
 
   /** Takes note of the tokens of an answer, also of one that nobody waits for any more. */
@@ -237,13 +188,13 @@ export class Scheduler {
       job !== undefined &&
       isLookedInto(job, input.answer, this.#options.settings.retry.attempts);
     // What is about one job alone slows down nobody else, and what is looked into says nothing yet.
-    if (!isOpen && (!putsOff(heard) || !isKnown(job, heard.route, this.#tally(heard.route)))) {
+    if (!isOpen && (!putsOff(heard) || !isKnown(job, heard.route, this.#clerk.tally(heard.route)))) {
       this.#noteOnRoute({ ...heard, isFirst: job !== undefined && timesInVain(job, heard.route) === 0 });
       if (input.type === 'submitted' && input.answer.ok)
         this.#desk.pressure.note(input.answer.value, this.#desk.held);
     }
     // Given up while its answer was under way; nothing durable depends on a fetch or a download.
-    if (job !== undefined) this.#advance(job, heard.event);
+    if (job !== undefined) this.#clerk.advance(job, heard.event);
   }
 
   #ring(): void {
@@ -251,7 +202,7 @@ export class Scheduler {
     for (;;) {
       const job = this.#desk.alarms.takeDue(this.#now);
       if (job === undefined) break;
-      this.#advance(job, { type: 'elapsed' });
+      this.#clerk.advance(job, { type: 'elapsed' });
     }
     if (this.#lastsUntil !== undefined && this.#now >= this.#lastsUntil) this.#drain(lasted);
     const notice = this.#stillness.notice(this.#desk, this.#now);
@@ -263,126 +214,9 @@ export class Scheduler {
       const grant = this.#grants.next(this.#now, !this.#ending.hasBegun);
       if (grant === undefined) return;
       if ('end' in grant) this.#drain(grant.end);
-      else if (this.#together.isOn && isPoll(grant.job)) this.#together.look(grant.job);
-      else this.#advance(grant.job, { type: 'granted' });
+      else if (this.#clerk.together.isOn && isPoll(grant.job)) this.#clerk.together.look(grant.job);
+      else this.#clerk.advance(grant.job, { type: 'granted' });
     }
-  }
-
-  readonly #tally = (route: Route): Tally => this.#desk.traffic.lanes[route].route.tally;
-
-  #context(): JobContext {
-    const { settings, random, price, startedAt } = this.#options;
-    return {
-      now: this.#now,
-      startedAt,
-      random,
-      retry: settings.retry,
-      taskMs: settings.timeouts.taskMs,
-      speed: settings.speed,
-      retryInDoubt: settings.inDoubt === 'retry',
-      price,
-      answerPrice: this.#lessons.tariff.answerPrice,
-      promptAbove: (record) => promptAbove(record, this.#lookup),
-      tally: this.#tally,
-      pollMaxMs: settings.poll.maxMs,
-      pollInMs: (record, elapsedMs) => this.#together.dueInMs(this.#lessons.pollInMs(record, elapsedMs)),
-    };
-  }
-
-  #advance(job: Job, event: JobEvent): void {
-    const { job: next, send, attempt, inVain, refusal } = step(job, event, this.#context());
-    if (attempt !== undefined) this.#outbox.attempt(attempt);
-    if (inVain !== undefined) this.#redoFailed(next.record, inVain);
-    this.#lessons.noteTask(job.record, next.record, this.#now);
-    this.#put(job, next);
-    if (refusal !== undefined)
-      this.#noteOnRoute({
-        route: 'submit',
-        reading: { signal: { kind: 'refused', words: refusal } },
-        isFirst: false,
-      });
-    if (send === undefined) return;
-    if (send.kind === 'ask')
-      this.#desk.traffic.tokens.take(job.record.key, this.#lessons.tariff.tokens(job.record), this.#now);
-    this.#desk.traffic.sent(routeOf[send.kind], this.#now);
-    this.#outbox.send({ job: next, send });
-  }
-
-  /** Replaces a job's state: notes what must become durable, and lines it up for what it wants. */
-  #put(before: Job | undefined, job: Job): void {
-    const { record, want } = job;
-    this.#desk.put(job);
-    if (before !== undefined) this.#purse.note(before.record, record);
-    // A job that is only taken up needs no record: the plan and what is durable give it again.
-    if (before !== undefined && before.record !== record) this.#outbox.write(durableForm(record));
-    if (before?.record.status !== record.status) {
-      this.#outbox.tell(before?.record, record);
-      this.#stillness.moved(this.#now);
-    }
-    if (want === before?.want) return;
-    const wasAhead = before?.record.status === 'running' || before?.record.status === 'modal';
-    if (wasAhead && record.status === 'pending' && this.#isOutOfPlace(job)) return this.#putBack(job);
-    // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
-    if (record.status === 'modal' && !this.#intake.isAwaited(record.key) && before !== undefined)
-      return this.#putBack(job);
-    this.#desk.lineUp(job);
-    if (want.kind === 'answer') return;
-    if (want.kind === 'nothing') return this.#settled(job);
-    if (this.#ending.hasBegun && mayBeLeft(job)) return this.#giveUp(job);
-    if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
-      this.#outbox.emit({
-        type: 'job:retry',
-        key: record.key,
-        inMs: want.until - this.#now,
-        error: record.error,
-      });
-  }
-
-  #settled(job: Job): void {
-    const { record, lastLook, depth } = job;
-    const { settings } = this.#options;
-    this.#desk.drop(record.key);
-    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && !this.#ending.hasBegun) {
-      const again = retryOf(record, depth, this.#intake.taskOf(record.parent));
-      if (!waitsForParent(again)) return this.#put(undefined, again);
-    }
-    if (settings.failFast && !lastLook && this.#intake.isFailure(record)) this.#drain(failedFast(record));
-    this.#intake.release(record.key);
-  }
-
-  /**
-   * True for a job of an earlier run that is to be submitted anew while no open cell asks for it, while what it comes from is being
-   * made or brought in anew, or while what it presses is not what it pressed.
-   */
-  #isOutOfPlace({ record: { key, parent }, parentTaskId }: Job): boolean {
-    if (!this.#intake.isAwaited(key)) return true;
-    if (parent !== undefined && this.#lookup(parent)?.status !== 'done') return true;
-    return this.#intake.taskOf(parent) !== parentTaskId;
-  }
-
-  /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
-  #putBack(job: Job): void {
-    const { former, error, status } = job.record;
-    if (status === 'pending' && former !== undefined && error !== undefined)
-      this.#redoFailed(job.record, error);
-    this.#desk.drop(job.record.key);
-    this.#intake.release(job.record.key);
-  }
-
-  /** The user asked for another result and there is none: a run that is otherwise well is not. */
-  #redoFailed({ key, origin: { step: name, cell } }: JobRecord, { code, message }: JobError): void {
-    this.#redosFailed += 1;
-    this.#outbox.emit({
-      type: 'run:notice',
-      code: 'redo.failed',
-      message: `--redo ${key}: ${name} in cell ${cell} was not made anew, and stays as it was (${code}): ${message}`,
-    });
-  }
-
-  /** Leaves a job that has not been submitted to a later run. */
-  #giveUp(job: Job): void {
-    this.#desk.drop(job.record.key);
-    this.#intake.giveUp(job.record.key);
   }
 
   #drain(end: RunEnd): void {
@@ -398,14 +232,15 @@ export class Scheduler {
     // A look or a download leaves nothing in the record.
     for (const { job, send } of unsent.filter(isPaid)) {
       this.#desk.traffic.answered(routeOf[send.kind]);
-      this.#advance(this.#desk.get(job.record.key) ?? job, { type: 'unsent' });
+      this.#clerk.advance(this.#desk.get(job.record.key) ?? job, { type: 'unsent' });
     }
   }
 
   /** Forgets what has not begun. */
   #letGo(end: RunEnd): void {
-    this.#intake.forget();
-    for (const job of this.#desk.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') this.#giveUp(job);
+    this.#clerk.intake.forget();
+    for (const job of this.#desk.all())
+      if (mayBeLeft(job) && job.want.kind !== 'answer') this.#clerk.giveUp(job);
     this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.inFlight });
   }
 }

@@ -1,0 +1,224 @@
+import type { JobError, JobRecord } from '../plan/job.ts';
+import { isTextRequest } from '../plan/job-request.ts';
+import { promptAbove } from '../plan/nearest-prompt.ts';
+import type { RecordLookup } from '../plan/slot.ts';
+import { unheard } from './ask.ts';
+import type { Desk } from './desk.ts';
+import { type Ending, failedFast, mayBeLeft } from './ending.ts';
+import type { Route, RunEnd } from './event.ts';
+import type { Grants } from './grants.ts';
+import type { OnRoute } from './heard.ts';
+import { Intake, type IntakeOptions } from './intake.ts';
+import type { Job, JobContext, JobEvent } from './job.ts';
+import type { Lessons } from './lessons.ts';
+import { step } from './machine.ts';
+import type { Purse } from './purse.ts';
+import { durableForm } from './redo.ts';
+import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
+import { Together } from './together.ts';
+import { type Outbox, routeOf } from './turn.ts';
+import type { Tally } from './vain.ts';
+import type { Stillness } from './waiting.ts';
+
+export interface ClerkOptions extends IntakeOptions {
+  readonly random: () => number;
+  /** What is durable. */
+  readonly lookup: RecordLookup;
+  readonly price: (record: JobRecord) => number | undefined;
+}
+
+/** What a clerk works with, and whom it tells. */
+export interface Office {
+  /** Unix ms. */
+  readonly now: () => number;
+  readonly desk: Desk;
+  readonly grants: Grants;
+  readonly lessons: Lessons;
+  readonly purse: Purse;
+  readonly outbox: Outbox;
+  readonly stillness: Stillness;
+  readonly ending: Ending;
+  readonly drain: (end: RunEnd) => void;
+  readonly noteOnRoute: (heard: OnRoute) => void;
+}
+
+/**
+ * Carries each job on: what happens to it goes through the machine, what must be durable into the outbox, and the job into the
+ * line for what it wants, or off the desk.
+ */
+export class Clerk {
+  readonly intake: Intake;
+  readonly together: Together;
+  /** A record as it is decided, durable or not yet. */
+  readonly #lookup: RecordLookup;
+  readonly #options: ClerkOptions;
+  readonly #office: Office;
+  #redosFailed = 0;
+
+  constructor(options: ClerkOptions, office: Office) {
+    this.#options = options;
+    this.#office = office;
+    const { now, desk, grants, outbox, ending, noteOnRoute } = office;
+    this.#lookup = (key) => desk.get(key)?.record ?? outbox.record(key) ?? options.lookup(key);
+    const put = (before: Job | undefined, job: Job): void => this.#put(before, job);
+    this.intake = new Intake(options, desk, {
+      now,
+      isEnding: () => ending.hasBegun,
+      lookup: this.#lookup,
+      put,
+      emit: (event) => outbox.emit(event),
+    });
+    this.together = new Together(options.settings.poll, desk, grants, outbox, {
+      now,
+      context: () => this.#context(),
+      put,
+      advance: (job, event) => this.advance(job, event),
+      noteOnRoute,
+    });
+  }
+
+  /** Finished jobs that the user wanted made anew, and of which nothing came. */
+  get redosFailed(): number {
+    return this.#redosFailed;
+  }
+
+  /** Takes on a job that an earlier run left unfinished. */
+  adopt(record: JobRecord): void {
+    // What waits for its answer is left to the cells that ask for it.
+    if (record.status === 'modal') return;
+    // A modal that was under way is looked for on its task before anything is called in doubt.
+    if (record.status !== 'submitting' || record.modal !== undefined)
+      return this.#put(undefined, adopt(record, Number.MAX_SAFE_INTEGER, this.intake.taskOf(record.parent)));
+    const { purse, outbox } = this.#office;
+    const left = isTextRequest(record.request)
+      ? unheard(record)
+      : interrupted(record, this.#options.startedAt, this.#options.price(record));
+    purse.note(record, left);
+    outbox.write(durableForm(left));
+    outbox.tell(record, left);
+  }
+
+  /** Something happened to a job. */
+  advance(job: Job, event: JobEvent): void {
+    const { desk, lessons, outbox, now, noteOnRoute } = this.#office;
+    const { job: next, send, attempt, inVain, refusal } = step(job, event, this.#context());
+    if (attempt !== undefined) outbox.attempt(attempt);
+    if (inVain !== undefined) this.#redoFailed(next.record, inVain);
+    lessons.noteTask(job.record, next.record, now());
+    this.#put(job, next);
+    if (refusal !== undefined)
+      noteOnRoute({
+        route: 'submit',
+        reading: { signal: { kind: 'refused', words: refusal } },
+        isFirst: false,
+      });
+    if (send === undefined) return;
+    const { traffic } = desk;
+    if (send.kind === 'ask') traffic.tokens.take(job.record.key, lessons.tariff.tokens(job.record), now());
+    traffic.sent(routeOf[send.kind], now());
+    outbox.send({ job: next, send });
+  }
+
+  /** Leaves a job that has not been submitted to a later run. */
+  giveUp({ record: { key } }: Job): void {
+    this.#office.desk.drop(key);
+    this.intake.giveUp(key);
+  }
+
+  readonly tally = (route: Route): Tally => this.#office.desk.traffic.lanes[route].route.tally;
+
+  #context(): JobContext {
+    const { settings, random, price, startedAt } = this.#options;
+    const { now, lessons } = this.#office;
+    return {
+      now: now(),
+      startedAt,
+      random,
+      retry: settings.retry,
+      taskMs: settings.timeouts.taskMs,
+      speed: settings.speed,
+      retryInDoubt: settings.inDoubt === 'retry',
+      price,
+      answerPrice: lessons.tariff.answerPrice,
+      promptAbove: (record) => promptAbove(record, this.#lookup),
+      tally: this.tally,
+      pollMaxMs: settings.poll.maxMs,
+      pollInMs: (record, elapsedMs) => this.together.dueInMs(lessons.pollInMs(record, elapsedMs)),
+    };
+  }
+
+  /** Replaces a job's state: notes what must become durable, and lines it up for what it wants. */
+  #put(before: Job | undefined, job: Job): void {
+    const { desk, purse, outbox, stillness, ending, now } = this.#office;
+    const { record, want } = job;
+    desk.put(job);
+    if (before !== undefined) purse.note(before.record, record);
+    // A job that is only taken up needs no record: the plan and what is durable give it again.
+    if (before !== undefined && before.record !== record) outbox.write(durableForm(record));
+    if (before?.record.status !== record.status) {
+      outbox.tell(before?.record, record);
+      stillness.moved(now());
+    }
+    if (want === before?.want) return;
+    if (before !== undefined && this.#isOutOfPlace(before, job)) return this.#putBack(job);
+    desk.lineUp(job);
+    if (want.kind === 'answer') return;
+    if (want.kind === 'nothing') return this.#settled(job);
+    if (ending.hasBegun && mayBeLeft(job)) return this.giveUp(job);
+    if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
+      outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now(), error: record.error });
+  }
+
+  #settled(job: Job): void {
+    const { desk, outbox, ending, drain } = this.#office;
+    const { record, lastLook, depth } = job;
+    const { settings } = this.#options;
+    desk.drop(record.key);
+    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && !ending.hasBegun) {
+      const again = retryOf(record, depth, this.intake.taskOf(record.parent));
+      if (!waitsForParent(again)) return this.#put(undefined, again);
+      // What it comes from is being made anew: its cell takes it up again once that is done.
+      outbox.write(durableForm(again.record));
+      outbox.tell(record, again.record);
+      return this.intake.release(record.key);
+    }
+    if (settings.failFast && !lastLook && this.intake.isFailure(record)) drain(failedFast(record));
+    this.intake.release(record.key);
+  }
+
+  /** True for what is not to be paid now, or not any more: it belongs to work of an earlier run. */
+  #isOutOfPlace({ record: { status: was } }: Job, job: Job): boolean {
+    const { key, status } = job.record;
+    // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
+    if (status === 'modal') return !this.intake.isAwaited(key);
+    return status === 'pending' && (was === 'running' || was === 'modal') && !this.#mayBeginAnew(job);
+  }
+
+  /**
+   * False for a job of an earlier run that is to be submitted anew while no open cell asks for it, while what it comes from is
+   * being made or brought in anew, or while what it presses is not what it pressed.
+   */
+  #mayBeginAnew({ record: { key, parent }, parentTaskId }: Job): boolean {
+    if (!this.intake.isAwaited(key)) return false;
+    if (parent !== undefined && this.#lookup(parent)?.status !== 'done') return false;
+    return this.intake.taskOf(parent) === parentTaskId;
+  }
+
+  /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
+  #putBack({ record }: Job): void {
+    const { key, former, error, status } = record;
+    if (status === 'pending' && former !== undefined && error !== undefined) this.#redoFailed(record, error);
+    this.#office.desk.drop(key);
+    this.intake.release(key);
+  }
+
+  /** The user asked for another result and there is none: a run that is otherwise well is not. */
+  #redoFailed({ key, origin: { step: name, cell } }: JobRecord, { code, message }: JobError): void {
+    this.#redosFailed += 1;
+    this.#office.outbox.emit({
+      type: 'run:notice',
+      code: 'redo.failed',
+      message: `--redo ${key}: ${name} in cell ${cell} was not made anew, and stays as it was (${code}): ${message}`,
+    });
+  }
+}
