@@ -141,7 +141,15 @@ const diskFaults = ({ commit, code, commits }: NonNullable<Invocation['disk']>):
  * @returns what was broken: it does not end, or leaves undone what has nothing to do with them
  */
 export async function simulateOutcasts(drawn: Scenario): Promise<string | undefined> {
-  const { budget: _, tokenBudget: _tokens, costBudget: _cost, capacity: _capacity, ...unlimited } = drawn;
+  // A button that is outdated by the time it is pressed fails where a request has a single try.
+  const {
+    budget: _,
+    tokenBudget: _tokens,
+    costBudget: _cost,
+    capacity: _capacity,
+    buttonLifeMs: _life,
+    ...unlimited
+  } = drawn;
   const scenario: Scenario = {
     ...calmed(unlimited),
     // Where no more is held than outcasts, nobody can tell them from an outage.
