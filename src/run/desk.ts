@@ -5,7 +5,7 @@ import { holdsRoom, type Job, restsOutside } from './job.ts';
 import { Line } from './line.ts';
 import type { RunSettings } from './ports.ts';
 import { Pressure } from './pressure.ts';
-import { isOutdated, isReadingAgain } from './reading.ts';
+import { hasItsTurn, isOutdated, isReadingAgain } from './reading.ts';
 import { slowRequests, Traffic } from './traffic.ts';
 import { timesInVain } from './vain.ts';
 
@@ -38,7 +38,8 @@ export class Desk {
     this.traffic = new Traffic(settings, this.#jobs, random, tokens, (job, now) => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
-      return this.#onService >= this.pressure.window || (isOutdated(job, now) && !this.#mayReadAgain);
+      if (this.#onService >= this.pressure.window) return true;
+      return isOutdated(job, now) ? !this.#mayReadAgain : this.#isTurnTaken(job);
     });
   }
 
@@ -69,10 +70,18 @@ export class Desk {
     return this.#held + this.traffic.lanes.submit.underWay;
   }
 
+  get #isPaced(): boolean {
+    return this.traffic.lanes.submit.route.perMinute !== undefined;
+  }
+
   /** No more buttons are read again than may be pressed at once: the next ones would be outdated when their turn comes. */
   get #mayReadAgain(): boolean {
-    const isPaced = this.traffic.lanes.submit.route.perMinute !== undefined;
-    return this.#reading < (isPaced ? 1 : this.pressure.window - this.#onService);
+    return this.#reading < (this.#isPaced ? 1 : this.pressure.window - this.#onService);
+  }
+
+  /** A button that is being read again has the next turn of a paced route: given to others, it would be read in vain for ever. */
+  #isTurnTaken(job: Job): boolean {
+    return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
   }
 
   get(key: string): Job | undefined {

@@ -1,6 +1,7 @@
 import { isTextRequest } from '../plan/job-request.ts';
 import { Heap } from './heap.ts';
 import type { Job, Want } from './job.ts';
+import { hasItsTurn } from './reading.ts';
 import { timesInVain } from './vain.ts';
 
 interface Place {
@@ -62,9 +63,6 @@ export class Line {
     this.#heap.pop();
   }
 }
-
-/** A button that was read again because its turn had come has that turn still, so that it is pressed while the reading is fresh. */
-const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
 
 function compare({ rank: a }: Place, { rank: b }: Place): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];

@@ -24,3 +24,6 @@ export const isReadingAgain = ({ record, fresh, want }: Job): boolean =>
   record.status === 'pending' &&
   record.modal === undefined &&
   (want.kind === 'answer' || (want.kind === 'fetch' && want.why === 'parent'));
+
+/** A button that was read again because its turn had come has that turn still, so that it is pressed while the reading is fresh. */
+export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;

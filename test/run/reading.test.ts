@@ -50,4 +50,19 @@ describe('buttons that are read while their clicks wait for their turn', () => {
     expect([end, ages.length]).toEqual([{ kind: 'complete' }, 8]);
     expect(Math.max(...ages)).toBeLessThanOrEqual(freshMs);
   });
+
+  it('are pressed before what was not begun, however slowly submissions may leave', async () => {
+    const here = await world(`name: one
+matrix: { seed: { from: 1, to: 30 } }
+steps:
+  grid: { imagine: 'a fox --seed {{ seed }}' }
+  best: { from: grid, when: seed == 1, click: U1 }
+`);
+    const limits = { tasks: 40, requests: 8, submit: { count: 1, perMs: 20_000 } };
+    here.run({ settings: virtualSettings({ limits }), latency: () => 1500 });
+    const pressed = here.service.submits.map((submit) => submit.pressed);
+    expect(pressed).toHaveLength(31);
+    // By the time the first grid is done few others are begun, and its click is deeper than they.
+    expect(pressed.indexOf('/U1')).toBeLessThan(6);
+  });
 });
