@@ -7,7 +7,7 @@ import type { RunEnd } from '../run/event.ts';
 import { pipelineFacts } from '../state/binding.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
-import { isInDoubt } from './doubt.ts';
+import { finding, isInDoubt } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
 import type { Io } from './io.ts';
 import { count, counted, money, possibleCostWords, rate, span } from './progress/amounts.ts';
@@ -159,8 +159,12 @@ function first<T>(most: number, items: Iterable<T>): readonly T[] {
   return taken;
 }
 
-/** The same for people. */
-export function statusText(status: RunStatus, now: number): string {
+/**
+ * The same for people.
+ *
+ * @param find the command that looks for what is in doubt by its tag, where there is one
+ */
+export function statusText(status: RunStatus, now: number, find?: string): string {
   const { jobs, slots, reasons, unasked, inDoubt, doubts } = status;
   // Nobody waits for the answers of what a killed run was submitting; text calls among it are asked again.
   const left = doubts - jobs['in-doubt'];
@@ -200,7 +204,7 @@ export function statusText(status: RunStatus, now: number): string {
       ({ job, step, branch, cell }) =>
         `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
     ),
-    ...doubtAdvice(status),
+    ...doubtAdvice(status, find),
     '',
   ].join('\n');
 }
@@ -210,12 +214,18 @@ function costWords({ cost, possibleCost }: RunStatus): string {
   return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
 }
 
-/** Commands to copy, for the first of the jobs in doubt. */
-function doubtAdvice({ directory, inDoubt, running }: RunStatus): readonly string[] {
+/** Commands to copy, for all jobs in doubt and for the first of them. */
+function doubtAdvice(
+  { directory, inDoubt, running }: RunStatus,
+  find: string | undefined,
+): readonly string[] {
   const [first] = inDoubt;
   if (first === undefined) return [];
   const { show, resolve } = jobCommands(directory);
   return [
+    ...(find === undefined
+      ? []
+      : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${printable(find)}`]),
     '',
     running
       ? 'What can be known of one, and how to settle it once the run is over:'

@@ -28,6 +28,8 @@ it('a task that was made and never told is found by its tag and taken on: nothin
     expect(first.stderr).toContain('up to 1.00 for submissions that nobody answered');
     const next = first.stderr.slice(first.stderr.indexOf('Next:')).split('\n');
     expect(next[1]).toContain('promptpress run set.yaml --in-doubt find');
+    const { stdout } = await cli(['status', 'set.yaml'], { cwd: folder.path });
+    expect(stdout).toContain('  promptpress run set.yaml --in-doubt find\n');
 
     const second = await run('--in-doubt', 'find');
     expect(second.code, second.stderr).toBe(0);

@@ -1,11 +1,14 @@
+import type { StateReader } from '../../state/store.ts';
 import { closingAfter } from '../closing.ts';
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { toggle } from '../flags.ts';
-import { keptOptional } from '../kept-pipeline.ts';
+import { commandsOf } from '../go-on.ts';
+import type { Io } from '../io.ts';
+import { keptOptional, keptPipeline } from '../kept-pipeline.ts';
 import { placeFlags } from '../run-flags.ts';
 import { openTarget } from '../run-target.ts';
-import { readStatus, statusText } from '../status.ts';
+import { type RunStatus, readStatus, statusText } from '../status.ts';
 
 /** `promptpress status FILE|DIR` */
 export const status = command(
@@ -32,7 +35,18 @@ export const status = command(
       const { directory, state } = await openTarget(target, flags, context);
       closing.add(() => state.close());
       const found = readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
-      await io.out(redactor.apply(flags.json ? `${JSON.stringify(found)}\n` : statusText(found, io.now())));
+      const text = flags.json ? `${JSON.stringify(found)}\n` : await forPeople(found, directory, state, io);
+      await io.out(redactor.apply(text));
       return exitCodes.ok;
     }),
 );
+
+async function forPeople(
+  found: RunStatus,
+  directory: string,
+  state: StateReader,
+  { cwd, now }: Pick<Io, 'cwd' | 'now'>,
+): Promise<string> {
+  const pipeline = found.doubts > 0 ? await keptPipeline(directory, state, cwd) : undefined;
+  return statusText(found, now(), commandsOf(directory, state, pipeline, cwd).find);
+}
