@@ -24,6 +24,7 @@ export class Desk {
   readonly pressure: Pressure;
   #rooming = 0;
   #held = 0;
+  #open = 0;
   #saving = 0;
   #texts = 0;
   /** Of those that have room, all but what was put off before. */
@@ -38,7 +39,8 @@ export class Desk {
     this.traffic = new Traffic(settings, this.#jobs, random, tokens, (job, now) => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
-      if (this.#onService >= this.pressure.window) return true;
+      // Where nothing but open modals is there, none of them ends before it is answered: one that was put off may stand behind this.
+      if (this.#onService >= this.pressure.window && this.#onService > this.#open) return true;
       return isOutdated(job, now) ? !this.#mayReadAgain : this.#isTurnTaken(job);
     });
   }
@@ -76,7 +78,7 @@ export class Desk {
 
   /** No more buttons are read again than may be pressed at once: the next ones would be outdated when their turn comes. */
   get #mayReadAgain(): boolean {
-    return this.#reading < (this.#isPaced ? 1 : this.pressure.window - this.#onService);
+    return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.pressure.window - this.#onService));
   }
 
   /** A button that is being read again has the next turn of a paced route: given to others, it would be read in vain for ever. */
@@ -172,6 +174,7 @@ export class Desk {
     if (job === undefined) return;
     if (holdsRoom(job)) this.#rooming += by;
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
+    if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
     if (job.record.status === 'saving') this.#saving += by;
     if (isReadingAgain(job)) this.#reading += by;
     if (holdsRoom(job) && !isPutOff(job)) this.#beginning += by;

@@ -1,16 +1,20 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
-import { judgeTaskFailure } from '../../src/run/reasons.ts';
 import type { Errand, RunInput } from '../../src/run/turn.ts';
 import type { Task } from '../../src/service/answer.ts';
 import type { StateStore } from '../../src/state/store.ts';
+import { mayPass } from './ends.ts';
 import type { Gateway } from './gateway.ts';
 import type { Invocation, Scenario } from './scenario.ts';
+import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
 import { Violation } from './violation.ts';
 
 /** What a submission of a task costs in every history; the calls of models are not priced. */
 export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextKind(kind) ? undefined : 1);
+
+/** The same, as a pipeline says it. */
+export const pricesOfTasks = { imagine: 1, click: 1, blend: 1, describe: 1, video: 1, edit: 1 };
 
 /**
  * Watches a simulated history for broken promises (DESIGN.md section 10). It knows what the service was asked and what the
@@ -41,9 +45,12 @@ export class Auditor {
   readonly #askedTexts = new Set<string>();
   #invocation: Invocation | undefined;
   readonly #texts: TextAuditor;
+  readonly #tasks: TaskAuditor;
   #requests = 0;
   #isPlanned: (key: string) => boolean = () => true;
   readonly #mayUnkeep: boolean;
+  /** Tasks that the run found on the service when it began: what was in doubt may have been found beyond the limit. */
+  #found = 0;
 
   constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
     this.#scenario = scenario;
@@ -51,6 +58,7 @@ export class Auditor {
     this.#store = store;
     this.#gateway = gateway;
     this.#texts = new TextAuditor(scenario, store);
+    this.#tasks = new TaskAuditor(gateway);
   }
 
   /** The user's word: what a start of the command allows beyond the service's advice. */
@@ -62,6 +70,7 @@ export class Auditor {
   ): void {
     this.#isPlanned = isPlanned;
     this.#texts.begin(invocation, records, redo);
+    this.#tasks.keeps(records);
     // What a crash left in the very turn in which it was begun anew.
     this.#checkSettled();
     this.#invocation = invocation;
@@ -69,6 +78,7 @@ export class Auditor {
     this.#submitTimes.length = 0;
     this.#masked.clear();
     this.#either.clear();
+    this.#found = records.filter(({ status, kind }) => onService.has(status) && !isTextKind(kind)).length;
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
       const told =
@@ -128,8 +138,9 @@ export class Auditor {
   }
 
   /** A turn is durable. */
-  committed(): void {
+  committed(records: readonly JobRecord[]): void {
     this.#texts.committed();
+    this.#tasks.keeps(records);
   }
 
   hears(input: RunInput, now: number): void {
@@ -193,7 +204,8 @@ export class Auditor {
 
   holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
     const { tasks, requests } = this.#scenario.limits;
-    if (held.rooms > tasks) throw new Violation(`${held.rooms} tasks in flight, limit ${tasks}`);
+    if (held.rooms > Math.max(tasks, this.#found))
+      throw new Violation(`${held.rooms} tasks in flight, limit ${tasks}`);
     // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
     const bound = 16 * (tasks + 2 * (tasks + requests));
     if (held.jobs > bound || held.cells > bound)
@@ -230,10 +242,12 @@ export class Auditor {
   }
 
   /** A task that failed in a way that may pass is made anew. */
-  #sees(key: string, { state, failReason, status }: Task): void {
+  #sees(key: string, task: Task): void {
+    const { state, failReason } = task;
+    this.#tasks.sees(task);
     // From here on there is a new result, which what was there before may give way to.
     if (state === 'success') this.#doneOnce.delete(key);
-    if (state === 'failure' && judgeTaskFailure(failReason, status).transient) this.#license(key);
+    if (state === 'failure' && mayPass(failReason)) this.#license(key);
   }
 
   /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
@@ -303,6 +317,8 @@ export class Auditor {
       throw new Violation(`Up to ${most} may be paid, budget ${costBudget}`);
   }
 }
+
+const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting']);
 
 /** What a job that is done has come to, or what stands until it is made anew; undefined: nothing. */
 function cameTo({ status, taskId, text, artifacts, former }: JobRecord): string | undefined {

@@ -1,6 +1,10 @@
 import type { SaveFailure } from '../../src/artifacts/writer.ts';
 
-/** What can happen to a submission, in the words of service.md 7 and protocol.md 2. `-made`: a task exists all the same. */
+/**
+ * What can happen to a submission, in the words of service.md 7 and protocol.md 2. `-made`: a task exists all the same;
+ * `-flat`: in the gateway's own shape of a refusal, `{description, type, code}`; `exists`: code 21 of a gateway that has made
+ * the task before, and that of one whose task has failed.
+ */
 export const submitFaults = [
   '400',
   '403',
@@ -24,9 +28,23 @@ export const submitFaults = [
   'code-9',
   'code-3-account',
   'code-3-task',
+  'code-3-404',
+  'code-3-passing',
   'code-4',
+  'code-4-flat',
   'code-24',
   'code-21',
+  'code-21-exists',
+  'code-21-exists-failed',
+  'code-30',
+  'code-unknown',
+  'code-unknown-made',
+  'several-made',
+  '500-permanent',
+  'unknown-action',
+  'quota',
+  'unauthorized',
+  'redirect',
   'refused',
   'reset',
   'reset-made',
@@ -36,6 +54,7 @@ export const submitFaults = [
   'html-502',
   'bare-id',
   'not-ready',
+  'not-ready-flat',
   'unread-retry',
   'unread-permanent',
 ] as const;
@@ -45,7 +64,10 @@ export type SubmitFault = (typeof submitFaults)[number];
 export const maskFaults = ['unread-retry', 'unread-permanent'] as const;
 export type MaskFault = (typeof maskFaults)[number];
 
-/** What can happen to a look at a task. */
+/**
+ * What can happen to a look at a task (protocol.md 1.1, 2.1): no answer, one that there is no such task, or what is said of the
+ * task is odd or not all. `no-link`, `no-videos` and `no-prompts` are of finished tasks.
+ */
 export const fetchFaults = [
   '429',
   '500',
@@ -57,10 +79,18 @@ export const fetchFaults = [
   'timeout',
   'truncated',
   'unknown',
+  '404',
+  '204',
   'null',
   'html-502',
   'empty-status',
+  'unknown-status',
+  'odd-progress',
   'null-buttons',
+  'no-link',
+  'no-videos',
+  'no-prompts',
+  'listed-link',
   'broken-json',
 ] as const;
 export type FetchFault = (typeof fetchFaults)[number];
@@ -130,3 +160,21 @@ export const fileFailures = {
   'unwritten-permanent': { code: 'download.not-image', class: 'permanent', message: 'It is no image.' },
   'unwritten-disk': { code: 'disk.full', class: 'stop', message: 'No space left.' },
 } as const satisfies Readonly<Partial<Record<AskFault, SaveFailure>>>;
+
+const named = (what: string, kinds: readonly string[]): readonly string[] =>
+  kinds.map((kind) => `${what}:${kind}`);
+
+/** Every kind of trouble that histories are to meet, as the gateway counts them. */
+export const troubles: readonly string[] = [
+  ...named('submit', submitFaults),
+  ...named('mask', maskFaults),
+  ...named('fetch', fetchFaults),
+  ...named('save', saveFaults),
+  ...named('ask', askFaults),
+  // Of what a task shows: where there was something that it is about.
+  ...named('row', ['empty-status', 'unknown-status', 'odd-progress', 'null-buttons', 'listed-link']),
+  ...named('row', ['no-link', 'missing', 'stale', 'strange']),
+  ...named('task list', ['none', 'misses', 'lags', 'untagged']),
+  ...named('modal', ['over', 'begun in vain']),
+  ...named('end', ['transient', 'permanent', 'stuck', 'lost', 'linkless']),
+];

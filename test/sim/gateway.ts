@@ -2,14 +2,12 @@ import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import type { Button, JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import type { Answer, Task } from '../../src/service/answer.ts';
-import { connectionFailure } from '../../src/service/classify.ts';
-import type { Loss } from '../../src/service/reply.ts';
-import { readSubmit } from '../../src/service/submit.ts';
 import { readTask } from '../../src/service/task.ts';
 import { readTaskList } from '../../src/service/task-list.ts';
 import type { DrivenService, Heard, Submitted } from '../rig/drive.ts';
 import { gridButtons, upscaledButtons, wantsModal } from '../rig/fake-task.ts';
 import { Chance } from './chance.ts';
+import { type FailedEnd, lasting, passing } from './ends.ts';
 import {
   type AskFault,
   askFaults,
@@ -24,15 +22,20 @@ import {
 } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 import type { Scenario } from './scenario.ts';
+import { answerTo } from './submit-answers.ts';
+import { lookFailure, noTask, noTaskWords, oddRow, type Row, unknownStatuses } from './task-answers.ts';
 import { carryOutAsk } from './text-gateway.ts';
 
-type End = 'success' | 'transient' | 'permanent' | 'stuck';
+/** `lost`: the service has no such task any more once it would end. `linkless`: it ends, and nothing links to what it made. */
+type End = 'success' | keyof Scenario['ends'];
 
 interface SimTask {
   readonly id: string;
   readonly at: number;
   readonly endsAt: number;
   readonly end: End;
+  /** Where it fails for a reason of its own. */
+  readonly why?: FailedEnd;
   readonly buttons: readonly Button[];
   readonly key: string;
   /** What its end brings beside the image. */
@@ -46,6 +49,8 @@ interface SimTask {
 /** A proxy compares with the click's time when the modal comes (protocol.md 3). */
 const modalMs = 3_600_000;
 
+const tooLate: FailedEnd = { status: 'FAILURE', failReason: '任务提交超时' };
+
 /** How often a gateway asks for what it shows of a task, twice: once it may fail (protocol.md 2.2). */
 const refreshMs = 30_000;
 
@@ -53,6 +58,9 @@ const refreshMs = 30_000;
 export const requestMs = 60_000;
 /** How long a text call that is never answered is waited for. */
 export const textMs = 600_000;
+
+/** Routes on which the same can happen. */
+const families: Readonly<Partial<Record<string, string>>> = { modal: 'submit', list: 'fetch' };
 
 const outdated = {
   ok: true,
@@ -70,6 +78,8 @@ export class Gateway implements DrivenService {
   readonly made = new Map<string, number>();
   /** Modals that arrived, by job, since its last click. */
   readonly answered = new Map<string, number>();
+  /** How often each kind of trouble came about. */
+  readonly met = new Map<string, number>();
   readonly #scenario: Scenario;
   readonly #chance: Chance;
   /** Tasks of which it has told that they are finished. */
@@ -99,6 +109,16 @@ export class Gateway implements DrivenService {
     const open = this.tasks.get(record.modal?.taskId ?? '');
     if (open?.key !== record.key)
       throw new Error(`Violation: ${record.key} answers a modal that is not its own.`);
+    if (open.waits && (this.#isOver(open, now, 'refused') || this.#isOver(open, now, 'failed'))) {
+      this.#meet('modal:over');
+      const taken = {
+        key: record.key,
+        n: ++this.#requests,
+        make: () => '',
+        older: () => ({ id: '', status: '' }),
+      };
+      return { answer: answerTo('code-3-404', { ...taken, opened: () => undefined }), afterMs: 100 };
+    }
     return this.#take('modal', record, now, () => this.#begin(open, now));
   }
 
@@ -119,121 +139,42 @@ export class Gateway implements DrivenService {
   #take(route: 'submit' | 'modal', record: JobRecord, now: number, make: () => string): Heard<Submitted> {
     const n = ++this.#requests;
     const barred = route === 'submit' && this.#isBarred(record.key) ? this.#scenario.barred : undefined;
-    const fault = barred ?? this.#fault(submitFaults, this.#scenario.submit, route, n);
-    const latency = this.#latency(n);
     const { capacity } = this.#scenario;
-    const isFull = capacity !== undefined && route === 'submit' && this.#load(now) >= capacity;
-    const heard = (answer: Submitted, afterMs = latency): Heard<Submitted> => ({
-      answer,
-      afterMs,
+    const isFull =
+      capacity !== undefined && route === 'submit' && !this.healed && this.#load(now) >= capacity;
+    const drawn = this.#fault(submitFaults, this.#scenario.submit, route, n);
+    const fault = barred ?? drawn ?? (isFull ? 'code-23' : undefined);
+    const answer = answerTo(fault, {
+      key: record.key,
+      n,
+      make,
+      older: (failed) => this.#older(record.key, failed, now, make),
+      opened: (id) => {
+        if (route === 'modal' || this.tasks.get(id)?.waits !== true) return undefined;
+        // A gateway may turn the 21 into 1, so that only a look shows MODAL (protocol.md 2.1).
+        return this.#chance.happens(0.5, 'modal at once', n) ? 21 : 1;
+      },
     });
-    const reply = (
-      status: number,
-      body: unknown,
-      headers: Readonly<Record<string, string>> = {},
-    ): Heard<Submitted> => heard(readSubmit(replyOf(status, body, headers), facts(false)));
-    const accept = (code = 1): Heard<Submitted> => {
-      const id = make();
-      const asks = route === 'submit' && this.tasks.get(id)?.waits === true;
-      // A gateway may turn the 21 into 1, so that only a look shows MODAL (protocol.md 2.1).
-      const said = asks && this.#chance.happens(0.5, 'modal at once', n) ? 21 : code;
-      return reply(200, {
-        code: said,
-        description: 'ok',
-        result: id,
-        properties: asks ? { remix: true } : {},
+    return { answer, afterMs: fault === 'timeout-made' ? requestMs : this.#latency(n) };
+  }
+
+  /** What a gateway that has made this before names: the last task of the job, or else one that it makes. */
+  #older(
+    key: string,
+    failed: boolean,
+    now: number,
+    make: () => string,
+  ): { readonly id: string; readonly status: string } {
+    const isFailed = ({ end }: SimTask): boolean => end === 'transient' || end === 'permanent';
+    const own = [...this.tasks.values()].filter((task) => task.key === key && isFailed(task) === failed);
+    const id = own.at(-1)?.id ?? make();
+    const task = this.tasks.get(id);
+    if (task !== undefined && failed && !isFailed(task))
+      this.tasks.set(id, {
+        ...task,
+        end: this.#chance.pick(['transient', 'permanent'] as const, 'existing end', id),
       });
-    };
-    const lost = (loss: Loss, sent: boolean, afterMs = latency): Heard<Submitted> =>
-      heard({ ok: false, error: connectionFailure(loss, sent, facts(false)) }, afterMs);
-    const envelope = { error: { code: '', message: `trouble (request id: r${n})`, type: 'svc_api_error' } };
-    if (fault?.endsWith('-made')) make();
-    switch (fault) {
-      case undefined:
-        return isFull && !this.healed
-          ? reply(200, { code: 23, description: '队列已满，请稍后尝试', result: null })
-          : accept();
-      case '400':
-      case '403':
-      case '413':
-        // Said of this request alone, so that twenty equal ones in a row are another matter.
-        return reply(Number(fault), {
-          error: { code: '', message: `not ${record.key} (request id: r${n})`, type: 'svc_api_error' },
-        });
-      case '429':
-        return reply(429, envelope);
-      case '429-after':
-        return reply(429, envelope, { 'retry-after': '7' });
-      case '400-code-5':
-      case '400-code-5-made':
-        return reply(400, { description: 'do_request_failed ', type: 'upstream_error', code: 5 });
-      case 'code-22':
-        return accept(22);
-      case 'code-23':
-      case 'code-9':
-        return reply(200, {
-          code: Number(fault.slice(5)),
-          description: '队列已满，请稍后尝试',
-          result: null,
-        });
-      case 'code-3-account':
-        return reply(200, { code: 3, description: '无可用的账号实例', result: null });
-      case 'code-3-task':
-        return reply(200, { code: 3, description: `关联任务不存在或已失效 ${record.key}`, result: null });
-      case 'code-4':
-        return reply(200, { code: 4, description: `参数错误 ${record.key}`, result: null });
-      case 'code-24':
-        return reply(200, { code: 24, description: '可能包含敏感词', properties: { bannedWord: 'x' } });
-      case 'code-21':
-        return reply(200, {
-          code: 21,
-          description: 'Waiting for window confirm',
-          result: make(),
-          properties: { remix: true },
-        });
-      case 'not-ready':
-        return reply(200, { code: 4, description: '关联任务状态错误', result: null });
-      case 'unread-retry':
-      case 'unread-permanent':
-        return heard({ unread: fileFailures[fault] });
-      case 'refused':
-        return lost({ code: 'connection.refused', what: 'connection refused' }, false);
-      case 'reset':
-      case 'reset-made':
-        return lost({ code: 'connection.lost', what: 'the connection was reset' }, true);
-      case 'timeout-made':
-        return lost({ code: 'connection.timeout', what: 'no answer in time' }, true, requestMs);
-      case 'truncated-made':
-        return heard(
-          readSubmit(
-            {
-              status: 200,
-              header: () => null,
-              body: { kind: 'unread', loss: { code: 'connection.lost', what: 'the answer was cut off' } },
-            },
-            facts(false),
-          ),
-        );
-      case 'empty-made':
-        return reply(200, '');
-      case 'html-502':
-        return reply(502, '<html><title>Bad gateway</title></html>');
-      case 'bare-id': {
-        const id = make();
-        return reply(200, `{"code":1,"description":"ok","result":${id}}`);
-      }
-      case '408':
-      case '500':
-      case '502':
-      case '503':
-      case '504':
-      case '520':
-      case '524':
-      case '500-made':
-      case '504-made':
-      case '524-made':
-        return reply(Number(fault.slice(0, 3)), envelope);
-    }
+    return { id, status: this.#rowOf(id, now)?.status ?? 'NOT_START' };
   }
 
   mask(): Heard<SaveFailure | undefined> {
@@ -248,7 +189,7 @@ export class Gateway implements DrivenService {
     const hidden = this.#told.has(id) && this.#isHidden(key) ? this.#scenario.hidden : undefined;
     const fault = hidden ?? this.#fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#latency(n);
-    return { answer: this.#look(id, now, fault), afterMs };
+    return { answer: this.#look(id, now, fault, n), afterMs };
   }
 
   list(ids: readonly string[], now: number): Heard<Answer<readonly Task[]>> {
@@ -257,12 +198,53 @@ export class Gateway implements DrivenService {
     const afterMs = fault === 'timeout' ? requestMs : this.#latency(n);
     if (this.#scenario.listing === 'refused')
       return { answer: readTaskList(ids, replyOf(404, '<html></html>'), facts(true)), afterMs };
-    const looks = ids.map((id) => this.#look(id, now, fault));
-    const failed = looks.find((look) => !look.ok && look.error.code !== 'service.task-unknown');
-    if (failed !== undefined && !failed.ok) return { answer: failed, afterMs };
+    const failed = lookFailure('', fault);
+    if (failed !== undefined && !failed.ok && failed.error.code !== 'service.task-unknown')
+      return { answer: failed, afterMs };
     // In any order, and what is not known is missing.
-    const value = looks.flatMap((look) => (look.ok ? [look.value] : [])).reverse();
-    return { answer: { ok: true, value }, afterMs };
+    const rows = failed === undefined ? ids.flatMap((id) => this.#listed(id, now, fault, n)).reverse() : [];
+    return { answer: readTaskList(ids, replyOf(200, rows), facts(true)), afterMs };
+  }
+
+  /** The rows that a list has of a task: one, but for odd lists (protocol.md 2.1, 2.2). */
+  #listed(id: string, now: number, fault: FetchFault | undefined, n: number): readonly unknown[] {
+    const row = this.#rowOf(id, now);
+    if (row === undefined || this.#isYoung(id, now)) return [];
+    const seen = this.#odd(row, fault, n);
+    if (this.#scenario.listing !== 'odd' || this.healed) return [seen];
+    const kind = this.#chance.pick(['plain', 'plain', 'missing', 'stale', 'strange'] as const, 'row', id, n);
+    if (kind === 'plain') return [seen];
+    this.#meet(`row:${kind}`);
+    switch (kind) {
+      case 'missing':
+        return [];
+      case 'stale': {
+        // The click and its modal as two rows of one id, of which one stands still.
+        const stale = {
+          id,
+          status: this.answered.get(this.tasks.get(id)?.key ?? '') ? 'MODAL' : 'IN_PROGRESS',
+        };
+        return this.#chance.happens(0.5, 'stale first', id, n) ? [stale, seen] : [seen, stale];
+      }
+      case 'strange':
+        return [null, { ...seen, id: `9${id}` }, seen, 'x', { status: 'SUCCESS' }];
+    }
+  }
+
+  /** All tasks, by the tags of their submissions (`task/list`), where the gateway has such a list. */
+  listAll(now: number): Answer<readonly Task[]> {
+    const { taskList } = this.#scenario;
+    const n = ++this.#requests;
+    if (taskList !== undefined) this.#meet(`task list:${taskList}`);
+    if (taskList === 'none') return readTaskList(undefined, replyOf(404, '<html></html>'), facts(true));
+    const rows = [...this.tasks.values()].flatMap(({ id, key, at }) => {
+      const row = this.#rowOf(id, now);
+      if (row === undefined || (taskList === 'lags' && now - at < 120_000)) return [];
+      if (taskList === 'misses' && this.#chance.happens(0.4, 'missing', id, n)) return [];
+      const isBare = taskList === 'untagged' && this.#chance.happens(0.4, 'untagged', id);
+      return [{ ...row, state: isBare ? null : key }];
+    });
+    return readTaskList(undefined, replyOf(200, rows), facts(true));
   }
 
   save(key: string, output: number): Heard<SaveAnswer> {
@@ -295,93 +277,62 @@ export class Gateway implements DrivenService {
     return { answer: carryOutAsk(record, this.#chance, n, fault), afterMs };
   }
 
-  #look(id: string, now: number, fault: FetchFault | undefined): Answer<Task> {
-    const reply = (status: number, body: unknown): Answer<Task> =>
-      readTask(id, replyOf(status, body), facts(true));
-    const lost = (loss: Loss): Answer<Task> => ({
-      ok: false,
-      error: connectionFailure(loss, true, facts(true)),
-    });
+  #look(id: string, now: number, fault: FetchFault | undefined, n: number): Answer<Task> {
+    const failed = lookFailure(id, fault);
+    if (failed !== undefined) return failed;
+    const row = this.#isYoung(id, now) ? undefined : this.#rowOf(id, now);
+    if (row === undefined) return noTask(id, this.#chance.pick(noTaskWords, 'no task', id));
+    return readTask(id, replyOf(200, this.#odd(row, fault, n)), facts(true));
+  }
+
+  /** It lags: a task that was just made is not known yet. */
+  #isYoung(id: string, now: number): boolean {
+    const age = now - (this.tasks.get(id)?.at ?? now);
+    return !this.healed && this.#scenario.lag && age >= 0 && age < 3000;
+  }
+
+  #odd(row: Row, fault: FetchFault | undefined, n: number): Row {
+    const odd = oddRow(fault, row, this.#chance.pick(unknownStatuses, 'word', n));
+    if (odd !== row) this.#meet(`row:${fault}`);
+    return odd;
+  }
+
+  /** A task as the gateway has it on record; undefined: it has none. */
+  #rowOf(id: string, now: number): Row | undefined {
     const task = this.tasks.get(id);
-    switch (fault) {
-      case '429':
-      case '500':
-      case '502':
-      case '503':
-      case '504':
-      case '524':
-        return reply(Number(fault), { error: { code: '', message: 'trouble', type: 'svc_api_error' } });
-      case 'reset':
-        return lost({ code: 'connection.lost', what: 'the connection was reset' });
-      case 'timeout':
-        return lost({ code: 'connection.timeout', what: 'no answer in time' });
-      case 'truncated':
-        return readTask(
-          id,
-          {
-            status: 200,
-            header: () => null,
-            body: { kind: 'unread', loss: { code: 'connection.lost', what: 'cut off' } },
-          },
-          facts(true),
-        );
-      case 'unknown':
-        return reply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
-      case 'null':
-        return reply(200, 'null');
-      case 'html-502':
-        return reply(502, '<html></html>');
-      case 'broken-json':
-        return reply(200, '{"id":"');
-      case 'empty-status':
-        return reply(200, { id, status: '', progress: '0%', buttons: null, imageUrl: '' });
-      case 'null-buttons':
-      case undefined:
-        break;
-    }
-    if (task === undefined)
-      return reply(400, { description: 'task_no_found ', type: 'upstream_error', code: 4 });
-    const age = now - task.at;
-    if (!this.healed && this.#scenario.lag && age >= 0 && age < 3000) return reply(200, 'null');
-    const isGone = task.waits && !this.healed && age > modalMs && this.#chance.happens(0.3, 'modal gone', id);
-    if (isGone) return reply(200, { id, status: 'FAILURE', failReason: '任务提交超时', buttons: [] });
+    if (task === undefined) return undefined;
     const lingers = task.lingersUntil !== undefined && now < task.lingersUntil && !this.healed;
-    if (task.waits || lingers)
-      return reply(200, {
-        id,
-        status: 'MODAL',
-        progress: null,
-        buttons: fault === 'null-buttons' ? null : [],
-      });
-    const ended = now >= task.endsAt && (task.end !== 'stuck' || this.healed);
-    if (!ended)
-      return reply(200, {
-        id,
-        status: 'IN_PROGRESS',
-        progress: '46%',
-        imageUrl: 'https://images.example/preview.webp',
-        buttons: fault === 'null-buttons' ? null : [],
-      });
-    switch (task.end) {
+    if (task.waits || lingers) {
+      const isGone = !this.healed && now - task.at > modalMs && this.#chance.happens(0.3, 'modal gone', id);
+      const isOver = task.waits && (isGone || this.#isOver(task, now, 'failed'));
+      return isOver
+        ? { id, status: 'FAILURE', failReason: '上游任务超时（超过1小时）', progress: '100%', buttons: [] }
+        : { id, status: 'MODAL', progress: null, buttons: [] };
+    }
+    const { end } = task;
+    if (now < task.endsAt || (end === 'stuck' && !this.healed)) {
+      const words = ['IN_PROGRESS', 'IN_PROGRESS', 'SUBMITTED', 'NOT_START', '', 'QUEUED'] as const;
+      const status = this.#chance.pick(words, 'stands at', id);
+      const imageUrl = 'https://images.example/preview.webp';
+      return { id, status, progress: '46%', imageUrl, buttons: [] };
+    }
+    switch (end) {
+      case 'lost':
+        return undefined;
       case 'transient':
-        return reply(200, {
-          id,
-          status: 'FAILURE',
-          failReason: '[Internal error] Something went wrong',
-          buttons: [],
-        });
       case 'permanent':
-        return reply(200, { id, status: 'FAILURE', failReason: '[Banned prompt detected] no', buttons: [] });
+        return { id, progress: '', buttons: [], ...this.#failureOf(task) };
       case 'success':
       case 'stuck':
+      case 'linkless':
         this.#told.add(id);
-        return reply(200, {
+        return {
           id,
           status: 'SUCCESS',
           progress: '100%',
           buttons: this.#buttonsAt(task, now),
-          ...this.#result(task, now),
-        });
+          ...((end !== 'linkless' || this.healed) && this.#result(task, now)),
+        };
     }
   }
 
@@ -395,6 +346,16 @@ export class Gateway implements DrivenService {
     const age = this.#ageAt(now);
     if (age === undefined) return buttons;
     return buttons.map(({ customId, ...shown }) => ({ ...shown, customId: `${customId}~${age}` }));
+  }
+
+  #failureOf({ id, end, why }: SimTask): FailedEnd {
+    return why ?? this.#chance.pick(end === 'transient' ? passing : lasting, 'reason', id);
+  }
+
+  /** The life of an open modal is over, in this way. */
+  #isOver({ at }: SimTask, now: number, how: NonNullable<Scenario['modalLife']>['how']): boolean {
+    const { modalLife } = this.#scenario;
+    return !this.healed && modalLife?.how === how && now - at > modalLife.ms;
   }
 
   /** Tasks that it is working on. */
@@ -449,11 +410,13 @@ export class Gateway implements DrivenService {
     const count = (this.answered.get(open.key) ?? 0) + 1;
     this.answered.set(open.key, count);
     const name = `${open.key} ${open.id} ${count}`;
-    const late = !this.healed && now - open.at > modalMs;
+    const late = !this.healed && (now - open.at > modalMs || this.#isOver(open, now, 'begun in vain'));
+    if (late) this.#meet('modal:begun in vain');
     const begun = {
       at: now,
       endsAt: now + this.#chance.whole(500, 90_000, 'duration', name),
       end: late ? 'transient' : this.#drawEnd(name),
+      ...(late && { why: tooLate }),
       waits: false,
     } as const;
     const { lingers } = this.#scenario;
@@ -512,11 +475,14 @@ export class Gateway implements DrivenService {
 
   #drawEnd(name: string): End {
     if (this.healed) return 'success';
-    const { transient, permanent, stuck } = this.#scenario.ends;
-    const drawn = this.#chance.of('end', name);
-    if (drawn < transient) return 'transient';
-    if (drawn < transient + permanent) return 'permanent';
-    return drawn < transient + permanent + stuck ? 'stuck' : 'success';
+    let left = this.#chance.of('end', name);
+    for (const [end, share] of Object.entries(this.#scenario.ends)) {
+      left -= share;
+      if (left >= 0) continue;
+      this.#meet(`end:${end}`);
+      return end as End;
+    }
+    return 'success';
   }
 
   #fault<K extends SubmitFault | FetchFault | AskFault | keyof typeof saveFailures>(
@@ -525,8 +491,17 @@ export class Gateway implements DrivenService {
     route: string,
     n: number,
   ): K | undefined {
-    if (this.healed) return undefined;
-    return kinds.find((kind) => this.#chance.happens(rates[kind] ?? 0, route, kind, n));
+    if (this.healed || n <= (this.#scenario.calm ?? 0)) return undefined;
+    const drawn = kinds.filter(
+      (kind) => rates[kind] !== undefined && this.#chance.happens(rates[kind], route, kind, n),
+    );
+    const fault = drawn.length > 1 ? this.#chance.pick(drawn, route, 'which', n) : drawn[0];
+    if (fault !== undefined) this.#meet(`${families[route] ?? route}:${fault}`);
+    return fault;
+  }
+
+  #meet(trouble: string): void {
+    this.met.set(trouble, (this.met.get(trouble) ?? 0) + 1);
   }
 
   #latency(n: number): number {

@@ -1,9 +1,17 @@
-/** `npm run sim -- --seeds 10000 [--from 1]`: plays that many histories, and shows the first broken promise. */
+/**
+ * `npm run sim -- --seeds 10000 [--from 1] [--met]`: plays that many histories, and shows the first broken promise; with `--met`
+ * how often each kind of trouble came about.
+ */
 import { parseArgs } from 'node:util';
+import { troubles } from './faults.ts';
 import { search } from './search.ts';
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '1000' }, from: { type: 'string', default: '1' } },
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    met: { type: 'boolean', default: false },
+  },
 });
 const from = Number(values.from);
 const seeds = Number(values.seeds);
@@ -13,6 +21,9 @@ const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
 console.log(
   `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.inDoubt} jobs in doubt, ${found === undefined ? 0 : 1} violations, ${seconds} s`,
 );
+if (values.met)
+  for (const trouble of troubles)
+    console.log(`${String(played.met.get(trouble) ?? 0).padStart(8)} ${trouble}`);
 if (found !== undefined) {
   console.log(
     `seed ${found.seed}: ${found.violation}\nthe simplest history that shows it:\n${JSON.stringify(found.simplest, undefined, 2)}`,

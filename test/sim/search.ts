@@ -12,6 +12,8 @@ export interface Searched {
   readonly seeds: number;
   readonly submits: number;
   readonly inDoubt: number;
+  /** How often each kind of trouble came about. */
+  readonly met: ReadonlyMap<string, number>;
   readonly found?: Found;
 }
 
@@ -22,17 +24,19 @@ const patience = 400;
 export async function search(from: number, count: number, mutant?: Mutant): Promise<Searched> {
   let submits = 0;
   let inDoubt = 0;
+  const met = new Map<string, number>();
   for (let seed = from; seed < from + count; seed++) {
     const scenario = drawScenario(seed);
     const outcome = await simulate(scenario, mutant);
     submits += outcome.submits;
     inDoubt += outcome.inDoubt;
+    for (const [trouble, times] of outcome.met) met.set(trouble, (met.get(trouble) ?? 0) + times);
     if (outcome.violation !== undefined) {
       const [simplest, violation] = await shrink(scenario, outcome.violation, mutant);
-      return { seeds: seed - from + 1, submits, inDoubt, found: { seed, violation, simplest } };
+      return { seeds: seed - from + 1, submits, inDoubt, met, found: { seed, violation, simplest } };
     }
   }
-  return { seeds: count, submits, inDoubt };
+  return { seeds: count, submits, inDoubt, met };
 }
 
 async function shrink(

@@ -1,3 +1,4 @@
+import { findTasks } from '../../src/cli/find-tasks.ts';
 import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Rate } from '../../src/pipeline/pipeline.ts';
@@ -12,11 +13,11 @@ import { type Fault, faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { Auditor, priceOfTask } from './auditor.ts';
+import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
 import { pipelineOf } from './kinds.ts';
-import type { Invocation, Scenario } from './scenario.ts';
+import { calmEnds, type Invocation, type Scenario } from './scenario.ts';
 import { bestOf } from './text-model.ts';
 import { Violation } from './violation.ts';
 
@@ -28,11 +29,14 @@ export interface Outcome {
   readonly violation?: string;
   readonly submits: number;
   readonly inDoubt: number;
+  /** How often each kind of trouble came about. */
+  readonly met: ReadonlyMap<string, number>;
 }
 
 const epoch = 1_700_000_000_000;
 /** Starts of the command that a healed service may need until everything is done. */
 const healingRuns = 12;
+const never = new AbortController().signal;
 /** No run lasts longer than this in virtual time: patience and deadlines end it. */
 const longestRunMs = 14 * 86_400_000;
 
@@ -59,8 +63,12 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   let submits = 0;
   let inDoubt = 0;
 
-  const start = (invocation: Invocation, settings: RunSettings, n: number): Driven => {
+  const start = async (invocation: Invocation, settings: RunSettings, n: number): Promise<Driven> => {
     now += invocation.gapMs;
+    if (invocation.inDoubt === 'find') {
+      const service = { listTasks: () => Promise.resolve(gateway.listAll(now)) };
+      await findTasks(store, service, pricesOfTasks, () => now, never);
+    }
     const records = [...allRecords(store)];
     const redo = redone(scenario, invocation, n, records);
     const asked = invocation.unkept ? unkept.plan : plan;
@@ -78,7 +86,9 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       cells: planned,
       resolve: (cell, lookup) => asked.resolve(cell, lookup),
       settings: redo.length > 0 ? { ...settings, redo } : settings,
-      store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, () => auditor.committed()),
+      store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, (records) =>
+        auditor.committed(records),
+      ),
       service: gateway,
       price: priceOfTask,
       random: () => chance.of('jitter', n, ++draws),
@@ -104,7 +114,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 
   try {
     for (const [n, invocation] of scenario.invocations.entries()) {
-      start(invocation, settingsOf(scenario, invocation), n);
+      await start(invocation, settingsOf(scenario, invocation), n);
       await checkManifest(invocation.unkept ? unkept.plan : plan, cells, store);
     }
     inDoubt = [...store.withStatus('in-doubt')].length;
@@ -116,16 +126,16 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         throw new Violation(
           `${unfinished(plan, cells, store)} slots are not done after ${n} runs against a healthy service`,
         );
-      start(word, settingsOf(unlimited, word), 1000 + n);
+      await start(word, settingsOf(unlimited, word), 1000 + n);
     }
     await checkResults(scenario, plan, cells, store, gateway.answered);
-    return { submits, inDoubt };
+    return { submits, inDoubt, met: gateway.met };
   } catch (error) {
     const violation =
       error instanceof Error
         ? `${error.message}${error instanceof Violation ? '' : `\n${error.stack ?? ''}`}`
         : String(error);
-    return { violation, submits, inDoubt };
+    return { violation, submits, inDoubt, met: gateway.met };
   }
 }
 
@@ -208,11 +218,11 @@ const forgetful = (store: StateStore): StateStore => {
 };
 
 /** A store that says when a turn is durable. */
-const watched = (store: StateStore, committed: () => void): StateStore => ({
+const watched = (store: StateStore, committed: (records: readonly JobRecord[]) => void): StateStore => ({
   ...store,
   commit: (turn) => {
     store.commit(turn);
-    committed();
+    committed(turn.records);
   },
 });
 
@@ -256,7 +266,7 @@ function settingsOf(
       ...(costBudget === undefined ? {} : { cost: costBudget }),
       ...(tokenBudget === undefined ? {} : { tokens: tokenBudget }),
     },
-    inDoubt,
+    inDoubt: inDoubt === 'find' ? 'hold' : inDoubt,
     poll: { minMs: 1000, maxMs: 15_000, list: listing !== 'off' },
     ...(retryFailed && { retryFailed: {} }),
   });
@@ -335,7 +345,7 @@ async function resultsOf(plan: Plan, store: StateStore): Promise<string> {
 
 /** The same history without any fault. */
 function calmed(scenario: Scenario): Scenario {
-  const { barred: _, hidden: _hidden, ...rest } = scenario;
+  const { barred: _, hidden: _hidden, modalLife: _life, ...rest } = scenario;
   return {
     ...rest,
     submit: {},
@@ -346,7 +356,8 @@ function calmed(scenario: Scenario): Scenario {
     lag: false,
     resultsLag: false,
     lingers: 'no',
-    ends: { transient: 0, permanent: 0, stuck: 0 },
+    listing: scenario.listing === 'odd' ? 'on' : scenario.listing,
+    ends: calmEnds,
   };
 }
 

@@ -1,0 +1,46 @@
+import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextKind } from '../../src/plan/job-request.ts';
+import type { Task } from '../../src/service/answer.ts';
+import type { Gateway } from './gateway.ts';
+import { Violation } from './violation.ts';
+
+/** Codes that only a task which has failed gives a job; a prompt may also be moderated before there is a task. */
+const ofFailedTasks: readonly string[] = ['task.failed', 'task.rejected', 'task.cancelled'];
+
+/** Codes of what is said of every row alike: none is to fail for it. */
+const ofEveryRow: readonly string[] = ['service.quota', 'service.unauthorized', 'service.redirect'];
+
+/**
+ * Watches what a simulated run makes of the tasks that it sees: a job has no other task than one of its own, it is done only when
+ * that was seen to have succeeded, and has failed for its task only when that was seen to have failed.
+ */
+export class TaskAuditor {
+  readonly #gateway: Pick<Gateway, 'tasks'>;
+  readonly #succeeded = new Set<string>();
+  readonly #failed = new Set<string>();
+
+  constructor(gateway: Pick<Gateway, 'tasks'>) {
+    this.#gateway = gateway;
+  }
+
+  sees({ id, state }: Task): void {
+    if (state === 'success') this.#succeeded.add(id);
+    if (state === 'failure') this.#failed.add(id);
+  }
+
+  /** These records are durable. */
+  keeps(records: Iterable<JobRecord>): void {
+    for (const { key, kind, status, taskId, error } of records) {
+      if (isTextKind(kind)) continue;
+      const code = error?.code ?? '';
+      if (taskId !== undefined && this.#gateway.tasks.get(taskId)?.key !== key)
+        throw new Violation(`${key} has the task ${taskId}, which was not made for it`);
+      if (status === 'done' && !this.#succeeded.has(taskId ?? ''))
+        throw new Violation(`${key} is done, and nobody saw its task ${taskId} succeed`);
+      if (status === 'failed' && ofFailedTasks.includes(code) && !this.#failed.has(taskId ?? ''))
+        throw new Violation(`${key} has failed with ${code}, and nobody saw its task ${taskId} fail`);
+      if (status === 'failed' && ofEveryRow.includes(code))
+        throw new Violation(`${key} has failed with ${code}, which is said of every row`);
+    }
+  }
+}
