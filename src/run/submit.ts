@@ -153,8 +153,9 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
     case 'queue-full':
       return putOff(job, queueFull(answer), 0, context);
     case 'refused': {
-      const { message, requestId } = answer;
+      const { message, requestId, made } = answer;
       const error: JobError = { code: refusalCode(answer.code), message, ...(requestId && { requestId }) };
+      if (made) return refusedForGood({ ...job, record: charged(job.record, context) }, error, now);
       return lookInto(job, { ok: true, value: answer }, error, context) ?? refusedForGood(job, error, now);
     }
   }

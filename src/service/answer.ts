@@ -75,6 +75,8 @@ export type SubmitAnswer =
       readonly code: number;
       readonly message: string;
       readonly requestId?: string;
+      /** Tasks were made all the same, and may be paid for. */
+      readonly made?: true;
     };
 
 /** A button as the client reads it: absent texts are empty. */

@@ -58,7 +58,7 @@ function readCode(
     if (several.length > 1)
       return {
         ok: true,
-        value: { kind: 'refused', code, message: severalMessage(code, several, facts) },
+        value: { kind: 'refused', code, message: severalMessage(code, several, facts), made: true },
       };
     return taskId === undefined
       ? {
