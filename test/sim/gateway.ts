@@ -42,6 +42,8 @@ interface SimTask {
   readonly brings: { readonly videos?: number; readonly prompts?: true };
   /** It waits for its modal. */
   readonly waits: boolean;
+  /** It goes on from a modal that was answered. */
+  readonly isAnswered?: true;
   /** It shows MODAL until then, although its modal is answered (protocol.md, fact 4). */
   readonly lingersUntil?: number;
 }
@@ -418,6 +420,7 @@ export class Gateway implements DrivenService {
       end: late ? 'transient' : this.#drawEnd(name),
       ...(late && { why: tooLate }),
       waits: false,
+      isAnswered: true,
     } as const;
     const { lingers } = this.#scenario;
     const lingersUntil =

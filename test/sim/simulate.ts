@@ -128,7 +128,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         );
       await start(word, settingsOf(unlimited, word), 1000 + n);
     }
-    await checkResults(scenario, plan, cells, store, gateway.answered);
+    await checkResults(scenario, plan, cells, store, gateway);
     return { submits, inDoubt, met: gateway.met };
   } catch (error) {
     const violation =
@@ -367,7 +367,7 @@ async function checkResults(
   plan: Plan,
   cells: readonly Cell[],
   store: StateStore,
-  answered: ReadonlyMap<string, number>,
+  { tasks }: Pick<Gateway, 'tasks'>,
 ): Promise<void> {
   const calm = calmed(scenario);
   const calmStore = memoryStore();
@@ -384,7 +384,7 @@ async function checkResults(
     startAt: epoch,
   });
   checkPressed(scenario, plan, cells, store);
-  checkAnswered(store, answered);
+  checkAnswered(store, tasks);
   const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
   if (expected !== got) {
     const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
@@ -395,10 +395,10 @@ async function checkResults(
 }
 
 /** What is done was made with the mask, and the zoom, that its pipeline says. */
-function checkAnswered(store: StateStore, answered: ReadonlyMap<string, number>): void {
-  for (const { key, request, pressed } of store.withStatus('done')) {
+function checkAnswered(store: StateStore, tasks: Gateway['tasks']): void {
+  for (const { key, request, pressed, taskId = '' } of store.withStatus('done')) {
     const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
-    if (asks && (answered.get(key) ?? 0) === 0)
+    if (asks && tasks.get(taskId)?.isAnswered !== true)
       throw new Violation(`${key} is done without what its modal was to be answered with.`);
   }
 }
