@@ -187,11 +187,12 @@ export class Clerk {
   }
 
   /** True for what is not to be paid now, or not any more: it belongs to work of an earlier run. */
-  #isOutOfPlace({ record: { status: was } }: Job, job: Job): boolean {
+  #isOutOfPlace({ record: { status: was, modal: hadModal } }: Job, job: Job): boolean {
     const { key, status } = job.record;
     // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
     if (status === 'modal') return !this.intake.isAwaited(key);
-    return status === 'pending' && (was === 'running' || was === 'modal') && !this.#mayBeginAnew(job);
+    const wasAhead = was === 'running' || was === 'modal' || hadModal !== undefined;
+    return status === 'pending' && wasAhead && !this.#mayBeginAnew(job);
   }
 
   /**

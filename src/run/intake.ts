@@ -141,6 +141,8 @@ export class Intake {
       if (job === undefined) continue;
       this.#redo.delete(key);
       this.#host.put(undefined, job);
+      // What reads its result waits for the new one, and may ask for something else then: the rest of the cell is read anew.
+      if (slot.record?.status === 'done' && job.record.status === 'pending') return this.#visit(open);
       waiting.add(key);
     }
     if (waiting.size === 0) this.#close(open);

@@ -16,10 +16,13 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
     const why = whyNoLook(job, error, context);
     if (why === undefined)
       return lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context);
-    if (!job.mayBeGone) return settle(job, 'in-doubt', record.error ?? why, context.now);
-    return error.code === 'service.task-unknown'
-      ? pressAgain(job, context)
-      : settle(job, 'failed', why, context.now);
+    const { code } = error;
+    // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
+    if (code === 'service.task-unknown' && (job.mayBeGone || context.retryInDoubt))
+      return pressAgain(job, context);
+    return job.mayBeGone
+      ? settle(job, 'failed', why, context.now)
+      : settle(job, 'in-doubt', record.error ?? why, context.now);
   }
   const task = answer.value;
   // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).
@@ -31,7 +34,7 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
   return taskSeen(running, answer, context);
 }
 
-/** The user told to try again what failed, and its modal is gone: a proxy keeps one for an hour (protocol.md 3). */
+/** The user told to try again, and its modal is gone: a proxy keeps one for an hour (protocol.md 3). */
 const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
   rest(newJob(anew(record), depth, parentTaskId), 0, { kind: 'room' }, now);
 

@@ -215,6 +215,19 @@ describe('the submission of a modal', () => {
     expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
 
+  it('that is lost, and its task gone since, is in doubt; --in-doubt retry presses the button anew', () => {
+    const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
+    const { record } = seen(lost, 'modal', {}, lagged).job;
+    const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
+    const gone = { type: 'fetched', why: 'modal', answer: { ok: false, error: unknown } } as const;
+    const looking: Job = { ...retryOf(record, 1, 'T1'), want: { kind: 'answer' }, misses: 5 };
+    expect(after(looking, gone).job.record.status).toBe('in-doubt');
+    const { job: anew } = after(looking, gone, { retryInDoubt: true });
+    expect(anew).toMatchObject({ record: { status: 'pending', attempts: 1 }, parentTaskId: 'T1' });
+    expect([anew.record.modal, anew.record.taskId]).toEqual([undefined, undefined]);
+    expect(anew.want).toMatchObject({ next: { kind: 'room' } });
+  });
+
   it.each([408, 500, 502, 504, 520, 524])(
     'that may have arrived (%i) is looked for as long as a gateway may lag, and never sent again without a word',
     (status) => {

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { ServiceFailure } from '../../src/service/answer.ts';
 import { epoch } from '../rig/jobs.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { failure, type VirtualScript } from '../rig/virtual-service.ts';
+import { failure, textReply, type VirtualScript } from '../rig/virtual-service.ts';
 import { grid, type World, world } from '../rig/world.ts';
 
 /** Key of the only job that presses this button, or of the only imagine. */
@@ -56,6 +56,27 @@ describe('a job that is made anew', () => {
       here.run({ settings: virtualSettings({ redo: [keyOf(here)], ...again }) });
       expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1'], { done: 2 }]);
     }
+  });
+
+  it('is not pressed by what its judge named before, while that judge is asked anew', async () => {
+    let best = 1;
+    const judged = await world(
+      `name: judged
+steps:
+  grid: { imagine: a fox }
+  pick:
+    from: grid
+    generate: { model: m, prompt: Which?, images: [parent], responseSchema: { type: object, properties: { best: { type: integer } } } }
+  best: { from: grid, click: 'U{{ steps.pick.json.best }}' }
+`,
+      { onAsk: () => textReply({ text: JSON.stringify({ best }) }) },
+    );
+    judged.run();
+    const redo = [...judged.store.withStatus('done')].map(({ key }) => key);
+    best = 3;
+    judged.run({ settings: virtualSettings({ redo }) });
+    expect(redo).toHaveLength(3);
+    expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
   });
 
   it('leaves what was made from it as it was, until that is named too', async () => {

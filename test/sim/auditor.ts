@@ -94,8 +94,8 @@ export class Auditor {
       else if (told) this.#licences.set(key, 1);
       // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
       else if (status === 'pending' && this.#refused.has(key)) this.#licences.set(key, 1);
-      // Where what failed waits no more, its button may be pressed instead.
-      if (told && waits && status === 'failed') this.#either.add(key);
+      // Where it waits no more, its button may be pressed instead.
+      if (told && waits) this.#either.add(key);
     }
     this.#refused.clear();
   }
