@@ -1,4 +1,6 @@
-import { drawScenario, type Scenario, simpler } from './scenario.ts';
+import { drawScenario } from './draw-scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { simpler } from './simpler.ts';
 import { type Mutant, type Outcome, simulate } from './simulate.ts';
 
 /** A broken promise, with the simplest history that breaks it. */

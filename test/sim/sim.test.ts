@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { drawScenario } from './draw-scenario.ts';
 import { troubles } from './faults.ts';
-import { drawScenario } from './scenario.ts';
 import { search } from './search.ts';
 import { simulate, simulateOutcasts } from './simulate.ts';
 

@@ -17,7 +17,7 @@ import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
 import { pipelineOf } from './kinds.ts';
-import { calmEnds, type Invocation, type Scenario } from './scenario.ts';
+import { calmed, type Invocation, type Scenario } from './scenario.ts';
 import { bestOf } from './text-model.ts';
 import { Violation } from './violation.ts';
 
@@ -341,24 +341,6 @@ async function resultsOf(plan: Plan, store: StateStore): Promise<string> {
         .join(','),
     );
   return lines.join('\n');
-}
-
-/** The same history without any fault. */
-function calmed(scenario: Scenario): Scenario {
-  const { barred: _, hidden: _hidden, modalLife: _life, ...rest } = scenario;
-  return {
-    ...rest,
-    submit: {},
-    mask: {},
-    fetch: {},
-    save: {},
-    ask: {},
-    lag: false,
-    resultsLag: false,
-    lingers: 'no',
-    listing: scenario.listing === 'odd' ? 'on' : scenario.listing,
-    ends: calmEnds,
-  };
 }
 
 /** The same final manifest as without faults. */
