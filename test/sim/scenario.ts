@@ -112,3 +112,9 @@ export function calmed(scenario: Scenario): Scenario {
     ends: calmEnds,
   };
 }
+
+/** The same history where nothing limits what is spent. */
+export function unlimited(scenario: Scenario): Scenario {
+  const { budget: _, tokenBudget: _tokens, costBudget: _cost, ...rest } = scenario;
+  return rest;
+}

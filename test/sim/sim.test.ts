@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { drawScenario } from './draw-scenario.ts';
 import { troubles } from './faults.ts';
+import { simulateOutcasts } from './outcasts.ts';
 import { search } from './search.ts';
-import { simulate, simulateOutcasts } from './simulate.ts';
+import { simulate } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 60;

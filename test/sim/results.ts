@@ -1,0 +1,124 @@
+import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
+import { manifestRows } from '../../src/manifest/rows.ts';
+import type { Cell } from '../../src/plan/cell.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { drive } from '../rig/drive.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { Chance } from './chance.ts';
+import { Gateway } from './gateway.ts';
+import { epoch, settingsOf } from './outset.ts';
+import { calmed, type Scenario, unlimited } from './scenario.ts';
+import { bestOf } from './text-model.ts';
+import { Violation } from './violation.ts';
+
+/** How many slots of these cells are not done, and could be. */
+export function unfinished(plan: Plan, cells: readonly Cell[], store: StateStore): number {
+  let count = 0;
+  for (const cell of cells)
+    for (const { status, error } of plan.resolve(cell, (key) => store.get(key))) {
+      // A button that is not there stays not there, however healthy the service.
+      const hopeless = error?.code === 'button.missing' || status === 'blocked';
+      if (status !== 'done' && status !== 'skipped' && !hopeless) count += 1;
+    }
+  return count;
+}
+
+/** The manifest accounts for every planned slot, exactly once. */
+export async function checkManifest(plan: Plan, cells: readonly Cell[], store: StateStore): Promise<void> {
+  const planned = cells.flatMap((cell) =>
+    plan
+      .resolve(cell, (key) => store.get(key))
+      .map((slot) => `${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`),
+  );
+  const listed: string[] = [];
+  // A row for each file, and one at least.
+  for await (const { slot, firstOfSlot } of manifestRows(plan, {}, store))
+    if (firstOfSlot) listed.push(`${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`);
+  if (listed.join('\n') !== planned.join('\n'))
+    throw new Violation('The manifest does not list what is planned.');
+}
+
+/** What was made is right: the same final manifest as without faults, by the buttons and the modals that were asked for. */
+export async function checkResults(
+  scenario: Scenario,
+  plan: Plan,
+  cells: readonly Cell[],
+  store: StateStore,
+  { tasks }: Pick<Gateway, 'tasks'>,
+): Promise<void> {
+  const calm = calmed(scenario);
+  const calmStore = memoryStore();
+  const gateway = new Gateway(calm);
+  gateway.healed = true;
+  drive({
+    cells,
+    resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    settings: settingsOf(unlimited(calm), { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
+    store: calmStore,
+    service: gateway,
+    random: () => 0.5,
+    startAt: epoch,
+  });
+  checkPressed(scenario, plan, cells, store);
+  checkAnswered(store, tasks);
+  const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
+  if (expected !== got) {
+    const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
+    throw new Violation(
+      `The manifest differs from that of a calm run, in row ${at + 1}:\n${expected.split('\n')[at]}\n${got.split('\n')[at]}`,
+    );
+  }
+}
+
+/** What is done was made with the mask, and the zoom, that its pipeline says. */
+function checkAnswered(store: StateStore, tasks: Gateway['tasks']): void {
+  for (const { key, request, pressed, taskId = '' } of store.withStatus('done')) {
+    const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
+    if (asks && tasks.get(taskId)?.isAnswered !== true)
+      throw new Violation(`${key} is done without what its modal was to be answered with.`);
+  }
+}
+
+/** The pressed button is the one that the judge named. */
+function checkPressed({ seed }: Scenario, plan: Plan, cells: readonly Cell[], store: StateStore): void {
+  const chance = new Chance(seed);
+  for (const cell of cells) {
+    const slots = plan.resolve(cell, (key) => store.get(key));
+    const judge = slots.find(({ step }) => step === 'pick')?.record;
+    const pressed = slots.find(({ step }) => step === 'best')?.record?.pressed;
+    if (judge !== undefined && pressed?.label !== `U${bestOf(chance, judge.key)}`)
+      throw new Violation(`The judge of cell ${cell.number} is not obeyed: ${pressed?.label} is pressed.`);
+  }
+}
+
+/** The columns in which two histories of one plan differ: times, ids, counts of tries. */
+const ofOneHistory = new Set([
+  'image_url',
+  'task_id',
+  'parent_task_id',
+  'custom_id',
+  'attempts',
+  'cost',
+  'prompt_tokens',
+  'candidates_tokens',
+  'thoughts_tokens',
+  'total_tokens',
+  'submitted_at',
+  'finished_at',
+  'request_id',
+  'error_message',
+]);
+
+async function resultsOf(plan: Plan, store: StateStore): Promise<string> {
+  const { variables } = plan.matrix;
+  const header = manifestHeader(variables);
+  const lines: string[] = [];
+  for await (const row of manifestRows(plan, {}, store))
+    lines.push(
+      rowFields(row, variables)
+        .filter((_, at) => !ofOneHistory.has(header[at] ?? ''))
+        .join(','),
+    );
+  return lines.join('\n');
+}
