@@ -45,8 +45,12 @@ export async function findTasks(
   if (listed === undefined) return none;
   if (!listed.ok) return { ...none, unknown: listed.error.message };
   const byTag = new Map<string, Task[]>();
-  for (const task of listed.value)
-    if (task.tag !== undefined) byTag.set(task.tag, [...(byTag.get(task.tag) ?? []), task]);
+  for (const task of listed.value) {
+    if (task.tag === undefined) continue;
+    const same = byTag.get(task.tag);
+    if (same === undefined) byTag.set(task.tag, [task]);
+    else same.push(task);
+  }
   const unused: { job: string; taskIds: readonly string[] }[] = [];
   let adopted = 0;
   for (const record of doubtful) {
@@ -99,8 +103,14 @@ function* doubtfulJobs(state: StateReader): Generator<JobRecord> {
 
 const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
 
-const unusedText = ({ job, taskIds }: Findings['unused'][number]): string =>
-  ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${printable(taskIds.join(', '))}.`;
+/** Task ids that a sentence names; the job's history has all of them. */
+const mostNamed = 10;
+
+function unusedText({ job, taskIds }: Findings['unused'][number]): string {
+  const named = taskIds.slice(0, mostNamed).join(', ');
+  const left = taskIds.length - mostNamed;
+  return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${printable(named)}${left > 0 ? ` and ${left} more, which stand in its history` : ''}.`;
+}
 
 /** In words, for the user. */
 export function findingsText({ doubtful, adopted, unused, unknown }: Findings): string {

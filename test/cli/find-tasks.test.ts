@@ -81,6 +81,16 @@ describe('tasks of jobs in doubt', () => {
     expect(findingsText(found)).toContain('T8, T6');
   });
 
+  it('are named ten at a time, however many the service lists; the history has all', async () => {
+    const many = Array.from({ length: 10_000 }, (_, at) => task(`T${10_000 + at}`, 'aa11'));
+    const { store, found } = await find([doubtful()], listed(...many));
+    const text = findingsText(found);
+    expect(text).toContain('T10001, T10002');
+    expect(text).toContain('T10010 and 9989 more');
+    expect(text).not.toContain('T10011');
+    expect(store.attempts('aa11')).toHaveLength(10_000);
+  });
+
   it('are not those of another run directory: what was submitted before the job was', async () => {
     const at = 1_700_000_000_000;
     const other = { ...task('T1', 'aa11'), submittedAt: at - 300_001 };
