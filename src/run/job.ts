@@ -68,8 +68,11 @@ export interface Job {
   readonly masked?: true;
   /** Failed looks at a task, or failed downloads, in a row. */
   readonly misses: number;
-  /** Its modal stayed open when the job failed, and may be gone by now: it is looked at before it is answered. */
-  readonly mayBeGone?: true;
+  /**
+   * Its modal was open when the job was settled so, and may be gone by now: the user told to try again, and it is looked at
+   * before it is answered.
+   */
+  readonly mayBeGone?: 'failed' | 'in-doubt';
   /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not looked at yet. */
   readonly lookUntil?: number;
   /** By route, how it was put off in a row, or not told what it asked for. */

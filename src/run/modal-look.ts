@@ -16,11 +16,9 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
     const why = whyNoLook(job, error, context);
     if (why === undefined)
       return lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context);
-    const { code } = error;
     // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
-    if (code === 'service.task-unknown' && (job.mayBeGone || context.retryInDoubt))
-      return pressAgain(job, context);
-    return job.mayBeGone
+    if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined) return pressAgain(job, context);
+    return job.mayBeGone === 'failed'
       ? settle(job, 'failed', why, context.now)
       : settle(job, 'in-doubt', record.error ?? why, context.now);
   }
@@ -28,7 +26,7 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
   // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).
   const saysNothing = task.state === 'unfinished' && task.status === '';
   if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
-  if (task.state === 'failure' && job.mayBeGone) return pressAgain(job, context);
+  if (task.state === 'failure' && job.mayBeGone === 'failed') return pressAgain(job, context);
   const { mayBeGone: _, ...onward } = job;
   const running: Job = { ...onward, misses: 0, record: movedOn(record, taskId) };
   return taskSeen(running, answer, context);
@@ -51,7 +49,7 @@ function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep
   }
   if (context.retryInDoubt && record.tries < retry.attempts && !saysNothing)
     return { job: { ...job, misses: 0, record: become(record, 'modal'), want: { kind: 'modal' } } };
-  return job.mayBeGone
+  return job.mayBeGone === 'failed'
     ? pressAgain(job, context)
     : settle(job, 'in-doubt', record.error ?? interruptedModal, now);
 }

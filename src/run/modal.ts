@@ -76,9 +76,9 @@ const unanswered = (job: Job, now: number): JobStep =>
   );
 
 /** What a job with an open modal wants first: to answer it, or to see whether what was sent arrived, or whether it is open still. */
-export function firstModalWant(record: JobRecord, mayBeGone = false): Want {
+export function firstModalWant(record: JobRecord, mayBeGone?: Job['mayBeGone']): Want {
   const { taskId, sent } = modalOf(record);
-  return sent === 0 && !mayBeGone ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
+  return sent === 0 && mayBeGone === undefined ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
 }
 
 /** Its turn has come. The first answer belongs to the click, which is counted; each further one is an attempt. */

@@ -158,7 +158,8 @@ function submitAgain(record: JobRecord, depth: number, parentTaskId: string | un
   const waits = modal !== undefined && !modal.accepted && canAnswer(record);
   if (!waits) return newJob(anew(record), depth, parentTaskId);
   const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
-  return { ...newJob(open, depth, parentTaskId), ...(status === 'failed' && { mayBeGone: true }) };
+  const mayBeGone = status === 'failed' ? status : 'in-doubt';
+  return { ...newJob(open, depth, parentTaskId), mayBeGone };
 }
 
 function saveAgain(record: JobRecord, depth: number): Job {
