@@ -5,6 +5,8 @@ import type { Task } from '../../src/service/answer.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { mayPass } from './ends.ts';
 import type { Gateway } from './gateway.ts';
+import { Licences } from './licences.ts';
+import { LimitsAuditor } from './limits-auditor.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
@@ -17,48 +19,32 @@ export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextK
 export const pricesOfTasks = { imagine: 1, click: 1, blend: 1, describe: 1, video: 1, edit: 1 };
 
 /**
- * Watches a simulated history for broken promises (DESIGN.md section 10). It knows what the service was asked and what the
- * run heard, and from that alone how often each job may be submitted: once, and again each time the service advised it
- * or the user said so.
+ * Watches a simulated history for broken promises (DESIGN.md section 10). What it knows is what the service was asked, what the
+ * run heard, and what is durable.
  */
 export class Auditor {
-  readonly #scenario: Scenario;
   readonly #store: StateStore;
   readonly #gateway: Gateway;
-  /** Submissions that each job still may make; a job that is not here may make one. */
-  readonly #licences = new Map<string, number>();
-  /** The same of answers to modals: one for each click. */
-  readonly #modals = new Map<string, number>();
-  /** Jobs that were told to try again what failed, which is one of the two. */
-  readonly #either = new Set<string>();
-  /** Which of the two was sent last. */
-  readonly #asked = new Map<string, Map<string, number>>();
-  /** Jobs whose mask was made since the command was started. */
-  readonly #masked = new Set<string>();
-  /** Clicks that were refused for what they name: with which customId, and in which words. */
-  readonly #refused = new Map<string, { readonly customId: string; readonly words: string }>();
-  readonly #pressed = new Map<string, string>();
-  readonly #submitTimes: number[] = [];
+  readonly #licences: Licences;
+  readonly #limits: LimitsAuditor;
+  readonly #texts: TextAuditor;
+  readonly #tasks: TaskAuditor;
   /** Jobs that were done, by what they had come to. */
   readonly #doneOnce = new Map<string, string>();
   /** Text jobs that were asked. */
   readonly #askedTexts = new Set<string>();
-  #invocation: Invocation | undefined;
-  readonly #texts: TextAuditor;
-  readonly #tasks: TaskAuditor;
-  #requests = 0;
-  #isPlanned: (key: string) => boolean = () => true;
   readonly #mayUnkeep: boolean;
-  /** Tasks that the run found on the service when it began: what was in doubt may have been found beyond the limit. */
-  #found = 0;
+  #invocation: Invocation | undefined;
+  #isPlanned: (key: string) => boolean = () => true;
 
   constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
-    this.#scenario = scenario;
-    this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
     this.#store = store;
     this.#gateway = gateway;
+    this.#licences = new Licences(scenario);
+    this.#limits = new LimitsAuditor(scenario, store, gateway);
     this.#texts = new TextAuditor(scenario, store);
     this.#tasks = new TaskAuditor(gateway);
+    this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
   }
 
   /** The user's word: what a start of the command allows beyond the service's advice. */
@@ -74,36 +60,12 @@ export class Auditor {
     // What a crash left in the very turn in which it was begun anew.
     this.#checkSettled();
     this.#invocation = invocation;
-    this.#requests = 0;
-    this.#submitTimes.length = 0;
-    this.#masked.clear();
-    this.#either.clear();
-    this.#found = records.filter(({ status, kind }) => onService.has(status) && !isTextKind(kind)).length;
-    for (const { key, status, modal, error } of records) {
-      const doubtful = status === 'in-doubt' || status === 'submitting';
-      const told =
-        (doubtful && invocation.inDoubt === 'retry') ||
-        (status === 'failed' && invocation.retryFailed) ||
-        redo.includes(key);
-      // What waits for its modal is told to answer that, and not to press again.
-      const waits =
-        modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
-      // The word that an earlier run was given holds for that run.
-      if (status === 'done') this.#licences.set(key, 0);
-      if (told && waits) this.#modals.set(key, 1);
-      else if (told) this.#licences.set(key, 1);
-      // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
-      else if (status === 'pending' && this.#refused.has(key)) this.#licences.set(key, 1);
-      // Where it waits no more, its button may be pressed instead.
-      if (told && waits) this.#either.add(key);
-    }
-    this.#refused.clear();
+    this.#limits.begin(records);
+    this.#licences.begin(invocation, records, redo);
   }
 
   sends({ job, send }: Errand, now: number): void {
-    this.#requests += 1;
-    if (this.#requests > this.#scenario.limits.requests)
-      throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
+    this.#limits.sends();
     if (send.kind === 'ask') {
       this.#askedTexts.add(job.record.key);
       return this.#texts.sends(job.record, now, this.#gateway.healed);
@@ -118,23 +80,8 @@ export class Auditor {
       throw new Violation(`${key} answers its modal while its record says that nothing was sent`);
     if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)
       throw new Violation(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
-    const { request } = job.record;
-    if (!isModal && request.kind === 'click' && request.mask !== undefined && !this.#masked.has(key))
-      throw new Violation(`${key} is clicked before its mask is known to fit`);
-    const isEither = this.#either.delete(key);
-    if (isEither && !isModal) this.#licences.set(key, 1);
-    const licences = isModal ? this.#modals : this.#licences;
-    const left = licences.get(key) ?? 1;
-    if (left < 1)
-      throw new Violation(
-        `${key} ${isModal ? 'answers its modal' : 'is submitted'} again without the service's advice or the user's word`,
-      );
-    licences.set(key, left - 1);
-    if (!isModal) this.#modals.set(key, 1);
-    if (!isModal) this.#pressed.set(key, job.record.pressed?.customId ?? '');
-    this.#asked.set(key, isModal ? this.#modals : this.#licences);
-    this.#checkRate(now);
-    this.#checkBudget();
+    this.#licences.sends(job.record, send.kind);
+    this.#limits.submits(now);
   }
 
   /** A turn is durable. */
@@ -144,72 +91,46 @@ export class Auditor {
   }
 
   hears(input: RunInput, now: number): void {
-    if (input.type === 'listed') {
-      this.#requests -= 1;
-      const { answer } = input;
-      for (const task of answer.ok ? answer.value : []) {
-        const look = input.looks.find(({ taskId }) => taskId === task.id);
-        if (look !== undefined) this.#sees(look.key, task);
+    switch (input.type) {
+      case 'listed': {
+        this.#limits.hears();
+        const { answer, looks } = input;
+        for (const task of answer.ok ? answer.value : []) {
+          const look = looks.find(({ taskId }) => taskId === task.id);
+          if (look !== undefined) this.#sees(look.key, task);
+        }
+        return;
       }
-      return;
+      case 'asked': {
+        this.#limits.hears();
+        const { key, answer } = input;
+        if (answer.kind === 'answered' && answer.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
+        return this.#texts.hears(input, now);
+      }
+      case 'masked':
+        this.#limits.hears();
+        return this.#licences.masked(input);
+      case 'saved':
+        return this.#limits.hears();
+      case 'unread':
+        this.#limits.hears();
+        return this.#licences.again(input.key);
+      case 'fetched': {
+        this.#limits.hears();
+        const { key, answer, why } = input;
+        if (answer.ok && (why === 'poll' || why === 'modal')) this.#sees(key, answer.value);
+        if (answer.ok && why === 'parent') this.#licences.reads(key, answer.value);
+        return;
+      }
+      case 'submitted':
+        this.#limits.hears();
+        return this.#licences.answered(input.key, input.answer);
+      default:
     }
-    if (input.type === 'asked') {
-      this.#requests -= 1;
-      const { key, answer } = input;
-      if (answer.kind === 'answered' && answer.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
-      return this.#texts.hears(input, now);
-    }
-    if (input.type === 'masked') {
-      this.#requests -= 1;
-      if (input.error === undefined) this.#masked.add(input.key);
-      return;
-    }
-    if (
-      input.type !== 'submitted' &&
-      input.type !== 'unread' &&
-      input.type !== 'fetched' &&
-      input.type !== 'saved'
-    )
-      return;
-    this.#requests -= 1;
-    if (input.type === 'saved') return;
-    const { key } = input;
-    if (input.type === 'unread') return this.#licenseAgain(key);
-    if (input.type === 'fetched') {
-      const { answer, why } = input;
-      if (answer.ok && (why === 'poll' || why === 'modal')) this.#sees(key, answer.value);
-      if (answer.ok && why === 'parent') this.#reads(key, answer.value);
-      return;
-    }
-    const { answer } = input;
-    if (answer.ok) {
-      const { value } = answer;
-      const customId = this.#pressed.get(key);
-      const isPress = this.#asked.get(key) === this.#licences;
-      if (isPress && customId && value.kind === 'refused' && (value.code === 3 || value.code === 4))
-        this.#refused.set(key, { customId, words: value.message });
-      if (answer.value.kind === 'queue-full') this.#licenseAgain(key);
-      return;
-    }
-    const { class: kind, status, code } = answer.error;
-    // No advice to repeat it reaches the answer to a modal that may have arrived.
-    const isModal = this.#asked.get(key) === this.#modals;
-    const isUnmade = status === 503 || code === 'service.not-ready';
-    const advised =
-      kind === 'retry' && (isUnmade || (!isModal && this.#scenario.retry.ambiguous === 'retry'));
-    const told = (kind === 'lost' || (kind === 'retry' && isModal)) && this.#invocation?.inDoubt === 'retry';
-    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told)
-      this.#licenseAgain(key);
   }
 
   holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
-    const { tasks, requests } = this.#scenario.limits;
-    if (held.rooms > Math.max(tasks, this.#found))
-      throw new Violation(`${held.rooms} tasks in flight, limit ${tasks}`);
-    // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
-    const bound = 16 * (tasks + 2 * (tasks + requests));
-    if (held.jobs > bound || held.cells > bound)
-      throw new Violation(`${held.jobs} jobs and ${held.cells} cells are held, bound ${bound}`);
+    this.#limits.holds(held);
     this.#checkSettled();
   }
 
@@ -247,26 +168,7 @@ export class Auditor {
     this.#tasks.sees(task);
     // From here on there is a new result, which what was there before may give way to.
     if (state === 'success') this.#doneOnce.delete(key);
-    if (state === 'failure' && mayPass(failReason)) this.#license(key);
-  }
-
-  /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
-  #reads(key: string, { state, buttons }: Task): void {
-    const refused = this.#refused.get(key);
-    if (refused === undefined || state !== 'success') return;
-    this.#refused.delete(key);
-    const isSame = buttons.some(({ customId }) => customId === refused.customId);
-    if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.#license(key);
-  }
-
-  #license(key: string): void {
-    this.#licences.set(key, (this.#licences.get(key) ?? 0) + 1);
-  }
-
-  /** For another of what was sent last. */
-  #licenseAgain(key: string): void {
-    const licences = this.#asked.get(key) ?? this.#licences;
-    licences.set(key, (licences.get(key) ?? 0) + 1);
+    if (state === 'failure' && mayPass(failReason)) this.#licences.anew(key);
   }
 
   /** A finished result never goes away again, but for another one. A redo that is under way leaves its files where they are. */
@@ -291,34 +193,7 @@ export class Auditor {
         throw new Violation(`${key} is ${record.status} without saying why`);
     }
   }
-
-  #checkRate(now: number): void {
-    const { submitPerMinute } = this.#scenario.limits;
-    if (submitPerMinute === undefined) return;
-    this.#submitTimes.push(now);
-    const lately = this.#submitTimes.filter((at) => at > now - 60_000);
-    if (lately.length > submitPerMinute)
-      throw new Violation(`${lately.length} submissions within a minute, limit ${submitPerMinute}`);
-  }
-
-  #checkBudget(): void {
-    const { budget, costBudget } = this.#scenario;
-    const { attempts, cost, possibleCost } = this.#store.totals();
-    // The healing runs at the end have no budget.
-    if (budget !== undefined && !this.#gateway.healed && attempts > budget)
-      throw new Violation(`${attempts} attempts, budget ${budget}`);
-    const underWay = this.#store
-      .unfinished()
-      .filter(
-        ({ status, kind, modal }) => status === 'submitting' && !isTextKind(kind) && modal === undefined,
-      );
-    const most = cost + possibleCost + underWay.length;
-    if (costBudget !== undefined && !this.#gateway.healed && most > costBudget)
-      throw new Violation(`Up to ${most} may be paid, budget ${costBudget}`);
-  }
 }
-
-const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting']);
 
 /** What a job that is done has come to, or what stands until it is made anew; undefined: nothing. */
 function cameTo({ status, taskId, text, artifacts, former }: JobRecord): string | undefined {

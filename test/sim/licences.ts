@@ -1,0 +1,118 @@
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { RunInput } from '../../src/run/turn.ts';
+import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import type { Invocation, Scenario } from './scenario.ts';
+import { Violation } from './violation.ts';
+
+/**
+ * How often each job may be submitted, and its modal be answered: once, and again each time the service advised it or the
+ * user said so. It knows what was sent and what was heard, and nothing of what the run makes of that.
+ */
+export class Licences {
+  readonly #ambiguous: Scenario['retry']['ambiguous'];
+  /** Submissions that each job still may make; a job that is not here may make one. */
+  readonly #presses = new Map<string, number>();
+  /** The same of answers to modals: one for each click. */
+  readonly #modals = new Map<string, number>();
+  /** Jobs that were told to try again what failed, which is one of the two. */
+  readonly #either = new Set<string>();
+  /** Which of the two was sent last. */
+  readonly #asked = new Map<string, Map<string, number>>();
+  /** Jobs whose mask was made since the command was started. */
+  readonly #masked = new Set<string>();
+  /** Clicks that were refused for what they name: with which customId, and in which words. */
+  readonly #refused = new Map<string, { readonly customId: string; readonly words: string }>();
+  readonly #pressed = new Map<string, string>();
+  #inDoubt: Invocation['inDoubt'] | undefined;
+
+  constructor({ retry }: Scenario) {
+    this.#ambiguous = retry.ambiguous;
+  }
+
+  /** The user's word: what a start of the command allows beyond the service's advice. */
+  begin({ inDoubt, retryFailed }: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
+    this.#inDoubt = inDoubt;
+    this.#masked.clear();
+    this.#either.clear();
+    for (const { key, status, modal, error } of records) {
+      const doubtful = status === 'in-doubt' || status === 'submitting';
+      const told =
+        (doubtful && inDoubt === 'retry') || (status === 'failed' && retryFailed) || redo.includes(key);
+      // What waits for its modal is told to answer that, and not to press again.
+      const waits =
+        modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
+      // The word that an earlier run was given holds for that run.
+      if (status === 'done') this.#presses.set(key, 0);
+      if (told && waits) this.#modals.set(key, 1);
+      else if (told) this.#presses.set(key, 1);
+      // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
+      else if (status === 'pending' && this.#refused.has(key)) this.#presses.set(key, 1);
+      // Where it waits no more, its button may be pressed instead.
+      if (told && waits) this.#either.add(key);
+    }
+    this.#refused.clear();
+  }
+
+  sends({ key, request, pressed }: JobRecord, kind: 'submit' | 'modal'): void {
+    const isModal = kind === 'modal';
+    if (!isModal && request.kind === 'click' && request.mask !== undefined && !this.#masked.has(key))
+      throw new Violation(`${key} is clicked before its mask is known to fit`);
+    const isEither = this.#either.delete(key);
+    if (isEither && !isModal) this.#presses.set(key, 1);
+    const licences = isModal ? this.#modals : this.#presses;
+    const left = licences.get(key) ?? 1;
+    if (left < 1)
+      throw new Violation(
+        `${key} ${isModal ? 'answers its modal' : 'is submitted'} again without the service's advice or the user's word`,
+      );
+    licences.set(key, left - 1);
+    if (!isModal) this.#modals.set(key, 1);
+    if (!isModal) this.#pressed.set(key, pressed?.customId ?? '');
+    this.#asked.set(key, licences);
+  }
+
+  /** The mask of a click is there, or not. */
+  masked({ key, error }: Extract<RunInput, { readonly type: 'masked' }>): void {
+    if (error === undefined) this.#masked.add(key);
+  }
+
+  /** What the service said to what was sent last. */
+  answered(key: string, answer: Answer<SubmitAnswer>): void {
+    // No advice to repeat it reaches the answer to a modal that may have arrived.
+    const isModal = this.#asked.get(key) === this.#modals;
+    if (answer.ok) {
+      const { value } = answer;
+      const customId = this.#pressed.get(key);
+      const isPress = this.#asked.get(key) === this.#presses;
+      if (isPress && customId && value.kind === 'refused' && (value.code === 3 || value.code === 4))
+        this.#refused.set(key, { customId, words: value.message });
+      if (value.kind === 'queue-full') this.again(key);
+      return;
+    }
+    const { class: kind, status, code } = answer.error;
+    const isUnmade = status === 503 || code === 'service.not-ready';
+    const advised = kind === 'retry' && (isUnmade || (!isModal && this.#ambiguous === 'retry'));
+    const told = (kind === 'lost' || (kind === 'retry' && isModal)) && this.#inDoubt === 'retry';
+    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told) this.again(key);
+  }
+
+  /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
+  reads(key: string, { state, buttons }: Task): void {
+    const refused = this.#refused.get(key);
+    if (refused === undefined || state !== 'success') return;
+    this.#refused.delete(key);
+    const isSame = buttons.some(({ customId }) => customId === refused.customId);
+    if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.anew(key);
+  }
+
+  /** The job may be submitted once more: what was made came to nothing. */
+  anew(key: string): void {
+    this.#presses.set(key, (this.#presses.get(key) ?? 0) + 1);
+  }
+
+  /** Another of what was sent last may be sent. */
+  again(key: string): void {
+    const licences = this.#asked.get(key) ?? this.#presses;
+    licences.set(key, (licences.get(key) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,85 @@
+import type { JobRecord } from '../../src/plan/job.ts';
+import { isTextKind } from '../../src/plan/job-request.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import type { Gateway } from './gateway.ts';
+import type { Scenario } from './scenario.ts';
+import { Violation } from './violation.ts';
+
+const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting']);
+
+/** Watches that a simulated run stays within what it was limited to: requests, tasks, memory, rates and budgets. */
+export class LimitsAuditor {
+  readonly #scenario: Scenario;
+  readonly #store: StateStore;
+  readonly #gateway: Pick<Gateway, 'healed'>;
+  #requests = 0;
+  /** When each submission of this run left, ms. */
+  readonly #submitTimes: number[] = [];
+  /** Tasks that the run found on the service when it began: what was in doubt may have been found beyond the limit. */
+  #found = 0;
+
+  constructor(scenario: Scenario, store: StateStore, gateway: Pick<Gateway, 'healed'>) {
+    this.#scenario = scenario;
+    this.#store = store;
+    this.#gateway = gateway;
+  }
+
+  begin(records: readonly JobRecord[]): void {
+    this.#requests = 0;
+    this.#submitTimes.length = 0;
+    this.#found = records.filter(({ status, kind }) => onService.has(status) && !isTextKind(kind)).length;
+  }
+
+  /** A request of any kind leaves. */
+  sends(): void {
+    this.#requests += 1;
+    if (this.#requests > this.#scenario.limits.requests)
+      throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
+  }
+
+  /** A request of any kind has come to its end. */
+  hears(): void {
+    this.#requests -= 1;
+  }
+
+  /** What leaves is a submission, or the answer to a modal. */
+  submits(now: number): void {
+    this.#checkRate(now);
+    this.#checkBudget();
+  }
+
+  holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
+    const { tasks, requests } = this.#scenario.limits;
+    if (held.rooms > Math.max(tasks, this.#found))
+      throw new Violation(`${held.rooms} tasks in flight, limit ${tasks}`);
+    // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
+    const bound = 16 * (tasks + 2 * (tasks + requests));
+    if (held.jobs > bound || held.cells > bound)
+      throw new Violation(`${held.jobs} jobs and ${held.cells} cells are held, bound ${bound}`);
+  }
+
+  #checkRate(now: number): void {
+    const { submitPerMinute } = this.#scenario.limits;
+    if (submitPerMinute === undefined) return;
+    this.#submitTimes.push(now);
+    const lately = this.#submitTimes.filter((at) => at > now - 60_000);
+    if (lately.length > submitPerMinute)
+      throw new Violation(`${lately.length} submissions within a minute, limit ${submitPerMinute}`);
+  }
+
+  #checkBudget(): void {
+    const { budget, costBudget } = this.#scenario;
+    const { attempts, cost, possibleCost } = this.#store.totals();
+    // The healing runs at the end have no budget.
+    if (budget !== undefined && !this.#gateway.healed && attempts > budget)
+      throw new Violation(`${attempts} attempts, budget ${budget}`);
+    const underWay = this.#store
+      .unfinished()
+      .filter(
+        ({ status, kind, modal }) => status === 'submitting' && !isTextKind(kind) && modal === undefined,
+      );
+    const most = cost + possibleCost + underWay.length;
+    if (costBudget !== undefined && !this.#gateway.healed && most > costBudget)
+      throw new Violation(`Up to ${most} may be paid, budget ${costBudget}`);
+  }
+}
