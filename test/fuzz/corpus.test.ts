@@ -20,11 +20,12 @@ const kindOf: Readonly<Record<string, Kind>> = {
   answer: 'answer',
   schema: 'schema',
   task: 'task',
+  click: 'click',
   mask: 'mask',
 };
 
 /** Kinds whose ending says which reader it is for. */
-const ofEnding: ReadonlySet<Kind> = new Set(['table', 'stream', 'answer', 'task', 'mask']);
+const ofEnding: ReadonlySet<Kind> = new Set(['table', 'stream', 'answer', 'task', 'click', 'mask']);
 
 /** Of a pipeline the command line makes text; tables and answers are read as the bytes that they are. */
 function piecesOf(kind: Kind, bytes: Buffer): readonly Piece[] {
@@ -34,7 +35,7 @@ function piecesOf(kind: Kind, bytes: Buffer): readonly Piece[] {
     const end = text.indexOf('\n');
     return [piece(text.slice(0, end)), piece(text.slice(end + 1))];
   }
-  return ofEnding.has(kind)
+  return ofEnding.has(kind) && kind !== 'click'
     ? [{ text: bytes.toString('latin1'), times: 1, encoding: 'latin1' }]
     : [piece(text)];
 }

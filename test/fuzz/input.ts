@@ -12,6 +12,7 @@ export const kinds = [
   'answer',
   'schema',
   'task',
+  'click',
   'mask',
 ] as const;
 

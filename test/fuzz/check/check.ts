@@ -1,5 +1,6 @@
 import type { Input, Kind } from '../input.ts';
 import { answerRun, schemaRun } from './answers.ts';
+import { clickRun } from './click.ts';
 import { lawfulPrototypes, type Run } from './law.ts';
 import { argumentsRun, gitRun, pathRun } from './machine.ts';
 import { maskRun } from './masks.ts';
@@ -19,6 +20,7 @@ const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
   answer: answerRun,
   schema: schemaRun,
   task: taskRun,
+  click: clickRun,
   mask: maskRun,
 };
 

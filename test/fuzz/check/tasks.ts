@@ -1,48 +1,16 @@
-import type { Answer, ServiceFailure, Task } from '../../../src/service/answer.ts';
-import { makeClean } from '../../../src/service/display.ts';
+import type { Answer, SubmitAnswer, Task } from '../../../src/service/answer.ts';
+import { members, readInteger } from '../../../src/service/json.ts';
 import { splitPrompts } from '../../../src/service/prompts.ts';
-import { type Reply, readReplyBody } from '../../../src/service/reply.ts';
-import type { RequestFacts } from '../../../src/service/request-facts.ts';
-import { dataMaskOf, maskOf } from '../../../src/service/secrets.ts';
+import type { Reply } from '../../../src/service/reply.ts';
 import { readSubmit } from '../../../src/service/submit.ts';
 import { readTask } from '../../../src/service/task.ts';
 import { isUsableTaskId } from '../../../src/service/task-id.ts';
-import { readTaskList } from '../../../src/service/task-list.ts';
 import { type Input, streamOf } from '../input.ts';
+import { facts, ids, lawfulFailure, longestTask, repeatedKey, replyOf } from './answered.ts';
+import { lawfulFindings, lawfulList } from './found.ts';
 import { Broken, lawfulText, type Run } from './law.ts';
 
 /** The checks of what the image workflow answers: submit responses, task records, lists of them, suggested prompts. */
-
-/** Stands in some inputs, as a service repeats what it was sent. */
-export const repeatedKey = 'sk-0123456789abcdef0123';
-export const ids = ['1700000000000001', '14001929738841620', 'x'] as const;
-
-const mask = maskOf([repeatedKey]);
-const facts: RequestFacts = {
-  safe: true,
-  label: 'GET /img/task/1/fetch',
-  baseUrl: 'https://gateway.test',
-  mask,
-  dataMask: dataMaskOf([repeatedKey]),
-  clean: makeClean(mask),
-  now: () => 1_790_000_000_000,
-};
-
-const classes = ['stop', 'permanent', 'retry', 'throttle', 'unsent', 'lost'];
-const longestMessage = 10_000;
-/** What is kept of a task lies in the state, and is written again at each change. */
-const longestTask = 1_000_000;
-
-function lawfulFailure({ code, class: kind, message, retryAfterMs = 0 }: ServiceFailure): string {
-  if (!/^(service|connection|response|request)\.[a-z-]+$/.test(code)) throw new Broken(`The code ${code}.`);
-  if (!classes.includes(kind)) throw new Broken(`The class ${kind}.`);
-  if (message === '' || message.length > longestMessage)
-    throw new Broken(`${code} is said in ${message.length} characters.`);
-  if (!Number.isFinite(retryAfterMs) || retryAfterMs < 0)
-    throw new Broken(`It waits for ${retryAfterMs} ms.`);
-  lawfulText(message, code);
-  return code;
-}
 
 /** They are texts as the service wrote them, each on one line. */
 function lawfulPrompts(prompts: readonly string[]): void {
@@ -65,6 +33,38 @@ function lawfulTask(task: Task): string {
   return state;
 }
 
+/** protocol.md 2 */
+const knownCodes: ReadonlySet<number> = new Set([1, 3, 4, 5, 9, 21, 22, 23, 24, 30]);
+
+/** @throws Broken where a submission is taken for what its status or its code does not say, or what is kept of it is unlawful */
+export function lawfulSubmit(reply: Reply): Answer<SubmitAnswer> {
+  const answer = readSubmit(reply, { ...facts, safe: false });
+  if (!answer.ok) {
+    lawfulFailure(answer.error);
+    const { class: kind, code: why } = answer.error;
+    const record = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
+    // What broke on its way may have come to something, whatever its code: only an envelope can say that it was refused.
+    const isEnvelope = record !== undefined && 'error' in record;
+    if (kind === 'permanent' && !isEnvelope && [500, 502, 504, 524].includes(reply.status))
+      throw new Broken(`HTTP ${reply.status} is ${why}, which ends the job as if nothing had been made.`);
+    return answer;
+  }
+  const { status, body } = reply;
+  const { kind, code } = answer.value;
+  const isTaken = kind === 'accepted' || kind === 'modal';
+  if (isTaken && (status < 200 || status >= 300)) throw new Broken(`It is ${kind} by HTTP ${status}.`);
+  const said = body.kind === 'json' ? readInteger(members(body.value)?.['code']) : undefined;
+  if (said !== code) throw new Broken(`The code is ${code} and not ${said}.`);
+  // A task may have been made: it is looked at, or nothing more is sent.
+  if (!knownCodes.has(code) && kind !== 'accepted' && kind !== 'refused')
+    throw new Broken(`The code ${code}, which nobody has described, is taken for ${kind}.`);
+  if ('taskId' in answer.value && !isUsableTaskId(answer.value.taskId))
+    throw new Broken(`The id ${JSON.stringify(answer.value.taskId)} fits into no address.`);
+  if ('message' in answer.value) lawfulText(answer.value.message, 'A refusal');
+  if (JSON.stringify(answer).includes(repeatedKey)) throw new Broken('A secret is kept.');
+  return answer;
+}
+
 const codesOf = <T>(answer: Answer<T>, lawful: (value: T) => readonly string[]): readonly string[] =>
   answer.ok ? lawful(answer.value) : [lawfulFailure(answer.error)];
 
@@ -81,25 +81,23 @@ export function taskRun(input: Input): Run {
       if (JSON.stringify(prompts).length > longestTask) throw new Broken('The prompts are too long.');
       return [prompts.length === 0 ? 'no prompts' : 'prompts'];
     }
-    const body = readReplyBody(bytes, 'application/json');
-    const reply: Reply = { status: Number(status), header: () => null, body };
+    const reply = replyOf(Number(status), bytes);
     switch (route) {
       case 'task':
         return codesOf(readTask(ids[0], reply, facts), (task) => [lawfulTask(task)]);
       case 'list':
-        return codesOf(readTaskList(ids, reply, facts), (tasks) => {
+        return codesOf(lawfulList(ids, reply), (tasks) => {
           if (tasks.some(({ id }) => !(ids as readonly string[]).includes(id)))
             throw new Broken('A task is read that was not asked for.');
           return ['list', ...tasks.map(lawfulTask)];
         });
+      case 'all': {
+        const listed = lawfulList(undefined, reply);
+        const codes = codesOf(listed, (tasks) => ['list', ...new Set(tasks.map(lawfulTask))]);
+        return [...codes, ...(await lawfulFindings(listed))];
+      }
       default:
-        return codesOf(readSubmit(reply, facts), (answer) => {
-          if ('taskId' in answer && !isUsableTaskId(answer.taskId))
-            throw new Broken(`The id ${JSON.stringify(answer.taskId)} fits into no address.`);
-          if ('message' in answer) lawfulText(answer.message, 'A refusal');
-          if (JSON.stringify(answer).includes(repeatedKey)) throw new Broken('A secret is kept.');
-          return [answer.kind];
-        });
+        return codesOf(lawfulSubmit(reply), (answer) => [answer.kind]);
     }
   };
 }

@@ -2,6 +2,7 @@ import type { Draft, Input, Kind } from '../input.ts';
 import { Random } from '../random.ts';
 import { hostileAnswer, hostileStream } from './answer.ts';
 import { hostileArguments } from './arguments.ts';
+import { hostileClick } from './click.ts';
 import { hostileGit } from './git.ts';
 import { hostileMask } from './mask.ts';
 import { hostileName } from './name.ts';
@@ -17,8 +18,8 @@ import { hostileTemplate } from './template.ts';
 const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Random) => Draft]>> = {
   pipeline: [130, hostilePipeline],
   table: [100, hostileTable],
-  selector: [190, hostileSelector],
-  template: [150, hostileTemplate],
+  selector: [150, hostileSelector],
+  template: [130, hostileTemplate],
   arguments: [60, hostileArguments],
   name: [28, hostileName],
   path: [10, hostilePath],
@@ -26,7 +27,8 @@ const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Rand
   stream: [80, hostileStream],
   answer: [70, hostileAnswer],
   schema: [70, hostileSchema],
-  task: [90, hostileTask],
+  task: [100, hostileTask],
+  click: [50, hostileClick],
   mask: [20, hostileMask],
 };
 
