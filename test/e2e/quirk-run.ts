@@ -38,6 +38,7 @@ steps:
     from: grid
     click: V2
     remix: true
+    prompt: "{{ animal }} in the rain --seed {{ seed }} --v 6.1"
   mix:
     gather: grid/*
     blend: { dimensions: square }

@@ -32,6 +32,7 @@ describe('a pipeline of every kind of step in the sandbox', () => {
 
   it.each([
     ['no remix', 1],
+    ['remix dropped on the way', 1],
     ['ordinary buttons only', 1],
   ])('comes to the same manifest but for what is refused: %s', async (name, refused) => {
     const quirk = quirks[name] ?? {};
