@@ -38,7 +38,9 @@ function answersOf(text: string): (route: string) => string | undefined {
   const left = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [, route = '', said = ''] = /^(parent|submit|modal|task) (.*)$/s.exec(line) ?? [];
-    left.set(route, [...(left.get(route) ?? []), said]);
+    const before = left.get(route);
+    if (before === undefined) left.set(route, [said]);
+    else before.push(said);
   }
   return (route) => left.get(route)?.shift() ?? (route === 'parent' ? parent : undefined);
 }

@@ -3,6 +3,7 @@ import { members, readInteger } from '../../../src/service/json.ts';
 import { splitPrompts } from '../../../src/service/prompts.ts';
 import type { Reply } from '../../../src/service/reply.ts';
 import { readSubmit } from '../../../src/service/submit.ts';
+import { judgeSubmit } from '../../../src/service/submit-verdict.ts';
 import { readTask } from '../../../src/service/task.ts';
 import { isUsableTaskId } from '../../../src/service/task-id.ts';
 import { type Input, streamOf } from '../input.ts';
@@ -38,7 +39,7 @@ const knownCodes: ReadonlySet<number> = new Set([1, 3, 4, 5, 9, 21, 22, 23, 24, 
 
 /** @throws Broken where a submission is taken for what its status or its code does not say, or what is kept of it is unlawful */
 export function lawfulSubmit(reply: Reply): Answer<SubmitAnswer> {
-  const answer = readSubmit(reply, { ...facts, safe: false });
+  const answer = readSubmit(reply, { ...facts, safe: false, judge: judgeSubmit });
   if (!answer.ok) {
     lawfulFailure(answer.error);
     const { class: kind, code: why } = answer.error;

@@ -20,6 +20,7 @@ const submission = (random: Random): Json =>
     () => ({ code: 23, description: '队列已满，请稍后尝试', result: null }),
     () => ({ code: 3, description: '关联任务不存在或已失效' }),
     () => ({ code: 4, description: '关联任务状态错误' }),
+    () => ({ code: 4, description: 'task_status_not_success ', type: 'upstream_error' }),
     () => ({ code: 24, description: `no ${repeatedKey}`, properties: { bannedWord: 'x' } }),
     () => random.pick(refusals),
     () => submitted(random),
