@@ -238,11 +238,8 @@ function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContex
   const { now, retry, random } = context;
   const { fresh: _, ...unread } = takenBack(job);
   const idle = inVain(unread, 'submit', context);
-  if (isHopeless(idle, 'submit', context)) {
-    // One before it may have made a task.
-    const isDoubtful = idle.record.doubtful?.since !== undefined;
-    return settle(idle, isDoubtful ? 'in-doubt' : 'failed', hopeless(error, idle, 'submit', now), now);
-  }
+  if (isHopeless(idle, 'submit', context))
+    return settle(idle, 'failed', hopeless(error, idle, 'submit', now), now);
   const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
   return rest(idle, ms, { kind: 'room' }, now);
 }

@@ -72,6 +72,19 @@ describe('a row that the service always puts off', () => {
     expect(here.store.totals().attempts).toBe(30);
   });
 
+  it('is in doubt, and says why, where a try before that may have made a task', async () => {
+    let tries = 0;
+    const timeout = { error: failure('service.unavailable', 'retry', { status: 504 }) };
+    const here = await world(grid(40), {
+      onSubmit: ({ prompt }) => (prompt !== 'picture 3' ? undefined : ++tries === 1 ? timeout : noAccount),
+    });
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 39, 'in-doubt': 1 });
+    const [doubtful] = here.store.withStatus('in-doubt');
+    expect(doubtful?.error?.message).toContain('An earlier try of this submission may have made a task');
+    expect(doubtful?.error?.message).toContain('(code 3): 无可用的账号实例');
+  });
+
   it('whose dialog it is keeps its task, and is not pressed again', async () => {
     const text = `name: t
 matrix: { n: { from: 1, to: 20 } }
