@@ -1,12 +1,16 @@
-import type { SandboxNames } from '../sandbox/names.ts';
+import { neutralNames, type SandboxNames } from '../sandbox/names.ts';
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../service/names.ts';
 import { usageError } from './failure.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The words that a sandbox must know to be the service that a pipeline's `service.names` describes. */
-export const sandboxNames = ({ botType, ...names }: Names): SandboxNames => ({
+/**
+ * The words that a sandbox must know to be the service that a pipeline's `service.names` describes. A gateway that has the
+ * native text endpoint at one of its usual paths has it at the other one too; a path of its own is the only one.
+ */
+export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxNames => ({
   ...names,
   botTypes: [botType, 'NIJI_JOURNEY'],
+  nativePaths: neutralNames.nativePaths.includes(nativePath) ? neutralNames.nativePaths : [nativePath],
 });
 
 const presets = Object.keys(namePresets) as readonly NamePreset[];

@@ -172,7 +172,7 @@ function settleId(written: string, pipeline: ServicePart, env: Environment, reda
 }
 
 /** Words that stand in every address and in every customId that the service gives: to mask them would spoil the data. */
-const openNames: readonly NameKey[] = ['path', 'fastPrefix', 'turboPrefix', 'customId'];
+const openNames: readonly NameKey[] = ['path', 'fastPrefix', 'turboPrefix', 'nativePath', 'customId'];
 
 function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor): Names {
   const { preset, own } = pipeline.service.names;

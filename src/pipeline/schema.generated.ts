@@ -23,6 +23,10 @@ export type Names =
        */
       turboPrefix?: string;
       /**
+       * First path segment of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent`. Some gateways have it under `v1`.
+       */
+      nativePath?: string;
+      /**
        * First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`.
        */
       customId?: string;
@@ -1186,6 +1190,12 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "turboPrefix": {
           "title": "Turbo prefix",
           "description": "Path prefix of turbo mode: `img-turbo` in `/img-turbo/img/submit/imagine`.",
+          "type": "string",
+          "minLength": 1
+        },
+        "nativePath": {
+          "title": "Native path",
+          "description": "First path segment of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent`. Some gateways have it under `v1`.",
           "type": "string",
           "minLength": 1
         },

@@ -9,6 +9,11 @@ export interface SandboxNames {
   readonly fastPrefix: string;
   /** Path prefix that asks for turbo mode. */
   readonly turboPrefix: string;
+  /**
+   * First path segments of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (service.md 9.2), and
+   * `v1`, which `@google/genai` calls by default since its major 3.
+   */
+  readonly nativePaths: readonly string[];
   /** First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`. */
   readonly customId: string;
   /** The botType values that imagine accepts; the first is the ordinary one, the second the niji models. */
@@ -27,6 +32,7 @@ export const neutralNames: SandboxNames = {
   path: 'img',
   fastPrefix: 'img-fast',
   turboPrefix: 'img-turbo',
+  nativePaths: ['v1beta', 'v1'],
   customId: 'IMG',
   botTypes: ['IMG_JOURNEY', 'NIJI_JOURNEY'],
   errorType: 'svc_api_error',
@@ -40,6 +46,7 @@ export const midjourneyProxyNames: SandboxNames = {
   path: 'mj',
   fastPrefix: 'mj-fast',
   turboPrefix: 'mj-turbo',
+  nativePaths: ['v1beta', 'v1'],
   customId: 'MJ',
   botTypes: ['MID_JOURNEY', 'NIJI_JOURNEY'],
   errorType: 'new_api_error',

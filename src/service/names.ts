@@ -8,6 +8,8 @@ export interface Names {
   /** What stands before it in fast and turbo mode (service.md 4.1.5): `/img-fast/img/submit/imagine`. */
   readonly fastPrefix: string;
   readonly turboPrefix: string;
+  /** First path segment of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (service.md 9.2). */
+  readonly nativePath: string;
   /** First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`. */
   readonly customId: string;
   /** Sent by imagine unless the pipeline declares one. */
@@ -29,6 +31,7 @@ export const namePresets = {
     path: 'img',
     fastPrefix: 'img-fast',
     turboPrefix: 'img-turbo',
+    nativePath: 'v1beta',
     customId: 'IMG',
     botType: 'IMG_JOURNEY',
     searchTool: 'vendor_search',
@@ -40,6 +43,7 @@ export const namePresets = {
     path: 'mj',
     fastPrefix: 'mj-fast',
     turboPrefix: 'mj-turbo',
+    nativePath: 'v1beta',
     customId: 'MJ',
     botType: 'MID_JOURNEY',
     searchTool: 'google_search',
@@ -76,6 +80,7 @@ const shapes: Readonly<Record<NameKey, { readonly pattern: RegExp; readonly what
   path: { pattern: pathWord, what: 'a path segment such as img' },
   fastPrefix: { pattern: pathWord, what: 'a path segment such as img-fast' },
   turboPrefix: { pattern: pathWord, what: 'a path segment such as img-turbo' },
+  nativePath: { pattern: pathWord, what: 'a path segment such as v1beta or v1' },
   customId: { pattern: plainWord, what: 'a word such as IMG' },
   botType: { pattern: plainWord, what: 'a word such as IMG_JOURNEY' },
   searchTool: { pattern: plainWord, what: 'a word such as vendor_search' },

@@ -1,6 +1,7 @@
 import type { Answer } from './answer.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
 import { writeJson } from './json.ts';
+import type { Names } from './names.ts';
 import { readChunks } from './read-body.ts';
 import { type HttpResponse, type Receive, type Receiving, receiveWhole } from './request.ts';
 import { amount, largestPart } from './request-size.ts';
@@ -68,7 +69,7 @@ class HttpTextService implements TextService {
     return this.#http.request(
       {
         method: 'POST',
-        path: pathOf(kind, model, stream),
+        path: pathOf(request, model, this.#http.names),
         body,
         ...(kind === 'generate' && auth !== undefined && { auth }),
         ...(stream && { accept: 'text/event-stream, application/json' }),
@@ -128,10 +129,10 @@ const refusedHere = (code: string, message: string): Answer<never> => ({
 const isUsableModel = (id: string): boolean =>
   id.length <= 256 && !/^\.{0,2}$/.test(id) && !/[\s\p{Cc}\p{Surrogate}]/u.test(id);
 
-function pathOf(kind: TextCallRequest['kind'], model: string, stream: boolean): string {
+function pathOf({ kind, stream }: TextCallRequest, model: string, { nativePath }: Names): string {
   if (kind === 'chat') return '/v1/chat/completions';
   const operator = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-  return `/v1beta/models/${encodeURIComponent(model)}:${operator}`;
+  return `/${nativePath}/models/${encodeURIComponent(model)}:${operator}`;
 }
 
 /** A refusal is read whole, an answer as it comes. */

@@ -23,6 +23,14 @@ test('a single name of a pipeline is the one that its sandbox speaks', () => {
   });
 });
 
+test.each([
+  ['v1beta', ['v1beta', 'v1']],
+  ['v1', ['v1beta', 'v1']],
+  ['art/v2', ['art/v2']],
+])('the sandbox of a pipeline whose native path is %s answers under %s', (nativePath, nativePaths) => {
+  expect(namesOf(`neutral,nativePath=${nativePath}`, '--names').nativePaths).toEqual(nativePaths);
+});
+
 describe('the names of a flag', () => {
   it.each([
     ['midjourney-proxy,keyHeader=x-api-key', { ...midjourneyProxyNames, keyHeader: 'x-api-key' }],
@@ -32,11 +40,11 @@ describe('the names of a flag', () => {
     expect(namesOf(text, '--names')).toEqual(expected);
   });
 
-  it('are all nine, as a pipeline has them', () => {
+  it('are all ten, as a pipeline has them', () => {
     const own = Object.fromEntries(nameKeys.map((name, at) => [name, `w${at}`]));
     const text = Object.entries(own).map(([name, word]) => `${name}=${word}`);
     const asked = resolveNames('neutral', own);
-    expect(nameKeys).toHaveLength(9);
+    expect(nameKeys).toHaveLength(10);
     expect(asked.ok && sandboxNames(asked.value)).toEqual(namesOf(text.join(), '--names'));
   });
 

@@ -12,6 +12,7 @@ const words = {
   path: 'v9/art',
   fastPrefix: 'art-quick',
   turboPrefix: 'art-rush',
+  nativePath: 'art/v2',
   customId: 'ART',
   botType: 'ART_JOURNEY',
   searchTool: 'web_lookup',
@@ -78,7 +79,7 @@ steps:
   title: { chat: { model: chat-mini, prompt: A title for a fox. } }
 `;
 
-test('every kind of step is answered by a sandbox with nine words of its own', async () => {
+test('every kind of step is answered by a sandbox with ten words of its own', async () => {
   const { code, err, rows } = await run(everyStep, '--speed', 'fast');
   expect([code, byStatus(rows)], err).toEqual([0, { done: 14 }]);
   const clicks = rows.filter(({ kind }) => kind === 'click');
@@ -98,7 +99,7 @@ test('every kind of step is answered by a sandbox with nine words of its own', a
     fetch: '/v9/art/task/',
     image: '/v9/art/image/',
     models: '/v1/models',
-    generate: '/v1beta/models/',
+    generate: '/art/v2/models/',
     chat: '/v1/chat/completions',
   };
   expect(new Set(requests.map(({ route }) => route))).toEqual(new Set(Object.keys(starts)));

@@ -45,20 +45,27 @@ export const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'vide
 export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
   const fixed = fixedRoute(method, path);
   if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
-  if (method === 'POST') {
-    const [, model, operator] =
-      /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent)$/.exec(path) ?? [];
-    if (model !== undefined) {
-      const stream = operator === 'streamGenerateContent';
-      return { name: 'generate', speed: 'relax', taskId: '', model, stream };
-    }
-  }
+  const native = method === 'POST' ? nativeRoute(path, names) : undefined;
+  if (native !== undefined) return native;
 
   // A name may be a path of several segments, and begin as another one does.
   const speeds = (['fast', 'turbo'] as const).map((speed) => [speed, names[`${speed}Prefix`]] as const);
   for (const [speed, prefix] of [...speeds, ['relax', ''] as const]) {
     const root = prefix === '' ? `/${names.path}/` : `/${prefix}/${names.path}/`;
     if (path.startsWith(root)) return imageRoute(method, path.slice(root.length), speed);
+  }
+  return undefined;
+}
+
+/** The native text endpoint, under each of its paths (service.md 4.2). */
+function nativeRoute(path: string, names: SandboxNames): Route | undefined {
+  for (const root of names.nativePaths.map((first) => `/${first}/models/`)) {
+    const rest = path.startsWith(root) ? path.slice(root.length) : '';
+    const [, model, operator] = /^([^/:]+):(generateContent|streamGenerateContent)$/.exec(rest) ?? [];
+    if (model !== undefined) {
+      const stream = operator === 'streamGenerateContent';
+      return { name: 'generate', speed: 'relax', taskId: '', model, stream };
+    }
   }
   return undefined;
 }

@@ -525,6 +525,7 @@ describe('a request that is not right', () => {
         'x-vendor-api-key': 'no',
       }),
     ).toBe(401);
+    expect(await ask('/v1/models/text-pro:generateContent', prompt('x'), vendor)).toBe(200);
     expect(await ask('/v1/chat/completions', {}, vendor)).toBe(401);
     expect(await ask('/v1/models', undefined, vendor)).toBe(401);
     expect(await ask('/v1beta/models/text-pro:countTokens', {}, {})).toBe(301);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { namePresets } from '../../../src/service/names.ts';
 import type { JsonObject } from '../../../src/service/text.ts';
 import { call, sentFor } from './text-service.ts';
 
@@ -142,6 +143,16 @@ test.each([
     `https://api.example.com${path}`,
     'manual',
   ]);
+});
+
+test.each([
+  ['v1', false, '/v1/models/text-pro:generateContent'],
+  ['art/v2', true, '/art/v2/models/text-pro:streamGenerateContent?alt=sse'],
+])('native path %s, stream %s: %s', async (nativePath, stream, path) => {
+  const sent = await sentFor(call({ prompt: 'a' }, { stream }), {
+    names: { ...namePresets.neutral, nativePath },
+  });
+  expect(sent.url).toBe(`https://api.example.com${path}`);
 });
 
 test('a streamed chat asks for the count of its tokens', async () => {
