@@ -5,19 +5,24 @@ import { didYouMean } from './suggest.ts';
 
 /**
  * The words that a sandbox must know to be the service that a pipeline's `service.names` describes. A gateway that has the
- * native text endpoint at one of its usual paths has it at the other one too; a path of its own is the only one.
+ * native text endpoint at one of its usual paths has it at the other one too; a path of its own is the only one. A
+ * rehearsal has no client but promptpress: what others send is not taken.
  */
 export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxNames => ({
   ...names,
   botTypes: [botType, 'NIJI_JOURNEY'],
   nativePaths: neutralNames.nativePaths.includes(nativePath) ? neutralNames.nativePaths : [nativePath],
+  familyClients: false,
 });
+
+const familyPreset: NamePreset = 'midjourney-proxy';
 
 const presets = Object.keys(namePresets) as readonly NamePreset[];
 
 /**
  * The words of a service as a flag gives them: a preset, own words, or both, `midjourney-proxy,keyHeader=x-api-key`. They mean
- * what the map `service.names` of a pipeline means.
+ * what the map `service.names` of a pipeline means. With the preset midjourney-proxy the sandbox also takes what other clients of
+ * that family send.
  * @throws CliError (exit 2) for a preset or a word that is not known, one that is given twice, and one that cannot be
  */
 export function namesOf(text: string, name: string): SandboxNames {
@@ -45,5 +50,5 @@ export function namesOf(text: string, name: string): SandboxNames {
   }
   const names = resolveNames(preset, Object.fromEntries(own));
   if (!names.ok) throw usageError(`${name}: ${names.error.map(({ message }) => message).join(' ')}`);
-  return sandboxNames(names.value);
+  return { ...sandboxNames(names.value), familyClients: preset === familyPreset };
 }

@@ -25,6 +25,11 @@ export interface SandboxNames {
   readonly mapsTool: string;
   /** The header besides `Authorization` that the native text endpoint takes a key in (service.md 5). */
   readonly keyHeader: string;
+  /**
+   * Whether requests are taken that clients of the midjourney-proxy family send beyond service.md (protocol.md 3, 5.1): an
+   * imagine without botType, the key in `mj-api-secret` or `?key=`, `change`, `simple-change`, `edit` and `image-seed`.
+   */
+  readonly familyClients: boolean;
 }
 
 /** The words of service.md. */
@@ -39,6 +44,7 @@ export const neutralNames: SandboxNames = {
   searchTool: 'vendor_search',
   mapsTool: 'vendorMaps',
   keyHeader: 'x-vendor-api-key',
+  familyClients: false,
 };
 
 /** The words that gateways of the midjourney-proxy family use. */
@@ -53,4 +59,5 @@ export const midjourneyProxyNames: SandboxNames = {
   searchTool: 'google_search',
   mapsTool: 'googleMaps',
   keyHeader: 'x-goog-api-key',
+  familyClients: true,
 };

@@ -9,7 +9,8 @@ const presets = { neutral: neutralNames, 'midjourney-proxy': midjourneyProxyName
 test.each(['neutral', 'midjourney-proxy'] as const)(
   'the sandbox of a pipeline with the names %s is the one of that preset',
   (preset) => {
-    expect(sandboxNames(namePresets[preset])).toEqual(presets[preset]);
+    // A rehearsal has no client but promptpress.
+    expect(sandboxNames(namePresets[preset])).toEqual({ ...presets[preset], familyClients: false });
     expect(namesOf(preset, '--names')).toEqual(presets[preset]);
   },
 );
@@ -35,6 +36,7 @@ describe('the names of a flag', () => {
   it.each([
     ['midjourney-proxy,keyHeader=x-api-key', { ...midjourneyProxyNames, keyHeader: 'x-api-key' }],
     [' neutral , path = v9/art ', { ...neutralNames, path: 'v9/art' }],
+    ['midjourney-proxy,path=art', { ...midjourneyProxyNames, path: 'art' }],
     ['path=art,errorType=a=b', { ...neutralNames, path: 'art', errorType: 'a=b' }],
   ])('%s', (text, expected) => {
     expect(namesOf(text, '--names')).toEqual(expected);

@@ -7,6 +7,8 @@ export type FaultRoute =
   | 'describe'
   | 'video'
   | 'edits'
+  | 'change'
+  | 'simple-change'
   | 'submit'
   | 'fetch'
   | 'list-by-condition'
@@ -108,4 +110,6 @@ export const submissionRoutes: readonly string[] = [
   'describe',
   'video',
   'edits',
+  'change',
+  'simple-change',
 ];

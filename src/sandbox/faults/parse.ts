@@ -21,6 +21,8 @@ const routes: readonly FaultRoute[] = [
   'describe',
   'video',
   'edits',
+  'change',
+  'simple-change',
   'submit',
   'fetch',
   'list-by-condition',

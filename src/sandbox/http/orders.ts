@@ -13,7 +13,7 @@ export function imagineOrder(members: Members, names: SandboxNames): Checked<Ima
   const prompt = requiredText(members, 'prompt');
   if (!prompt.ok) return prompt;
   const botType = requiredText(members, 'botType');
-  if (!botType.ok) return botType;
+  if (!botType.ok && !names.familyClients) return botType;
   const known = botTypeOf(members, names);
   if (!known.ok) return known;
   const common = commonFields(members);

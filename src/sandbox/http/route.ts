@@ -16,6 +16,9 @@ export type RouteName =
   | 'video'
   | 'edits'
   /** Of the family, beyond service.md (protocol.md 3). */
+  | 'change'
+  | 'simple-change'
+  | 'image-seed'
   | 'list-by-condition'
   | 'list'
   | 'cancel'
@@ -38,8 +41,21 @@ export interface Route {
   readonly stream?: boolean;
 }
 
-/** The submissions of service.md 4.1. */
-export const submits = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
+/** The submissions of service.md 4.1, and the old forms of a click (protocol.md 3). */
+export const submits = [
+  'imagine',
+  'action',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
+  'change',
+  'simple-change',
+] as const;
+
+/** Routes that only clients of the midjourney-proxy family call. */
+const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'image-seed']);
 
 /** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
 export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
@@ -52,7 +68,9 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
   const speeds = (['fast', 'turbo'] as const).map((speed) => [speed, names[`${speed}Prefix`]] as const);
   for (const [speed, prefix] of [...speeds, ['relax', ''] as const]) {
     const root = prefix === '' ? `/${names.path}/` : `/${prefix}/${names.path}/`;
-    if (path.startsWith(root)) return imageRoute(method, path.slice(root.length), speed);
+    if (!path.startsWith(root)) continue;
+    const route = imageRoute(method, path.slice(root.length), speed, names.familyClients);
+    return route !== undefined && familyRoutes.has(route.name) && !names.familyClients ? undefined : route;
   }
   return undefined;
 }
@@ -70,12 +88,13 @@ function nativeRoute(path: string, names: SandboxNames): Route | undefined {
   return undefined;
 }
 
-/** A route of the image workflow, `path` being what comes after its name. */
-function imageRoute(method: string, path: string, speed: Speed): Route | undefined {
+/** A route of the image workflow, `path` being what comes after its name; `aliases` are names of the family for the same. */
+function imageRoute(method: string, path: string, speed: Speed, aliases: boolean): Route | undefined {
   const [area, word, last, ...more] = path.split('/');
   if (more.length > 0) return undefined;
   if (method === 'POST' && area === 'submit' && last === undefined) {
-    const name = submits.find((candidate) => candidate === word);
+    const called = aliases && word === 'edit' ? 'edits' : word;
+    const name = submits.find((candidate) => candidate === called);
     return name === undefined ? undefined : { name, speed, taskId: '' };
   }
   if (area === 'task' && method === 'POST') {
@@ -86,6 +105,7 @@ function imageRoute(method: string, path: string, speed: Speed): Route | undefin
   }
   if (word === undefined || word === '' || (method !== 'GET' && method !== 'HEAD')) return undefined;
   if (area === 'task' && last === 'fetch') return { name: 'fetch', speed, taskId: word };
+  if (area === 'task' && last === 'image-seed') return { name: 'image-seed', speed, taskId: word };
   if (area === 'task' && word === 'list' && last === undefined) return { name: 'list', speed, taskId: '' };
   if (area === 'image' && /^[1-9]$/.test(last ?? '')) {
     return { name: 'image', speed, taskId: word, output: Number(last) };

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FaultDeck } from '../faults/deck.ts';
@@ -6,14 +5,25 @@ import type { FaultEffect } from '../faults/fault.ts';
 import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
 import { deliver } from './deliver.ts';
+import { hasKey } from './key.ts';
 import { flatReply, jsonReply, pageReply, type Reply, redirectReply } from './reply.ts';
 import { isSandboxOwn, isSubmit, needsKey, type Route, routeOf } from './route.ts';
 import { answerText } from './say.ts';
-import { answerCancel, answerFetch, answerImage, answerList, answerListByCondition } from './show.ts';
+import {
+  answerCancel,
+  answerFetch,
+  answerImage,
+  answerImageSeed,
+  answerList,
+  answerListByCondition,
+} from './show.ts';
 import { statusTexts } from './status-text.ts';
 import { answerSubmit } from './submit.ts';
 import { Throttle } from './throttle.ts';
 import { hostOf, refusal, type ServiceParts, type Visit } from './visit.ts';
+
+/** Shortest key that is looked for in addresses: shorter ones are words that stand there anyway, as `sandbox` does. */
+const leastKey = 8;
 
 /** A connection that is cut instead of an answer. */
 const cut = 'cut';
@@ -23,11 +33,15 @@ export class Service {
   readonly #parts: ServiceParts;
   readonly #faults: FaultDeck;
   readonly #throttle: Throttle;
+  /** The key as it can stand in an address; one that is as short as a word is not looked for. */
+  readonly #keyForms: readonly string[];
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     this.#faults = new FaultDeck(parts.settings.faults, parts.seed);
     this.#throttle = new Throttle(parts.settings.submitsPerMinute, parts.now());
+    const { apiKey } = parts;
+    this.#keyForms = apiKey.length < leastKey ? [] : [apiKey, encodeURIComponent(apiKey)];
   }
 
   /** Carries out one request to its end. Does not throw: a bug of ours is a 500. */
@@ -62,11 +76,11 @@ export class Service {
         at,
         requestId,
         method,
-        path: path.slice(0, 200),
+        path: this.#withoutKey(path).slice(0, 200),
         route: route?.name ?? 'unknown',
         status: reply === cut ? 0 : reply.status,
-        ...(taskId === undefined || taskId === '' ? {} : { taskId: taskId.slice(0, 40) }),
-        ...(model === undefined ? {} : { model: model.slice(0, 100) }),
+        ...(taskId === undefined || taskId === '' ? {} : { taskId: this.#withoutKey(taskId).slice(0, 40) }),
+        ...(model === undefined ? {} : { model: this.#withoutKey(model).slice(0, 100) }),
         ...(faults.length === 0 ? {} : { faults: faults.map((fault) => fault.text) }),
       });
     }
@@ -101,7 +115,7 @@ export class Service {
       if (effect.kind === 'html') return pageReply();
       if (effect.kind === 'redirect') return this.#redirect(visit);
     }
-    if (needsKey(route.name) && !this.#hasKey(visit.request, route)) {
+    if (needsKey(route.name) && !hasKey(visit, route, this.#parts)) {
       return this.#error(401, 'invalid token', requestId);
     }
     const reply = await this.#endpoint(route, visit);
@@ -123,12 +137,19 @@ export class Service {
     return reply;
   }
 
+  /** A part of an address as the log may keep it: a client can have put the key anywhere. */
+  #withoutKey(text: string): string {
+    return this.#keyForms.reduce((kept, form) => kept.replaceAll(form, '[key]'), text);
+  }
+
   #endpoint(route: Route, visit: Visit): Promise<Reply> | Reply {
     const { book, ledger } = this.#parts;
     if (isSubmit(route.name)) return this.#submit(route, visit);
     switch (route.name) {
       case 'fetch':
         return answerFetch(this.#parts, route, visit);
+      case 'image-seed':
+        return answerImageSeed(this.#parts, route);
       case 'list-by-condition':
         return answerListByCondition(this.#parts, route, visit);
       case 'list':
@@ -166,13 +187,6 @@ export class Service {
     return redirectReply(`${site}${/^\/[\w\-./:~%]{0,500}$/.test(path) ? path : '/'}`);
   }
 
-  /** Bearer everywhere; on the native text endpoint the vendor's header will do as well (service.md 5). */
-  #hasKey({ headers }: IncomingMessage, { name }: Route): boolean {
-    const { apiKey, names } = this.#parts;
-    if (isSame(headers.authorization, `Bearer ${apiKey}`)) return true;
-    return name === 'generate' && isSame(headers[names.keyHeader.toLowerCase()], apiKey);
-  }
-
   #faultStatus(effect: FaultEffect & { readonly kind: 'status' }, requestId: string): Reply {
     const headers: Record<string, string> =
       effect.retryAfter === undefined ? {} : { 'retry-after': String(effect.retryAfter) };
@@ -188,14 +202,6 @@ export class Service {
   ): Reply {
     return refusal(this.#parts, requestId, status, message, headers, code);
   }
-}
-
-/** Whether a header is exactly this; how long it takes does not tell how much of it is right. */
-function isSame(header: string | readonly string[] | undefined, wanted: string): boolean {
-  if (typeof header !== 'string') return false;
-  const given = Buffer.from(header);
-  const right = Buffer.from(wanted);
-  return given.length === right.length && timingSafeEqual(given, right);
 }
 
 /** The gateway's own time-out, which looks permanent and is not (protocol.md 2.1). */

@@ -1,5 +1,8 @@
 import type { FaultEffect } from '../faults/fault.ts';
+import { parsePrompt } from '../prompt/flags.ts';
+import { unitOf } from '../seeded.ts';
 import { recordOf, type TaskRecord } from '../tasks/record.ts';
+import { missingTask, notReady } from '../tasks/submission.ts';
 import type { StoredTask } from '../tasks/task.ts';
 import { momentOf } from '../tasks/timeline.ts';
 import { flatReply, jsonReply, type Reply } from './reply.ts';
@@ -21,6 +24,16 @@ export function answerFetch(parts: ServiceParts, { taskId }: Route, visit: Visit
     case 'no-content':
       return { status: 204, type: 'application/json; charset=utf-8', body: '' };
   }
+}
+
+/** GET …/task/{id}/image-seed (protocol.md 3): what its prompt says, or a number that the service chose. */
+export function answerImageSeed({ book, now }: ServiceParts, { taskId }: Route): Reply {
+  const task = book.get(taskId);
+  if (task === undefined) return jsonReply(missingTask.status, missingTask.body);
+  if (momentOf(task, now()).status !== 'SUCCESS') return jsonReply(400, notReady.body);
+  const chosen = String(Math.floor(unitOf(`seed ${task.request}`) * 2 ** 32));
+  const result = parsePrompt(task.prompt).flags.seed ?? chosen;
+  return jsonReply(200, { code: 1, description: 'Submit success', result, properties: {} });
 }
 
 /** POST …/task/list-by-condition {ids} (protocol.md 3): tasks in no order, unknown ids absent. */

@@ -4,6 +4,7 @@ import { sha256Of } from '../images/shelf.ts';
 import { tintOf } from '../images/tint.ts';
 import { refused, type Submission } from '../tasks/submission.ts';
 import type { Speed, TaskOutcome } from '../tasks/task.ts';
+import { changeOrder, simpleChangeOrder } from './change-orders.ts';
 import {
   blendOrder,
   describeOrder,
@@ -90,6 +91,10 @@ async function submitted(
       });
     case 'action':
       return hand(actionOrder(members), (order) => desk.action(order, speed, outcome));
+    case 'change':
+      return hand(changeOrder(members), (order) => desk.change(order, speed, outcome));
+    case 'simple-change':
+      return hand(simpleChangeOrder(members), (order) => desk.change(order, speed, outcome));
     case 'modal':
       return hand(modalOrder(members), (order) => modals.submit(order, speed, outcome));
     case 'blend':

@@ -6,7 +6,7 @@ import type { SandboxSettings } from '../settings.ts';
 import type { Admission, NewTask } from './admission.ts';
 import type { TaskBook } from './book.ts';
 import { buttonsOf, type TaskButton } from './buttons.ts';
-import type { ActionOrder, ImagineOrder } from './orders.ts';
+import type { ActionOrder, ChangeOrder, ImagineOrder } from './orders.ts';
 import { type Pressed, pressOn, proposedPrompt } from './press.ts';
 import { missingTask, notReady, refused, type Submission } from './submission.ts';
 import type { Speed, StoredTask, TaskOutcome } from './task.ts';
@@ -108,6 +108,22 @@ export class TaskDesk {
       },
       { code: modal ? settings.modalCode : 1 },
     );
+  }
+
+  /** POST …/submit/change and …/submit/simple-change: a click that names no button of its grid. */
+  change({ taskId, press, state }: ChangeOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+    const { book, names, settings, now } = this.#parts;
+    const at = now();
+    const parent = book.get(taskId);
+    const isFinished = parent !== undefined && momentOf(parent, at).status === 'SUCCESS';
+    // A task that is missing or not done is refused as a click on it is.
+    if (isFinished && parent.buttonSet !== 'grid') return refused(4, '关联任务不允许执行变化');
+    const wanted = JSON.stringify(press);
+    const button = (isFinished ? buttonsOf(parent, names.customId, at, settings) : []).find(
+      (offered) => JSON.stringify(offered.press) === wanted,
+    );
+    const customId = button?.wire.customId ?? '';
+    return this.action({ taskId, customId, enableRemix: false, state }, speed, outcome);
   }
 
   /** All four prompts of a describe at once; the answer lists the ids (protocol.md 1.5). */

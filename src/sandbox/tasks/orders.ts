@@ -1,5 +1,6 @@
 import type { ImagePrompts, Region } from '../draw/lineage.ts';
 import type { SentImage } from '../images/read.ts';
+import type { Press } from './operation.ts';
 
 /** Submissions whose bodies have been checked and whose images have been read. */
 
@@ -20,6 +21,12 @@ export interface ActionOrder extends CommonOrder {
   readonly taskId: string;
   readonly customId: string;
   readonly enableRemix: boolean;
+}
+
+/** The old form of a click: what to do with a grid, in place of a button of it (protocol.md 3). */
+export interface ChangeOrder extends CommonOrder {
+  readonly taskId: string;
+  readonly press: Extract<Press, { readonly kind: 'upscale' | 'variation' | 'reroll' }>;
 }
 
 export interface ModalOrder extends CommonOrder {
