@@ -13,6 +13,9 @@ export const refusalsInARow = 20;
  */
 const troubleInARow = 5;
 
+/** So long after it last served somebody a route counts as one that serves, ms: a pause of the route is shorter (`retry.cap`). */
+const servingMs = 60_000;
+
 /** A longer wait than this is not believed, whoever asks for it: it would end a run that has all else to do. */
 const longestPauseMs = 3_600_000;
 
@@ -47,6 +50,8 @@ export class RouteTraffic {
   /** Since when it has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
   #refusals = 0;
+  /** When it last took a request, Unix ms; undefined: not in this run. */
+  #servedAt: number | undefined;
   #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
   #lastWords: string | undefined;
   #sameWords = 0;
@@ -84,6 +89,12 @@ export class RouteTraffic {
     return this.#refusals >= troubleInARow;
   }
 
+  /** True while others are served on it: what one request is refused with is about the pace, not an outage. */
+  isServing(now: number): boolean {
+    if (this.#servedAt === undefined) return false;
+    return this.#refusals < troubleInARow || now - this.#servedAt < servingMs;
+  }
+
   /** Counts an answer. @param isFirst it had not kept its job waiting before */
   count({ kind }: RouteSignal, isFirst: boolean): void {
     const { served, firsts, firstsServed } = this.#tally;
@@ -104,12 +115,10 @@ export class RouteTraffic {
     }
     switch (signal.kind) {
       case 'served':
-        this.#refusingSince = undefined;
-        this.#refusals = 0;
+        this.#serves(now);
         return undefined;
       case 'refused':
-        this.#refusingSince = undefined;
-        this.#refusals = 0;
+        this.#serves(now);
         return this.#countWords(signal.words);
       case 'throttled':
         this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
@@ -125,6 +134,12 @@ export class RouteTraffic {
     }
     // Two failures with a night between them in which the machine slept are no night of failures.
     return this.#refusals < troubleInARow ? undefined : this.#outOfPatience(signal.reason, now);
+  }
+
+  #serves(now: number): void {
+    this.#refusingSince = undefined;
+    this.#refusals = 0;
+    this.#servedAt = now;
   }
 
   /** It has only refused for `retry.patience`. */

@@ -6,6 +6,7 @@ import { Grants, isPoll } from './grants.ts';
 import { heardOf, noteOnRoute, type OneAnswer, type OnRoute, putsOff } from './heard.ts';
 import type { AskAnswer } from './job.ts';
 import { Lessons } from './lessons.ts';
+import { readOnServingRoute } from './load-shed.ts';
 import { Purse, type Spent } from './purse.ts';
 import { isLookedInto } from './refused-click.ts';
 import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './turn.ts';
@@ -179,9 +180,11 @@ export class Scheduler {
   }
 
   #answered(input: OneAnswer): void {
-    const heard = heardOf(input);
     const { traffic } = this.#desk;
-    traffic.answered(heard.route);
+    const said = heardOf(input);
+    traffic.answered(said.route);
+    const isServing = traffic.lanes[said.route].route.isServing(this.#now);
+    const heard = isServing ? heardOf(readOnServingRoute(input)) : said;
     const job = this.#desk.get(input.key);
     const isOpen =
       input.type === 'submitted' &&

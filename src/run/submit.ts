@@ -7,7 +7,7 @@ import { buttonError } from './button-error.ts';
 import { doubtClosed, doubted, mayHaveMade } from './doubtful.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
-import { isOutdated } from './reading.ts';
+import { freshMs, isOutdated } from './reading.ts';
 import { lookInto, refusedBefore, refusedForGood } from './refused-click.ts';
 import { doubt, fileError, isOurs, isUnmade, jobError, missed, queueFull, refusalCode } from './trouble.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
@@ -93,9 +93,20 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
         now,
       );
     const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };
-    return refusedBefore({ ...job, misses: 0, fresh, want: { kind: 'submit' } }, button.customId, context);
+    const read: Job = { ...job, misses: 0, fresh, want: { kind: 'submit' } };
+    return apartFromReading(refusedBefore(read, button.customId, context), context);
   }
   return settle(job, 'failed', buttonError(request.press, found, task.buttons), now);
+}
+
+/**
+ * A click that was put off does not follow its reading at once: where a proxy limits requests of all kinds together, the reading took
+ * the turn that the click needs, and would take it every time.
+ */
+function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
+  const { job } = step;
+  if (job.want.kind !== 'submit' || timesInVain(job, 'submit') === 0) return step;
+  return { ...step, ...rest(job, Math.min(retry.baseMs, freshMs / 2), job.want, now) };
 }
 
 /**

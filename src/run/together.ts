@@ -3,6 +3,7 @@ import type { Grants } from './grants.ts';
 import type { OnRoute } from './heard.ts';
 import type { Job, JobContext, JobEvent, Look } from './job.ts';
 import { hasNoListing, looksHeard, mostListed } from './listing.ts';
+import { shedAsThrottle } from './load-shed.ts';
 import { step } from './machine.ts';
 import type { RunSettings } from './ports.ts';
 import { readList } from './signals.ts';
@@ -67,8 +68,10 @@ export class Together {
   }
 
   /** Several tasks were looked at. */
-  heard({ looks, answer }: Extract<RunInput, { type: 'listed' }>): void {
-    this.#desk.traffic.answered('poll');
+  heard({ looks, answer: said }: Extract<RunInput, { type: 'listed' }>): void {
+    const { traffic } = this.#desk;
+    traffic.answered('poll');
+    const answer = traffic.lanes.poll.route.isServing(this.#host.now()) ? shedAsThrottle(said) : said;
     const none = hasNoListing(answer);
     if (none) this.#isOn = false;
     else this.#host.noteOnRoute({ route: 'poll', reading: readList(answer), isFirst: false });
