@@ -94,6 +94,7 @@ export { type Names, resolveNames } from './service/names.ts';
 export type { Model, TextCallRequest, TextReply, TextService } from './service/text.ts';
 export { createTextService, type TextServiceOptions } from './service/text-client.ts';
 export { bindDirectory } from './state/binding.ts';
-export { acquireLock, type Lock, type LockOwner } from './state/lock.ts';
+export { acquireLock, type Lock } from './state/lock.ts';
+export type { LockOwner } from './state/lock-owner.ts';
 export { openState, openStateForReading } from './state/state.ts';
 export { StateError, type StateReader, type StateStore } from './state/store.ts';

@@ -64,7 +64,7 @@ export async function openRunSession(
     command: 'promptpress run',
   });
   closing.add(() => lock.release());
-  const state = openState(directory);
+  const state = openState(directory, { lock });
   closing.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   checkDirectory(state, directory, identity);

@@ -3,21 +3,22 @@ import { join } from 'node:path';
 import type { Driver } from './driver.ts';
 import { guarded } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
-import { type Database, openDatabase, sqliteCode } from './sqlite.ts';
+import { checkHeld, heldFile } from './held-files.ts';
+import {
+  identified,
+  isAlive,
+  isSameProcess,
+  type LockOwner,
+  type ProcessProbe,
+  systemProcesses,
+} from './lock-owner.ts';
+import { createPrivately, type Database, openDatabase, sqliteCode } from './sqlite.ts';
 import { StateError } from './store.ts';
-
-/** Who holds a run directory. */
-export interface LockOwner {
-  readonly pid: number;
-  /** Host name: the pid means nothing elsewhere. */
-  readonly host: string;
-  /** ISO 8601, UTC. */
-  readonly startedAt: string;
-  readonly command?: string;
-}
 
 /** The right to write a run directory. */
 export interface Lock {
+  /** Refuses to go on without it: before anything is written or paid. @throws StateError `state.replaced` where its file is gone */
+  check(): void;
   /** Does nothing when it is released already. */
   release(): void;
 }
@@ -25,6 +26,8 @@ export interface Lock {
 export interface LockOptions {
   readonly driver?: Driver;
   readonly fileSystem?: FileSystemProbe;
+  /** Default: the real processes. */
+  readonly processes?: ProcessProbe;
 }
 
 /**
@@ -37,7 +40,10 @@ const lockFileName = 'lock';
 /** The journal is kept in memory: a file for it would be made, and left behind by a kill, though nothing is written. */
 const takeLock = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
 
-/** Who holds the lock, for messages only: it is believed only while the lock is held. */
+/**
+ * Who holds the lock. It is believed while the lock is held; and where the lock is free but its owner is alive, the lock's
+ * file was removed under it.
+ */
 const ownerFileName = 'lock.json';
 
 /**
@@ -52,37 +58,47 @@ const held = new Set<Database>();
 /**
  * Takes the run directory for this process, creating it where it is missing.
  * @throws StateError `state.locked` naming the owner; `state.network` | `state.readonly` | `state.full` |
- *   `state.foreign` | `state.io`
+ *   `state.foreign` | `state.replaced` | `state.io`
  */
 export function acquireLock(directory: string, owner: LockOwner, options: LockOptions = {}): Lock {
   const file = join(directory, lockFileName);
   const ownerFile = join(directory, ownerFileName);
+  const processes = options.processes ?? systemProcesses;
   return guarded(file, () => {
     mkdirSync(directory, { recursive: true });
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
+    createPrivately(file);
+    const opened = heldFile(file);
     const database = openLock(file, options);
     try {
       if (!begin(database, takeLock)) throw lockedBy(directory, readOwner(ownerFile));
-      writeOwner(ownerFile, owner);
+      // Taken on the file that lies there, not on one that was removed meanwhile.
+      checkHeld([opened]);
+      const me = identified(owner, processes);
+      const other = livingOwner(ownerFile, processes);
+      if (other !== undefined && !isSameProcess(other, me)) throw lockedBy(directory, other);
+      writeOwner(ownerFile, me);
+      held.add(database);
+      return {
+        check: () => guarded(file, () => checkHeld([opened])),
+        release: () => {
+          if (!held.delete(database)) return;
+          guarded(file, () => {
+            try {
+              const last = readOwner(ownerFile);
+              if (last === undefined || isSameProcess(last, me)) rmSync(ownerFile, { force: true });
+            } finally {
+              // Closing ends the transaction too, but only when the driver really closes.
+              database.exec('ROLLBACK');
+              database.close();
+            }
+          });
+        },
+      };
     } catch (failure) {
       database.close();
       throw failure;
     }
-    held.add(database);
-    return {
-      release: () => {
-        if (!held.delete(database)) return;
-        guarded(file, () => {
-          try {
-            rmSync(ownerFile, { force: true });
-          } finally {
-            // Closing ends the transaction too, but only when the driver really closes.
-            database.exec('ROLLBACK');
-            database.close();
-          }
-        });
-      },
-    };
   });
 }
 
@@ -93,19 +109,21 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
  */
 export function lockOwner(directory: string, options: LockOptions = {}): LockOwner | undefined {
   const file = join(directory, lockFileName);
+  const ownerFile = join(directory, ownerFileName);
+  const processes = options.processes ?? systemProcesses;
   return guarded(file, () => {
     let database: Database;
     try {
       database = openLock(file, { ...options, readOnly: true });
     } catch (failure) {
-      // The file is not there: nobody has ever run here.
-      if (sqliteCode(failure) === 14) return undefined;
+      // The file is not there: nobody has ever run here, or it was removed.
+      if (sqliteCode(failure) === 14) return livingOwner(ownerFile, processes);
       throw failure;
     }
     try {
       // Reading needs a shared lock, which an owner's exclusive one excludes.
       const free = begin(database, 'BEGIN; SELECT count(*) FROM sqlite_schema; ROLLBACK');
-      return free ? undefined : (readOwner(join(directory, ownerFileName)) ?? unknownOwner);
+      return free ? livingOwner(ownerFile, processes) : (readOwner(ownerFile) ?? unknownOwner);
     } finally {
       database.close();
     }
@@ -150,6 +168,12 @@ function readOwner(file: string): LockOwner | undefined {
     // The name serves a message; that somebody holds the lock is known without it.
     return undefined;
   }
+}
+
+/** Who still runs on the directory although the lock is free: its file was removed, and perhaps made again. */
+function livingOwner(file: string, processes: ProcessProbe): LockOwner | undefined {
+  const owner = readOwner(file);
+  return owner !== undefined && isAlive(owner, processes) ? owner : undefined;
 }
 
 function lockedBy(directory: string, owner: LockOwner | undefined): StateError {

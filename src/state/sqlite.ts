@@ -64,10 +64,11 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
 }
 
 /**
- * SQLite would create the file for everyone to read; its -wal and -shm files take over the mode of this one. A file that
- * is there is left alone: to open and close it would drop the locks that this process holds on it (POSIX).
+ * Creates a file where it is missing, for its owner alone to read. SQLite would create it for everyone; its -wal and -shm
+ * files take over the mode of this one. A file that is there is left alone: to open and close it would drop the locks that
+ * this process holds on it (POSIX).
  */
-function createPrivately(file: string): void {
+export function createPrivately(file: string): void {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
   try {
     closeSync(openSync(file, 'wx', 0o600));

@@ -6,6 +6,8 @@ import { exactJson } from '../pipeline/exact-json.ts';
 import type { Driver } from './driver.ts';
 import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
+import { checkHeld, heldFile } from './held-files.ts';
+import type { Lock } from './lock.ts';
 import { stateQueries } from './query.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './schema.ts';
 import { type Database, openDatabase } from './sqlite.ts';
@@ -21,13 +23,15 @@ export interface StateOptions {
   readonly migrations?: readonly Migration[];
   /** Default: the real file system. */
   readonly fileSystem?: FileSystemProbe;
+  /** The directory's, looked at before each write. */
+  readonly lock?: Pick<Lock, 'check'>;
 }
 
 /**
  * Opens the state of a run directory for writing; creates the directory and the state where they are missing, and
  * migrates an older one. The caller holds the directory's lock (`acquireLock`).
  * @throws StateError `state.foreign` | `state.version` | `state.network` | `state.full` | `state.readonly` |
- *   `state.busy` | `state.corrupt` | `state.io`
+ *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io`
  */
 export function openState(directory: string, options: StateOptions = {}): StateStore {
   const file = join(directory, stateFileName);
@@ -35,10 +39,18 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     mkdirSync(directory, { recursive: true });
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
     createPrivately(file);
+    const opened = heldFile(file);
     const database = openDatabase(file, driverOf(options));
     try {
       prepareForWriting(database, options.migrations ?? migrations);
-      return stateStore(database);
+      // The log is there from the first transaction on, and stays the same file until the last one has closed it.
+      const files = [opened, heldFile(`${file}-wal`)];
+      const check = (): void => {
+        options.lock?.check();
+        checkHeld(files);
+      };
+      check();
+      return stateStore(database, check);
     } catch (failure) {
       database.close();
       throw failure;
@@ -180,7 +192,8 @@ function prepareForWriting(database: Database, steps: readonly Migration[]): voi
   });
 }
 
-function stateStore(database: Database): StateStore {
+/** @param check throws where the files that are open are not those of the directory any more: looked at before each write */
+function stateStore(database: Database, check: () => void): StateStore {
   const { file } = database;
   const queries = stateQueries(database);
   // Replacing keeps the row's id, and with it the order in which jobs came.
@@ -202,7 +215,8 @@ function stateStore(database: Database): StateStore {
     ...queries,
     commit: (turn) => {
       if (turn.records.length === 0 && turn.attempts.length === 0) return;
-      guarded(file, () =>
+      guarded(file, () => {
+        check();
         database.transaction(() => {
           for (const record of turn.records) {
             put.run(
@@ -219,14 +233,20 @@ function stateStore(database: Database): StateStore {
             );
           }
           for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
-        }),
-      );
+        });
+      });
     },
     setFact: (name, value) => {
-      guarded(file, () => state.run(name, value));
+      guarded(file, () => {
+        check();
+        state.run(name, value);
+      });
     },
     rememberInputFile: ({ path, sha256, bytes, mtimeMs }) => {
-      guarded(file, () => remember.run(path, sha256, bytes, mtimeMs));
+      guarded(file, () => {
+        check();
+        remember.run(path, sha256, bytes, mtimeMs);
+      });
     },
     close: () => {
       foldLog(database);

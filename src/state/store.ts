@@ -75,7 +75,7 @@ export interface StateStore extends StateReader {
 export class StateError extends Error {
   /**
    * `state.full` | `state.readonly` | `state.io` | `state.busy` | `state.corrupt` | `state.version` | `state.foreign` |
-   * `state.network` | `state.locked` | `state.old`
+   * `state.network` | `state.locked` | `state.old` | `state.replaced`
    */
   readonly code: string;
   /** What the user should do. */

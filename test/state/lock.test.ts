@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireLock, type LockOwner, lockOwner } from '../../src/state/lock.ts';
+import { acquireLock, lockOwner } from '../../src/state/lock.ts';
+import type { LockOwner } from '../../src/state/lock-owner.ts';
 import { StateError } from '../../src/state/store.ts';
 import { drivers, freshFolder, startChild } from './places.ts';
 
@@ -24,7 +25,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     const failure = refusal(() => acquireLock(directory, { ...me, pid: 1 }, { driver }));
     expect(failure.code).toBe('state.locked');
     expect(failure.message).toContain(`process ${process.pid} on here, since 2026-01-02T03:04:05.000Z`);
-    expect(lockOwner(directory, { driver })).toEqual(me);
+    expect(lockOwner(directory, { driver })).toMatchObject(me);
     expect(readdirSync(directory)).toEqual(['lock', 'lock.json']);
     lock.release();
     lock.release();
@@ -42,7 +43,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...me, pid: 1 }));
     expect(lockOwner(directory, { driver })).toBeUndefined();
     const lock = acquireLock(directory, me, { driver });
-    expect(JSON.parse(readFileSync(join(directory, 'lock.json'), 'utf8'))).toEqual(me);
+    expect(JSON.parse(readFileSync(join(directory, 'lock.json'), 'utf8'))).toMatchObject(me);
     writeFileSync(join(directory, 'lock.json'), '{"pid":');
     expect(refusal(() => acquireLock(directory, me, { driver })).message).toContain('another process');
     expect(lockOwner(directory, { driver })).toEqual({ pid: 0, host: '', startedAt: '' });

@@ -103,7 +103,7 @@ function openHeld(directory: string, closing: Closing, { io }: Context): StateSt
     command: 'promptpress resolve',
   });
   closing.add(() => lock.release());
-  const state = openState(directory);
+  const state = openState(directory, { lock });
   closing.add(() => state.close());
   return state;
 }

@@ -40,7 +40,7 @@ export const run = command(
     operands: 'FILE',
     about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory. The same command again goes on: what is done is not repeated, what failed stays failed until --retry-failed, and after an edit only what changed is made. It may be killed at any moment.
 Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.
-Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same refusal over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable; 75 another run holds the directory; 130, 143 interrupted.`,
+Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same refusal over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
     examples: [
       {
         command: 'promptpress run pipeline.yaml --sandbox',

@@ -1,0 +1,81 @@
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { acquireLock, type Lock } from '../../src/state/lock.ts';
+import { openState } from '../../src/state/state.ts';
+import { StateError, type StateStore } from '../../src/state/store.ts';
+import { drivers, freshFolder } from './places.ts';
+import { jobRecord } from './records.ts';
+
+const codeOf = (work: () => unknown): string => {
+  try {
+    work();
+    return 'done';
+  } catch (error) {
+    if (error instanceof StateError) return error.code;
+    throw error;
+  }
+};
+
+const ways = {
+  removed: (file: string) => rmSync(file),
+  'replaced by a copy': (file: string) => {
+    copyFileSync(file, `${file}.copy`);
+    renameSync(`${file}.copy`, file);
+  },
+  'removed and made again': (file: string) => {
+    rmSync(file);
+    writeFileSync(file, '');
+  },
+} as const;
+
+describe.each(drivers.map((driver) => [driver.name, driver] as const))(
+  'files in use, with %s',
+  (_, driver) => {
+    const open = (): { directory: string; lock: Lock; state: StateStore } => {
+      const directory = freshFolder();
+      const lock = acquireLock(directory, { pid: process.pid, host: 'h', startedAt: '' }, { driver });
+      return { directory, lock, state: openState(directory, { driver, lock }) };
+    };
+    const writes = (state: StateStore): readonly (() => void)[] => [
+      () => state.commit({ records: [jobRecord('a', 'submitting')], attempts: [] }),
+      () => state.setFact('a', 'b'),
+      () => state.rememberInputFile({ path: 'a.csv', sha256: '', bytes: 1, mtimeMs: 1 }),
+    ];
+
+    it.each(
+      ['lock', 'state.db', 'state.db-wal'].flatMap((name) =>
+        (Object.keys(ways) as (keyof typeof ways)[]).map((way) => [name, way] as const),
+      ),
+    )('%s %s: nothing is written any more', (name, way) => {
+      const { directory, lock, state } = open();
+      expect(writes(state).map(codeOf)).toEqual(['done', 'done', 'done']);
+      ways[way](join(directory, name));
+      expect(writes(state).map(codeOf)).toEqual(Array(3).fill('state.replaced'));
+      expect(codeOf(() => lock.check())).toBe(name === 'lock' ? 'state.replaced' : 'done');
+      state.close();
+      lock.release();
+    });
+
+    it('stay in use while they grow, are folded and are read by others', () => {
+      const { directory, lock, state } = open();
+      for (let n = 0; n < 3; n++) {
+        expect(writes(state).map(codeOf)).toEqual(['done', 'done', 'done']);
+        const reader = openState(directory, { driver });
+        reader.close();
+      }
+      state.close();
+      lock.release();
+    });
+
+    it('leave the name of another owner where it stands', () => {
+      const { directory, lock, state } = open();
+      state.close();
+      const file = join(directory, 'lock.json');
+      const other = { pid: 7, host: 'h', startedAt: '', bootId: 'b', processStart: '1' };
+      writeFileSync(file, JSON.stringify(other));
+      lock.release();
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(other);
+    });
+  },
+);

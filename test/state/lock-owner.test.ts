@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { acquireLock, lockOwner } from '../../src/state/lock.ts';
+import { isAlive, type LockOwner, type ProcessProbe, systemProcesses } from '../../src/state/lock-owner.ts';
+import { StateError } from '../../src/state/store.ts';
+import { drivers, freshFolder, startChild } from './places.ts';
+
+const startedAt = '2026-01-02T03:04:05.000Z';
+const me: LockOwner = { pid: 1, host: 'here', startedAt };
+
+/** A system on which these processes run: pid → start. */
+const system = (bootId: string, running: Readonly<Record<number, string>>): ProcessProbe => ({
+  bootId: () => bootId,
+  startOf: (pid) => running[pid],
+});
+
+/** A system that has no /proc. */
+const silent: ProcessProbe = { bootId: () => undefined, startOf: () => undefined };
+
+/** A directory whose lock is free and in which an owner left its name. */
+function leftBy(owner: LockOwner): string {
+  const directory = freshFolder();
+  writeFileSync(join(directory, 'lock.json'), JSON.stringify(owner));
+  return directory;
+}
+
+const codeOf = (work: () => { release(): void }): string => {
+  try {
+    work().release();
+    return 'taken';
+  } catch (error) {
+    if (error instanceof StateError) return error.code;
+    throw error;
+  }
+};
+
+describe.each(drivers.map((driver) => [driver.name, driver] as const))(
+  'a lock that is free, with %s',
+  (_, driver) => {
+    const left = { ...me, pid: 1, bootId: 'b1', processStart: '900' };
+    it.each([
+      ['its owner runs', left, system('b1', { 1: '900', 7: '950' }), 7, 'state.locked'],
+      [
+        'a container was killed and started again: the same pid, begun later',
+        left,
+        system('b1', { 1: '950' }),
+        1,
+        'taken',
+      ],
+      ['the machine was started again', left, system('b2', { 1: '900', 7: '950' }), 7, 'taken'],
+      ['nothing has its pid', left, system('b1', { 7: '950' }), 7, 'taken'],
+      ['another process has its pid', left, system('b1', { 1: '901', 7: '950' }), 7, 'taken'],
+      ['the owner is this very process', left, system('b1', { 1: '900' }), 1, 'taken'],
+      ['its start is unknown', { ...me, bootId: 'b1' }, system('b1', { 1: '900', 7: '950' }), 7, 'taken'],
+      ['its boot is unknown', { ...me, processStart: '900' }, system('b1', { 1: '900' }), 7, 'taken'],
+      ['the system tells nothing', left, silent, 7, 'taken'],
+    ] as const)('where %s', (_why, owner, processes, pid, outcome) => {
+      const directory = leftBy(owner);
+      expect(codeOf(() => acquireLock(directory, { ...me, pid }, { driver, processes }))).toBe(outcome);
+      expect(existsSync(join(directory, 'lock.json'))).toBe(outcome === 'state.locked');
+    });
+
+    it('has an owner for those who ask, where that is alive', () => {
+      const processes = system('b1', { 1: '900' });
+      const directory = leftBy(left);
+      expect(lockOwner(directory, { driver, processes })).toEqual(left);
+      writeFileSync(join(directory, 'lock'), '');
+      expect(lockOwner(directory, { driver, processes })).toEqual(left);
+      expect(lockOwner(directory, { driver, processes: system('b2', { 1: '900' }) })).toBeUndefined();
+    });
+  },
+);
+
+describe.runIf(platform() === 'linux')('processes of this system', () => {
+  it('are known by boot, pid and start, as long as they run', async () => {
+    const directory = freshFolder();
+    const owner = startChild('owner.ts', directory);
+    await owner.says('held');
+    const name = JSON.parse(readFileSync(join(directory, 'lock.json'), 'utf8')) as LockOwner;
+    expect(name).toMatchObject({
+      pid: owner.pid,
+      bootId: expect.any(String),
+      processStart: expect.any(String),
+    });
+    expect(isAlive(name, systemProcesses)).toBe(true);
+    expect(isAlive({ ...name, processStart: '1' }, systemProcesses)).toBe(false);
+    // Its lock is removed under it: the name alone says that it is there.
+    rmSync(join(directory, 'lock'));
+    expect(codeOf(() => acquireLock(directory, { ...me, pid: process.pid }))).toBe('state.locked');
+    await owner.kill();
+    expect(isAlive(name, systemProcesses)).toBe(false);
+    expect(codeOf(() => acquireLock(directory, { ...me, pid: process.pid }))).toBe('taken');
+  });
+
+  it('have no start once they have ended, though nobody has waited for them', async () => {
+    // The shell's child ends, and the shell becomes a program that never waits for it.
+    const shell = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60']);
+    try {
+      const pid = Number(
+        await new Promise<string>((resolve) => shell.stdout.once('data', (text) => resolve(String(text)))),
+      );
+      const state = (): string | undefined =>
+        existsSync(`/proc/${pid}/stat`)
+          ? readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0]
+          : undefined;
+      while (state() !== 'Z') await new Promise((resolve) => setImmediate(resolve));
+      expect(systemProcesses.startOf(pid)).toBeUndefined();
+      expect(systemProcesses.startOf(shell.pid ?? 0)).toMatch(/^\d+$/);
+    } finally {
+      shell.kill('SIGKILL');
+    }
+  });
+});
