@@ -49,7 +49,8 @@ function kindOf(entry: Dirent): FolderEntry['kind'] {
   return entry.isDirectory() ? 'folder' : 'other';
 }
 
-const isWithin = (root: string, path: string): boolean => {
+/** Whether a path is a folder or lies below it; both are absolute, their links resolved. */
+export const isWithin = (root: string, path: string): boolean => {
   const way = relative(root, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 };

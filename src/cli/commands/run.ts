@@ -94,7 +94,10 @@ async function runPipeline(
     context,
   );
   const settings = runSettings(read.pipeline, flags, service.speed, session.state);
-  const git = await gitFacts(session.plan.pipeline.source.folder);
+  const git = await gitFacts(session.plan.pipeline.source.folder, {
+    env: io.env,
+    signal: interrupts.leave,
+  });
   const baseUrl = await reachService(service, session, closing);
   const begin: RunBegin = {
     ...session,

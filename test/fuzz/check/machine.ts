@@ -174,7 +174,8 @@ let repositories = 0;
 export function gitRun(input: Input): Run {
   const cwd = path.join(temporary(), `git-${(repositories += 1)}`);
   const text = textOf(input);
-  const whole = ['config', 'head', 'index', 'attributes', 'head-pipe'].includes(input.form);
+  const none = ['file', 'folder', 'link-loop', 'link-dangling', 'pipe'];
+  const whole = !none.includes(input.form);
   if (whole) cpSync(template(), cwd, { recursive: true });
   else mkdirSync(cwd);
   // Of the same size: git has to read it to see that it differs.
@@ -190,6 +191,22 @@ export function gitRun(input: Input): Run {
     case 'attributes':
       writeFileSync(inside('config'), text, { flag: 'a' });
       writeFileSync(path.join(cwd, '.gitattributes'), '* filter=x\n');
+      break;
+    case 'work-tree-config':
+      writeFileSync(inside('config'), '[extensions]\n\tworktreeConfig = true\n', { flag: 'a' });
+      writeFileSync(inside('config.worktree'), text);
+      writeFileSync(path.join(cwd, '.gitattributes'), '* filter=x\n');
+      break;
+    case 'included':
+      writeFileSync(inside('config'), '[include]\n\tpath = ../more\n', { flag: 'a' });
+      writeFileSync(path.join(cwd, 'more'), text);
+      writeFileSync(path.join(cwd, '.gitattributes'), '* filter=x\n');
+      break;
+    case 'bare':
+      cpSync(dot, cwd, { recursive: true });
+      writeFileSync(path.join(cwd, 'config'), text, { flag: 'a' });
+      writeFileSync(path.join(cwd, '.gitattributes'), '* filter=x\n');
+      rmSync(dot, { recursive: true });
       break;
     case 'head':
       writeFileSync(inside('HEAD'), text);
@@ -215,11 +232,12 @@ export function gitRun(input: Input): Run {
   }
   return async () => {
     defaultFilesRoot(cwd);
-    const facts = await gitFacts(cwd);
+    const facts = await gitFacts(cwd, { env: process.env });
     const { code } = await said(['validate', 'good.yaml'], cwd);
     const touched = existsSync(path.join(cwd, 'pwned')) || existsSync(inside('pwned'));
     rmSync(cwd, { recursive: true, force: true });
     if (touched) throw new Broken('A command that the repository names has been run.');
-    return [`exit ${code}`, facts === undefined ? 'no commit' : facts.dirty ? 'dirty' : 'clean'];
+    if (facts === undefined) return [`exit ${code}`, 'no commit'];
+    return [`exit ${code}`, facts.dirty === undefined ? 'not compared' : facts.dirty ? 'dirty' : 'clean'];
   };
 }
