@@ -35,7 +35,7 @@ export const jobCommands = (directory: string): Pick<Commands, 'status' | 'show'
 export function commandsOf(
   directory: string,
   state: StateReader,
-  pipeline: Pick<Pipeline, 'name' | 'service'> | undefined,
+  pipeline: Pick<Pipeline, 'name' | 'source' | 'service'> | undefined,
   cwd: string,
 ): Commands {
   const place = relative(cwd, directory) || '.';
@@ -49,7 +49,7 @@ function lastRun(
   directory: string,
   place: string,
   state: StateReader,
-  pipeline: Pick<Pipeline, 'name'> | undefined,
+  pipeline: Pick<Pipeline, 'name' | 'source'> | undefined,
   cwd: string,
 ): string | undefined {
   const facts = readRunFacts(state);

@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { openStateForReading } from '../state/state.ts';
 import type { Context } from './command.ts';
 import { usageError } from './failure.ts';
 import { findJob, jobsNamed, noSuchJob } from './find-job.ts';
+import { runsFolder } from './run-files.ts';
 import { openTarget, type RunTarget } from './run-target.ts';
 
 /** A job that the user named, and the run directory it is in. */
@@ -11,13 +12,10 @@ export interface JobTarget extends RunTarget {
   readonly key: string;
 }
 
-/** Folder of run directories, where `--out` does not say otherwise. */
-const runsFolder = 'runs';
-
 /**
  * Finds the job that `JOB [FILE|DIR]` means. Without a place: the run directory that the current folder is, else the
- * one under `runs/` that knows the job (the service is part of every key, so that a rehearsal's job is not in the
- * real run). The caller closes the state.
+ * one that knows the job under `runs/`, here or in a folder of this one, where pipelines may lie (the service is part of
+ * every key, so that a rehearsal's job is not in the real run). The caller closes the state.
  *
  * @throws CliError (exit 2) when there is no such job, or no such run
  */
@@ -50,7 +48,7 @@ async function placeOf(named: string, cwd: string): Promise<RunTarget> {
   const found: RunTarget[] = [];
   let looked = 0;
   try {
-    for (const directory of await runDirectories(join(cwd, runsFolder))) {
+    for (const directory of await runDirectories(cwd)) {
       const state = openStateForReading(directory);
       if (state === undefined) continue;
       looked += 1;
@@ -66,7 +64,7 @@ async function placeOf(named: string, cwd: string): Promise<RunTarget> {
   for (const { state } of found) state.close();
   if (looked === 0) {
     throw usageError(
-      `There is no run under ${runsFolder}/ here.`,
+      `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,
       'Name the run: promptpress … JOB FILE|DIR, by its pipeline or its directory.',
     );
   }
@@ -77,8 +75,20 @@ async function placeOf(named: string, cwd: string): Promise<RunTarget> {
   );
 }
 
-/** In the order of their names. */
-async function runDirectories(folder: string): Promise<readonly string[]> {
+/** More folders than one has pipelines in: past them, the run is to be named. */
+const mostFolders = 1000;
+
+/** Those of the current folder first, then those of the folders in it, each in the order of their names. */
+async function runDirectories(cwd: string): Promise<readonly string[]> {
+  const folders = (await foldersIn(cwd)).filter((folder) => !/^(?:\.|node_modules$)/.test(basename(folder)));
+  const places: string[] = [];
+  for (const folder of [cwd, ...folders.slice(0, mostFolders)])
+    places.push(...(await foldersIn(join(folder, runsFolder))));
+  return places;
+}
+
+/** None where there is no folder, or none that may be read. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries
@@ -86,7 +96,8 @@ async function runDirectories(folder: string): Promise<readonly string[]> {
       .map(({ name }) => join(folder, name))
       .sort();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'].includes(code)) return [];
     throw error;
   }
 }

@@ -15,13 +15,31 @@ export const runFiles = {
   sandbox: 'sandbox',
 } as const;
 
+/** Folder of run directories, where `--out` does not say otherwise. */
+export const runsFolder = 'runs';
+
+/** The flags that say where a pipeline's run lies. */
+export interface DirectoryFlags {
+  readonly out?: string | undefined;
+  readonly sandbox: boolean;
+}
+
 /**
- * Where a pipeline's run lies: `--out`, else `runs/<name>`, and with `--sandbox` `runs/<name>.sandbox`, so that
- * rehearsed images never mix with real ones. Absolute.
+ * Where a pipeline's run lies: `--out`, relative to the current folder, else `runs/<name>` beside the pipeline file,
+ * wherever the command is started; with `--sandbox` `runs/<name>.sandbox`, so that rehearsed images never mix with real
+ * ones. Absolute.
  */
 export const runDirectory = (
-  pipeline: Pick<Pipeline, 'name'>,
-  flags: { readonly out?: string | undefined; readonly sandbox: boolean },
+  pipeline: Pick<Pipeline, 'name' | 'source'>,
+  flags: DirectoryFlags,
   cwd: string,
 ): string =>
-  resolve(cwd, flags.out ?? join('runs', flags.sandbox ? `${pipeline.name}.sandbox` : pipeline.name));
+  flags.out === undefined
+    ? join(pipeline.source.folder, runsFolder, directoryName(pipeline, flags))
+    : resolve(cwd, flags.out);
+
+/** Name of a default run directory. */
+export const directoryName = (
+  { name }: Pick<Pipeline, 'name'>,
+  { sandbox }: Pick<DirectoryFlags, 'sandbox'>,
+): string => (sandbox ? `${name}.sandbox` : name);

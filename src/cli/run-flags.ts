@@ -8,7 +8,11 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Flags that say which directory and which service is meant. */
 export const placeFlags = {
-  out: valued('DIR', 'run directory; default: runs/<name>, with --sandbox runs/<name>.sandbox', anyText),
+  out: valued(
+    'DIR',
+    'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox',
+    anyText,
+  ),
   sandbox: toggle('use the local service: no key, no network, no cost'),
   'base-url': valued(
     'URL',

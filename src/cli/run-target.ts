@@ -6,7 +6,7 @@ import { checkAge } from './check-age.ts';
 import type { Context } from './command.ts';
 import { usageError } from './failure.ts';
 import { checkPipeline } from './read-pipeline.ts';
-import { runDirectory } from './run-files.ts';
+import { placeOfRun } from './run-place.ts';
 
 /** A run directory that the user named, itself or by its pipeline. */
 export interface RunTarget {
@@ -48,8 +48,8 @@ async function directoryOf(
 ): Promise<string> {
   const path = resolve(context.io.cwd, target);
   if (await isFolder(path)) return path;
-  const { pipeline } = await checkPipeline(target, {}, context);
-  if (pipeline !== undefined) return runDirectory(pipeline, flags, context.io.cwd);
+  const { pipeline, path: file } = await checkPipeline(target, {}, context);
+  if (pipeline !== undefined) return placeOfRun({ pipeline, path: file }, flags, context.io.cwd);
   throw usageError(
     `${target} is not a valid pipeline, so its run directory is not known.`,
     'Name the directory instead, for example runs/foxes; promptpress validate shows what is wrong with the file.',

@@ -11,8 +11,8 @@ import { imagesForPlan } from './pipeline-images.ts';
 import { planText } from './plan-text.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
 import { readRunFacts } from './run-facts.ts';
-import { runDirectory } from './run-files.ts';
 import type { placeFlags, revivalFlags } from './run-flags.ts';
+import { placeOfRun } from './run-place.ts';
 import { revivalOf } from './run-settings.ts';
 import { type selectionFlags, selectionOf } from './selection-flags.ts';
 import { identifyService, type ServiceIdentity } from './service-settings.ts';
@@ -60,7 +60,7 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
   });
 
 async function openPlan(
-  { pipeline, files }: ReadPipeline,
+  read: ReadPipeline,
   flags: PlanFlags,
   closing: Closing,
   context: Context,
@@ -70,8 +70,9 @@ async function openPlan(
   readonly note: string | undefined;
 }> {
   const { io } = context;
+  const { pipeline, files } = read;
   const identity = identifyService(pipeline, flags, io.env);
-  const state = openStateForReading(runDirectory(pipeline, flags, io.cwd));
+  const state = openStateForReading(placeOfRun(read, flags, io.cwd));
   if (state !== undefined) closing.add(() => state.close());
   const { serviceId, note } = settleIdentity(identity, state);
 

@@ -15,6 +15,12 @@ export interface Folders extends Pick<FilePort, 'root' | 'facts'> {
   entries(folder: string): AsyncIterable<FolderEntry>;
 }
 
+/**
+ * Where a pipeline's runs lie beside it. Wildcards do not lead there: a pipeline that made rows of its own images would ask
+ * for more of them with every run. A glob that begins with this name does.
+ */
+const runsFolder = 'runs';
+
 /** Part of a listing that is still to be looked at. */
 interface Open {
   /** Absolute. */
@@ -42,6 +48,7 @@ export async function listFiles(listing: string, folders: Folders): Promise<read
 class Walk {
   readonly #glob: FileGlob;
   readonly #base: string;
+  readonly #runs: string;
   readonly #folders: Folders;
   readonly #found: string[] = [];
   #looked = 0;
@@ -49,6 +56,7 @@ class Walk {
   constructor(glob: FileGlob, folder: string, folders: Folders) {
     this.#glob = glob;
     this.#base = path.resolve(folder, glob.base);
+    this.#runs = path.resolve(folder, runsFolder);
     this.#folders = folders;
   }
 
@@ -69,6 +77,7 @@ class Walk {
       const wanted = at.filter((index) => fits(parts[index] as GlobPart, entry));
       if (wanted.length === 0) continue;
       const target = path.join(folder, entry.name);
+      if (target === this.#runs) continue;
       const kind = entry.kind === 'link' ? await this.#follow(target, below) : entry.kind;
       if (kind === 'file' && wanted.includes(parts.length - 1)) this.#take(below);
       else if (kind === 'folder') {

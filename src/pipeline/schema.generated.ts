@@ -219,7 +219,7 @@ export type Images3 = Image[];
  */
 export interface PipelineFile {
   /**
-   * Names the run directory: `runs/<name>`. Letters, digits, dots, hyphens and underscores; at most 100.
+   * Names the run directory: `runs/<name>` beside this file. Letters, digits, dots, hyphens and underscores; at most 100.
    */
   name: string;
   /**
@@ -1005,7 +1005,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
   "properties": {
     "name": {
       "title": "Pipeline name",
-      "description": "Names the run directory: `runs/<name>`. Letters, digits, dots, hyphens and underscores; at most 100.",
+      "description": "Names the run directory: `runs/<name>` beside this file. Letters, digits, dots, hyphens and underscores; at most 100.",
       "type": "string",
       "pattern": "^[\\p{L}\\p{N}][\\p{L}\\p{N}._-]{0,99}$",
       "examples": [

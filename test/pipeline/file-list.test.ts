@@ -53,6 +53,14 @@ describe('a glob of files', () => {
     expect(await listed(glob, names)).toEqual(expected);
   });
 
+  it('leads to the runs beside the pipeline only where it names them', async () => {
+    const images = ['runs/foxes/images/3f/a.png', 'x/runs/b.png', 'shot.png'];
+    expect(await listed('**/*.png', images)).toEqual(['shot.png', 'x/runs/b.png']);
+    expect(await listed('r*/**/*.png', images)).toEqual([]);
+    expect(await listed('../files/**/*.png', images)).toEqual(['../files/shot.png', '../files/x/runs/b.png']);
+    expect(await listed('runs/foxes/**/*.png', images)).toEqual(['runs/foxes/images/3f/a.png']);
+  });
+
   it('finds what a reference finds, each file once, in one order', async () => {
     const word = fc.constantFrom('a', 'b', 'ab', 'ba.png', '.a');
     const file = fc.array(word, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));

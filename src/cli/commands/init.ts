@@ -45,6 +45,7 @@ steps:
 # pipelines/judge.yaml and pipelines/captions.yaml of promptpress.
 `;
 
+/** Run directories lie beside the pipeline file, as this ignore file does. */
 const ignored = 'runs/';
 
 /** `promptpress init [dir]` */
@@ -74,7 +75,6 @@ export const init = command(
     await say('pipeline.yaml', await writeNew(join(folder, 'pipeline.yaml'), firstPipeline));
     await say(schemaPlace, await writeNew(join(folder, schemaPlace), schema));
     await say('.gitignore', await ignoreRuns(join(folder, '.gitignore')));
-    // From inside: a run directory lies under the current folder, and the ignore file stands for this one.
     const enter = given === undefined || folder === io.cwd ? '' : `cd ${quoted(given)} && `;
     await io.out(`\nNext: ${enter}${npx}promptpress run pipeline.yaml --sandbox\n`);
     return exitCodes.ok;

@@ -27,7 +27,7 @@ export const manifest = command(
     ],
     flags: {
       out: placeFlags.out,
-      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       all: toggle('list every planned slot'),
       ...manifestFlags,
     },

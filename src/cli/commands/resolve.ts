@@ -40,7 +40,7 @@ export const resolve = command(
     summary: 'settles one job in doubt: takes its task on, gives it up, or has it submitted again',
     operands: 'JOB [FILE|DIR]',
     about: `A job is in doubt when its submission was sent and no answer came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then say what it is. Nothing is sent now: the next run goes on with what was decided. It is refused while a run is on (exit 75), and for jobs that are not in doubt.
-JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one under runs/ that knows the job. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which looks for them in the service's list of tasks, and --in-doubt retry.`,
+JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which looks for them in the service's list of tasks, and --in-doubt retry.`,
     examples: [
       {
         command: 'promptpress resolve 3f9c21 --task 1762000000000123',
@@ -52,7 +52,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     flags: {
       ...decisionFlags,
       out: placeFlags.out,
-      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
     },
   },
   { least: 1, most: 2 },

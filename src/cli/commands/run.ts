@@ -18,9 +18,10 @@ import { showProgress } from '../progress/progress.ts';
 import { progressStart } from '../progress-start.ts';
 import { type ReadPipeline, readPipeline } from '../read-pipeline.ts';
 import { outcomeFacts, writeRunFacts } from '../run-facts.ts';
-import { runDirectory, runFiles } from '../run-files.ts';
+import { runFiles } from '../run-files.ts';
 import { runFlags } from '../run-flags.ts';
 import { openRunLog, type RunLog } from '../run-log.ts';
+import { placeOfRun } from '../run-place.ts';
 import { type RunBegin, writeRunRecord } from '../run-record.ts';
 import { openRunSession, type RunSession } from '../run-session.ts';
 import { runSettings } from '../run-settings.ts';
@@ -38,7 +39,7 @@ export const run = command(
     name: 'run',
     summary: 'runs a pipeline, or goes on with it',
     operands: 'FILE',
-    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory. The same command again goes on: what is done is not repeated, what failed stays failed until --retry-failed, and after an edit only what changed is made. It may be killed at any moment.
+    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again goes on: what is done is not repeated, what failed stays failed until --retry-failed, and after an edit only what changed is made. It may be killed at any moment.
 Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.
 Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same refusal over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
     examples: [
@@ -85,7 +86,7 @@ async function runPipeline(
   const session = await openRunSession(
     read,
     {
-      directory: runDirectory(read.pipeline, flags, io.cwd),
+      directory: placeOfRun(read, flags, io.cwd),
       serviceId: service.id,
       selection: selectionOf(flags),
       frozen: flags.frozen,

@@ -16,7 +16,7 @@ export const show = command(
     summary: "one job's whole story: request, answers, files, and what to do next",
     operands: 'JOB [FILE|DIR]',
     about: `Tells everything that a run directory knows of one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
-Without FILE|DIR: the current folder if that is a run directory, else the one under runs/ that knows the job.`,
+Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one.`,
     examples: [
       { command: 'promptpress show 3f9c21', does: 'a job of a run under runs/' },
       {
@@ -27,7 +27,7 @@ Without FILE|DIR: the current folder if that is a run directory, else the one un
     ],
     flags: {
       out: placeFlags.out,
-      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       json: toggle('print one JSON object (schemas/show.schema.json)'),
     },
   },

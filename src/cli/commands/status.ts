@@ -24,7 +24,7 @@ export const status = command(
     ],
     flags: {
       out: placeFlags.out,
-      sandbox: toggle('with FILE: the rehearsal in runs/<name>.sandbox'),
+      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       json: toggle('print one JSON object (schemas/status.schema.json)'),
     },
   },

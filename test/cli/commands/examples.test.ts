@@ -17,10 +17,11 @@ describe('the example pipelines', () => {
   let cwd: string;
   let sandbox: Sandbox;
   let fullSize: Sandbox;
-  const rowsOf = (run: string) => readManifest(join(cwd, 'runs', run, 'manifest.csv'));
+  const rowsOf = (run: string) => readManifest(join(cwd, 'pipelines/runs', run, 'manifest.csv'));
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
-    await cp(folder, join(cwd, 'pipelines'), { recursive: true });
+    const runs = join(folder, 'runs');
+    await cp(folder, join(cwd, 'pipelines'), { recursive: true, filter: (source) => source !== runs });
     // The whole service, with no time to wait and little to draw.
     sandbox = await startSandbox({ apiKey: 'test-key', settings: { pace: 0, pixels: 64 } });
     fullSize = await startSandbox({ apiKey: 'test-key', settings: { pace: 0 } });
@@ -69,7 +70,7 @@ describe('the example pipelines', () => {
       const row = rows.find(
         (one) => one['step'] === step && one['branch'] === branch && one['cell'] === cell,
       );
-      return await pixels(join(cwd, 'runs/repaint', row?.['file_name'] ?? ''));
+      return await pixels(join(cwd, 'pipelines/runs/repaint', row?.['file_name'] ?? ''));
     };
     const parent = await pixelsOf('portrait', 'U1', '1');
     const meadow = await pixels(join(folder, 'data/masks/meadow.png'));
@@ -98,7 +99,7 @@ describe('the example pipelines', () => {
     const words = rows.filter(({ step }) => step === 'words');
     expect(words.map((row) => row['var.file'])).toEqual(files.map((name) => `data/album/${name}`));
     for (const { cell, text = '', file_name: file = '' } of words) {
-      expect(await readFile(join(cwd, 'runs/remix-album', file), 'utf8')).toBe(text);
+      expect(await readFile(join(cwd, 'pipelines/runs/remix-album', file), 'utf8')).toBe(text);
       const prompts = text.split('\n\n');
       expect(prompts).toHaveLength(4);
       const anew = rows.find((row) => row['cell'] === cell && row['step'] === 'anew' && row['branch'] === '');
@@ -122,7 +123,7 @@ describe('the example pipelines', () => {
       'film 2',
     ]);
     for (const { file_name: file = '' } of rows) {
-      const { pages } = await sharp(join(cwd, 'runs/animate', file), { pages: -1 }).metadata();
+      const { pages } = await sharp(join(cwd, 'pipelines/runs/animate', file), { pages: -1 }).metadata();
       expect(pages).toBeGreaterThan(1);
     }
   });
