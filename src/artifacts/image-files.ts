@@ -5,7 +5,7 @@ import type { ImageFile, ImageFiles } from '../plan/image-files.ts';
 import type { JobError } from '../plan/job.ts';
 import { headLength, inputType } from './content.ts';
 import { SaveError } from './failure.ts';
-import { isWithin, leadsOut, missingFile, notImage, readFlags, tooLarge } from './input-failure.ts';
+import { missingFile, notImage, placeRefusal, readFlags, tooLarge } from './input-failure.ts';
 import { largestInput } from './inputs.ts';
 
 /** A file as a run has seen it. */
@@ -93,7 +93,8 @@ function readFacts(
   let descriptor: number;
   try {
     const real = realpathSync(isAbsolute(path) ? path : join(folder, path));
-    if (!isWithin(filesRoot, real)) throw new SaveError(leadsOut(path, filesRoot));
+    const refusal = placeRefusal(path, real, filesRoot);
+    if (refusal !== undefined) throw new SaveError(refusal);
     descriptor = openSync(real, readFlags);
   } catch (cause) {
     throw cause instanceof SaveError ? cause : new SaveError(missingFile(path, cause));

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
+import { placeOf } from '../pipeline/file-place.ts';
 import { largestInput } from './inputs.ts';
 import type { SaveFailure } from './writer.ts';
 
@@ -30,11 +31,16 @@ export const notImage = (name: string): SaveFailure =>
     `${name} is no image of a kind that is known (PNG, JPEG, WebP, GIF, AVIF, HEIC).`,
   );
 
-export const leadsOut = (name: string, filesRoot: string): SaveFailure =>
-  permanent(
-    'input.outside',
-    `${name} leads out of ${filesRoot}, the folder that a pipeline's files must lie in (--files-root).`,
-  );
+/** Why a file may not be read that a pipeline names; undefined where it may. @param real its path, links resolved */
+export function placeRefusal(name: string, real: string, filesRoot: string): SaveFailure | undefined {
+  const place = placeOf(filesRoot, real);
+  if (place === 'inside') return undefined;
+  const why =
+    place === 'git'
+      ? 'lies in a folder of git, which no pipeline may read.'
+      : `leads out of ${filesRoot}, the folder that a pipeline's files must lie in (--files-root).`;
+  return permanent('input.outside', `${name} ${why}`);
+}
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { fail, onDisk } from './failure.ts';
-import { isAboutFile, isWithin, leadsOut, missingFile, readFlags, tooLarge } from './input-failure.ts';
+import { isAboutFile, isWithin, missingFile, placeRefusal, readFlags, tooLarge } from './input-failure.ts';
 import { largestInput } from './inputs.ts';
 
 /**
@@ -16,9 +16,8 @@ export async function readPipelineFile(
   { folder, filesRoot }: { readonly folder: string; readonly filesRoot: string },
 ): Promise<Buffer> {
   const real = await found(isAbsolute(path) ? path : join(folder, path), path);
-  if (!isWithin(filesRoot, real)) {
-    return fail(leadsOut(path, filesRoot));
-  }
+  const refusal = placeRefusal(path, real, filesRoot);
+  if (refusal !== undefined) return fail(refusal);
   const bytes = await readWhole(real, path);
   if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
   return fail({

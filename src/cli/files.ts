@@ -3,6 +3,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { listingText } from '../pipeline/file-glob.ts';
 import { type FolderEntry, listFiles } from '../pipeline/file-list.ts';
+import { placeOf } from '../pipeline/file-place.ts';
 import type { FileFacts, FilePort } from '../pipeline/files.ts';
 
 /**
@@ -21,7 +22,7 @@ export const machineFiles = (root: string): FilePort => ({
   },
   read: async function* (file) {
     const realPath = await realpath(file);
-    if (!isWithin(root, realPath)) throw new Error(`${file} lies outside ${root}.`);
+    if (placeOf(root, realPath) !== 'inside') throw new Error(`${file} is no file that a pipeline may read.`);
     yield* createReadStream(realPath) as AsyncIterable<Uint8Array>;
   },
 });

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Position } from './diagnostic.ts';
+import { placeOf } from './file-place.ts';
 import type { FilePort } from './files.ts';
 import type { Reports } from './reports.ts';
 import type { Span } from './source.ts';
@@ -52,7 +53,12 @@ export class FileCheck {
       );
     }
     if (facts === undefined) return missing(declared, 'Paths are relative to the pipeline file.');
-    if (!isInside(this.#files.root, facts.realPath)) {
+    const place = placeOf(this.#files.root, facts.realPath);
+    if (place === 'git') {
+      const message = `The file "${declared}" lies in a folder of git, which no pipeline may read.`;
+      return { wrong: { code: 'file.outside', message, hint: 'Copy it to a place beside the pipeline.' } };
+    }
+    if (place === 'outside') {
       const message = `The file "${declared}" lies outside the folder that this pipeline may read.`;
       const hint = `That folder is ${this.#files.root}; --files-root names another. Links are followed before this is decided.`;
       return { wrong: { code: 'file.outside', message, hint } };
@@ -76,9 +82,3 @@ interface Verdict {
 const missing = (declared: string, hint: string): Verdict => ({
   wrong: { code: 'file.missing', message: `There is no file "${declared}".`, hint },
 });
-
-/** True for a path, links resolved, that is a folder or lies in it. */
-export function isInside(root: string, file: string): boolean {
-  const relative = path.relative(root, file);
-  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
-}

@@ -3,7 +3,7 @@ import { globMatches } from './selector-glob.ts';
 
 /**
  * Globs for files. In a name `*` is any run of characters and `{png,jpg}` one of these texts; a `**` that is all of a name
- * is any folders, none included. What begins with a dot is only found by a name that does.
+ * is any folders, none included. What begins with a dot is only found by a name that does. A file's ending matches in any case.
  */
 
 /** One folder or file on the way that a glob describes. */
@@ -100,9 +100,22 @@ function choices(name: string): readonly string[] | undefined {
   return [...new Set(made)];
 }
 
-/** True for a name that fits a part. */
-export const partMatches = ({ globs }: Extract<GlobPart, { kind: 'names' }>, name: string): boolean =>
-  globs.some((glob) => globMatches(glob, name) && (!name.startsWith('.') || glob.startsWith('.')));
+/** True for a name that fits a part. @param isFile of a file's name: endings match in any case, as cameras write `.JPG` */
+export const partMatches = (
+  { globs }: Extract<GlobPart, { kind: 'names' }>,
+  name: string,
+  isFile: boolean,
+): boolean =>
+  globs.some(
+    (glob) =>
+      (!name.startsWith('.') || glob.startsWith('.')) &&
+      (globMatches(glob, name) || (isFile && globMatches(lowerEnding(glob), lowerEnding(name)))),
+  );
+
+function lowerEnding(name: string): string {
+  const at = name.lastIndexOf('.');
+  return at === -1 ? name : name.slice(0, at) + name.slice(at).toLowerCase();
+}
 
 /** A folder and a glob relative to it, in one text. */
 const cut = '/./';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { isInside } from './file-check.ts';
 import { type FileGlob, type GlobPart, listingParts, partMatches, readGlob } from './file-glob.ts';
+import { isGitName, placeOf } from './file-place.ts';
 import type { FilePort } from './files.ts';
 import { TableError, tableLimits } from './table-error.ts';
 
@@ -74,7 +74,7 @@ class Walk {
     for await (const entry of this.#folders.entries(folder)) {
       this.#count();
       const below = way === '' ? entry.name : `${way}/${entry.name}`;
-      const wanted = at.filter((index) => fits(parts[index] as GlobPart, entry));
+      const wanted = at.filter((index) => fits(parts[index] as GlobPart, entry, index === parts.length - 1));
       if (wanted.length === 0) continue;
       const target = path.join(folder, entry.name);
       if (target === this.#runs) continue;
@@ -123,14 +123,20 @@ class Walk {
       const message = `"${this.#shown(way)}" is a link that leads nowhere.`;
       throw new TableError('table.unreadable', message, { line: 1 });
     }
-    if (facts === undefined || isInside(this.#folders.root, facts.realPath)) return facts?.kind;
+    const place = facts === undefined ? 'inside' : placeOf(this.#folders.root, facts.realPath);
+    if (place === 'inside') return facts?.kind;
+    if (place === 'git') {
+      const message = `"${this.#shown(way)}" lies in a folder of git, which no pipeline may read.`;
+      throw new TableError('table.outside', message, { line: 1 });
+    }
     const message = `"${this.#shown(way)}" lies outside the folder that this pipeline may read, which is ${this.#folders.root}; --files-root names another.`;
     throw new TableError('table.outside', message, { line: 1 });
   }
 }
 
-/** True for an entry that may be, or lead to, what a part describes. */
-function fits(part: GlobPart, { name, kind }: FolderEntry): boolean {
-  if (part.kind === 'names') return partMatches(part, name);
+/** True for an entry that may be, or lead to, what a part describes. git's own folder leads to nothing. */
+function fits(part: GlobPart, { name, kind }: FolderEntry, isLast: boolean): boolean {
+  if (isGitName(name)) return false;
+  if (part.kind === 'names') return partMatches(part, name, isLast);
   return kind === 'folder' && !name.startsWith('.');
 }

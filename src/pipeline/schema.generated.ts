@@ -440,7 +440,7 @@ export interface Matrix {
     | string
     | {
         /**
-         * Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these. Relative to the pipeline. The variables are `file` (the path, for `image: "{{ file }}"`) and `name` (without folder and ending).
+         * Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these; endings match in any case. Relative to the pipeline. The variables are `file` (the path, for `image: "{{ file }}"`) and `name` (without folder and ending).
          */
         files: string;
       };
@@ -478,7 +478,7 @@ export interface Matrix {
     | string
     | {
         /**
-         * Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these. Relative to the pipeline. The variables are `file` (the path, for `image: "{{ file }}"`) and `name` (without folder and ending).
+         * Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these; endings match in any case. Relative to the pipeline. The variables are `file` (the path, for `image: "{{ file }}"`) and `name` (without folder and ending).
          */
         files: string;
       }
@@ -1587,7 +1587,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
           "properties": {
             "files": {
               "title": "Files",
-              "description": "Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these. Relative to the pipeline. The variables are `file` (the path, for `image: \"{{ file }}\"`) and `name` (without folder and ending).",
+              "description": "Files as rows, sorted by name: `*` is any part of a name, `**` any folders, `{png,jpg}` one of these; endings match in any case. Relative to the pipeline. The variables are `file` (the path, for `image: \"{{ file }}\"`) and `name` (without folder and ending).",
               "type": "string",
               "minLength": 1,
               "examples": [

@@ -149,8 +149,11 @@ function tableProblem(
   };
 }
 
-/** Combinations that a sample is drawn from, at most: a minute or two of work, which can be stopped. */
-const mostSampled = 1_000_000_000;
+/** Combinations that a sample is drawn from, at most: some ten seconds of work, which can be stopped. */
+const mostSampled = 100_000_000;
+
+/** Cells that a sample draws, at most: 16 bytes each. */
+const mostDrawn = 10_000_000;
 
 function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
   const problem = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
@@ -167,8 +170,17 @@ function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diag
   if (space.product * spec.repeat > Number.MAX_SAFE_INTEGER / 2) {
     return [problem(start, 'matrix.too-large', 'The matrix has more cells than can be counted exactly.')];
   }
-  if (spec.sample !== undefined && spec.sample.count < space.kept && space.product > mostSampled) {
+  if (
+    spec.sample !== undefined &&
+    spec.sample.count < space.kept + space.added.length &&
+    space.product > mostSampled
+  ) {
     const message = `A sample is drawn by looking at each of the ${space.product} combinations; more than ${mostSampled} would take too long. Give the axes fewer values: a sample of a coarser matrix is as good.`;
+    return [problem(start, 'matrix.sample-too-large', message)];
+  }
+  const combinations = space.kept + space.added.length;
+  if (spec.sample !== undefined && spec.sample.count < combinations && spec.sample.count > mostDrawn) {
+    const message = `A sample draws at most ${mostDrawn} cells, and this one ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
     return [problem(start, 'matrix.sample-too-large', message)];
   }
   const problems = spec.exclude

@@ -57,19 +57,32 @@ describe('the images of a pipeline', () => {
     const outside = realpathSync(freshFolder());
     writeFileSync(join(outside, 'a.png'), 'x');
     symlinkSync(outside, join(folder, 'out'));
+    mkdirSync(join(root, '.git'));
+    writeFileSync(join(root, '.git', 'a.png'), 'x');
+    symlinkSync(join(root, '.git', 'a.png'), join(folder, 'own.png'));
     writeFileSync(join(folder, 'words.png'), 'words');
     writeFileSync(join(folder, 'empty.png'), '');
     writeFileSync(join(folder, 'large.png'), '');
     truncateSync(join(folder, 'large.png'), largestInput + 1);
     const files = createImageFiles({ folder, filesRoot: root });
-    const codes = ['gone.png', 'out/a.png', '.', 'words.png', 'empty.png', 'large.png', 'a\0b'].map(
-      (path) => {
-        const facts = files.facts(path);
-        return 'error' in facts ? facts.error.code : 'known';
-      },
-    );
+    const codes = [
+      'gone.png',
+      'out/a.png',
+      '../.git/a.png',
+      'own.png',
+      '.',
+      'words.png',
+      'empty.png',
+      'large.png',
+      'a\0b',
+    ].map((path) => {
+      const facts = files.facts(path);
+      return 'error' in facts ? facts.error.code : 'known';
+    });
     expect(codes).toEqual([
       'input.missing',
+      'input.outside',
+      'input.outside',
       'input.outside',
       'input.missing',
       'input.not-image',

@@ -104,6 +104,23 @@ describe('a file of the pipeline', () => {
     }
   });
 
+  it('is refused in a folder of git, by its path or through a link', async () => {
+    const { root, folder, reader } = place();
+    const bytes = await image();
+    mkdirSync(join(root, '.git'));
+    writeFileSync(join(root, '.git', 'a.png'), bytes);
+    symlinkSync(join(root, '.git'), join(folder, 'own'));
+    for (const path of ['../.git/a.png', 'own/a.png', join(root, '.git', 'a.png')]) {
+      const error = errorOf(await reader.load(file(path, bytes), always));
+      expect(error).toMatchObject({ code: 'input.outside', class: 'permanent' });
+      expect(error.message).toContain('a folder of git');
+      const source = { kind: 'file', path, sha256: sha256(bytes) } as const;
+      const size = { width: 40, height: 30 };
+      const mask = await reader.mask({ source, invert: false, form: 'white', size }, always);
+      expect(mask).toMatchObject({ ok: false, error: { code: 'input.outside' } });
+    }
+  });
+
   it('must still be what the job was planned with', async () => {
     const { folder, reader } = place();
     const bytes = await image();

@@ -41,6 +41,23 @@ describe('files of this machine as rows', () => {
     expect(await listed(root, 'in/z.png/*')).toBe('');
   });
 
+  it('do not lie in a folder of git, and neither does a table', async () => {
+    await using place = await temporaryFolder();
+    const root = await realpath(place.path);
+    await mkdir(join(root, 'p'));
+    await mkdir(join(root, '.git'));
+    await writeFile(join(root, '.git', 'config'), 'x');
+    await symlink(join(root, '.git'), join(root, 'p', 'own'));
+    for (const glob of ['../.git/*', '../.git/config', 'own/*', 'o*/*']) {
+      await expect(listed(root, glob), glob).rejects.toMatchObject({ code: 'table.outside' });
+    }
+    for (const file of ['.git/config', 'p/own/config']) {
+      await expect(machineFiles(root).read(join(root, file))[Symbol.asyncIterator]().next()).rejects.toThrow(
+        'may read',
+      );
+    }
+  });
+
   it('do not lead out of the root', async () => {
     await using place = await temporaryFolder();
     const root = join(await realpath(place.path), 'root');

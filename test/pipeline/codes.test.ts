@@ -547,10 +547,12 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'file.outside': [
     [rows('../t.csv'), { '../t.csv': 'x\n1\n' }],
     [rows('t.csv'), { 't.csv': ['../../etc/t.csv'] }],
+    [rows('.git/t.csv'), { '.git/t.csv': 'x\n1\n' }],
   ],
   'table.outside': [
     [listed('⟦images/*.png'), { 'images/a.png': '', 'images/b.png': ['../../etc/passwd'] }],
     [listed('⟦../*.png'), { '../a.png': '' }],
+    [listed('⟦.git/*.png'), { '.git/a.png': '' }],
   ],
   'file.not-file': [[rows('t.csv'), { 't.csv': null }]],
 };

@@ -30,6 +30,10 @@ describe('a glob of files', () => {
     'x/.y/a.png',
     'xx/a.png',
     'a.png.txt',
+    'up/A.PNG',
+    'up/B.Jpg',
+    'up/G',
+    '.git/a.png',
   ];
   it.each([
     ['*.png', ['B.png', 'a.png', 'b.png', 'é.png']],
@@ -48,6 +52,14 @@ describe('a glob of files', () => {
     ['../files/b*', ['../files/b.png']],
     ['/files/x/*', ['/files/x/a.png']],
     ['no/*', []],
+    ['up/*.{jpg,png}', ['up/A.PNG', 'up/B.Jpg']],
+    ['up/*.PNG', ['up/A.PNG']],
+    ['up/A.png', ['up/A.PNG']],
+    ['up/a.png', []],
+    ['UP/*', []],
+    ['up/*G', ['up/A.PNG', 'up/G']],
+    ['.*/*', []],
+    ['{.git,x}/a*', ['x/a.png']],
     ['*/*/*/*/*', []],
   ])('%s', async (glob, expected) => {
     expect(await listed(glob, names)).toEqual(expected);

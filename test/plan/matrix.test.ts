@@ -181,6 +181,20 @@ describe('what is wrong with a matrix', () => {
     expect(problems.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
   });
 
+  it.each([
+    [1e8 + 1, 10],
+    [1e9, 999_999_999],
+    [1e8, 10_000_001],
+  ])('refuses a sample of %d combinations and %d cells', async (combinations, count) => {
+    const problems = await problemsOf({ axes: [ranged('a', 1, combinations)], sample: { count, seed: 1 } });
+    expect(problems.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
+  });
+
+  it('takes a sample of as many combinations and cells as it may have', async () => {
+    const sample = { count: 10_000_000, seed: 1 };
+    expect((await matrixOf({ axes: [ranged('a', 1, 1e8)], sample })).cellCount).toBe(10_000_000);
+  });
+
   it('takes a sample that is everything, however much that is', async () => {
     const matrix = await matrixOf({
       axes: [ranged('a', 1, 1e9), ranged('b', 1, 2)],
