@@ -1,8 +1,7 @@
-import type { Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { decoded, UnknownCoding } from '../service/content-coding.ts';
 import type { Deadline } from './deadline.ts';
-import { fail, shownLink, shownWords } from './failure.ts';
+import { fail, shownLink } from './failure.ts';
 import { interrupted } from './link-failure.ts';
 
 /** A file on its way: a link that was answered, its body unread. */
@@ -14,7 +13,7 @@ export interface Arrival {
   readonly contentLength: number | undefined;
   /** Nothing is between the bytes on the line and these. */
   readonly plain: boolean;
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: AsyncIterable<Uint8Array>;
   /** Lets go of the connection, read to the end or not. */
   discard(): void;
 }
@@ -25,47 +24,34 @@ export function arrival(url: URL, response: Dispatcher.ResponseData): Arrival {
   const promised = headers['content-length'];
   // Errors are met where the body is read; one that is not read has nobody to tell.
   body.on('error', () => undefined);
-  const decode = decoder(String(headers['content-encoding'] ?? ''), url);
+  const plain = withoutCodings(response, url);
   return {
     url,
     link: shownLink(url),
     contentLength: typeof promised === 'string' && /^\d{1,15}$/.test(promised) ? Number(promised) : undefined,
-    plain: decode === undefined,
-    body: decode === undefined ? body : piped(body, decode),
+    plain: plain === undefined,
+    body: plain ?? body,
     discard: () => body.destroy(),
   };
 }
 
-/** Content codings were declined; a server that uses one all the same is understood. */
-function decoder(coding: string, url: URL): (() => Transform) | undefined {
-  switch (coding.trim().toLowerCase()) {
-    case '':
-    case 'identity':
-      return undefined;
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip;
-    case 'deflate':
-      return createInflate;
-    case 'br':
-      return createBrotliDecompress;
-    default:
-      return fail({
-        code: 'download.not-image',
-        class: 'retry',
-        message: `${shownLink(url)} gave its file in a content coding that was not asked for (${shownWords(coding)}).`,
-      });
-  }
-}
-
-/** Decoded as it arrives: what is not read is not decoded, so that a small body cannot fill the memory. */
-async function* piped(body: Readable, decode: () => Transform): AsyncGenerator<Buffer> {
-  const decoded = decode();
-  body.on('error', (error) => decoded.destroy(error));
+/** Content codings were declined; a server that uses one all the same is understood. Undefined: it used none. */
+function withoutCodings(
+  { body, headers }: Dispatcher.ResponseData,
+  url: URL,
+): AsyncIterable<Uint8Array> | undefined {
   try {
-    yield* body.pipe(decoded) as AsyncIterable<Buffer>;
-  } finally {
-    decoded.destroy();
+    // How much comes is bounded by the file's own limit, how long by the deadline.
+    return decoded(body, [headers['content-encoding'] ?? []].flat().join(), Number.MAX_SAFE_INTEGER);
+  } catch (cause) {
+    if (!(cause instanceof UnknownCoding)) throw cause;
+    body.destroy();
+    return fail({
+      code: 'download.not-image',
+      class: 'retry',
+      message: `${shownLink(url)} gave a file that cannot be read: ${cause.message}.`,
+      cause,
+    });
   }
 }
 
@@ -73,10 +59,10 @@ async function* piped(body: Readable, decode: () => Transform): AsyncGenerator<B
 export async function* chunks(arrival: Arrival, deadline: Deadline): AsyncGenerator<Buffer> {
   let received = 0;
   try {
-    for await (const chunk of arrival.body) {
+    for await (const piece of arrival.body) {
       deadline.arrived();
-      received += chunk.length;
-      yield chunk;
+      received += piece.byteLength;
+      yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     }
   } catch (cause) {
     throw interrupted(arrival.url, cause, deadline, 'truncated');

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import { connectionPool } from '../service/connection-pool.ts';
 import { addressRule } from './address.ts';
 import type { DownloadTimeouts } from './deadline.ts';
 import type { Route } from './request.ts';
@@ -43,6 +44,7 @@ export function openRoute(options: LinkOptions): Route & { close(): Promise<void
 
 function directAgent(lookup: LookupFunction, options: LinkOptions): Agent {
   return new Agent({
+    factory: connectionPool,
     connect: { lookup, timeout: (options.timeouts ?? defaultTimeouts).idleMs },
     connections: options.connections ?? defaultConnections,
     pipelining: 1,

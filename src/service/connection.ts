@@ -1,3 +1,4 @@
+import { UnknownCoding } from './content-coding.ts';
 import { BodyTooLarge } from './read-body.ts';
 import type { Loss } from './reply.ts';
 
@@ -37,6 +38,8 @@ function evidenceOf(error: unknown): Evidence {
   const chain = causesOf(error);
   const tooLarge = chain.find((e) => e instanceof BodyTooLarge);
   if (tooLarge !== undefined) return found('response.too-large', tooLarge.message, error, false);
+  if (chain.some((e) => e instanceof UnknownCoding || isZlib(e)))
+    return found('response.coding', `the answer cannot be decoded (${innermost(error)})`, error, false);
 
   for (const e of chain) {
     // Connecting to several addresses fails with one error for each; all of them must have failed the same way.
@@ -47,6 +50,9 @@ function evidenceOf(error: unknown): Evidence {
   }
   return found('connection.lost', `the connection broke (${innermost(error)})`, error, false);
 }
+
+/** Errors of Node's decoders: `Z_DATA_ERROR`, and of Brotli `ERR__ERROR_FORMAT_PADDING_1`. */
+const isZlib = (error: Error): boolean => 'code' in error && /^(?:Z_|ERR__ERROR_)/.test(String(error.code));
 
 function oneError(part: unknown, error: unknown): Evidence | undefined {
   const { code, syscall, message } = part as { code?: unknown; syscall?: unknown; message?: unknown };

@@ -1,5 +1,7 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 
+import { connectionPool } from './connection-pool.ts';
+
 /** The proxy variables of an environment; lower case wins over upper case, as in curl. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -32,6 +34,7 @@ export class ProxyAddressError extends Error {
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { connections, env, connectMs } = options;
   const agent: Agent.Options = {
+    factory: connectionPool,
     connections,
     pipelining: 1,
     // An idle connection is closed by us before the service does: a request on one it has closed would be in doubt.

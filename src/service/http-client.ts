@@ -5,6 +5,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Answer } from './answer.ts';
 import { BodyPool } from './body-pool.ts';
 import { connectionFailure } from './classify.ts';
+import { connectionPool } from './connection-pool.ts';
 import { makeClean } from './display.ts';
 import { readApiKey, readBaseUrl } from './endpoint.ts';
 import type { Names } from './names.ts';
@@ -28,7 +29,10 @@ export interface ServiceOptions {
   readonly names: Names;
   /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
   readonly dispatcher?: Dispatcher;
-  /** Instead of undici's. What it cannot prove unsent counts as sent. */
+  /**
+   * Instead of a dispatcher. What it cannot prove unsent counts as sent; informational answers (1xx) are its own affair, and
+   * some of Node's break for one.
+   */
   readonly fetch?: typeof globalThis.fetch;
   /** Bound of one request that is no text call, from connecting to the last byte, in ms. */
   readonly requestMs: number;
@@ -90,12 +94,11 @@ export class HttpClient {
     this.#baseUrl = baseUrl.value;
     this.#apiKey = apiKey.value;
     this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
-    const isOwn = options.dispatcher === undefined && options.fetch === undefined;
-    this.#ownDispatcher = isOwn ? new Agent() : undefined;
-    const dispatcher = options.dispatcher ?? this.#ownDispatcher;
+    const via = viaOf(options);
+    this.#ownDispatcher =
+      'dispatcher' in via && options.dispatcher === undefined ? via.dispatcher : undefined;
     this.#transport = {
-      ...(dispatcher && { dispatcher }),
-      ...(options.fetch && { fetch: options.fetch }),
+      via,
       ...(options.timer && { timer: options.timer }),
       ...(options.elapsed && { elapsed: options.elapsed }),
       maxBodyBytes: options.maxBodyBytes ?? maxBodyBytes,
@@ -160,3 +163,6 @@ export class HttpClient {
     };
   }
 }
+
+const viaOf = ({ fetch, dispatcher }: ServiceOptions): Transport['via'] =>
+  fetch === undefined ? { dispatcher: dispatcher ?? new Agent({ factory: connectionPool }) } : { fetch };

@@ -24,7 +24,8 @@ export interface Loss {
     | 'connection.timeout'
     | 'connection.lost'
     | 'connection.aborted'
-    | 'response.too-large';
+    | 'response.too-large'
+    | 'response.coding';
   /** A clause for the message, without a full stop. */
   readonly what: string;
   readonly cause?: unknown;

@@ -1,17 +1,16 @@
-import { DecoratorHandler, type Dispatcher, fetch as undiciFetch } from 'undici';
+import type { Dispatcher } from 'undici';
 
 import type { BodyHold, BodyPool } from './body-pool.ts';
 import { readConnectionError, type Sent } from './connection.ts';
-import { type ByteStream, readBody } from './read-body.ts';
+import { dispatch, type HttpResponse, type Outbound } from './dispatch.ts';
+import { readBody } from './read-body.ts';
 import { type Loss, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
 import { systemTimer, TimeOut, type Timer } from './time-out.ts';
 
 /** How requests leave this machine; everything a test replaces. */
 export interface Transport {
-  /** Connections, proxies, connect time-out. Without it: undici's global one. */
-  readonly dispatcher?: Dispatcher;
-  /** Instead of undici's, and then `dispatcher` is not used. */
-  readonly fetch?: typeof globalThis.fetch;
+  /** Connections, proxies, connect time-out; or a fetch, which does not tell when a request leaves. */
+  readonly via: { readonly dispatcher: Dispatcher } | { readonly fetch: typeof globalThis.fetch };
   /** Default: setTimeout. */
   readonly timer?: Timer;
   /** Milliseconds since whenever, never going back. Default: performance.now. */
@@ -22,11 +21,7 @@ export interface Transport {
   readonly bodies: BodyPool;
 }
 
-export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+export interface HttpRequest extends Outbound {
   /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
   readonly timeoutMs: number;
   /** Bounds of what the service may keep silent, where there are any. */
@@ -45,13 +40,6 @@ export type Exchange<T> =
   | { readonly ok: true; readonly value: T }
   /** No status came. `sent`: the request may have left this machine. */
   | { readonly ok: false; readonly loss: Loss; readonly sent: boolean };
-
-/** What is needed of undici's and of Node's Response. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  readonly body: (ByteStream & { cancel(): Promise<void> }) | null;
-}
 
 /** What a body is read with. */
 export interface Receiving {
@@ -117,8 +105,7 @@ export async function exchange<T>(
     return timeOuts.reduce((waiting, timeOut) => timeOut.except(waiting), wait);
   };
 
-  const tells = transport.fetch === undefined && transport.dispatcher !== undefined;
-  let sent: Sent = tells ? 'no' : 'unknown';
+  let sent: Sent = 'dispatcher' in transport.via ? 'no' : 'unknown';
   try {
     const response = await send(request, transport, giveUp.signal, () => {
       sent = 'yes';
@@ -153,39 +140,20 @@ const aborted = (signal: AbortSignal): Loss => ({
 
 async function send(
   request: HttpRequest,
-  transport: Transport,
+  { via, maxBodyBytes }: Transport,
   signal: AbortSignal,
-  onSent: () => void,
+  onStart: () => void,
 ): Promise<HttpResponse> {
+  if ('dispatcher' in via)
+    return dispatch(via.dispatcher, request, { signal, maxBytes: maxBodyBytes, onStart });
   const { url, method, headers, body } = request;
-  const init = { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) } as const;
-  if (transport.fetch !== undefined) return transport.fetch(url, init);
-  const { dispatcher } = transport;
-  return undiciFetch(url, {
-    ...init,
-    ...(dispatcher && { dispatcher: dispatcher.compose(noteStart(onSent)) }),
+  return via.fetch(url, {
+    method,
+    headers,
+    signal,
+    redirect: 'manual',
+    ...(body !== undefined && { body }),
   });
-}
-
-/**
- * Tells when undici begins to write a request: it does so when the connection stands, right before the first byte.
- * An error before that, whatever its kind, left nothing at the service. It also holds fetch to one request: the fetch
- * standard would repeat one that was answered with 421, a submission too.
- */
-function noteStart(onSent: () => void): Dispatcher.DispatcherComposeInterceptor {
-  let asked = false;
-  return (dispatch) => (options, handler) => {
-    if (asked) throw new Error('the service asked for another connection (HTTP 421)');
-    asked = true;
-    const noting: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
-    const start = noting.onRequestStart?.bind(noting);
-    noting.onRequestStart = (controller, context) => {
-      onSent();
-      start?.(controller, context);
-    };
-    // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
-    return dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, noting);
-  };
 }
 
 /** The answer with its whole body; where that breaks, the status still counts. */

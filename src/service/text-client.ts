@@ -1,9 +1,10 @@
 import type { Answer } from './answer.ts';
+import type { HttpResponse } from './dispatch.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
 import { writeJson } from './json.ts';
 import type { Names } from './names.ts';
 import { readChunks } from './read-body.ts';
-import { type HttpResponse, type Receive, type Receiving, receiveWhole } from './request.ts';
+import { type Receive, type Receiving, receiveWhole } from './request.ts';
 import { amount, largestPart } from './request-size.ts';
 import { requestParts } from './text/body-fields.ts';
 import { chatBody } from './text/chat-body.ts';

@@ -146,6 +146,18 @@ describe('statuses', () => {
   });
 });
 
+it('passes over informational answers before the file', async () => {
+  const bytes = await picture();
+  const answer = await save((response) => {
+    response.writeContinue();
+    response.writeProcessing();
+    response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
+    response.writeContinue();
+    response.end(bytes);
+  });
+  expect(answer).toMatchObject({ ok: true, value: { bytes: bytes.length } });
+});
+
 describe('redirects', () => {
   it('are followed, five of them', async () => {
     const bytes = await picture();

@@ -1,4 +1,5 @@
 import { type Bench, median } from './comparison.ts';
+import { http } from './http.ts';
 import { matrix } from './matrix.ts';
 import { plan } from './plan.ts';
 import { notice, poll } from './poll.ts';
@@ -6,7 +7,16 @@ import { scheduler } from './scheduler.ts';
 import { state } from './state.ts';
 import { templates } from './templates.ts';
 
-const benches: Readonly<Record<string, Bench>> = { state, plan, templates, matrix, scheduler, poll, notice };
+const benches: Readonly<Record<string, Bench>> = {
+  state,
+  plan,
+  templates,
+  matrix,
+  scheduler,
+  poll,
+  notice,
+  http,
+};
 const rounds = 7;
 const figure = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
