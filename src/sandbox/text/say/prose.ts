@@ -234,7 +234,7 @@ function captionOf(sight: Sight, words: readonly string[], random: Random): stri
   const subject = words.length === 0 ? '' : ` of ${phrase(words)}`;
   return random.pick([
     `A ${sight.light}, ${shape} picture${subject} in ${colours}, ${random.pick(qualities)}.`,
-    `${capital(colours)} carry this ${shape}, ${sight.light} picture${subject}, ${random.pick(qualities)}.`,
+    `${capital(colours)} ${sight.colours.length > 1 ? 'carry' : 'carries'} this ${shape}, ${sight.light} picture${subject}, ${random.pick(qualities)}.`,
     `This ${shape} picture${subject} of ${sight.width} by ${sight.height} pixels is ${sight.light}, in ${colours}.`,
   ]);
 }
