@@ -1,11 +1,12 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import type { Attempt, JobRecord } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
+import { ownTasks, unusedTask } from '../run/own-tasks.ts';
 import type { ImageService, Task } from '../service/answer.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import { printable } from './progress/printable.ts';
-import { settleDoubt, unusedTask } from './resolution.ts';
+import { settleDoubt } from './resolution.ts';
 import { priceOfJob } from './run-plan.ts';
 
 /** What `--in-doubt find` came to. */
@@ -64,35 +65,6 @@ export async function findTasks(
     adopted += 1;
   }
   return { doubtful: doubtful.length, adopted, unused };
-}
-
-/** The service's clock may be so far behind this machine's, ms: five minutes are more than machines that set theirs differ by. */
-const skewMs = 300_000;
-
-/** Furthest first. */
-const order: Readonly<Record<Task['state'], number>> = { success: 0, unfinished: 1, modal: 2, failure: 3 };
-
-/** Those of these tasks that can be what became of the lost submission, the one to take on first. */
-function ownTasks(
-  { modal, doubtful, submittedAt }: JobRecord,
-  history: readonly Attempt[],
-  tasks: readonly Task[],
-): readonly Task[] {
-  const known = new Set(history.map(({ taskId }) => taskId));
-  // A gateway may let a task that went on from its modal keep the time of its click.
-  const clicked = modal && history.find(({ taskId }) => taskId === modal.taskId)?.at;
-  const since = (clicked ?? doubtful?.since ?? submittedAt ?? 0) - skewMs;
-  return tasks
-    .filter(({ id, state, submittedAt: at = since }) => {
-      const isNew = !known.has(id) && at >= since;
-      return isNew && (modal === undefined || (id !== modal.taskId && state !== 'modal'));
-    })
-    .sort(
-      (a, b) =>
-        order[a.state] - order[b.state] ||
-        (a.submittedAt ?? 0) - (b.submittedAt ?? 0) ||
-        (a.id < b.id ? -1 : 1),
-    );
 }
 
 function* doubtfulJobs(state: StateReader): Generator<JobRecord> {

@@ -156,6 +156,7 @@ const outcomes: Readonly<Record<string, string>> = {
   unwritten: 'answered, and the answer could not be written',
   'user.adopted': 'you took its task on',
   'user.dropped': 'you gave it up',
+  found: 'its task was found among those that the service lists, and taken on',
   'found.unused': 'another task was found, which nothing uses',
   'user.retry': 'you let it be submitted again',
 };

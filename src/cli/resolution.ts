@@ -11,9 +11,6 @@ export type Decision =
   /** The service made it: this is its task. */
   { readonly kind: 'task'; readonly taskId: string } | { readonly kind: 'drop' } | { readonly kind: 'retry' };
 
-/** The outcome of an entry about a task that a job was found to have beside the one it goes on with. */
-export const unusedTask = 'found.unused';
-
 /**
  * What a decision makes of a job in doubt, and of its history: one turn, so that the job is never settled without
  * a word of who settled it.

@@ -265,7 +265,7 @@ export interface Attempt {
   readonly key: string;
   /** Unix ms of the moment the intent, or the decision, was recorded. */
   readonly at: number;
-  /** What the answer came to; `task.failed`: its task failed and it is submitted again; of a decision `user.adopted`, `user.dropped` or `user.retry`; of a task that was found and not needed `found.unused`. */
+  /** What the answer came to; `task.failed`: its task failed and it is submitted again; of a decision `user.adopted`, `user.dropped` or `user.retry`; of a task that was found by its tag `found`, and `found.unused` where another one was taken. */
   readonly outcome: string;
   readonly taskId?: string;
   readonly error?: JobError;

@@ -11,6 +11,7 @@ import type { OnRoute } from './heard.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
 import type { Job, JobContext, JobEvent } from './job.ts';
 import type { Lessons } from './lessons.ts';
+import { hasNoListing } from './listing.ts';
 import { step } from './machine.ts';
 import type { Purse } from './purse.ts';
 import { durableForm } from './redo.ts';
@@ -54,9 +55,11 @@ export class Clerk {
   readonly #options: ClerkOptions;
   readonly #office: Office;
   #redosFailed = 0;
+  #searches: boolean;
 
   constructor(options: ClerkOptions, office: Office) {
     this.#options = options;
+    this.#searches = options.settings.tag !== false;
     this.#office = office;
     const { now, desk, grants, outbox, ending, noteOnRoute } = office;
     this.#lookup = (key) => desk.get(key)?.record ?? outbox.record(key) ?? options.lookup(key);
@@ -100,9 +103,11 @@ export class Clerk {
 
   /** Something happened to a job. */
   advance(job: Job, event: JobEvent): void {
+    if (event.type === 'searched' && hasNoListing(event.answer)) this.#endSearches();
     const { desk, lessons, outbox, now, noteOnRoute } = this.#office;
-    const { job: next, send, attempt, inVain, refusal } = step(job, event, this.#context());
+    const { job: next, send, attempt, unused = [], inVain, refusal } = step(job, event, this.#context());
     if (attempt !== undefined) outbox.attempt(attempt);
+    for (const entry of unused) outbox.attempt(entry);
     if (inVain !== undefined) this.#redoFailed(next.record, inVain);
     lessons.noteTask(job.record, next.record, now());
     this.#put(job, next);
@@ -117,6 +122,13 @@ export class Clerk {
     if (send.kind === 'ask') traffic.tokens.take(job.record.key, lessons.tariff.tokens(job.record), now());
     traffic.sent(routeOf[send.kind], now());
     outbox.send({ job: next, send });
+  }
+
+  /** The gateway lists no tasks, so that none can be looked for: said once. */
+  #endSearches(): void {
+    if (!this.#searches) return;
+    this.#searches = false;
+    this.#office.outbox.emit({ type: 'run:notice', code: 'service.no-listing', message: noSearch });
   }
 
   /** Leaves a job that has not been submitted to a later run. */
@@ -138,6 +150,7 @@ export class Clerk {
       taskMs: settings.timeouts.taskMs,
       speed: settings.speed,
       retryInDoubt: settings.inDoubt === 'retry',
+      searches: this.#searches,
       price,
       answerPrice: lessons.tariff.answerPrice,
       promptAbove: (record) => promptAbove(record, this.#lookup),
@@ -223,3 +236,6 @@ export class Clerk {
     });
   }
 }
+
+const noSearch =
+  'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';

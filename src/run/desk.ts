@@ -150,6 +150,7 @@ export class Desk {
       case 'modal':
         return this.traffic.lanes.submit.line.join(job);
       case 'fetch':
+      case 'search':
         return this.traffic.lanes.poll.line.join(job);
       case 'save':
       case 'mask':

@@ -1,9 +1,12 @@
 import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
-import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { type AskPorts, ask } from './ask-errand.ts';
 import type { AnswerInput } from './heard.ts';
 import type { Send } from './job.ts';
+import { notListed } from './listing.ts';
 import { Outgoing } from './outgoing.ts';
+import { ownTasks } from './own-tasks.ts';
 import type { RunPorts, RunSettings } from './ports.ts';
 import type { Shipped } from './shipment.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from './submit-errand.ts';
@@ -44,11 +47,21 @@ export class Errands {
         const ids = looks.map(({ taskId }) => taskId);
         return { type: 'listed', key, looks, answer: await this.#ports.service.fetchTasks(ids, signal) };
       }
+      case 'search':
+        return { type: 'searched', key, answer: await this.#search(record, signal) };
       case 'save':
         return { type: 'saved', key, answer: await this.#save(key, send, signal) };
       case 'ask':
         return { type: 'asked', key, answer: await ask(record, this.#asking, signal) };
     }
+  }
+
+  async #search(record: JobRecord, signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+    const { service, store } = this.#ports;
+    const listed = (await service.listTasks?.(signal)) ?? notListed;
+    return listed.ok
+      ? { ok: true, value: ownTasks(record, store.attempts(record.key), listed.value) }
+      : listed;
   }
 
   async #save(
@@ -101,6 +114,8 @@ export function outcomeOf(input: AnswerInput): string {
       return input.answer.ok ? input.answer.value.status : '';
     case 'listed':
       return `${input.answer.ok ? input.answer.value.length : 0} of ${input.looks.length} tasks`;
+    case 'searched':
+      return `${input.answer.ok ? input.answer.value.length : 0} tasks found`;
     case 'saved':
       return 'saved';
     case 'asked': {

@@ -1,13 +1,13 @@
 import type { Route, RunEnd, RunEvent } from './event.ts';
 import type { JobEvent } from './job.ts';
-import { type Reading, readAsk, readFetch, readSave, readSubmit, readUnread } from './signals.ts';
+import { type Reading, readAsk, readFetch, readSave, readSearch, readSubmit, readUnread } from './signals.ts';
 import type { Traffic } from './traffic.ts';
 import type { RunInput } from './turn.ts';
 
 /** An answer that came in. */
 export type AnswerInput = Extract<
   RunInput,
-  { readonly type: 'submitted' | 'unread' | 'masked' | 'fetched' | 'listed' | 'saved' | 'asked' }
+  { readonly type: 'submitted' | 'unread' | 'masked' | 'fetched' | 'listed' | 'searched' | 'saved' | 'asked' }
 >;
 
 /** One that is about a single job. */
@@ -42,6 +42,10 @@ export function heardOf(input: OneAnswer): Heard {
     case 'fetched': {
       const { answer, why } = input;
       return { route: 'poll', event: { type: 'fetched', why, answer }, reading: readFetch(answer) };
+    }
+    case 'searched': {
+      const { answer } = input;
+      return { route: 'poll', event: { type: 'searched', answer }, reading: readSearch(answer) };
     }
     case 'saved': {
       const { answer } = input;

@@ -34,6 +34,8 @@ export type Want =
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** Its mask made for the image under its button, before that is pressed. */
   | { readonly kind: 'mask' }
+  /** Its task looked for by its tag among those that the service lists, before it is submitted again. */
+  | { readonly kind: 'search' }
   /** A turn on the submit route; the intent is recorded when it is granted, not before. */
   | { readonly kind: 'submit' }
   /** A turn on the submit route, for the answer to its modal: before anything new is begun. */
@@ -66,6 +68,8 @@ export interface Job {
   readonly refused?: { readonly customId: string; readonly error: JobError };
   /** Its mask was made, so it fits. */
   readonly masked?: true;
+  /** How many of its submissions may have made a task when that was last looked for, in vain. */
+  readonly searched?: number;
   /** Failed looks at a task, or failed downloads, in a row. */
   readonly misses: number;
   /**
@@ -90,6 +94,8 @@ export type Send =
   /** Read and made here: nothing is asked of the service. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** All tasks that the service lists, for those that carry the job's tag. */
+  | { readonly kind: 'search' }
   /** Several tasks are looked at together, each for its own job. */
   | { readonly kind: 'list'; readonly looks: readonly Look[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
@@ -113,6 +119,8 @@ export type JobEvent =
   /** The mask of a click was made for its image, or why there is none. */
   | { readonly type: 'masked'; readonly error?: SaveFailure }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
+  /** Tasks that can be what became of its submissions, the one to take on first. */
+  | { readonly type: 'searched'; readonly answer: Answer<readonly Task[]> }
   | { readonly type: 'saved'; readonly answer: SaveAnswer }
   | { readonly type: 'asked'; readonly answer: AskAnswer };
 
@@ -164,6 +172,8 @@ export interface JobContext {
   readonly speed: Speed;
   /** `--in-doubt retry`: a lost submission is tried again instead of held. */
   readonly retryInDoubt: boolean;
+  /** Submissions carry tags, and the gateway is not known to list no tasks. */
+  readonly searches: boolean;
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** What one answer of a text call cost, where known. */
@@ -182,6 +192,8 @@ export interface JobStep {
   readonly job: Job;
   readonly send?: Send;
   readonly attempt?: Attempt;
+  /** Further entries of its history, about tasks that were found to be its own beside the one that it goes on with. */
+  readonly unused?: readonly Attempt[];
   /** Why nothing came of the user's redo: the job is done as it was before. */
   readonly inVain?: JobError;
   /** It was refused for good with these words, which may be the same mistake in every row. */

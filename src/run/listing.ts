@@ -8,6 +8,16 @@ export const mostListed = 100;
 export const hasNoListing = (answer: Answer<unknown>): boolean =>
   !answer.ok && answer.error.code === 'service.no-listing';
 
+/** What a service says that has no list of its tasks. */
+export const notListed = {
+  ok: false,
+  error: {
+    code: 'service.no-listing',
+    class: 'permanent',
+    message: 'The service does not list its tasks.',
+  },
+} as const satisfies Answer<never>;
+
 /** What an answer to several looks is to each of them. A task that is not in it is one that the service does not know. */
 export function looksHeard(
   looks: readonly Look[],

@@ -29,6 +29,8 @@ export function readOnServingRoute(input: OneAnswer): OneAnswer {
       return { ...input, answer: shedAsThrottle(input.answer) };
     case 'fetched':
       return { ...input, answer: shedAsThrottle(input.answer) };
+    case 'searched':
+      return { ...input, answer: shedAsThrottle(input.answer) };
     case 'saved':
       return { ...input, answer: shedAsThrottle(input.answer) };
     case 'asked': {

@@ -14,6 +14,7 @@ import {
   submitUnread,
   submitUnsent,
 } from './submit.ts';
+import { taskSearched } from './task-search.ts';
 import { servedBy } from './vain.ts';
 import { taskSeen } from './watch.ts';
 
@@ -31,6 +32,7 @@ function relieved(job: Job, event: JobEvent): Job {
     case 'submitted':
       return event.answer.ok && event.answer.value.kind !== 'queue-full' ? servedBy(job, 'submit') : job;
     case 'fetched':
+    case 'searched':
       return event.answer.ok ? servedBy(job, 'poll') : job;
     case 'saved':
       return event.answer.ok ? servedBy(job, 'download') : job;
@@ -63,6 +65,8 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
       return maskChecked(job, event.error, context);
     case 'fetched':
       return looks[event.why](job, event.answer, context);
+    case 'searched':
+      return taskSearched(job, event.answer, context);
     case 'saved':
       return fileSaved(job, event.answer, context);
     case 'asked':
@@ -92,6 +96,7 @@ function granted(job: Job, context: JobContext): JobStep {
       return modalNow(job, context);
     case 'fetch':
     case 'mask':
+    case 'search':
     case 'save':
       return { job: { ...job, want: { kind: 'answer' } }, send: want };
     case 'ask':

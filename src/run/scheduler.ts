@@ -152,6 +152,7 @@ export class Scheduler {
       case 'unread':
       case 'masked':
       case 'fetched':
+      case 'searched':
       case 'saved':
         return this.#answered(input);
       case 'listed':

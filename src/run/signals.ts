@@ -2,6 +2,7 @@ import type { SaveAnswer, SaveFailure } from '../artifacts/writer.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import type { RunEnd } from './event.ts';
 import type { AskAnswer } from './job.ts';
+import { hasNoListing } from './listing.ts';
 import type { RouteSignal } from './route.ts';
 import { bannedPrompt } from './trouble.ts';
 
@@ -33,6 +34,10 @@ export function readFetch(answer: Answer<Task>): Reading {
 /** What is not listed says nothing about the route either. */
 export const readList = (answer: Answer<readonly Task[]>): Reading =>
   answer.ok ? served : readFailure(answer.error);
+
+/** That a gateway has no list of its tasks says nothing about the route. */
+export const readSearch = (answer: Answer<readonly Task[]>): Reading =>
+  hasNoListing(answer) ? { nothing: true } : readList(answer);
 
 /** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
 export function readSave(answer: SaveAnswer): Reading {

@@ -9,6 +9,7 @@ import { become, type Job, type JobContext, type JobStep, rest, settle, type Wan
 import { firstModalWant, modalOpened } from './modal.ts';
 import { freshMs, isOutdated } from './reading.ts';
 import { lookInto, refusedBefore, refusedForGood } from './refused-click.ts';
+import { beforeSubmitting, mustSearch, searchAfterLast } from './task-search.ts';
 import { doubt, fileError, isOurs, isUnmade, jobError, missed, queueFull, refusalCode } from './trouble.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
@@ -115,6 +116,7 @@ function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
  */
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
+  if (mustSearch(job, context)) return { job: { ...job, want: beforeSubmitting(job, context) } };
   if (isOutdated(job, now)) return { job: { ...job, want: firstWant(job) } };
   const record = become(job.record, 'submitting', {
     attempts: job.record.attempts + 1,
@@ -260,18 +262,18 @@ function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContex
  * nothing.
  */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { now, retry } = context;
   const tries = job.record.tries + 1;
-  if (tries >= context.retry.attempts) {
-    const mayBeMade = mayHaveMade(failure);
-    const error = mayBeMade ? doubt(failure) : jobError(failure);
-    return settle(
-      { ...job, record: become(job.record, job.record.status, { tries: 0 }) },
-      mayBeMade ? 'in-doubt' : 'failed',
-      { ...error, message: tries > 1 ? `${error.message} (after ${tries} tries)` : error.message },
-      context.now,
-    );
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, retry, context.random));
+  if (tries < retry.attempts) {
+    const tried = { ...job, record: become(job.record, 'pending', { tries, error: jobError(failure) }) };
+    return rest(tried, ms, beforeSubmitting(tried, context), now);
   }
-  const record = become(job.record, 'pending', { tries, error: jobError(failure) });
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
-  return rest({ ...job, record }, ms, { kind: 'submit' }, context.now);
+  const mayBeMade = mayHaveMade(failure);
+  const why = mayBeMade ? doubt(failure) : jobError(failure);
+  const error = { ...why, message: tries > 1 ? `${why.message} (after ${tries} tries)` : why.message };
+  if (mustSearch(job, context))
+    return searchAfterLast({ ...job, record: become(job.record, 'pending', { tries, error }) }, ms, now);
+  const ended = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
+  return settle(ended, mayBeMade ? 'in-doubt' : 'failed', error, now);
 }

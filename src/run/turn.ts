@@ -27,6 +27,12 @@ export type RunInput =
       readonly looks: readonly Look[];
       readonly answer: Answer<readonly Task[]>;
     }
+  | {
+      readonly type: 'searched';
+      readonly key: string;
+      /** Those that can be what became of the job's submissions, the one to take on first. */
+      readonly answer: Answer<readonly Task[]>;
+    }
   | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
   | { readonly type: 'asked'; readonly key: string; readonly answer: AskAnswer }
   /** Time has passed. */
@@ -42,6 +48,7 @@ export const routeOf = {
   modal: 'submit',
   fetch: 'poll',
   list: 'poll',
+  search: 'poll',
   save: 'download',
   // It asks nobody, but takes its time as they do, and must not keep the run from hearing of finished tasks.
   mask: 'download',

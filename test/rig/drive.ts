@@ -5,6 +5,7 @@ import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import { backoffMs } from '../../src/run/backoff.ts';
 import type { RunEnd, RunEvent } from '../../src/run/event.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
+import { ownTasks } from '../../src/run/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { Scheduler } from '../../src/run/scheduler.ts';
 import { type Errand, isPaid, type RunInput, type RunTurn } from '../../src/run/turn.ts';
@@ -29,6 +30,8 @@ export interface DrivenService {
   fetch(taskId: string, now: number): Heard<Answer<Task>>;
   /** Absent: a gateway that does not list tasks. */
   list?(taskIds: readonly string[], now: number): Heard<Answer<readonly Task[]>>;
+  /** All its tasks, with their tags. Absent: a gateway that has no such list. */
+  listAll?(now: number): Heard<Answer<readonly Task[]>>;
   save(key: string, output: number): Heard<SaveAnswer>;
   ask(record: JobRecord, now: number): Heard<AskAnswer>;
 }
@@ -163,6 +166,13 @@ export function drive(options: DriveOptions): Driven {
         const ids = looks.map(({ taskId }) => taskId);
         const heard = service.list?.(ids, now) ?? { answer: noListing, afterMs: 100 };
         return hear(heard, { type: 'listed', key, looks, answer: heard.answer });
+      }
+      case 'search': {
+        const heard = service.listAll?.(now) ?? { answer: noListing, afterMs: 100 };
+        const answer: Answer<readonly Task[]> = heard.answer.ok
+          ? { ok: true, value: ownTasks(job.record, store.attempts(key), heard.answer.value) }
+          : heard.answer;
+        return hear(heard, { type: 'searched', key, answer });
       }
       case 'save': {
         const heard = service.save(key, what.output);

@@ -75,6 +75,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     },
     taskMs: 1_200_000,
     speed: 'fast',
+    searches: false,
     retryInDoubt: false,
     price: () => undefined,
     answerPrice: () => undefined,

@@ -51,6 +51,9 @@ export function runVirtually({
           afterMs: latency('poll'),
         }),
       }),
+      ...(service.tells && {
+        listAll: (now: number) => ({ answer: service.listAll(now), afterMs: latency('poll') }),
+      }),
       save: (key, output) => ({ answer: service.save(key, output), afterMs: latency('download') }),
       ask: (record, now) => ({ answer: service.ask(record, now), afterMs: latency('text') }),
     },

@@ -68,6 +68,8 @@ export interface VirtualScript {
   /** The task of an answered modal has the id of the one that waited. Default a new one. */
   readonly sameTask?: boolean;
   readonly onFetch?: (taskId: string, fetches: number, at: number) => ServiceFailure | undefined;
+  /** Its tasks, with the tags of their submissions, `searches` counted from 1. Default: it has no such list. */
+  readonly onSearch?: (tasks: readonly Task[], searches: number) => readonly Task[] | ServiceFailure;
   /** Instead of a greeting. */
   readonly onAsk?: (call: VirtualCall) => TextReply | ServiceFailure | undefined;
   readonly onSave?: (key: string, saves: number, output: number) => SaveAnswer | undefined;
@@ -138,6 +140,8 @@ export class VirtualService {
   readonly fetchTimes: number[] = [];
   /** How many tasks each listing was asked for. */
   readonly lists: number[] = [];
+  /** How often all its tasks were asked for. */
+  searches = 0;
   /** Tasks made, by prompt and pressed buttons. */
   readonly made = new Map<string, number>();
   readonly #script: VirtualScript;
@@ -267,6 +271,22 @@ export class VirtualService {
     this.lists.push(taskIds.length);
     const answers = taskIds.map((id) => this.#look(id, at));
     return { ok: true, value: answers.flatMap((answer) => (answer.ok ? [answer.value] : [])) };
+  }
+
+  /** True where it lists its tasks. */
+  get tells(): boolean {
+    return this.#script.onSearch !== undefined;
+  }
+
+  /** All its tasks, tagged by the keys of their jobs. */
+  listAll(at: number): Answer<readonly Task[]> {
+    this.searches += 1;
+    const tasks = [...this.tasks.values()].flatMap(({ id, submit }): readonly Task[] => {
+      const answer = this.#look(id, at);
+      return answer.ok ? [{ ...answer.value, tag: submit.key, submittedAt: submit.at }] : [];
+    });
+    const said = this.#script.onSearch?.(tasks, this.searches) ?? tasks;
+    return 'class' in said ? { ok: false, error: said } : { ok: true, value: said };
   }
 
   save(key: string, output = 1): SaveAnswer {

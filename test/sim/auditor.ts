@@ -34,6 +34,8 @@ export class Auditor {
   /** Text jobs that were asked. */
   readonly #askedTexts = new Set<string>();
   readonly #mayUnkeep: boolean;
+  /** The service lists all its tasks, by their tags and at once. */
+  readonly #tellsAll: boolean;
   #invocation: Invocation | undefined;
   #isPlanned: (key: string) => boolean = () => true;
 
@@ -44,6 +46,7 @@ export class Auditor {
     this.#limits = new LimitsAuditor(scenario, store, gateway);
     this.#texts = new TextAuditor(scenario, store);
     this.#tasks = new TaskAuditor(gateway);
+    this.#tellsAll = scenario.taskList === undefined;
     this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
   }
 
@@ -80,8 +83,18 @@ export class Auditor {
       throw new Violation(`${key} answers its modal while its record says that nothing was sent`);
     if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)
       throw new Violation(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
+    if (!isModal) this.#checkSearched(job.record, now);
     this.#licences.sends(job.record, send.kind);
     this.#limits.submits(now);
+  }
+
+  /** Nothing is submitted again whose task the service lists: it is looked for before. */
+  #checkSearched({ key, doubtful }: JobRecord, now: number): void {
+    if (!this.#tellsAll || doubtful?.since === undefined) return;
+    const known = new Set(this.#store.attempts(key).map(({ taskId }) => taskId));
+    for (const { id, key: owner, at, end } of this.#gateway.tasks.values())
+      if (owner === key && at >= doubtful.since && at < now && end !== 'lost' && !known.has(id))
+        throw new Violation(`${key} is submitted again although the service lists its task ${id}`);
   }
 
   /** A turn is durable. */
@@ -111,6 +124,7 @@ export class Auditor {
         this.#limits.hears();
         return this.#licences.masked(input);
       case 'saved':
+      case 'searched':
         return this.#limits.hears();
       case 'unread':
         this.#limits.hears();

@@ -205,8 +205,18 @@ export class Gateway implements DrivenService {
     }
   }
 
+  /** The same list, asked for by a run: what can go wrong with a look can go wrong with this too. */
+  listAll(now: number): Heard<Answer<readonly Task[]>> {
+    const n = ++this.#requests;
+    const fault = this.#temper.fault(fetchFaults, this.#scenario.fetch, 'task list', n);
+    const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
+    const failed = lookFailure('', fault);
+    const isTold = failed === undefined || failed.ok || failed.error.code === 'service.task-unknown';
+    return { answer: isTold ? this.taskList(now) : failed, afterMs };
+  }
+
   /** All tasks, by the tags of their submissions (`task/list`), where the gateway has such a list. */
-  listAll(now: number): Answer<readonly Task[]> {
+  taskList(now: number): Answer<readonly Task[]> {
     const { taskList } = this.#scenario;
     const n = ++this.#requests;
     if (taskList !== undefined) this.#temper.meet(`task list:${taskList}`);

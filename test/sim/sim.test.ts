@@ -43,4 +43,9 @@ describe('simulated histories', () => {
     const { found } = await search(1, 100, 'forgets-modals');
     expect(found?.violation).toMatch(/is submitted again|tasks were made|while its record says/);
   }, 60_000);
+
+  it('notice a run that submits again what the service lists', async () => {
+    const { found } = await search(1, 100, 'overlooks-tasks');
+    expect(found?.violation).toContain('is submitted again although the service lists its task');
+  }, 60_000);
 });

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import { become } from '../../src/run/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import type { StateStore } from '../../src/state/store.ts';
-import { type Driven, drive } from '../rig/drive.ts';
+import { type Driven, type DrivenService, drive } from '../rig/drive.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
@@ -15,7 +15,7 @@ import { type Invocation, type Scenario, unlimited } from './scenario.ts';
 import { Violation } from './violation.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
-export type Mutant = 'sends-first' | 'forgets-modals';
+export type Mutant = 'sends-first' | 'forgets-modals' | 'overlooks-tasks';
 
 export interface Outcome {
   /** What was broken; undefined: nothing. */
@@ -46,7 +46,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   const start = async (invocation: Invocation, settings: RunSettings, n: number): Promise<Driven> => {
     now += invocation.gapMs;
     if (invocation.inDoubt === 'find') {
-      const service = { listTasks: () => Promise.resolve(gateway.listAll(now)) };
+      const service = { listTasks: () => Promise.resolve(gateway.taskList(now)) };
       await findTasks(store, service, pricesOfTasks, () => now, never);
     }
     const records = [...allRecords(store)];
@@ -69,7 +69,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       store: watched(mutant === 'forgets-modals' ? forgetful(faulty) : faulty, (records) =>
         auditor.committed(records),
       ),
-      service: gateway,
+      service: mutant === 'overlooks-tasks' ? blind(gateway) : gateway,
       price: priceOfTask,
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
@@ -123,6 +123,18 @@ const diskFaults = ({ commit, code, commits }: NonNullable<Invocation['disk']>):
   commits === undefined
     ? [{ at: commit, fault: code, lasting: true }]
     : Array.from({ length: commits }, (_, n) => ({ at: commit + n, fault: code }));
+
+/** A gateway whose list of tasks nobody reads. */
+const blind = (gateway: Gateway): DrivenService => ({
+  submit: (...asked) => gateway.submit(...asked),
+  modal: (...asked) => gateway.modal(...asked),
+  mask: () => gateway.mask(),
+  fetch: (...asked) => gateway.fetch(...asked),
+  list: (...asked) => gateway.list(...asked),
+  listAll: () => ({ answer: { ok: true, value: [] }, afterMs: 1 }),
+  save: (...asked) => gateway.save(...asked),
+  ask: (record) => gateway.ask(record),
+});
 
 /** A store that does not know of modals: a run that it is given presses again. */
 const forgetful = (store: StateStore): StateStore => {

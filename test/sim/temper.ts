@@ -3,7 +3,11 @@ import type { AskFault, FetchFault, SubmitFault, saveFailures } from './faults.t
 import type { Scenario } from './scenario.ts';
 
 /** Routes on which the same can happen. */
-const families: Readonly<Partial<Record<string, string>>> = { modal: 'submit', list: 'fetch' };
+const families: Readonly<Partial<Record<string, string>>> = {
+  modal: 'submit',
+  list: 'fetch',
+  'task list': 'fetch',
+};
 
 /** What a simulated gateway is given to: the troubles that its scenario has in store. Healed, it has none. */
 export class Temper {

@@ -133,6 +133,7 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
       return { type: 'saved', answer: { ok: true, value } };
     }
     case 'mask':
+    case 'search':
     case 'list':
     case 'ask':
       throw new Broken(`A click without a mask sends ${send.kind}.`);
