@@ -5,7 +5,7 @@ import { CliError, exitCodes } from './failure.ts';
 import type { Environment } from './io.ts';
 import { sandboxNames } from './sandbox-names.ts';
 import { connectingTo, openTextService, serviceOptions } from './service-clients.ts';
-import type { ServiceSettings } from './service-settings.ts';
+import type { AdmittedService } from './trust.ts';
 
 /** The models of a service, by id, and who was asked. */
 export interface ListedModels {
@@ -16,7 +16,7 @@ export interface ListedModels {
 
 /** Asks a service for its models; with `--sandbox` one that is started for it. @throws CliError (exit 3) when it gives none */
 export async function askModels(
-  service: ServiceSettings,
+  service: AdmittedService,
   settings: Pick<Pipeline, 'limits' | 'timeouts'>,
   env: Environment,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function askModels(
   return { origin: new URL(baseUrl).origin, models };
 }
 
-async function startedSandbox(service: ServiceSettings, closing: Closing): Promise<string> {
+async function startedSandbox(service: AdmittedService, closing: Closing): Promise<string> {
   // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../sandbox/sandbox.ts');
   const sandbox = await startSandbox({ apiKey: service.apiKey, names: sandboxNames(service.names) });

@@ -24,6 +24,7 @@ import { sandboxNames } from './sandbox-names.ts';
 import { connectingTo, openTextService, serviceOptions } from './service-clients.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { tracedText } from './traced-text.ts';
+import type { AdmittedService } from './trust.ts';
 
 /** The address that a run's requests go to: the service's, or that of a sandbox that is started for it. */
 export async function reachService(
@@ -51,7 +52,7 @@ export async function carryOut(
   session: RunSession,
   to: {
     readonly baseUrl: string;
-    readonly service: ServiceSettings;
+    readonly service: AdmittedService;
     readonly settings: RunSettings;
     /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
     readonly find: boolean;

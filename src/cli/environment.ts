@@ -1,4 +1,5 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { mayBeSent, variableReference } from '../pipeline/variables.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';
 
@@ -9,18 +10,19 @@ export interface Resolved {
   readonly values: readonly string[];
 }
 
-const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+/** Where a key is named. */
+export const keyField = 'service.apiKey';
 
 /** Names of the variables that a text needs and the environment does not have. An empty variable counts as missing. */
 export const missingVariables = (text: string, env: Environment): readonly string[] =>
-  [...text.matchAll(reference)].flatMap(([, name = '', fallback]) =>
+  [...text.matchAll(variableReference)].flatMap(([, name = '', fallback]) =>
     fallback === undefined && (env[name] ?? '') === '' ? [name] : [],
   );
 
 /**
  * Fills `${VAR}` and `${VAR:-default}` in (DESIGN.md section 3). What a variable holds is not looked at again.
  *
- * @param field what the text is, for the message: `service.apiKey`
+ * @param field what the text is: `service.apiKey` may hold any variable, every other one only those that may be sent anywhere
  * @throws CliError (exit 2) naming the variable and the line of the pipeline that asks for it
  */
 export function fillIn(
@@ -29,7 +31,9 @@ export function fillIn(
   { env, pipeline }: { readonly env: Environment; readonly pipeline: Pick<Pipeline, 'source'> },
 ): Resolved {
   const values: string[] = [];
-  const filled = text.replaceAll(reference, (_, name: string, fallback: string | undefined) => {
+  const filled = text.replaceAll(variableReference, (_, name: string, fallback: string | undefined) => {
+    if (field !== keyField && !mayBeSent(name))
+      throw new Error(`Internal error: ${name} in ${field} passed the checks`);
     const value = env[name] ?? '';
     if (value !== '') {
       values.push(value);

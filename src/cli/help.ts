@@ -32,6 +32,10 @@ export function overview(commands: readonly CommandHelp[], version: string): str
     ...columns([
       ['PROMPTPRESS_BASE_URL', 'address of the service, for example https://gateway.example.com'],
       ['PROMPTPRESS_API_KEY', 'its key'],
+      [
+        'PROMPTPRESS_TRUSTED_ORIGINS',
+        'addresses that pipeline files may name and that get the key, without a question',
+      ],
       ['NO_COLOR', 'no colours'],
     ]),
     '',

@@ -13,6 +13,11 @@ export interface Io {
   err(text: string): void;
   /** What standard error is shown on; absent when it is no terminal, or on a build server. */
   readonly terminal?: Terminal;
+  /**
+   * Shows a question and waits for a line; undefined when the input ends. Absent where nobody can answer: standard input or
+   * standard error is no terminal, or a build server's.
+   */
+  readonly ask?: (question: string) => Promise<string | undefined>;
   /** Colours on standard error. */
   readonly colors: boolean;
   /** Unix milliseconds. */

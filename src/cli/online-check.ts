@@ -6,6 +6,7 @@ import { failureText } from './fault.ts';
 import { modelsOf, unlistedModels } from './model-check.ts';
 import { counted } from './progress/amounts.ts';
 import { type ServiceFlags, settleService } from './service-settings.ts';
+import { admit } from './trust.ts';
 
 /** `validate --online`: compares the models of pipelines with those that their services list. */
 export class OnlineCheck {
@@ -41,7 +42,8 @@ export class OnlineCheck {
 
   async #list(pipeline: Plan['pipeline']): Promise<ListedModels> {
     const { io, redactor } = this.#context;
-    const service = settleService(pipeline, this.#flags, io.env, redactor);
+    const settled = settleService(pipeline, this.#flags, io.env, redactor);
+    const service = await admit(settled, pipeline.source.file, this.#context, { mayAsk: false });
     const name = service.baseUrl === undefined ? 'sandbox' : `${service.baseUrl}\n${service.apiKey}`;
     const known = this.#asked.get(name);
     if (known !== undefined) return known;

@@ -5,15 +5,23 @@ import { cut, printable } from './progress/printable.ts';
 const promptWidth = 100;
 const nameWidth = 40;
 
-/** A plan as a table and the reasons behind it, for people. */
-export function planText(report: PlanReport): string {
+/** The identity of a service, and where its requests go unless that says it already. */
+export const serviceWords = (id: string, origin: string | undefined): string =>
+  printable(origin === undefined || origin === id ? id : `${id} at ${origin}`);
+
+/**
+ * A plan as a table and the reasons behind it, for people.
+ *
+ * @param origin of the service, where it is known
+ */
+export function planText(report: PlanReport, origin?: string): string {
   const { pipeline, cells, exact, total, steps, warnings, examples } = report;
   const chosen =
     cells.chosen === cells.total
       ? counted(cells.total, 'cell')
       : `${count(cells.chosen)} of ${counted(cells.total, 'cell')}`;
   return [
-    `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${printable(report.service)}`,
+    `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
     '',
     ...table([
       ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'],

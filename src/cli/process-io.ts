@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { exitCodes } from './failure.ts';
 import type { InterruptName, Interrupts, Io, Terminal } from './io.ts';
@@ -31,6 +32,7 @@ export function processIo(): Io {
       if (!stderr.destroyed) stderr.write(text);
     },
     ...(shown === undefined ? {} : { terminal: shown }),
+    ...(canAnswer() ? { ask } : {}),
     colors: wantsColors(),
     now: Date.now,
     every: (ms, call) => {
@@ -69,6 +71,25 @@ function terminal(): Terminal | undefined {
     unicode: process.platform === 'win32' ? isSet(env['WT_SESSION']) : /utf-?8/i.test(locale),
   };
 }
+
+/** A build server may have a terminal, and nobody at it: a question would wait for ever. */
+const canAnswer = (): boolean => process.stdin.isTTY && process.stderr.isTTY && !isSet(process.env['CI']);
+
+/** Not as a line editor, which would take Ctrl-C for itself: it ends the process, as everywhere before a command has begun. */
+const ask = (question: string): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    process.stderr.write(question);
+    const lines = createInterface({ input: process.stdin, terminal: false });
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => {
+      // A terminal that is still read from keeps the process alive.
+      process.stdin.pause();
+      resolve(undefined);
+    });
+  });
 
 /** no-color.org; FORCE_COLOR for build servers that show colours. */
 function wantsColors(): boolean {

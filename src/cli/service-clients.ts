@@ -7,6 +7,7 @@ import { createTextService } from '../service/text-client.ts';
 import type { Closing } from './closing.ts';
 import type { Environment } from './io.ts';
 import type { ServiceSettings } from './service-settings.ts';
+import type { AdmittedService } from './trust.ts';
 import { version } from './version.ts';
 
 /** Longest time to set up one connection. */
@@ -34,7 +35,7 @@ export const connectingTo = (
 /** What both halves of the service are made with. What is opened is closed by `closing`. */
 export function serviceOptions(
   baseUrl: string,
-  service: ServiceSettings,
+  service: AdmittedService,
   requestMs: number,
   connecting: Connecting,
   closing: Closing,

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Pipeline, Speed } from '../pipeline/pipeline.ts';
+import { addressVariable } from '../pipeline/variables.ts';
 import { readApiKey } from '../service/endpoint.ts';
 import { type NameKey, type Names, resolveNames } from '../service/names.ts';
 import { checkBaseUrl } from './address.ts';
-import { fillIn, missingVariables } from './environment.ts';
+import { fillIn, keyField, missingVariables } from './environment.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';
 import { Redactor } from './redact.ts';
@@ -22,7 +23,11 @@ export type ServicePart = Pick<Pipeline, 'service' | 'source'>;
 export interface ServiceSettings {
   /** Absent with `--sandbox`: its address is known when it has started. */
   readonly baseUrl?: string;
+  /** The user gave the address himself, by flag or environment; the pipeline file did not. True with `--sandbox`. */
+  readonly isUsersAddress: boolean;
   readonly apiKey: string;
+  /** Name of the variable that holds the key; absent with `--sandbox`, whose key is made for it. */
+  readonly keyVariable?: string;
   /** Where the key came from, for messages; absent with `--sandbox`. */
   readonly keySource?: string;
   /** The key and all other values of variables that may not be shown. */
@@ -37,8 +42,8 @@ export interface ServiceSettings {
   readonly auth: 'bearer' | 'header';
 }
 
-const addressVariable = 'PROMPTPRESS_BASE_URL';
-const keyVariable = 'PROMPTPRESS_API_KEY';
+/** The variable that holds the key where a pipeline names no other, and that beats those which it names. */
+export const keyVariable = 'PROMPTPRESS_API_KEY';
 
 /** The identity of everything that ran in a sandbox: its port changes, its images do not. */
 export const sandboxId = 'sandbox';
@@ -62,15 +67,15 @@ export function settleService(
     const apiKey = `sandbox-${randomBytes(12).toString('hex')}`;
     redactor.addCredential(apiKey);
     const names = settleNames(pipeline, env, redactor);
-    return { ...shared, names, apiKey, ...maskedBy(redactor), id: sandboxId };
+    return { ...shared, names, apiKey, isUsersAddress: true, ...maskedBy(redactor), id: sandboxId };
   }
 
-  const baseUrl = settleAddress(pipeline, flags, env, redactor);
+  const { baseUrl, isUsersAddress } = settleAddress(pipeline, flags, env, redactor);
   const key = settleKey(pipeline, env, redactor);
   const id =
     service.id === undefined ? new URL(baseUrl).origin : settleId(service.id, pipeline, env, redactor);
   const names = settleNames(pipeline, env, redactor);
-  return { ...shared, ...key, names, baseUrl, id, ...maskedBy(redactor) };
+  return { ...shared, ...key, names, baseUrl, isUsersAddress, id, ...maskedBy(redactor) };
 }
 
 const maskedBy = ({ secrets, credentials }: Redactor): Pick<ServiceSettings, 'secrets' | 'credentials'> => ({
@@ -82,6 +87,8 @@ const maskedBy = ({ secrets, credentials }: Redactor): Pick<ServiceSettings, 'se
 export interface ServiceIdentity {
   /** Undefined: no address is known. */
   readonly id?: string;
+  /** Where requests would go; undefined where no address is known, and in a rehearsal. */
+  readonly origin?: string;
   /** The variable that would tell. */
   readonly missing?: string;
 }
@@ -97,38 +104,45 @@ export function identifyService(
     return { id: sandboxId };
   }
   const { id, baseUrl } = pipeline.service;
-  if (id !== undefined) {
-    const [missing] = missingVariables(id, env);
-    return missing === undefined ? { id: settleId(id, pipeline, env, new Redactor()) } : { missing };
-  }
-  if (flags['base-url'] === undefined && (env[addressVariable] ?? '') === '') {
-    const [missing] = missingVariables(baseUrl, env);
-    if (missing !== undefined) return { missing };
-  }
-  return { id: new URL(settleAddress(pipeline, flags, env, new Redactor())).origin };
+  const isFiles = flags['base-url'] === undefined && (env[addressVariable] ?? '') === '';
+  const [noAddress] = isFiles ? missingVariables(baseUrl, env) : [];
+  const at = noAddress === undefined ? originOf(pipeline, flags, env) : undefined;
+  if (id === undefined)
+    return at === undefined ? { missing: noAddress ?? addressVariable } : { id: at, origin: at };
+  const [missing] = missingVariables(id, env);
+  return {
+    ...(missing === undefined ? { id: settleId(id, pipeline, env, new Redactor()) } : { missing }),
+    ...(at === undefined ? {} : { origin: at }),
+  };
 }
+
+const originOf = (pipeline: ServicePart, flags: ServiceFlags, env: Environment): string =>
+  new URL(settleAddress(pipeline, flags, env, new Redactor()).baseUrl).origin;
 
 function refuseBoth(flags: ServiceFlags): void {
   if (flags['base-url'] === undefined) return;
   throw usageError('--sandbox and --base-url name two services.', 'Give one of them.');
 }
 
+type Address = { readonly baseUrl: string; readonly isUsersAddress: boolean };
+
 function settleAddress(
   pipeline: ServicePart,
   flags: ServiceFlags,
   env: Environment,
   redactor: Redactor,
-): string {
+): Address {
   const flag = flags['base-url'];
-  if (flag !== undefined) return checkBaseUrl(flag, '--base-url');
+  if (flag !== undefined) return { baseUrl: checkBaseUrl(flag, '--base-url'), isUsersAddress: true };
   const variable = env[addressVariable] ?? '';
-  if (variable !== '') return checkBaseUrl(variable, addressVariable);
+  if (variable !== '') return { baseUrl: checkBaseUrl(variable, addressVariable), isUsersAddress: true };
   const written = pipeline.service.baseUrl;
   if (written === `\${${addressVariable}}`) throw noAddress(pipeline);
   const { text, values } = fillIn(written, 'service.baseUrl', { env, pipeline });
   // Scheme and host are recorded and shown: they say which service it was. What a variable puts behind them may be a token.
   for (const value of values) if (!isOrigin(value, text)) redactor.addCredential(value);
-  return checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`);
+  // Also where variables are parts of it: which part is the host, the file says.
+  return { baseUrl: checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`), isUsersAddress: false };
 }
 
 const noAddress = ({ source }: ServicePart): Error =>
@@ -145,11 +159,11 @@ function settleKey(
   pipeline: ServicePart,
   env: Environment,
   redactor: Redactor,
-): { readonly apiKey: string; readonly keySource: string } {
+): Pick<Required<ServiceSettings>, 'apiKey' | 'keyVariable' | 'keySource'> {
   const { apiKey: written } = pipeline.service;
   const variable = env[keyVariable] ?? '';
   const { text: key, values } =
-    variable === '' ? fillIn(written, 'service.apiKey', { env, pipeline }) : { text: variable, values: [] };
+    variable === '' ? fillIn(written, keyField, { env, pipeline }) : { text: variable, values: [] };
   for (const value of [key, ...values]) if (value !== '') redactor.addCredential(value);
   const beaten = written === `\${${keyVariable}}` ? '' : `, which beats service.apiKey of the pipeline`;
   const keySource =
@@ -157,7 +171,7 @@ function settleKey(
   const read = readApiKey(key);
   if (!read.ok) throw usageError(read.error.message, `It comes from ${keySource}.`);
   redactor.addCredential(read.value);
-  return { apiKey: read.value, keySource };
+  return { apiKey: read.value, keyVariable: variable === '' ? written.slice(2, -1) : keyVariable, keySource };
 }
 
 /**

@@ -28,12 +28,13 @@ const unknownService = 'unknown';
 export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (closing) => {
     const { io, redactor } = context;
-    const { plan, state, note } = await openPlan(read, flags, closing, context);
+    const { plan, state, origin, note } = await openPlan(read, flags, closing, context);
     const selection = selectionOf(flags);
     const report = await estimatePlan(plan, selection, state, revivalOf(flags, state));
     checkChosen(plan, report.cells.chosen);
-    if (flags.json) await io.out(redactor.apply(`${JSON.stringify(report)}\n`));
-    else await io.out(redactor.apply(planText(report)));
+    const place = origin === undefined ? {} : { origin };
+    if (flags.json) await io.out(redactor.apply(`${JSON.stringify({ ...report, ...place })}\n`));
+    else await io.out(redactor.apply(planText(report, origin)));
     if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
     return exitCodes.ok;
   });
@@ -67,6 +68,8 @@ async function openPlan(
 ): Promise<{
   readonly plan: Plan;
   readonly state: StateReader | undefined;
+  /** Where a run would send its requests. */
+  readonly origin: string | undefined;
   readonly note: string | undefined;
 }> {
   const { io } = context;
@@ -86,7 +89,7 @@ async function openPlan(
     throw new Reported(exitCodes.usage);
   }
   checkSelection(prepared.value, selectionOf(flags));
-  return { plan: prepared.value, state, note };
+  return { plan: prepared.value, state, origin: identity.origin, note };
 }
 
 /** Without an address the service of the last run is meant; without a last run nothing can be done already. */

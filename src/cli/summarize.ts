@@ -14,6 +14,7 @@ export function summarize(
   { plan, state, directory, startedAt }: RunSession,
   run: {
     readonly cwd: string;
+    readonly origin: string;
     readonly sandbox: boolean;
     readonly finishedAt: number;
     readonly end: RunEnd;
@@ -30,6 +31,7 @@ export function summarize(
     pipeline: name,
     file: source.file,
     service: plan.serviceId,
+    origin: run.origin,
     sandbox: run.sandbox,
     directory: place(),
     ...(existsSync(join(directory, runFiles.images)) ? { images: place(runFiles.images) } : {}),

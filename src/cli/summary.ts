@@ -5,6 +5,7 @@ import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
 import { finding } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
+import { serviceWords } from './plan-text.ts';
 import { count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { tokenWords } from './progress/token-words.ts';
@@ -19,6 +20,8 @@ export interface RunSummary {
   /** The pipeline's file as the user gave it. */
   readonly file: string;
   readonly service: string;
+  /** Where the requests went. */
+  readonly origin: string;
   readonly sandbox: boolean;
   readonly directory: string;
   /** Absent unless there are any. */
@@ -73,6 +76,7 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
   return [
     headline(summary),
     '',
+    ...(summary.sandbox ? [] : [`  service   ${serviceWords(summary.service, summary.origin)}`]),
     ...(summary.images === undefined ? [] : [`  images    ${summary.images}`]),
     ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),

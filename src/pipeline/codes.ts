@@ -45,6 +45,8 @@ export const diagnosticCodes = {
 
   'service.literal-key': 'The API key is written into the file.',
   'service.variable': 'A ${VAR} is not well formed.',
+  'service.variable-name':
+    'A variable of the service block may hold a secret: outside of apiKey its name begins with PROMPTPRESS_VAR_.',
   'service.variable-outside': 'A ${VAR} outside the service block is not replaced.',
   'service.base-url': 'The base address is not an http(s) address.',
 

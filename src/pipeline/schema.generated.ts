@@ -243,15 +243,15 @@ export interface PipelineFile {
   };
 }
 /**
- * The gateway that carries out the work. `${VAR}` and `${VAR:-default}` read the environment, in this block only.
+ * The gateway that carries out the work. `${VAR}` and `${VAR:-default}` read the environment, in this block only: PROMPTPRESS_BASE_URL and variables whose names begin with PROMPTPRESS_VAR_.
  */
 export interface Service {
   /**
-   * Where the gateway is, for example `https://gateway.example.com`: without /v1, /v1beta or the image path behind it.
+   * Where the gateway is, for example `https://gateway.example.com`: without /v1, /v1beta or the image path behind it. The key is sent to an address written here once its user has trusted it.
    */
   baseUrl?: string;
   /**
-   * The name of an environment variable that holds the key, as `${VAR}`. A literal key is refused: a pipeline is checked into git.
+   * The name of an environment variable that holds the key, as `${VAR}`; any name. A literal key is refused: a pipeline is checked into git.
    */
   apiKey?: string;
   /**
@@ -1095,20 +1095,20 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "service": {
       "title": "Service",
-      "description": "The gateway that carries out the work. `${VAR}` and `${VAR:-default}` read the environment, in this block only.",
+      "description": "The gateway that carries out the work. `${VAR}` and `${VAR:-default}` read the environment, in this block only: PROMPTPRESS_BASE_URL and variables whose names begin with PROMPTPRESS_VAR_.",
       "type": "object",
       "additionalProperties": false,
       "properties": {
         "baseUrl": {
           "title": "Base address",
-          "description": "Where the gateway is, for example `https://gateway.example.com`: without /v1, /v1beta or the image path behind it.",
+          "description": "Where the gateway is, for example `https://gateway.example.com`: without /v1, /v1beta or the image path behind it. The key is sent to an address written here once its user has trusted it.",
           "type": "string",
           "minLength": 1,
           "default": "${PROMPTPRESS_BASE_URL}"
         },
         "apiKey": {
           "title": "API key",
-          "description": "The name of an environment variable that holds the key, as `${VAR}`. A literal key is refused: a pipeline is checked into git.",
+          "description": "The name of an environment variable that holds the key, as `${VAR}`; any name. A literal key is refused: a pipeline is checked into git.",
           "type": "string",
           "default": "${PROMPTPRESS_API_KEY}"
         },

@@ -7,9 +7,7 @@ import { variableOnly } from './secrets.ts';
 import { patternMistake } from './selector-pattern.ts';
 import { defaults } from './settings.ts';
 import { durationMs } from './units.ts';
-
-/** `${VAR}` and `${VAR:-default}`. */
-const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\}/g;
+import { mayBeSent, variableReference } from './variables.ts';
 
 /** What is wrong with the settings that the schema cannot say. */
 export function checkSettings(root: SourceNode, reports: Reports): void {
@@ -110,21 +108,27 @@ function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
   }
 }
 
-/** Each `${` in the service block opens a well-formed variable. */
+/** Each `${` in the service block opens a well-formed variable, and outside of `apiKey` one that may be sent. */
 function checkVariables(node: SourceNode | undefined, reports: Reports): void {
   if (node?.kind === 'list') for (const item of node.items) checkVariables(item, reports);
   for (const { key, value } of entriesOf(node)) if (key !== 'apiKey') checkVariables(value, reports);
   if (!isText(node)) return;
-  const rest = node.value.replace(variable, (found) => ' '.repeat(found.length));
+  const locate = scalarLocator(reports.source, node);
+  for (const found of node.value.matchAll(variableReference)) {
+    const [text, name = ''] = found;
+    if (mayBeSent(name)) continue;
+    reports.error(
+      'service.variable-name',
+      locate(found.index, text.length),
+      `The variable ${name} may hold a secret and is not read here.`,
+      `The service block reads PROMPTPRESS_BASE_URL and variables whose names begin with PROMPTPRESS_VAR_: set PROMPTPRESS_VAR_${name} instead. A key belongs into service.apiKey, which may name any variable.`,
+    );
+  }
+  const rest = node.value.replace(variableReference, (found) => ' '.repeat(found.length));
   const at = rest.indexOf('${');
   if (at === -1) return;
   const hint = 'Write ${VAR} or ${VAR:-default}; VAR has letters, digits and underscores.';
-  reports.error(
-    'service.variable',
-    scalarLocator(reports.source, node)(at, 2),
-    'This variable is not well formed.',
-    hint,
-  );
+  reports.error('service.variable', locate(at, 2), 'This variable is not well formed.', hint);
 }
 
 /** Elsewhere the text is sent as it stands, which is seldom what was meant. */
@@ -135,7 +139,7 @@ function warnOfVariables(node: SourceNode, reports: Reports, seen: Set<SourceNod
   for (const { value } of entriesOf(node)) warnOfVariables(value, reports, seen);
   if (!isText(node)) return;
   const locate = scalarLocator(reports.source, node);
-  for (const found of node.value.matchAll(variable)) {
+  for (const found of node.value.matchAll(variableReference)) {
     if (reports.full) return;
     reports.warning(
       'service.variable-outside',

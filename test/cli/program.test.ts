@@ -41,7 +41,10 @@ describe('promptpress', () => {
     ['statsu', 'Did you mean status?'],
     ['rnu', 'Did you mean run?'],
     ['--verison', 'Did you mean --version?'],
-    ['export', 'Commands: init, validate, plan, run, status, show, resolve, manifest, models, sandbox'],
+    [
+      'export',
+      'Commands: init, validate, plan, run, status, show, resolve, manifest, trust, models, sandbox',
+    ],
     ['--sandbox', 'A command comes before its flags'],
   ])('refuses the command %s with help', async (name, hint) => {
     const { code, err } = await promptpress([name], here);

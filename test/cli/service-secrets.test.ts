@@ -6,10 +6,10 @@ import { pipelineOf } from '../rig/pipeline-builder.ts';
 
 const env = {
   MY_KEY: 'sk-0123456789',
-  MY_ID: 'id-value-4711',
-  MY_TOKEN: 'path-token-4712-a',
-  MY_HOST: 'gateway.test',
-  MY_WORD: 'MJX9',
+  PROMPTPRESS_VAR_ID: 'id-value-4711',
+  PROMPTPRESS_VAR_TOKEN: 'path-token-4712-a',
+  PROMPTPRESS_VAR_HOST: 'gateway.test',
+  PROMPTPRESS_VAR_WORD: 'MJX9',
 };
 const key = 'apiKey: "${MY_KEY}"';
 
@@ -24,31 +24,44 @@ async function settle(service: string, more: Readonly<Record<string, string>> = 
 
 describe('values of variables in the service block', () => {
   it('make up an identity that does not hold them, the same for run and plan', async () => {
-    const block = `baseUrl: "https://x.test", ${key}, id: "eu-\${MY_ID}"`;
+    const block = `baseUrl: "https://x.test", ${key}, id: "eu-\${PROMPTPRESS_VAR_ID}"`;
     const { settings, redactor, pipeline } = await settle(block);
-    expect(settings.id).toMatch(/^eu-\$\{MY_ID\}#[0-9a-f]{16}$/);
-    expect(identifyService(pipeline, { sandbox: false }, env)).toEqual({ id: settings.id });
-    expect((await settle(block, { MY_ID: 'id-value-4712' })).settings.id).not.toBe(settings.id);
-    expect(redactor.apply(env.MY_ID)).toBe('[secret]');
-    expect(settings.secrets).toEqual(expect.arrayContaining([env.MY_KEY, env.MY_ID]));
+    expect(settings.id).toMatch(/^eu-\$\{PROMPTPRESS_VAR_ID\}#[0-9a-f]{16}$/);
+    expect(identifyService(pipeline, { sandbox: false }, env)).toEqual({
+      id: settings.id,
+      origin: 'https://x.test',
+    });
+    expect((await settle(block, { PROMPTPRESS_VAR_ID: 'id-value-4712' })).settings.id).not.toBe(settings.id);
+    expect(redactor.apply(env.PROMPTPRESS_VAR_ID)).toBe('[secret]');
+    expect(settings.secrets).toEqual(expect.arrayContaining([env.MY_KEY, env.PROMPTPRESS_VAR_ID]));
   });
 
   it('in the path of an address are secrets; its scheme and host are not', async () => {
-    const { redactor } = await settle(`baseUrl: "https://\${MY_HOST}/\${MY_TOKEN}", ${key}`);
+    const { redactor } = await settle(
+      `baseUrl: "https://\${PROMPTPRESS_VAR_HOST}/\${PROMPTPRESS_VAR_TOKEN}", ${key}`,
+    );
     for (const mask of [redactor.apply, redactor.applyToData])
-      expect(mask(`${env.MY_HOST} ${env.MY_TOKEN}`)).toBe(`${env.MY_HOST} [secret]`);
+      expect(mask(`${env.PROMPTPRESS_VAR_HOST} ${env.PROMPTPRESS_VAR_TOKEN}`)).toBe(
+        `${env.PROMPTPRESS_VAR_HOST} [secret]`,
+      );
   });
 
   it('that every answer repeats are no secrets', async () => {
-    const names = 'names: { customId: "${MY_WORD}", botType: "${MY_ID}" }';
+    const names = 'names: { customId: "${PROMPTPRESS_VAR_WORD}", botType: "${PROMPTPRESS_VAR_ID}" }';
     const { redactor } = await settle(`baseUrl: "https://x.test", ${key}, ${names}`);
-    expect(redactor.apply(`${env.MY_WORD}::JOB ${env.MY_ID}`)).toBe(`${env.MY_WORD}::JOB [secret]`);
+    expect(redactor.apply(`${env.PROMPTPRESS_VAR_WORD}::JOB ${env.PROMPTPRESS_VAR_ID}`)).toBe(
+      `${env.PROMPTPRESS_VAR_WORD}::JOB [secret]`,
+    );
   });
 });
 
 describe('data', () => {
-  const block = `baseUrl: "https://x.test/v/\${SHORT}", ${key}, id: "\${MY_ID}", names: { botType: "\${MY_BOT}" }`;
-  const words = { MY_ID: 'paris', MY_BOT: 'A-WORD-OF-SIXTEEN-CHARACTERS', SHORT: 'tower' };
+  const block = `baseUrl: "https://x.test/v/\${PROMPTPRESS_VAR_SHORT}", ${key}, id: "\${PROMPTPRESS_VAR_ID}", names: { botType: "\${PROMPTPRESS_VAR_BOT}" }`;
+  const words = {
+    PROMPTPRESS_VAR_ID: 'paris',
+    PROMPTPRESS_VAR_BOT: 'A-WORD-OF-SIXTEEN-CHARACTERS',
+    PROMPTPRESS_VAR_SHORT: 'tower',
+  };
 
   it('keeps the words that an identity, a name or a short token is made of', async () => {
     const { redactor, settings } = await settle(block, { ...words, MY_KEY: 'sk-0123456789abc' });

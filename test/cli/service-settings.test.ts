@@ -78,11 +78,13 @@ describe('which service a run talks to', () => {
   });
 
   it('takes the default of ${VAR:-default} where the variable is not set or empty', async () => {
-    const file = 'service: { baseUrl: "${WHERE:-https://default.test}" }\n';
+    const file = 'service: { baseUrl: "${PROMPTPRESS_VAR_WHERE:-https://default.test}" }\n';
     const env = { PROMPTPRESS_API_KEY: key };
     expect((await settle(file, env)).baseUrl).toBe('https://default.test');
-    expect((await settle(file, { ...env, WHERE: '' })).baseUrl).toBe('https://default.test');
-    expect((await settle(file, { ...env, WHERE: 'https://w.test' })).baseUrl).toBe('https://w.test');
+    expect((await settle(file, { ...env, PROMPTPRESS_VAR_WHERE: '' })).baseUrl).toBe('https://default.test');
+    expect((await settle(file, { ...env, PROMPTPRESS_VAR_WHERE: 'https://w.test' })).baseUrl).toBe(
+      'https://w.test',
+    );
   });
 
   it('knows the key as a secret before anything can go wrong with it', async () => {
@@ -127,6 +129,7 @@ describe('which service a plan is for', () => {
     expect(identifyService(plain, none, {})).toEqual({ missing: 'PROMPTPRESS_BASE_URL' });
     expect(identifyService(plain, none, { PROMPTPRESS_BASE_URL: 'https://x.test/y' })).toEqual({
       id: 'https://x.test',
+      origin: 'https://x.test',
     });
     expect(identifyService(plain, { sandbox: true }, {})).toEqual({ id: 'sandbox' });
     const named = await pipelineOf(`name: test\nservice: { id: mine }\n${steps}`);

@@ -19,6 +19,7 @@ function ending(slots: Partial<NonNullable<RunSummary['slots']>>, more: Partial<
     pipeline: 'foxes',
     file: 'foxes.yaml',
     service: 'sandbox',
+    origin: 'http://127.0.0.1:4000',
     sandbox: true,
     directory: 'runs/foxes',
     log: 'runs/foxes/run.log',

@@ -17,12 +17,15 @@ export function testIo(options: {
   readonly env?: Readonly<Record<string, string>>;
   readonly terminal?: Terminal;
   readonly now?: () => number;
+  /** What somebody at a terminal answers, undefined for the end of the input; absent: nobody is there. */
+  readonly answer?: (question: string) => string | undefined;
 }): TestIo {
   const said = { out: '', err: '' };
   const timers = new Set<() => void>();
   const drain = new AbortController();
   const leave = new AbortController();
   let first: InterruptName | undefined;
+  const { answer } = options;
   const interrupts: Interrupts = {
     drain: drain.signal,
     leave: leave.signal,
@@ -41,6 +44,7 @@ export function testIo(options: {
       said.err += text;
     },
     ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
+    ...(answer === undefined ? {} : { ask: (question) => Promise.resolve(answer(question)) }),
     colors: false,
     now: options.now ?? Date.now,
     every: (_ms, call) => {

@@ -13,9 +13,9 @@ import { write } from './pipelines.ts';
 const key = 'sk-T0p/Secret+"0815\\x=';
 const variables = {
   MY_KEY: key,
-  MY_ID: 'id-value-4711',
-  MY_PATH: 'path-token-4712-to-the-gateway',
-  MY_BOT: 'BOT-VALUE-4713',
+  PROMPTPRESS_VAR_ID: 'id-value-4711',
+  PROMPTPRESS_VAR_PATH: 'path-token-4712-to-the-gateway',
+  PROMPTPRESS_VAR_BOT: 'BOT-VALUE-4713',
 } as const;
 
 const forms = (secret: string): readonly string[] => [
@@ -36,10 +36,10 @@ function leaks(places: Readonly<Record<string, Buffer | string>>): readonly stri
 
 const pipeline = (port: number, cases: readonly string[]): string => `name: secrets
 service:
-  baseUrl: http://localhost:${port}/\${MY_PATH}
+  baseUrl: http://localhost:${port}/\${PROMPTPRESS_VAR_PATH}
   apiKey: \${MY_KEY}
-  id: \${MY_ID}
-  names: { botType: "\${MY_BOT}" }
+  id: \${PROMPTPRESS_VAR_ID}
+  names: { botType: "\${PROMPTPRESS_VAR_BOT}" }
 retry: { attempts: 2, base: 5ms, cap: 20ms, resubmits: 1, patience: 10s }
 poll: { min: 5ms, max: 20ms }
 matrix:
@@ -53,7 +53,7 @@ steps:
 const start = (script?: (prompt: string) => TaskScript | undefined): Promise<FakeService> =>
   startFakeService({
     apiKey: key,
-    basePath: `/${variables.MY_PATH}`,
+    basePath: `/${variables.PROMPTPRESS_VAR_PATH}`,
     ...(script === undefined ? {} : { script: (task) => script(task.prompt) }),
   });
 
@@ -66,7 +66,7 @@ async function run(
   await write(folder, { 'secrets.yaml': pipeline(service.port, cases) });
   const result = await cli(['run', 'secrets.yaml', '--log-level', 'trace', '--json'], {
     cwd: folder,
-    env: variables,
+    env: { ...variables, PROMPTPRESS_TRUSTED_ORIGINS: `http://localhost:${service.port}` },
     ...options,
   });
   const files = await filesBelow(folder);
@@ -90,8 +90,11 @@ describe('a service that repeats all it was told', () => {
         '/redirect-path': () =>
           response.writeHead(302, { location: `/${'p'.repeat(120)}/${encodeURIComponent(key)}` }).end(),
         '/redirect-host': () =>
-          response.writeHead(302, { location: `http://${variables.MY_PATH.toUpperCase()}.localhost/` }).end(),
-        '/coding': () => response.writeHead(200, { 'content-encoding': variables.MY_ID }).end('x'),
+          response
+            .writeHead(302, { location: `http://${variables.PROMPTPRESS_VAR_PATH.toUpperCase()}.localhost/` })
+            .end(),
+        '/coding': () =>
+          response.writeHead(200, { 'content-encoding': variables.PROMPTPRESS_VAR_ID }).end('x'),
         '/status': () => response.writeHead(500).end(everything),
       };
       (shapes[path] ?? (() => response.writeHead(404).end(everything)))();
@@ -113,7 +116,7 @@ describe('a service that repeats all it was told', () => {
       'a page': [{ status: 500, body: `<title>${everything}</title>` }, 'in-doubt service.unavailable'],
       'a text': [{ status: 403, body: everything }, 'failed service.forbidden'],
       'a header': [
-        { status: 413, body: {}, headers: { 'x-request-id': variables.MY_ID } },
+        { status: 413, body: {}, headers: { 'x-request-id': variables.PROMPTPRESS_VAR_ID } },
         'failed service.too-large',
       ],
       'a code': [{ code: 4, description: everything }, 'failed submit.refused'],
@@ -122,7 +125,10 @@ describe('a service that repeats all it was told', () => {
         'failed task.moderated',
       ],
       'a task id': [{ code: 1, result: encodeURIComponent(key) }, 'in-doubt service.malformed'],
-      'an id of the path': [{ code: 1, result: variables.MY_PATH }, 'in-doubt service.malformed'],
+      'an id of the path': [
+        { code: 1, result: variables.PROMPTPRESS_VAR_PATH },
+        'in-doubt service.malformed',
+      ],
     };
     const ends: Readonly<Record<string, readonly [TaskScript, string]>> = {
       'a reason': [
@@ -138,7 +144,7 @@ describe('a service that repeats all it was told', () => {
         'failed download.address',
       ],
       'a host with a value': [
-        { imageUrl: `http://${variables.MY_PATH}.example/x.png` },
+        { imageUrl: `http://${variables.PROMPTPRESS_VAR_PATH}.example/x.png` },
         'failed download.address',
       ],
       'a JSON image': [{ imageUrl: `${at}/json` }, 'failed download.not-image'],
@@ -200,7 +206,7 @@ describe('a service that repeats all it was told', () => {
     ],
     [
       'a redirect',
-      { status: 301, headers: { location: `https://${variables.MY_ID}.example/${key}` } },
+      { status: 301, headers: { location: `https://${variables.PROMPTPRESS_VAR_ID}.example/${key}` } },
       /base address/,
     ],
     ['a page', { status: 200, body: `<title>${everything}</title>` }, /base address/],

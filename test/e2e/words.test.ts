@@ -11,7 +11,7 @@ import { quick, write } from './pipelines.ts';
 const key = 'sk-long-enough-to-be-found';
 
 const pipeline = `name: words
-service: { id: "\${MYID}", names: { botType: "\${MYBOT}" } }
+service: { id: "\${PROMPTPRESS_VAR_ID}", names: { botType: "\${PROMPTPRESS_VAR_BOT}" } }
 ${quick}
 steps:
   city: { generate: { model: text-pro, prompt: Which city? } }
@@ -27,7 +27,12 @@ it('an ordinary word that a variable holds stays in files and in what is sent on
   await write(folder.path, { 'words.yaml': pipeline });
   const { code, out, err } = await promptpress(['run', 'words.yaml', '--json', '--log-level', 'trace'], {
     cwd: folder.path,
-    env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key, MYID: 'paris', MYBOT: 'HOTEL_BOT' },
+    env: {
+      PROMPTPRESS_BASE_URL: service.url,
+      PROMPTPRESS_API_KEY: key,
+      PROMPTPRESS_VAR_ID: 'paris',
+      PROMPTPRESS_VAR_BOT: 'HOTEL_BOT',
+    },
   });
   await service.close();
   expect(code, err).toBe(0);
@@ -65,7 +70,12 @@ it('a key as short as a word is told of once', async () => {
   await write(folder.path, { 'words.yaml': head });
   const { code, err } = await promptpress(['run', 'words.yaml'], {
     cwd: folder.path,
-    env: { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: 'swordfish', MYID: 'paris', MYBOT: 'BOT' },
+    env: {
+      PROMPTPRESS_BASE_URL: service.url,
+      PROMPTPRESS_API_KEY: 'swordfish',
+      PROMPTPRESS_VAR_ID: 'paris',
+      PROMPTPRESS_VAR_BOT: 'BOT',
+    },
   });
   await service.close();
   expect(code, err).toBe(0);

@@ -158,6 +158,12 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nservice: { baseUrl: "https://a.example/⟦\${1X}" }\n${one}`],
     [`name: t\nservice: { id: "⟦\${OPEN" }\n${one}`],
   ],
+  'service.variable-name': [
+    [`name: t\nservice: { baseUrl: "https://a.example/⟦\${AWS_SECRET_ACCESS_KEY}" }\n${one}`],
+    [`name: t\nservice: { baseUrl: "https://⟦\${PROMPTPRESS_API_KEY}.a.example" }\n${one}`],
+    [`name: t\nservice: { id: "eu-⟦\${MY_ID:-west}-\${PROMPTPRESS_VAR_ID}" }\n${one}`],
+    [`name: t\nservice: { names: { keyHeader: "⟦\${PROMPTPRESS_VARX}" } }\n${one}`],
+  ],
   'service.variable-outside': [['name: t\nsteps: { grid: { imagine: "a fox of ⟦${HOME}" } }\n']],
   'service.base-url': [
     [`name: t\nservice: { baseUrl: ⟦a.example }\n${one}`],

@@ -18,6 +18,7 @@ import { printable } from '../progress/printable.ts';
 import { printDiagnostics, type ReadPipeline, readPipeline } from '../read-pipeline.ts';
 import { placeFlags } from '../run-flags.ts';
 import { settleService } from '../service-settings.ts';
+import { admit } from '../trust.ts';
 
 const presets = Object.keys(namePresets) as readonly NamePreset[];
 
@@ -52,7 +53,8 @@ export const models = command(
       const { io, redactor } = context;
       const read = file === undefined ? undefined : await readPipeline(file, flags, context);
       const pipeline = read?.pipeline ?? (await nothingButService(flags.names ?? 'neutral', io.cwd));
-      const service = settleService(pipeline, flags, io.env, redactor);
+      const settled = settleService(pipeline, flags, io.env, redactor);
+      const service = await admit(settled, file ?? 'the pipeline', context, { mayAsk: true });
       const uses = read === undefined ? undefined : await usesOf(read, service.id, context);
       const interrupts = io.interrupts();
       closing.add(() => interrupts.stop());

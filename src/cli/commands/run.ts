@@ -14,6 +14,7 @@ import type { FlagValues } from '../flags.ts';
 import { gitFacts } from '../git.ts';
 import type { Interrupts } from '../io.ts';
 import { doubtAboutKey } from '../key-doubt.ts';
+import { serviceWords } from '../plan-text.ts';
 import { showProgress } from '../progress/progress.ts';
 import { progressStart } from '../progress-start.ts';
 import { type ReadPipeline, readPipeline } from '../read-pipeline.ts';
@@ -26,10 +27,11 @@ import { type RunBegin, writeRunRecord } from '../run-record.ts';
 import { openRunSession, type RunSession } from '../run-session.ts';
 import { runSettings } from '../run-settings.ts';
 import { selectionOf } from '../selection-flags.ts';
-import { type ServiceSettings, settleService } from '../service-settings.ts';
+import { settleService } from '../service-settings.ts';
 import { showPlan } from '../show-plan.ts';
 import { summarize } from '../summarize.ts';
 import { endingText } from '../summary.ts';
+import { type AdmittedService, admit } from '../trust.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
 
@@ -63,7 +65,8 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     const read = await readPipeline(file, flags, context);
     if (flags['dry-run']) return await showPlan(read, flags, context);
 
-    const service = settleService(read.pipeline, flags, context.io.env, context.redactor);
+    const settled = settleService(read.pipeline, flags, context.io.env, context.redactor);
+    const service = await admit(settled, file, context, { mayAsk: true });
     const { baseUrl, apiKey } = service;
     const doubts = baseUrl === undefined ? [] : [doubtAbout(baseUrl), doubtAboutKey(apiKey)];
     for (const doubt of doubts) {
@@ -75,7 +78,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
 
 async function runPipeline(
   read: ReadPipeline,
-  service: ServiceSettings,
+  service: AdmittedService,
   flags: RunFlags,
   closing: Closing,
   context: Context,
@@ -100,10 +103,13 @@ async function runPipeline(
     signal: interrupts.leave,
   });
   const baseUrl = await reachService(service, session, closing);
+  const { origin } = new URL(baseUrl);
+  if (service.baseUrl !== undefined && !flags['no-progress'])
+    io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));
   const begin: RunBegin = {
     ...session,
     ...(git === undefined ? {} : { git }),
-    origin: new URL(baseUrl).origin,
+    origin,
     settings,
   };
   const recordFile = join(session.directory, runFiles.record);
@@ -132,6 +138,7 @@ async function runPipeline(
     redosFailed: report.redosFailed,
     tally,
     cwd: io.cwd,
+    origin,
     sandbox: flags.sandbox,
   });
   const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
