@@ -1,7 +1,8 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
+import { checkFile, checkFolder } from '../state/plain-path.ts';
 import { onDisk } from './failure.ts';
 import type { Bytes } from './formats/format.ts';
 
@@ -31,7 +32,6 @@ export class ArtifactFolder {
   /** Folders whose names are durable: no more than there are two-character beginnings of keys. */
   readonly #synced = new Set<string>();
   #prepared: Promise<void> | undefined;
-  #count = 0;
 
   constructor(directory: string, root: ArtifactRoot) {
     this.#directory = directory;
@@ -47,9 +47,8 @@ export class ArtifactFolder {
       this.#prepared = undefined;
       throw failure;
     }
-    this.#count += 1;
-    // Two tries of one job must not write one file.
-    const path = join(this.#incoming, `${stem}.${this.#count}.part`);
+    // Two tries of one job must not write one file, and nobody can foresee the name.
+    const path = join(this.#incoming, `${stem}.${randomBytes(4).toString('hex')}.part`);
     return onDisk(async () => {
       const handle = await open(path, 'wx+');
       return new Incoming(path, handle, (name) => this.#place(path, name));
@@ -63,7 +62,10 @@ export class ArtifactFolder {
   async remove(names: readonly string[]): Promise<boolean> {
     let found = false;
     await onDisk(async () => {
-      for (const name of names) if (await unlinked(join(this.#directory, name))) found = true;
+      for (const name of names) {
+        const path = join(this.#directory, name);
+        if (this.#isPlain(path) && (await unlinked(path))) found = true;
+      }
     });
     return found;
   }
@@ -72,6 +74,7 @@ export class ArtifactFolder {
   async close(): Promise<void> {
     const folder = this.#incoming;
     try {
+      if (!checkFolder(dirname(folder)) || !checkFolder(folder)) return;
       // A run that was killed may have left it, and this one may have had nothing to bring in.
       if (this.#prepared === undefined) await removeUnfinished(folder);
       await rmdir(folder);
@@ -84,7 +87,8 @@ export class ArtifactFolder {
   async #prepare(): Promise<void> {
     await onDisk(async () => {
       const folder = this.#incoming;
-      await mkdir(folder, { recursive: true });
+      await mkdir(this.#directory, { recursive: true });
+      for (const made of [dirname(folder), folder]) await makeFolder(made);
       await removeUnfinished(folder);
       for (const made of [dirname(folder), this.#directory]) await syncFolder(made);
     });
@@ -94,13 +98,39 @@ export class ArtifactFolder {
     const target = join(this.#directory, name);
     const folder = dirname(target);
     // Made each time: somebody may have removed it since.
-    const made = await mkdir(folder, { recursive: true });
-    if (made !== undefined || !this.#synced.has(folder)) {
+    const rootMade = await makeFolder(dirname(folder));
+    const made = await makeFolder(folder);
+    if (rootMade) await syncFolder(this.#directory);
+    if (made || !this.#synced.has(folder)) {
       await syncFolder(dirname(folder));
       this.#synced.add(folder);
     }
+    checkFile(target);
     await rename(path, target);
     await syncFolder(folder);
+  }
+
+  /** Whether a file is there, itself and on the way to it no link. */
+  #isPlain(path: string): boolean {
+    const folder = dirname(path);
+    return checkFolder(dirname(folder)) && checkFolder(folder) && checkFile(path);
+  }
+}
+
+/**
+ * Makes a folder in one that is there; a link that has its name leads out of the run directory, and is refused.
+ * @returns whether it was made
+ * @throws StateError; an error of the file system
+ */
+async function makeFolder(folder: string): Promise<boolean> {
+  if (checkFolder(folder)) return false;
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    // Another file of the run was quicker.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && checkFolder(folder)) return false;
+    throw error;
   }
 }
 

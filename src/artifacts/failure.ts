@@ -1,3 +1,4 @@
+import { StateError } from '../state/store.ts';
 import type { SaveFailure } from './writer.ts';
 
 /** Carries a {@link SaveFailure} up to where the answer is made; never leaves this room. */
@@ -38,6 +39,10 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
+    if (cause instanceof StateError) {
+      const isLink = cause.code === 'directory.link';
+      return fail({ code: isLink ? 'disk.link' : 'disk.io', class: 'stop', message: cause.message, cause });
+    }
     if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) throw cause;
     const { code, says } = diskFaults[String(cause.code)] ?? { code: 'disk.io', says: 'The disk failed' };
     return fail({ code, class: 'stop', message: `${says} (${cause.message}).`, cause });

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
 import { placeOf } from '../pipeline/file-place.ts';
+import { ownFile } from '../state/plain-path.ts';
 import { largestInput } from './inputs.ts';
 import type { SaveFailure } from './writer.ts';
 
-/** Opening what is no plain file (a pipe, a device) must not wait. */
-export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** Opening what is no plain file (a pipe, a device) must not wait. Links are resolved before: one that has come since is not followed. */
+export const readFlags = constants.O_RDONLY | ownFile;
 
 export function isWithin(root: string, path: string): boolean {
   const way = relative(root, path);
@@ -41,6 +42,12 @@ export function placeRefusal(name: string, real: string, filesRoot: string): Sav
       : `leads out of ${filesRoot}, the folder that a pipeline's files must lie in (--files-root).`;
   return permanent('input.outside', `${name} ${why}`);
 }
+
+export const linkedArtifact = (file: string): SaveFailure =>
+  permanent(
+    'input.linked',
+    `${file.slice(0, 200)} of the run directory is a link, or leads out of the directory: it is not sent.`,
+  );
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',

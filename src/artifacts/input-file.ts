@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { fail, onDisk } from './failure.ts';
-import { isAboutFile, isWithin, missingFile, placeRefusal, readFlags, tooLarge } from './input-failure.ts';
+import {
+  isAboutFile,
+  isWithin,
+  linkedArtifact,
+  missingFile,
+  placeRefusal,
+  readFlags,
+  tooLarge,
+} from './input-failure.ts';
 import { largestInput } from './inputs.ts';
 
 /**
@@ -30,11 +38,11 @@ export async function readPipelineFile(
 /** A file that a job of this run produced. @throws SaveError */
 export async function readArtifact(file: string, directory: string): Promise<Buffer> {
   const path = join(directory, file);
-  // It comes out of the state, where nobody but this program writes.
-  if (isAbsolute(file) || !isWithin(directory, path)) {
-    throw new Error(`Internal error: the artifact ${JSON.stringify(file)} lies outside the run directory.`);
-  }
-  return await readWhole(await found(path, file), file);
+  // The state may have come with a repository: what it names need not be what this program wrote.
+  if (isAbsolute(file) || !isWithin(directory, path)) return fail(linkedArtifact(file));
+  const expected = join(await found(directory, file), file);
+  if ((await found(path, file)) !== expected) return fail(linkedArtifact(file));
+  return await readWhole(expected, file);
 }
 
 async function found(path: string, name: string): Promise<string> {

@@ -5,7 +5,8 @@ export interface SaveFailure {
   /**
    * `download.refused` (the link: 400, 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
    * allowed host) | `download.not-image` | `download.not-video` | `download.too-large` | `download.truncated` | `download.status` |
-   * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io`
+   * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io` |
+   * `disk.link` (a link has the name of a file or a folder of the run directory)
    */
   readonly code: string;
   /**

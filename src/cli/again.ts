@@ -8,7 +8,16 @@ export const quoted = (word: string): string =>
 /** The flags that say which run is meant. */
 type PlaceAndPart = Pick<
   FlagValues<typeof runFlags>,
-  'sandbox' | 'out' | 'base-url' | 'files-root' | 'speed' | 'limit' | 'filter' | 'shard' | 'only'
+  | 'sandbox'
+  | 'out'
+  | 'trust-directory'
+  | 'base-url'
+  | 'files-root'
+  | 'speed'
+  | 'limit'
+  | 'filter'
+  | 'shard'
+  | 'only'
 >;
 
 /** The command that goes on with a run: the same pipeline, place and part of the plan; a commandline to copy. */
@@ -19,6 +28,7 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
     quoted(file),
     ...(flags.sandbox ? ['--sandbox'] : []),
     ...flag('out', flags.out),
+    ...(flags['trust-directory'] ? ['--trust-directory'] : []),
     ...flag('base-url', flags['base-url']),
     ...flag('files-root', flags['files-root']),
     ...flag('speed', flags.speed),

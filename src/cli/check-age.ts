@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readOwnText } from '../state/plain-path.ts';
 import { StateError, type StateReader } from '../state/store.ts';
 import { readRunFacts } from './run-facts.ts';
 import { runFiles } from './run-files.ts';
@@ -11,9 +11,9 @@ import { runFiles } from './run-files.ts';
  *
  * @throws StateError `state.old`
  */
-export async function checkAge(state: StateReader | undefined, directory: string): Promise<void> {
+export function checkAge(state: StateReader | undefined, directory: string): void {
   const record = join(directory, runFiles.record);
-  const recorded = await startOf(record);
+  const recorded = startOf(record);
   const known = state && readRunFacts(state)?.startedAt;
   if (recorded === undefined || (known !== undefined && recorded <= known)) return;
   throw new StateError(
@@ -28,15 +28,13 @@ export async function checkAge(state: StateReader | undefined, directory: string
   );
 }
 
+/** Many times what a record of the most images takes. */
+const mostBytes = 64 * 1024 * 1024;
+
 /** When the last run of the directory began, Unix ms; undefined where no record says so. */
-async function startOf(file: string): Promise<number | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+function startOf(file: string): number | undefined {
+  const text = readOwnText(file, mostBytes);
+  if (text === undefined) return undefined;
   try {
     const { startedAt } = JSON.parse(text) as { readonly startedAt?: unknown };
     const start = typeof startedAt === 'string' ? Date.parse(startedAt) : Number.NaN;

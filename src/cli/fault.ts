@@ -50,6 +50,11 @@ function stateExitCode(code: string): number {
     case 'state.foreign':
     case 'state.version':
     case 'state.network':
+    case 'state.schema':
+    case 'directory.link':
+    case 'directory.kind':
+    case 'directory.tracked':
+    case 'directory.foreign':
       return exitCodes.usage;
     default:
       return exitCodes.disk;

@@ -62,6 +62,8 @@ function lastRun(
   return runAgain(relative(cwd, path), {
     sandbox,
     out: isDefault ? undefined : place,
+    // Whoever trusts the directory says so each time.
+    'trust-directory': false,
     'base-url': undefined,
     'files-root': undefined,
     speed: undefined,

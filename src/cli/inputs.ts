@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { runFiles } from './run-files.ts';
+import { checkFile, checkFolder, ownFile } from '../state/plain-path.ts';
+import { inputFile, runFiles } from './run-files.ts';
 
 /** A table that a run was planned from. */
 export interface InputTable {
@@ -61,9 +62,9 @@ async function take(
   }
 
   const folder = join(directory, runFiles.inputs);
-  await mkdir(folder, { recursive: true });
-  const temporary = join(folder, 'table.part');
-  const handle = await open(temporary, 'w');
+  if (!checkFolder(folder)) await mkdir(folder);
+  const temporary = join(folder, `table.${randomBytes(4).toString('hex')}.part`);
+  const handle = await open(temporary, 'wx');
   try {
     for await (const chunk of chunks) {
       hash.update(chunk);
@@ -75,7 +76,9 @@ async function take(
     await handle.close();
   }
   const sha256 = hash.digest('hex');
-  await rename(temporary, join(folder, sha256));
+  const kept = join(folder, sha256);
+  checkFile(kept);
+  await rename(temporary, kept);
   return { sha256, bytes };
 }
 
@@ -83,16 +86,18 @@ async function take(
 export async function forgetOtherInputs(tables: readonly InputTable[], directory: string): Promise<void> {
   const used = new Set(tables.map(({ sha256 }) => sha256));
   const folder = join(directory, runFiles.inputs);
-  let names: readonly string[];
-  try {
-    names = await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  // Only what this function made: 64 hex digits, or an unfinished copy.
-  const ours = names.filter((name) => /^[0-9a-f]{64}$|\.part$/.test(name));
+  if (!checkFolder(folder)) return;
+  // Only what `keepInputs` made.
+  const ours = (await readdir(folder)).filter((name) => inputFile.test(name));
   for (const name of ours) if (!used.has(name)) await rm(join(folder, name), { force: true });
+}
+
+/** @throws StateError where the copy is a link or no file; the error of the file system */
+async function* readCopy(file: string): AsyncGenerator<Uint8Array> {
+  checkFolder(dirname(file));
+  checkFile(file);
+  const handle = await open(file, constants.O_RDONLY | ownFile);
+  yield* handle.createReadStream() as AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -102,7 +107,7 @@ export async function forgetOtherInputs(tables: readonly InputTable[], directory
 export function keptFiles(tables: readonly InputTable[], directory: string, files: FilePort): FilePort {
   const copies = new Map(tables.filter(({ copied }) => copied).map((table) => [table.file, table]));
   const copyOf = ({ sha256 }: InputTable): AsyncIterable<Uint8Array> =>
-    createReadStream(join(directory, runFiles.inputs, sha256)) as AsyncIterable<Uint8Array>;
+    readCopy(join(directory, runFiles.inputs, sha256));
   return {
     root: files.root,
     facts: async (file) => {

@@ -1,11 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { openStateForReading } from '../state/state.ts';
+import { checkRunDirectory } from './check-directory.ts';
 import type { Context } from './command.ts';
 import { usageError } from './failure.ts';
 import { findJob, jobsNamed, noSuchJob } from './find-job.ts';
+import type { Io } from './io.ts';
 import { runsFolder } from './run-files.ts';
-import { openTarget, type RunTarget } from './run-target.ts';
+import { openTarget, type RunTarget, type TargetFlags } from './run-target.ts';
 
 /** A job that the user named, and the run directory it is in. */
 export interface JobTarget extends RunTarget {
@@ -22,7 +24,7 @@ export interface JobTarget extends RunTarget {
 export async function openJob(
   named: string,
   target: string | undefined,
-  flags: { readonly out?: string | undefined; readonly sandbox: boolean },
+  flags: TargetFlags,
   context: Context,
 ): Promise<JobTarget> {
   if (target === undefined && (flags.sandbox || flags.out !== undefined)) {
@@ -31,7 +33,7 @@ export async function openJob(
       'Name the pipeline file, or the run directory alone.',
     );
   }
-  const place = target === undefined ? await placeOf(named, context.io.cwd) : undefined;
+  const place = target === undefined ? await placeOf(named, flags, context.io) : undefined;
   const run = place ?? (await openTarget(target ?? '.', flags, context));
   try {
     return { ...run, key: findJob(named, run.state) };
@@ -41,7 +43,9 @@ export async function openJob(
   }
 }
 
-async function placeOf(named: string, cwd: string): Promise<RunTarget> {
+async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Promise<RunTarget> {
+  const trust = { trusted: flags['trust-directory'] };
+  await checkRunDirectory(cwd, trust, env);
   const here = openStateForReading(cwd);
   if (here !== undefined) return { directory: cwd, state: here };
 
@@ -49,6 +53,7 @@ async function placeOf(named: string, cwd: string): Promise<RunTarget> {
   let looked = 0;
   try {
     for (const directory of await runDirectories(cwd)) {
+      await checkRunDirectory(directory, trust, env);
       const state = openStateForReading(directory);
       if (state === undefined) continue;
       looked += 1;

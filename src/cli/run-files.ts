@@ -24,6 +24,12 @@ export interface DirectoryFlags {
   readonly sandbox: boolean;
 }
 
+/** What a program that was killed while it wrote a file leaves beside it. */
+export const unfinishedFile = /\.[0-9a-f]{8}\.part$/;
+
+/** A table in `inputs/`, by its hash, and one that is being copied. */
+export const inputFile = /^[0-9a-f]{64}$|\.part$/;
+
 /**
  * Where a pipeline's run lies: `--out`, relative to the current folder, else `runs/<name>` beside the pipeline file,
  * wherever the command is started; with `--sandbox` `runs/<name>.sandbox`, so that rehearsed images never mix with real

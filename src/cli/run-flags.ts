@@ -13,6 +13,9 @@ export const placeFlags = {
     'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox',
     anyText,
   ),
+  'trust-directory': toggle(
+    'use a run directory whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever committed them decides what counts as done and what is sent',
+  ),
   sandbox: toggle('use the local service: no key, no network, no cost'),
   'base-url': valued(
     'URL',

@@ -1,6 +1,7 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
 import type { RunEvent, RunListener } from '../run/event.ts';
+import { checkFile, ownFile, refuseSecondName } from '../state/plain-path.ts';
 import type { Redactor } from './redact.ts';
 import type { LogLevel } from './run-flags.ts';
 
@@ -15,6 +16,8 @@ export interface RunLog {
   close(): void;
 }
 
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | ownFile;
+
 /**
  * Appends to a run's log: NDJSON, readable by its owner only, secrets masked.
  *
@@ -23,6 +26,7 @@ export interface RunLog {
  * `trace` alone, and cut. Lines are written at once: they are few, and the last ones before a
  * crash are the ones that matter.
  *
+ * @throws StateError where the file is a link, no file, or has a second name; the error of the file system
  * @param onError told once when the log can no longer be written; the run goes on, its state says enough
  */
 export function openRunLog(
@@ -32,7 +36,9 @@ export function openRunLog(
   now: () => number,
   onError: (error: Error) => void,
 ): RunLog {
-  const descriptor = openSync(file, 'a', 0o600);
+  checkFile(file, { inPlace: true });
+  const descriptor = openSync(file, appending, 0o600);
+  refuseSecondName(file, descriptor);
   let open = true;
   const write = (line: string): void => {
     if (!open) return;

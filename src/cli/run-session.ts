@@ -8,12 +8,14 @@ import { acquireLock } from '../state/lock.ts';
 import { openState } from '../state/state.ts';
 import type { StateStore } from '../state/store.ts';
 import { checkAge } from './check-age.ts';
+import { checkRunDirectory } from './check-directory.ts';
 import { checkChosen, checkSelection } from './check-selection.ts';
 import type { Closing } from './closing.ts';
 import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
 import { checkFrozen } from './frozen.ts';
 import { forgetOtherInputs, type InputTable, keepInputs, keptFiles } from './inputs.ts';
+import { refuseOtherDirectory } from './own-directory.ts';
 import { imagesForRun } from './pipeline-images.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
 import { type RunFacts, settledJobs, writeRunFacts } from './run-facts.ts';
@@ -50,6 +52,8 @@ export async function openRunSession(
     readonly serviceId: string;
     readonly selection: Selection;
     readonly frozen: boolean;
+    /** What git tracks in the directory is taken as it is (`--trust-directory`). */
+    readonly trusted: boolean;
   },
   closing: Closing,
   context: Context,
@@ -57,6 +61,8 @@ export async function openRunSession(
   const { directory, serviceId, selection } = run;
   const { io } = context;
   const startedAt = io.now();
+  await checkRunDirectory(directory, { trusted: run.trusted, artifacts: true }, io.env);
+  await refuseOtherDirectory(directory);
   const lock = acquireLock(directory, {
     pid: process.pid,
     host: hostname(),
@@ -68,7 +74,7 @@ export async function openRunSession(
   closing.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   checkDirectory(state, directory, identity);
-  await checkAge(state, directory);
+  checkAge(state, directory);
   await removeUnfinished(directory);
 
   const tables = await keepInputs(pipeline, files, directory);

@@ -3,9 +3,11 @@ import { relative, resolve } from 'node:path';
 import { openStateForReading } from '../state/state.ts';
 import type { StateReader } from '../state/store.ts';
 import { checkAge } from './check-age.ts';
+import { checkRunDirectory } from './check-directory.ts';
 import type { Context } from './command.ts';
 import { usageError } from './failure.ts';
 import { checkPipeline } from './read-pipeline.ts';
+import type { DirectoryFlags } from './run-files.ts';
 import { placeOfRun } from './run-place.ts';
 
 /** A run directory that the user named, itself or by its pipeline. */
@@ -15,24 +17,24 @@ export interface RunTarget {
   readonly state: StateReader;
 }
 
+/** The flags that say which run is meant, and whether its directory is trusted. */
+export type TargetFlags = DirectoryFlags & { readonly 'trust-directory': boolean };
+
 /**
  * Finds the run that `FILE|DIR` means: a folder is the run directory itself, a file is the pipeline whose run lies in
  * the default directory. The caller closes the state.
  *
  * @throws CliError (exit 2) when nothing has run there, with the place where something has
  */
-export async function openTarget(
-  target: string,
-  flags: { readonly out?: string | undefined; readonly sandbox: boolean },
-  context: Context,
-): Promise<RunTarget> {
+export async function openTarget(target: string, flags: TargetFlags, context: Context): Promise<RunTarget> {
   const { cwd } = context.io;
   const directory = await directoryOf(target, flags, context);
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, context.io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) return { directory, state };
 
   const place = relative(cwd, directory) || '.';
-  await checkAge(undefined, directory);
+  checkAge(undefined, directory);
   const rehearsal = `${directory}.sandbox`;
   const hint =
     !flags.sandbox && flags.out === undefined && (await isFolder(rehearsal))

@@ -2,6 +2,7 @@ import { estimatePlan } from '../plan/estimate.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
 import { openStateForReading } from '../state/state.ts';
 import type { StateReader } from '../state/store.ts';
+import { checkRunDirectory } from './check-directory.ts';
 import { checkChosen, checkSelection } from './check-selection.ts';
 import { type Closing, closingAfter } from './closing.ts';
 import type { Context } from './command.ts';
@@ -75,7 +76,9 @@ async function openPlan(
   const { io } = context;
   const { pipeline, files } = read;
   const identity = identifyService(pipeline, flags, io.env);
-  const state = openStateForReading(placeOfRun(read, flags, io.cwd));
+  const directory = placeOfRun(read, flags, io.cwd);
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
+  const state = openStateForReading(directory);
   if (state !== undefined) closing.add(() => state.close());
   const { serviceId, note } = settleIdentity(identity, state);
 

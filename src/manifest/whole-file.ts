@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { checkFile } from '../state/plain-path.ts';
 
 /**
  * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that
  * a reader, a crash or a full disk never meets half of it. Takes only as much memory as one chunk. Of two writers at
  * the same time the last one wins, whole.
  *
- * @throws the error of the file system, with its `code`; the file of before is then untouched
+ * @throws the error of the file system, with its `code`; StateError where a link or a folder has the name. What was there before is
+ *   then untouched
  */
 export async function writeWhole(
   file: string,
   chunks: Iterable<string> | AsyncIterable<string>,
   options: { readonly mode?: number } = {},
 ): Promise<void> {
+  checkFile(file);
   const temporary = `${file}.${randomBytes(4).toString('hex')}.part`;
   try {
     const handle = await open(temporary, 'wx', options.mode);
@@ -36,8 +39,10 @@ export async function writeWhole(
  * `promptpress manifest` writes without it, and says so when its file is gone.
  */
 export async function removeUnfinished(folder: string): Promise<void> {
-  for (const name of await readdir(folder))
-    if (/\.[0-9a-f]{8}\.part$/.test(name)) await rm(join(folder, name), { force: true });
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name);
+    if (/\.[0-9a-f]{8}\.part$/.test(name) && checkFile(file)) await rm(file, { force: true });
+  }
 }
 
 /** Makes a rename in the folder durable, where the system can: Windows cannot open a folder. */

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Driver } from './driver.ts';
-import { guarded } from './fault.ts';
+import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
 import { checkHeld, heldFile } from './held-files.ts';
 import {
@@ -12,7 +13,9 @@ import {
   type ProcessProbe,
   systemProcesses,
 } from './lock-owner.ts';
+import { checkFile, readOwnText } from './plain-path.ts';
 import { createPrivately, type Database, openDatabase, sqliteCode } from './sqlite.ts';
+import { lockFileName, ownerFileName } from './state-files.ts';
 import { StateError } from './store.ts';
 
 /** The right to write a run directory. */
@@ -31,20 +34,12 @@ export interface LockOptions {
 }
 
 /**
- * An empty SQLite file. Whoever runs holds an exclusive transaction on it and never writes it, so that there is no
+ * The lock is an empty SQLite file. Whoever runs holds an exclusive transaction on it and never writes it, so that there is no
  * journal and nothing to repair; the operating system frees the lock however the owner dies, and a pid that is
- * used again by another process means nothing.
+ * used again by another process means nothing. The journal is kept in memory: a file for it would be made, and left
+ * behind by a kill, though nothing is written.
  */
-const lockFileName = 'lock';
-
-/** The journal is kept in memory: a file for it would be made, and left behind by a kill, though nothing is written. */
 const takeLock = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
-
-/**
- * Who holds the lock. It is believed while the lock is held; and where the lock is free but its owner is alive, the lock's
- * file was removed under it.
- */
-const ownerFileName = 'lock.json';
 
 /**
  * How long to wait for a lock, in ms: a reader that asks whether a run is on holds it for a moment, and an owner
@@ -67,6 +62,7 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
   return guarded(file, () => {
     mkdirSync(directory, { recursive: true });
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
+    checkFile(ownerFile, { inPlace: true });
     createPrivately(file);
     const opened = heldFile(file);
     const database = openLock(file, options);
@@ -134,6 +130,8 @@ const unknownOwner: LockOwner = { pid: 0, host: '', startedAt: '' };
 
 /** No statement is prepared on a lock's connection: the driver for Node 20 closes one only after its statements. */
 function openLock(file: string, options: LockOptions & { readonly readOnly?: boolean }): Database {
+  // Nothing is ever written into a lock: one that holds something is a database, or a file, of somebody else.
+  if (checkFile(file) && lstatSync(file).size > 0) throw stateFault('foreign', file);
   return openDatabase(file, {
     busyTimeoutMs: graceMs,
     readOnly: options.readOnly ?? false,
@@ -152,16 +150,19 @@ function begin(database: Database, sql: string): boolean {
   }
 }
 
-/** Written beside and renamed, so that a reader sees all of it or none. */
+/** Written beside, under a name that nobody could foresee, and renamed, so that a reader sees all of it or none. */
 function writeOwner(file: string, owner: LockOwner): void {
-  const written = `${file}.new`;
-  writeFileSync(written, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+  const written = `${file}.${randomBytes(4).toString('hex')}.part`;
+  writeFileSync(written, `${JSON.stringify(owner)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(written, file);
 }
 
+/** More than any owner's name takes. */
+const mostOwnerBytes = 64 * 1024;
+
 function readOwner(file: string): LockOwner | undefined {
   try {
-    const owner = JSON.parse(readFileSync(file, 'utf8')) as Partial<LockOwner> | null;
+    const owner = JSON.parse(readOwnText(file, mostOwnerBytes) ?? 'null') as Partial<LockOwner> | null;
     if (typeof owner?.pid !== 'number' || typeof owner.host !== 'string') return undefined;
     return { ...owner, pid: owner.pid, host: owner.host, startedAt: owner.startedAt ?? '' };
   } catch {

@@ -1,5 +1,7 @@
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver } from './driver.ts';
+import { checkFile, ownFile } from './plain-path.ts';
+import { StateError } from './store.ts';
 
 /** A statement, compiled once. Values bind to `?` in order. */
 export interface Statement<Row = SqlRow> {
@@ -36,15 +38,20 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a database file, creating it unless `readOnly`, for its owner alone to read. The file may also be a `file:` URI.
- * @throws what the driver throws: an Error whose `errcode` is SQLite's result code (see `sqliteCode`)
+ * Opens a database file, creating it unless `readOnly`, for its owner alone to read. The file may also be a `file:` URI,
+ * which is opened as it is. What the file declares is not trusted: no function in it that reaches further than itself is called.
+ * @throws what the driver throws: an Error whose `errcode` is SQLite's result code (see `sqliteCode`); StateError
+ *   `directory.link` | `directory.kind` | `state.foreign`
  */
 export function openDatabase(file: string, options: OpenOptions = {}): Database {
   const driver = options.driver ?? sqliteDriver();
-  if (options.readOnly !== true && !/^(?::memory:$|file:)/.test(file)) createPrivately(file);
+  if (!/^(?::memory:$|file:)/.test(file) && !checkDatabaseFiles(file) && options.readOnly !== true)
+    createPrivately(file);
   const raw = driver.open(file, { readOnly: options.readOnly ?? false });
   try {
-    raw.exec(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs ?? 5000)}`);
+    raw.exec(
+      `PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs ?? 5000)}; PRAGMA trusted_schema = OFF`,
+    );
   } catch (failure) {
     raw.close();
     throw failure;
@@ -63,13 +70,62 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
   };
 }
 
+/** What SQLite keeps beside a database, behind its name. */
+const besides = ['-wal', '-shm', '-journal'] as const;
+
+/** The names of a database's files. */
+export const databaseFiles = (file: string): readonly string[] => [
+  file,
+  ...besides.map((ending) => `${file}${ending}`),
+];
+
+/**
+ * Refuses a database whose files are not plain files of its folder: SQLite follows links, and writes and deletes what lies
+ * beside the database.
+ * @returns whether the database is there
+ * @throws StateError `directory.link` | `directory.kind` | `state.foreign`
+ */
+export function checkDatabaseFiles(file: string): boolean {
+  const there = databaseFiles(file).map((name) => checkFile(name, { inPlace: true }));
+  if (there.at(-1) === true) refuseSuperJournal(`${file}-journal`);
+  return there[0] === true;
+}
+
+/** The last bytes of a journal that belongs to a transaction over several databases (https://sqlite.org/fileformat.html). */
+const superJournalMark = Buffer.from('d9d505f920a163d7', 'hex');
+
+/**
+ * A journal may end with the name of another file, which SQLite deletes once it has rolled back: any file of the machine.
+ * Only a transaction over several databases writes one, and there is none here. A file that is there is only read where
+ * nobody holds a lock on it: to close it drops the locks of this process on it, and SQLite holds none on a journal.
+ */
+function refuseSuperJournal(file: string): void {
+  const descriptor = openSync(file, constants.O_RDONLY | ownFile);
+  try {
+    const end = Buffer.alloc(superJournalMark.length);
+    const { size } = fstatSync(descriptor);
+    if (size < end.length) return;
+    readSync(descriptor, end, 0, end.length, size - end.length);
+    if (!end.equals(superJournalMark)) return;
+  } finally {
+    closeSync(descriptor);
+  }
+  throw new StateError(
+    'state.foreign',
+    `${file} names another file that SQLite would delete; promptpress never writes such a journal.`,
+    {
+      hint: 'Do not trust the directory: somebody made this file. Take another one with --out.',
+    },
+  );
+}
+
 /**
  * Creates a file where it is missing, for its owner alone to read. SQLite would create it for everyone; its -wal and -shm
  * files take over the mode of this one. A file that is there is left alone: to open and close it would drop the locks that
  * this process holds on it (POSIX).
  */
 export function createPrivately(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+  if (checkFile(file, { inPlace: true })) return;
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {

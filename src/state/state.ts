@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,13 +8,12 @@ import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
 import { checkHeld, heldFile } from './held-files.ts';
 import type { Lock } from './lock.ts';
+import { refuseOtherSchema, type Schema, schemaMadeBy } from './own-schema.ts';
 import { stateQueries } from './query.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './schema.ts';
-import { type Database, openDatabase } from './sqlite.ts';
+import { checkDatabaseFiles, type Database, openDatabase } from './sqlite.ts';
+import { stateFileName } from './state-files.ts';
 import { StateError, type StateReader, type StateStore } from './store.ts';
-
-/** Name of the state within the run directory; SQLite keeps `-wal` and `-shm` files beside it. */
-const stateFileName = 'state.db';
 
 export interface StateOptions {
   /** Default: the driver that this Node.js has. */
@@ -31,7 +30,7 @@ export interface StateOptions {
  * Opens the state of a run directory for writing; creates the directory and the state where they are missing, and
  * migrates an older one. The caller holds the directory's lock (`acquireLock`).
  * @throws StateError `state.foreign` | `state.version` | `state.network` | `state.full` | `state.readonly` |
- *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io`
+ *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io` | `state.schema` | `directory.link` | `directory.kind`
  */
 export function openState(directory: string, options: StateOptions = {}): StateStore {
   const file = join(directory, stateFileName);
@@ -42,7 +41,7 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     const opened = heldFile(file);
     const database = openDatabase(file, driverOf(options));
     try {
-      prepareForWriting(database, options.migrations ?? migrations);
+      prepareForWriting(database, options);
       // The log is there from the first transaction on, and stays the same file until the last one has closed it.
       const files = [opened, heldFile(`${file}-wal`)];
       const check = (): void => {
@@ -82,6 +81,7 @@ export function openStateForReading(directory: string, options: StateOptions = {
           hint: 'Continue the run once with `promptpress run`: that brings its state up to date.',
         });
       }
+      refuseOtherSchema(database, ownSchema(version, options));
       return stateQueries(database);
     } catch (failure) {
       database.close();
@@ -95,8 +95,8 @@ const driverOf = (options: StateOptions): { driver?: Driver } =>
 
 /** For its owner alone to read, and its name durable before anything is in it. */
 function createPrivately(file: string): void {
-  if (exists(file)) return;
-  closeSync(openSync(file, 'a', 0o600));
+  if (checkDatabaseFiles(file)) return;
+  closeSync(openSync(file, 'wx', 0o600));
   syncFolder(dirname(file));
 }
 
@@ -111,10 +111,8 @@ function syncFolder(folder: string): void {
   }
 }
 
-const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
-
 /** A file of no bytes is one that a crash left between its creation and the first transaction. */
-const hasBytes = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+const hasBytes = (file: string): boolean => (lstatSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
  * A reader of a WAL database needs its -wal and -shm files, and creates them where they are missing. In a folder that
@@ -164,10 +162,29 @@ const tooNew = (file: string, version: number, current: number): StateError =>
     { hint: 'Upgrade promptpress, or choose another run directory with --out.' },
   );
 
-function prepareForWriting(database: Database, steps: readonly Migration[]): void {
+/** What the first steps of a list of migrations make; made once. */
+const schemas = new WeakMap<readonly Migration[], Map<number, Schema>>();
+
+/** What a state of this version declares, whichever SQLite wrote it. */
+function ownSchema(version: number, options: StateOptions): Schema {
+  const steps = options.migrations ?? migrations;
+  const known = schemas.get(steps) ?? new Map<number, Schema>();
+  schemas.set(steps, known);
+  const schema =
+    known.get(version) ??
+    schemaMadeBy((database) => {
+      for (const step of steps.slice(0, version)) step(database);
+    }, driverOf(options));
+  known.set(version, schema);
+  return schema;
+}
+
+function prepareForWriting(database: Database, options: StateOptions): void {
+  const steps = options.migrations ?? migrations;
   // Whose file it is must be settled before the first byte of it is changed.
   const found = schemaVersion(database);
   if (found > steps.length) throw tooNew(database.file, found, steps.length);
+  if (found > 0) refuseOtherSchema(database, ownSchema(found, options));
 
   const mode = database.prepare<{ journal_mode: string }>('PRAGMA journal_mode = WAL').get();
   if (mode?.journal_mode !== 'wal') {

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { SaveAnswer } from '../../src/artifacts/writer.ts';
 import { expected, gallery } from './gallery.ts';
-import { filesIn, freshFolder, startServer, startWriter, until } from './places.ts';
+import { filesIn, freshFolder, sizeOfArriving, startServer, startWriter, until } from './places.ts';
 
 const always = new AbortController().signal;
 const file = async (name = 'png', width = 40, height = 30): Promise<Buffer> => {
@@ -163,13 +163,12 @@ describe('saving an image', () => {
     const ended = new Promise((resolve) => {
       child.on('close', resolve);
     });
-    const part = 'images/.incoming/abc-1.1.part';
-    await until(
-      () => filesIn(directory).includes(part) && statSync(join(directory, part)).size === bytes.length - 1,
-    );
+    await until(() => sizeOfArriving(directory, 'abc-1') === bytes.length - 1);
     child.kill('SIGKILL');
     await ended;
-    expect(filesIn(directory)).toEqual([part]);
+    expect(filesIn(directory)).toEqual([
+      expect.stringMatching(/^images\/\.incoming\/abc-1\.[0-9a-f]{8}\.part$/),
+    ]);
 
     withhold = false;
     const writer = startWriter(directory);

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWriterOptions } from '../../src/artifacts/artifact-writer.ts';
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import { gallery } from './gallery.ts';
-import { filesIn, freshFolder, ManualClock, startServer, startWriter, until } from './places.ts';
+import {
+  filesIn,
+  freshFolder,
+  ManualClock,
+  sizeOfArriving,
+  startServer,
+  startWriter,
+  until,
+} from './places.ts';
 
 const always = new AbortController().signal;
 const picture = (width = 40, height = 30): Promise<Buffer> => {
@@ -438,8 +444,7 @@ describe('time', () => {
       always,
     );
     await until(() => drip !== undefined);
-    const part = join(directory, 'images/.incoming/ab-1.1.part');
-    const arrived = (size: number): boolean => statSync(part, { throwIfNoEntry: false })?.size === size;
+    const arrived = (size: number): boolean => sizeOfArriving(directory, 'ab-1') === size;
     for (const size of [1000, 2000, 3000]) {
       drip?.write(bytes.subarray(size - 1000, size));
       await until(() => arrived(size));
@@ -464,10 +469,9 @@ describe('time', () => {
       always,
     );
     await until(() => drip !== undefined);
-    const part = join(directory, 'images/.incoming/ab-1.1.part');
     for (let size = 100; size <= 400; size += 100) {
       drip?.write(bytes.subarray(size - 100, size));
-      await until(() => statSync(part, { throwIfNoEntry: false })?.size === size);
+      await until(() => sizeOfArriving(directory, 'ab-1') === size);
       clock.advance(50_000);
     }
     expect(errorOf(await answer).message).toContain('200 s');

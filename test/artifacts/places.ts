@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -29,6 +29,12 @@ export function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'promptpress-artifacts-'));
   folders.push(folder);
   return folder;
+}
+
+/** How much of an image has arrived; undefined before its file is there. `stem` is the key and the output. */
+export function sizeOfArriving(directory: string, stem: string): number | undefined {
+  const part = filesIn(directory).find((name) => name.startsWith(`images/.incoming/${stem}.`));
+  return part === undefined ? undefined : statSync(join(directory, part)).size;
 }
 
 /** A server on 127.0.0.1 that remembers what it was asked. */

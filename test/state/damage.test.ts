@@ -100,7 +100,7 @@ describe('a damaged state', () => {
           const bytes = Buffer.from(whole);
           bytes.set(noise.subarray(0, bytes.length - at), at);
           expect(openedWith(end === null ? bytes : bytes.subarray(0, end))).toMatch(
-            /^(fine|state\.(corrupt|foreign|version|io)) (fine|state\.(corrupt|foreign|version|io))$/,
+            /^(fine|state\.(corrupt|foreign|schema|version|io)) (fine|state\.(corrupt|foreign|schema|version|io))$/,
           );
         },
       ),

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { checkFile, checkFolder } from '../../state/plain-path.ts';
 import { quoted } from '../again.ts';
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
@@ -67,6 +68,7 @@ export const init = command(
     const npx = io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx ' : '';
     const folder = resolve(io.cwd, given ?? '.');
     await mkdir(folder, { recursive: true });
+    refuseLinks(folder);
     const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
     const place = (name: string): string => relative(io.cwd, join(folder, name)) || name;
 
@@ -80,6 +82,17 @@ export const init = command(
     return exitCodes.ok;
   },
 );
+
+/**
+ * A folder that came from elsewhere may hold links in the place of what is read and written here: nothing is written then.
+ *
+ * @throws StateError `directory.link` | `directory.kind`
+ */
+function refuseLinks(folder: string): void {
+  checkFolder(join(folder, dirname(schemaPlace)));
+  for (const name of ['pipeline.yaml', schemaPlace]) checkFile(join(folder, name));
+  checkFile(join(folder, '.gitignore'), { inPlace: true });
+}
 
 /** Exclusive: between a look and a write somebody else could have made the file. */
 async function writeNew(file: string, text: string): Promise<string> {

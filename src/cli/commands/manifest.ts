@@ -27,6 +27,7 @@ export const manifest = command(
     ],
     flags: {
       out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       all: toggle('list every planned slot'),
       ...manifestFlags,

@@ -52,6 +52,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     flags: {
       ...decisionFlags,
       out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
     },
   },

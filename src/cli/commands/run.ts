@@ -93,6 +93,7 @@ async function runPipeline(
       serviceId: service.id,
       selection: selectionOf(flags),
       frozen: flags.frozen,
+      trusted: flags['trust-directory'],
     },
     closing,
     context,

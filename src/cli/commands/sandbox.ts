@@ -5,13 +5,18 @@ import { defaultSettings } from '../../sandbox/settings.ts';
 import { failReasons } from '../../sandbox/tasks/fail-reasons.ts';
 import { nameKeys } from '../../service/names.ts';
 import { sandboxKey } from '../../service/secrets.ts';
+import { databaseFiles } from '../../state/sqlite.ts';
 import { closingAfter } from '../closing.ts';
 import { command } from '../command.ts';
 import { exitCodes, usageError } from '../failure.ts';
 import { anyText, wholeNumber } from '../flag-values.ts';
-import { valued } from '../flags.ts';
+import { toggle, valued } from '../flags.ts';
 import { settingFlags, settingsOf } from '../sandbox-flags.ts';
 import { namesOf } from '../sandbox-names.ts';
+import { refuseTracked } from '../tracked.ts';
+
+/** What a sandbox keeps in its folder. */
+const taskFiles = ['sandbox.sqlite', 'sandbox.lock'].flatMap(databaseFiles);
 
 const keyVariable = 'PROMPTPRESS_API_KEY';
 
@@ -74,6 +79,9 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
         'keep the tasks in this folder, so that a sandbox started later goes on; default: memory',
         anyText,
       ),
+      'trust-directory': toggle(
+        'with --state: use a folder whose tasks git tracks, or that a tracked link leads to',
+      ),
       ...settingFlags,
     },
   },
@@ -82,11 +90,13 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
     await closingAfter(async (closing) => {
       const interrupts = io.interrupts();
       closing.add(() => interrupts.stop());
+      const state = flags.state === undefined ? undefined : resolve(io.cwd, flags.state);
+      if (state !== undefined && !flags['trust-directory']) await refuseTracked(state, io.env, taskFiles);
       const running = await started({
         apiKey: io.env[keyVariable] || sandboxKey,
         names: flags.names ?? neutralNames,
         port: flags.port ?? 0,
-        ...(flags.state === undefined ? {} : { state: resolve(io.cwd, flags.state) }),
+        ...(state === undefined ? {} : { state }),
         settings: settingsOf(flags),
       });
       closing.add(() => running.close());

@@ -27,6 +27,7 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
     ],
     flags: {
       out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       json: toggle('print one JSON object (schemas/show.schema.json)'),
     },

@@ -24,6 +24,7 @@ export const status = command(
     ],
     flags: {
       out: placeFlags.out,
+      'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       json: toggle('print one JSON object (schemas/status.schema.json)'),
     },

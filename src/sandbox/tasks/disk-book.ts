@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { refuseOtherSchema, schemaMadeBy } from '../../state/own-schema.ts';
 import { type Database, openDatabase, type Statement } from '../../state/sqlite.ts';
+import { StateError } from '../../state/store.ts';
 import { type ImageShelf, sha256Of } from '../images/shelf.ts';
 import type { TaskBook } from './book.ts';
 import type { StoredTask } from './task.ts';
@@ -36,12 +38,15 @@ export class DiskBook implements TaskBook {
   readonly images: ImageShelf;
 
   constructor(folder: string) {
-    const held = (cause: unknown): Error =>
-      new Error(
+    const held = (cause: unknown): Error => {
+      // Somebody made or changed the files: that is said as it is.
+      if (cause instanceof StateError) return cause;
+      return new Error(
         `The sandbox cannot keep its tasks in ${folder}: it cannot be written, or another sandbox holds it. ` +
           'Give each sandbox its own folder.',
         { cause },
       );
+    };
     try {
       mkdirSync(folder, { recursive: true });
       this.#lock = openDatabase(join(folder, 'sandbox.lock'), { busyTimeoutMs: 0 });
@@ -56,6 +61,8 @@ export class DiskBook implements TaskBook {
       throw held(cause);
     }
     try {
+      const own = schemaMadeBy((database) => database.exec(schema));
+      refuseOtherSchema(this.#database, own, { partly: true });
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
       this.#database.exec(schema);
     } catch (cause) {

@@ -1,0 +1,56 @@
+import { type Database, type OpenOptions, openDatabase } from './sqlite.ts';
+import { StateError } from './store.ts';
+
+/** Everything that a database declares, by what SQLite keeps of it: one text for each table, index, trigger and view. */
+export type Schema = ReadonlyMap<string, string>;
+
+/** What statements make in an empty database: what one that they made has to declare. */
+export function schemaMadeBy(make: (database: Database) => void, options: OpenOptions = {}): Schema {
+  const database = openDatabase(':memory:', options);
+  try {
+    make(database);
+    return readSchema(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** More than any schema of ours has; a file of somebody else may have as many as it likes. */
+const mostObjects = 1000;
+
+function readSchema(database: Database): Schema {
+  const rows = database
+    .prepare<{ type: string; name: string; place: string; sql: string | null }>(
+      `SELECT type, name, tbl_name AS place, sql FROM sqlite_schema LIMIT ${mostObjects}`,
+    )
+    .all();
+  // The white space of a statement means nothing.
+  return new Map(
+    rows.map(({ type, name, place, sql }) => [
+      `${type} ${name}`,
+      `${place} ${(sql ?? '').replaceAll(/\s+/g, ' ').trim()}`,
+    ]),
+  );
+}
+
+/**
+ * Refuses a database that declares anything but what is ours. A trigger or a view of somebody else would run when a job is
+ * recorded or looked up, and could change what is known of others; a virtual table is code that a file chooses.
+ *
+ * @param partly where all that is missing is made anyway
+ * @throws StateError `state.schema`; an error of the driver
+ */
+export function refuseOtherSchema(database: Database, own: Schema, { partly = false } = {}): void {
+  const found = readSchema(database);
+  for (const [object, statement] of found)
+    if (own.get(object) !== statement) throw otherSchema(database.file, `holds the ${object}`);
+  const missing = [...own.keys()].find((object) => !found.has(object));
+  if (!partly && missing !== undefined) throw otherSchema(database.file, `lacks the ${missing}`);
+}
+
+const otherSchema = (file: string, difference: string): StateError =>
+  new StateError('state.schema', `${file} is not as promptpress made it: it ${difference}.`, {
+    hint:
+      'Somebody has changed it, or made it. Where it came with a repository or an archive, do not trust it: take another ' +
+      'directory with --out. Else take back the change with an SQLite tool, or restore a backup.',
+  });

@@ -1,0 +1,112 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { StateError } from './store.ts';
+
+/**
+ * Opens the file itself and nothing that a link of its name leads to, and does not wait for whoever is at the other end of
+ * a pipe. Windows has neither flag.
+ */
+export const ownFile = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** What lies at a path itself, links not followed. */
+export type PathKind = 'nothing' | 'file' | 'folder' | 'link' | 'other';
+
+/** @throws an error of the file system other than that nothing is there */
+export function kindAt(path: string): PathKind {
+  const found = statOf(path);
+  return found === undefined ? 'nothing' : kindOf(found);
+}
+
+/**
+ * Refuses what is no plain file of the directory's own: a run directory may have come with a repository, and a link in
+ * it would have this program read, change or delete what lies elsewhere.
+ *
+ * @param inPlace bytes of it are changed where they lie, so that it may have no second name (a hard link) either
+ * @returns whether it is there
+ * @throws StateError `directory.link` | `directory.kind`; an error of the file system
+ */
+export function checkFile(path: string, { inPlace = false } = {}): boolean {
+  const found = statOf(path);
+  if (found === undefined) return false;
+  refuseOther(path, kindOf(found), 'file');
+  if (inPlace && found.nlink > 1) throw manyNames(path, found.nlink);
+  return true;
+}
+
+/** The same for a folder. */
+export function checkFolder(path: string): boolean {
+  const kind = kindAt(path);
+  if (kind === 'nothing') return false;
+  refuseOther(path, kind, 'folder');
+  return true;
+}
+
+/** @param kind what is there, as a listing of its folder or {@link kindAt} tells @throws StateError as {@link checkFile} */
+export function refuseOther(path: string, kind: PathKind, expected: 'file' | 'folder'): void {
+  if (kind === expected || kind === 'nothing') return;
+  if (kind === 'link') {
+    throw new StateError(
+      'directory.link',
+      `${path} is a link, and nothing that promptpress reads or writes in a run directory may be one.`,
+      {
+        hint:
+          'Where the directory came with a repository or an archive, do not trust it: the link would have files elsewhere read or ' +
+          'changed. Take another directory with --out, or put the file itself in the place of the link.',
+      },
+    );
+  }
+  const words = { file: 'a file', folder: 'a folder', other: 'neither a file nor a folder' };
+  throw new StateError(
+    'directory.kind',
+    `${path} is ${words[kind]}; promptpress keeps a ${expected} of this name in a run directory.`,
+    { hint: 'Move it away, or take another directory with --out.' },
+  );
+}
+
+/** @throws StateError `directory.link` where the open file has a second name */
+export function refuseSecondName(path: string, descriptor: number): void {
+  const { nlink } = fstatSync(descriptor);
+  if (nlink > 1) throw manyNames(path, nlink);
+}
+
+/**
+ * Reads a text of the directory's own, at most `mostBytes` of it: more is cut off.
+ *
+ * @returns undefined where nothing is there
+ * @throws StateError as {@link checkFile}; an error of the file system
+ */
+export function readOwnText(path: string, mostBytes: number): string | undefined {
+  if (!checkFile(path)) return undefined;
+  const descriptor = openSync(path, constants.O_RDONLY | ownFile);
+  try {
+    const size = Math.min(fstatSync(descriptor).size, mostBytes);
+    const bytes = Buffer.alloc(size);
+    let at = 0;
+    while (at < size) {
+      const read = readSync(descriptor, bytes, at, size - at, at);
+      if (read === 0) break;
+      at += read;
+    }
+    return bytes.toString('utf8', 0, at);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+function kindOf(found: Stats): PathKind {
+  if (found.isSymbolicLink()) return 'link';
+  if (found.isFile()) return 'file';
+  return found.isDirectory() ? 'folder' : 'other';
+}
+
+const manyNames = (path: string, names: number): StateError =>
+  new StateError(
+    'directory.link',
+    `${path} has ${names} names (hard links): what promptpress writes into it would change what the others name.`,
+    {
+      hint: `Make it a file of its own, for example with: cp -p FILE FILE.own && mv FILE.own FILE. Or take another directory with --out.`,
+    },
+  );

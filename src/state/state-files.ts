@@ -1,0 +1,20 @@
+import { databaseFiles } from './sqlite.ts';
+
+/** Name of the state within the run directory. */
+export const stateFileName = 'state.db';
+
+/** Name of the lock within the run directory. */
+export const lockFileName = 'lock';
+
+/**
+ * Who holds the lock. It is believed while the lock is held; and where the lock is free but its owner is alive, the lock's
+ * file was removed under it.
+ */
+export const ownerFileName = 'lock.json';
+
+/** Every file that this room keeps in a run directory, those that SQLite lays beside its databases among them. */
+export const stateFiles: readonly string[] = [
+  ...databaseFiles(stateFileName),
+  ...databaseFiles(lockFileName),
+  ownerFileName,
+];
