@@ -41,6 +41,8 @@ export interface ServiceFailure {
   readonly requestId?: string;
   /** From Retry-After, in ms. */
   readonly retryAfterMs?: number;
+  /** A page, a redirect or a missing path: of class `stop`, unless the endpoint has answered well in this run. */
+  readonly wrongAddress?: true;
   /** Tokens that the service counted before a text answer broke off. */
   readonly usage?: ReplyUsage;
   readonly cause?: unknown;

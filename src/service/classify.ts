@@ -84,6 +84,7 @@ export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
   return {
     code: verdict.code,
     class: verdict.class,
+    ...(verdict.wrongAddress && { wrongAddress: verdict.wrongAddress }),
     message: `${facts.label}: HTTP ${reply.status}${said}${end}${advice}`,
     ...(words.message !== '' && { serviceMessage: words.message }),
     status: reply.status,

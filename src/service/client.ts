@@ -97,9 +97,8 @@ class HttpImageService implements ImageService {
     }
     // The speed is a property of the submission: fetch has no prefix (service.md 4.1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
-    return this.#request({ method: 'GET', path, facts: { safe: true } }, signal, (reply, facts) =>
-      readTask(id, reply, facts),
-    );
+    const request = { method: 'GET', path, endpoint: 'fetch', facts: { safe: true } } as const;
+    return this.#request(request, signal, (reply, facts) => readTask(id, reply, facts));
   }
 
   async fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>> {
@@ -107,14 +106,14 @@ class HttpImageService implements ImageService {
     if (usable.length === 0) return { ok: true, value: [] };
     const path = `/${this.#http.names.path}/task/list-by-condition`;
     const body = JSON.stringify({ ids: usable });
-    return this.#request({ method: 'POST', path, body, facts: { safe: true } }, signal, (reply, facts) =>
-      readTaskList(usable, reply, facts),
-    );
+    const request = { method: 'POST', path, endpoint: path, body, facts: { safe: true } } as const;
+    return this.#request(request, signal, (reply, facts) => readTaskList(usable, reply, facts));
   }
 
   listTasks(signal: AbortSignal): Promise<Answer<readonly Task[]>> {
     const path = `/${this.#http.names.path}/task/list`;
-    const request = { method: 'GET', path, facts: { safe: true }, maxBodyBytes: this.#maxListBytes } as const;
+    const maxBodyBytes = this.#maxListBytes;
+    const request = { method: 'GET', path, endpoint: path, facts: { safe: true }, maxBodyBytes } as const;
     return this.#request(request, signal, (reply, facts) => readTaskList(undefined, reply, facts));
   }
 
@@ -140,7 +139,7 @@ class HttpImageService implements ImageService {
       return refusedHere('request.too-large', message);
     }
     const facts = { safe: false, largestPart: largest, judge: judgeSubmit };
-    return this.#request({ method: 'POST', path, body, facts }, signal, readSubmit);
+    return this.#request({ method: 'POST', path, endpoint: path, body, facts }, signal, readSubmit);
   }
 
   /** Undefined: it is larger than the service takes. */
@@ -152,7 +151,7 @@ class HttpImageService implements ImageService {
   }
 
   #request<T>(
-    request: Pick<ServiceRequest, 'method' | 'path' | 'body' | 'facts'>,
+    request: Pick<ServiceRequest, 'method' | 'path' | 'endpoint' | 'body' | 'facts' | 'maxBodyBytes'>,
     signal: AbortSignal,
     read: (reply: Reply, facts: RequestFacts) => Answer<T>,
   ): Promise<Answer<T>> {

@@ -8,6 +8,7 @@ import { connectionFailure } from './classify.ts';
 import { connectionPool } from './connection-pool.ts';
 import { makeClean } from './display.ts';
 import { readApiKey, readBaseUrl } from './endpoint.ts';
+import { KnownEndpoints } from './known-endpoints.ts';
 import type { Names } from './names.ts';
 import { exchange, type Receive, type Silence, type Transport } from './request.ts';
 import type { RequestFacts } from './request-facts.ts';
@@ -55,6 +56,8 @@ export interface ServiceRequest {
   readonly method: 'GET' | 'POST';
   /** Begins with `/`; every part of it is escaped. */
   readonly path: string;
+  /** Names what is asked for without what it is asked about: requests to it have the same address. */
+  readonly endpoint: string;
   /** JSON text. */
   readonly body?: string;
   /** Where the key goes. Default: `Authorization`. */
@@ -82,6 +85,7 @@ export class HttpClient {
   readonly #userAgent: string;
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
+  readonly #endpoints = new KnownEndpoints();
 
   /** Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused. */
   constructor(options: ServiceOptions, maxBodyBytes: number) {
@@ -122,11 +126,12 @@ export class HttpClient {
     receive: Receive<R>,
     read: (received: R, facts: RequestFacts) => Answer<T>,
   ): Promise<Answer<T>> {
-    const { method, path, body, timeoutMs, silence, maxBodyBytes } = request;
+    const { method, path, endpoint, body, timeoutMs, silence, maxBodyBytes } = request;
     const facts: RequestFacts = {
       ...this.shared,
       ...request.facts,
       label: this.shared.mask(`${method} ${path}`),
+      isAddressRight: () => this.#endpoints.isRight(endpoint),
     };
     // One signal serves every request of a run. Each listener goes with its request: many of them are no leak.
     setMaxListeners(0, signal);
@@ -143,9 +148,10 @@ export class HttpClient {
       signal,
       receive,
     );
-    return result.ok
-      ? read(result.value, facts)
-      : { ok: false, error: connectionFailure(result.loss, result.sent, facts) };
+    if (!result.ok) return { ok: false, error: connectionFailure(result.loss, result.sent, facts) };
+    const answer = read(result.value, facts);
+    this.#endpoints.note(endpoint, answer);
+    return answer;
   }
 
   async close(): Promise<void> {

@@ -23,12 +23,16 @@ export interface RequestFacts {
   /** What this endpoint's refusals mean, where that is more than the rules for all of them say. */
   readonly judge?: (reply: Reply, words: ErrorWords, facts: RequestFacts) => Verdict | undefined;
   readonly now: () => number;
+  /** The endpoint has answered well before: what speaks for a wrong address is a passing failure. Default: it has not. */
+  readonly isAddressRight?: () => boolean;
 }
 
 /** What a refusal means. */
 export interface Verdict {
   readonly code: string;
   readonly class: FailureClass;
+  /** As in `ServiceFailure`. */
+  readonly wrongAddress?: true;
   /** Sentences: what to do. */
   readonly advice?: string;
 }

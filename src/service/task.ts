@@ -31,7 +31,7 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<
     const says = failure.serviceMessage ?? '';
     const isUnknown =
       (status === 400 && saysUnknown(says)) ||
-      (failure.code === 'service.not-found' && failure.class !== 'stop');
+      (failure.code === 'service.not-found' && failure.wrongAddress !== true);
     return isUnknown ? unknown(id, reply, facts, says) : { ok: false, error: failure };
   }
   const record = body.kind === 'json' ? members(body.value) : undefined;

@@ -71,6 +71,7 @@ class HttpTextService implements TextService {
       {
         method: 'POST',
         path: pathOf(request, model, this.#http.names),
+        endpoint: stream ? `${kind} stream` : kind,
         body,
         ...(kind === 'generate' && auth !== undefined && { auth }),
         ...(stream && { accept: 'text/event-stream, application/json' }),
@@ -92,7 +93,7 @@ class HttpTextService implements TextService {
   models(signal: AbortSignal): Promise<Answer<readonly Model[]>> {
     const timeoutMs = this.#http.requestMs;
     return this.#http.request(
-      { method: 'GET', path: '/v1/models', timeoutMs, facts: { safe: true } },
+      { method: 'GET', path: '/v1/models', endpoint: 'models', timeoutMs, facts: { safe: true } },
       signal,
       receiveWhole,
       readModels,

@@ -32,6 +32,9 @@ export const permanentCodes: ReadonlySet<string> = new Set([
   'access_denied',
 ]);
 
+/** What a gateway says of a path that it does not have (protocol.md 5.4). */
+export const isUnknownPath = (words: ErrorWords): boolean => /^Invalid URL \(/i.test(words.message);
+
 const ambiguous = (facts: RequestFacts): Verdict => ({
   code: 'service.ambiguous',
   class: lostClass(facts),
@@ -79,10 +82,11 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
           'The key, a rule of the platform or the model does not allow this request: try a plain prompt without extra fields.',
       };
     case 404:
-      // What a gateway says of a path that it does not have (protocol.md 5.4): no request to it can succeed.
-      if (/^Invalid URL \(/i.test(words.message)) {
-        return { code: 'service.not-found', class: 'stop', advice: addressAdvice(facts) };
-      }
+      // No request to it can succeed.
+      if (isUnknownPath(words))
+        return facts.isAddressRight?.() === true
+          ? { code: 'service.not-found', class: 'retry', wrongAddress: true }
+          : { code: 'service.not-found', class: 'stop', wrongAddress: true, advice: addressAdvice(facts) };
       return { code: 'service.not-found', class: 'permanent' };
     case 408:
       return unavailable;

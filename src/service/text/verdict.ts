@@ -3,7 +3,7 @@ import { members } from '../json.ts';
 import type { Reply } from '../reply.ts';
 import type { RequestFacts, Verdict } from '../request-facts.ts';
 import type { JsonObject } from '../text.ts';
-import { keyRefused, permanentCodes } from '../verdict.ts';
+import { isUnknownPath, keyRefused, permanentCodes } from '../verdict.ts';
 import { objectionOf } from './objection.ts';
 
 /** What may be the reason for which a request is not allowed (service.md 7.2), by pipeline name. */
@@ -31,7 +31,7 @@ export function judgeText(
 ): Verdict | undefined {
   const { status } = reply;
   const body = reply.body.kind === 'json' ? reply.body.value : undefined;
-  const isPath = status === 404 && /^Invalid URL \(/i.test(words.message);
+  const isPath = status === 404 && isUnknownPath(words);
   if (words.code === 'model_not_found' || (status === 404 && words.shape === 'envelope' && !isPath)) {
     if (/cached ?content/i.test(words.message)) {
       const advice =
