@@ -32,6 +32,8 @@ export interface ClerkOptions extends IntakeOptions {
 export interface Office {
   /** Unix ms. */
   readonly now: () => number;
+  /** Since when the run has looked at what is under way without a gap, Unix ms. */
+  readonly watchedSince: () => number;
   readonly desk: Desk;
   readonly grants: Grants;
   readonly lessons: Lessons;
@@ -104,12 +106,12 @@ export class Clerk {
   /** Something happened to a job. */
   advance(job: Job, event: JobEvent): void {
     if (event.type === 'searched' && hasNoListing(event.answer)) this.#endSearches();
-    const { desk, lessons, outbox, now, noteOnRoute } = this.#office;
+    const { desk, lessons, outbox, now, watchedSince, noteOnRoute } = this.#office;
     const { job: next, send, attempt, unused = [], inVain, refusal } = step(job, event, this.#context());
     if (attempt !== undefined) outbox.attempt(attempt);
     for (const entry of unused) outbox.attempt(entry);
     if (inVain !== undefined) this.#redoFailed(next.record, inVain);
-    lessons.noteTask(job.record, next.record, now());
+    lessons.noteTask(job.record, next.record, now(), watchedSince());
     this.#put(job, next);
     if (refusal !== undefined)
       noteOnRoute({
@@ -140,11 +142,11 @@ export class Clerk {
   readonly tally = (route: Route): Tally => this.#office.desk.traffic.lanes[route].route.tally;
 
   #context(): JobContext {
-    const { settings, random, price, startedAt } = this.#options;
-    const { now, lessons } = this.#office;
+    const { settings, random, price } = this.#options;
+    const { now, watchedSince, lessons } = this.#office;
     return {
       now: now(),
-      startedAt,
+      watchedSince: watchedSince(),
       random,
       retry: settings.retry,
       taskMs: settings.timeouts.taskMs,

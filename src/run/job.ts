@@ -164,8 +164,8 @@ export type ReplyVerdict =
 /** What the machine needs to know beyond the job: settings, the moment, chance, and what was learnt of durations. */
 export interface JobContext {
   readonly now: number;
-  /** When this run began, Unix ms: nobody looked at a task of an earlier run since that ended. */
-  readonly startedAt: number;
+  /** Since when this run looks at its tasks without a gap, Unix ms: since it began, or since the machine last slept. */
+  readonly watchedSince: number;
   readonly random: () => number;
   readonly retry: RetrySettings;
   readonly taskMs: number;

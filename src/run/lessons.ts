@@ -8,7 +8,6 @@ import { type Tariff, tariffOf } from './tariff.ts';
 export class Lessons {
   /** What requests cost and take, by what was learnt until now. */
   readonly tariff: Tariff;
-  readonly #startedAt: number;
   readonly #pace: PollPace;
   readonly #forecast = new TokenForecast();
 
@@ -16,9 +15,7 @@ export class Lessons {
   constructor(
     { poll, prices }: Pick<RunSettings, 'poll' | 'prices'>,
     price: (record: JobRecord) => number | undefined,
-    startedAt: number,
   ) {
-    this.#startedAt = startedAt;
     this.#pace = new PollPace(poll);
     this.tariff = tariffOf(prices, price, this.#forecast);
   }
@@ -28,12 +25,16 @@ export class Lessons {
     return this.#pace.nextMs(paceOf(record), elapsedMs);
   }
 
-  /** Notes how long a task took that was seen to be finished at `now`. */
-  noteTask(before: JobRecord, after: JobRecord, now: number): void {
+  /**
+   * Notes how long a task took that was seen to be finished at `now`.
+   *
+   * @param watchedSince since when tasks are looked at without a gap, Unix ms
+   */
+  noteTask(before: JobRecord, after: JobRecord, now: number, watchedSince: number): void {
     const { submittedAt } = after;
     if (before.status !== 'running' || (after.status !== 'saving' && after.status !== 'done')) return;
-    // Of a task from an earlier run, only how long nobody looked would be learnt.
-    if (submittedAt !== undefined && submittedAt >= this.#startedAt && submittedAt <= now)
+    // Of a task from an earlier run, or from before a sleep, only how long nobody looked would be learnt.
+    if (submittedAt !== undefined && submittedAt >= watchedSince && submittedAt <= now)
       this.#pace.learn(paceOf(after), now - submittedAt);
   }
 

@@ -14,6 +14,9 @@ import { tokensTaken, usageOf } from './usage.ts';
 import { isKnown, timesInVain } from './vain.ts';
 import { Stillness } from './waiting.ts';
 
+/** Who comes so late to a moment at which it was to wake has slept, ms. */
+const asleepMs = 60_000;
+
 export interface SchedulerOptions extends ClerkOptions {
   /** Over the directory's life until now. */
   readonly spent: Spent;
@@ -37,20 +40,24 @@ export class Scheduler {
   /** When it has lasted as long as it may. */
   readonly #lastsUntil: number | undefined;
   #now: number;
+  /** Since when it has looked at what is under way without a gap, Unix ms. */
+  #watchedSince: number;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#now = options.startedAt;
+    this.#watchedSince = options.startedAt;
     const { maxDurationMs } = options.settings;
     this.#lastsUntil = maxDurationMs === undefined ? undefined : options.startedAt + maxDurationMs;
     this.#stillness = new Stillness(options.startedAt);
-    this.#lessons = new Lessons(options.settings, options.price, options.startedAt);
+    this.#lessons = new Lessons(options.settings, options.price);
     const { tariff } = this.#lessons;
     this.#desk = new Desk(options.settings, options.random, ({ record }) => tariff.tokens(record));
     this.#purse = new Purse(options.settings, tariff, options.spent);
     this.#grants = new Grants(this.#desk, this.#purse);
     this.#clerk = new Clerk(options, {
       now: () => this.#now,
+      watchedSince: () => this.#watchedSince,
       desk: this.#desk,
       grants: this.#grants,
       lessons: this.#lessons,
@@ -65,6 +72,7 @@ export class Scheduler {
 
   /** Takes in what happened at `now` (Unix ms) and decides what follows. */
   handle(input: RunInput, now: number): void {
+    this.#noteSleep(now);
     this.#now = now;
     this.#take(input);
     this.#ring();
@@ -136,6 +144,20 @@ export class Scheduler {
   /** Jobs and cells held in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
     return { jobs: this.#desk.size, cells: this.#clerk.intake.size };
+  }
+
+  /** A machine that sleeps, or a process that is stopped, misses the moments at which it was to wake. */
+  #noteSleep(now: number): void {
+    if (now - this.#now < asleepMs) return;
+    const due = this.nextWakeAt();
+    if (due === undefined || now - due < asleepMs) return;
+    this.#watchedSince = now;
+    const minutes = Math.round((now - due) / 60_000);
+    this.#outbox.emit({
+      type: 'run:notice',
+      code: 'run.slept',
+      message: `The run stood still for ${minutes} min: the machine slept, or the process was stopped. That time counts for no task (timeouts.task).`,
+    });
   }
 
   #take(input: RunInput): void {

@@ -74,13 +74,14 @@ function unfinished(job: Job, { id, status }: Task, context: JobContext): JobSte
 
 /**
  * Past its deadline: failed, its task id kept, so that every later run looks at it again before anything else. The time in
- * which nobody looked counts for nothing: a task that an earlier run left is watched for as long as any other.
+ * which nobody looked counts for nothing: a task that an earlier run left, or beside which the machine slept, is watched for as long as
+ * any other.
  */
 function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
   const { record } = job;
-  const { now, startedAt } = context;
+  const { now, watchedSince } = context;
   const submittedAt = record.submittedAt ?? now;
-  const isWatched = now - Math.max(submittedAt, startedAt) < context.taskMs;
+  const isWatched = now - Math.max(submittedAt, watchedSince) < context.taskMs;
   if (job.lastLook === undefined && isWatched) return undefined;
   const age = now - submittedAt;
   const after = age < 100_000 ? `${Math.round(age / 1000)} s` : `${Math.round(age / 6000) / 10} min`;

@@ -56,6 +56,8 @@ export interface DriveOptions {
   readonly dies?: (turn: number, place: TurnPlace) => boolean;
   /** Drained (first signal) at this moment. */
   readonly drainAt?: number;
+  /** The machine sleeps: it wakes so many ms after the first moment at which it was to wake from then on. */
+  readonly sleeps?: { readonly atMs: number; readonly forMs: number };
   /** Sees every errand just before the service does. */
   readonly onErrand?: (errand: Errand, now: number) => void;
   /** Sees every answer just before the run does. */
@@ -124,6 +126,7 @@ export function drive(options: DriveOptions): Driven {
   let now = options.startAt;
   let turns = 0;
   let drained = false;
+  let slept = false;
   const result = (end: RunEnd | undefined): Driven => ({
     end,
     events,
@@ -274,6 +277,10 @@ export function drive(options: DriveOptions): Driven {
     if (wakes.length === 0)
       throw new Error('The run is stuck: nothing is under way and nothing is waited for.');
     now = Math.max(now, Math.min(...wakes));
+    if (!slept && options.sleeps !== undefined && now >= options.sleeps.atMs) {
+      slept = true;
+      now += options.sleeps.forMs;
+    }
     const arrival = arrivals[0];
     if (!drained && options.drainAt !== undefined && now >= options.drainAt) {
       drained = true;

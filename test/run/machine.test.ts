@@ -415,7 +415,7 @@ describe('a task that is watched', () => {
 
   it('that an earlier run left is watched for as long as any other, from when this run began', () => {
     const startedAt = epoch + 7 * 86_400_000;
-    const looked = (now: number) => polled(task({}), running(), { startedAt, now }).job.record;
+    const looked = (now: number) => polled(task({}), running(), { watchedSince: startedAt, now }).job.record;
     expect(looked(startedAt + 1_199_999).status).toBe('running');
     expect(looked(startedAt + 1_200_000)).toMatchObject({
       status: 'failed',
