@@ -1,4 +1,4 @@
-import type { JobRecord, JobStatus } from '../plan/job.ts';
+import { droppedCode, type JobRecord, type JobStatus } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
 import { isAnswered } from '../run/modal.ts';
 import { quoted } from './again.ts';
@@ -10,9 +10,6 @@ export interface NextStep {
   readonly command: string;
   readonly does: string;
 }
-
-/** The code of a job that the user gave up. */
-export const droppedCode = 'job.dropped';
 
 const byCode: Readonly<Record<string, string>> = {
   [droppedCode]: 'You gave it up with promptpress resolve --drop.',
@@ -29,7 +26,7 @@ const byCode: Readonly<Record<string, string>> = {
     'Nothing was pressed, and nothing is paid: take the mask away, or give it to Vary (Region) alone where a wildcard presses others too.',
   'modal.not-opened':
     'Its image was made without what it was to be answered with, and trying again pays again: say remix: true, press a button that asks, or take the answer away.',
-  'parent.lost': 'Its parent is gone from the service: make that anew with --redo, then this one.',
+  'parent.lost': 'Its parent is gone from the service: make that anew with --redo, and this one with it.',
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
   'download.no-prompts':

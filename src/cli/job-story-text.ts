@@ -16,6 +16,7 @@ export function storyText(story: JobStory): string {
       ['asked by', askedWords(story)],
       ...requestRows(story),
       ...story.inputs.map((input): Row => ['continues', mentionWords(input)]),
+      ...(story.outdated ? [['outdated', outdatedWords] as const] : []),
       ...story.children.map((child): Row => ['leads to', mentionWords(child)]),
       ...(story.moreChildren ? [['leads to', 'and more'] as const] : []),
       ...(story.taskId === undefined ? [] : [['task', printable(story.taskId)] as const]),
@@ -38,6 +39,8 @@ export function storyText(story: JobStory): string {
     '',
   ].join('\n');
 }
+
+const outdatedWords = 'what it came from was made anew since (--redo): the next run makes this anew too';
 
 function doubtfulWords({ count, cost }: NonNullable<JobStory['doubtful']>): string {
   const submits = `${counted(count, 'submission')} that nobody answered`;

@@ -9,6 +9,7 @@ import {
   type TokenUsage,
 } from '../plan/job.ts';
 import type { JobRequest } from '../plan/job-request.ts';
+import { isOutdated, parentTaskOf } from '../plan/lineage.ts';
 import { nearestPrompt } from '../plan/nearest-prompt.ts';
 import { type IsOptional, isSkipped } from '../plan/optional.ts';
 import { lockOwner } from '../state/lock.ts';
@@ -46,8 +47,15 @@ export interface JobStory extends ImageStory {
   readonly speed?: string;
   /** The button that was pressed. */
   readonly pressed?: { readonly customId: string; readonly label: string; readonly emoji: string };
-  /** What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. */
+  /**
+   * What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. Its parent is named with
+   * the task that the job was made from, which is not that of today where the parent was made anew.
+   */
   readonly inputs: readonly JobMention[];
+  /** The task whose button it pressed, or that it was made from. Absent: none, or nobody knows. */
+  readonly parentTaskId?: string;
+  /** What it came from was made anew since: the next run that plans it makes it anew too. */
+  readonly outdated?: true;
   /** What continues it, oldest first; at most 100. */
   readonly children: readonly JobMention[];
   /** There are more children than are listed. */
@@ -116,9 +124,15 @@ export function readStory(
   const running = lockOwner(directory) !== undefined;
   const { origin, taskId, error } = record;
   const cost = knownCost(record);
-  const inputs = [...new Set(needsOf(record))].map((input) => mention(input, state.get(input)));
+  const lookup = (job: string): JobRecord | undefined => state.get(job);
+  const parentTaskId = parentTaskOf(record, lookup);
+  const inputs = [...new Set(needsOf(record))].map((input): JobMention => {
+    const { taskId: now, ...mentioned } = mention(input, state.get(input));
+    const pressed = input === record.parent ? parentTaskId : now;
+    return { ...mentioned, ...(pressed === undefined ? {} : { taskId: pressed }) };
+  });
   const { children, more } = childrenOf(key, state, isOptional);
-  const prompt = nearestPrompt(record, (job) => state.get(job));
+  const prompt = nearestPrompt(record, lookup);
   const skipped = isSkipped(record, isOptional);
   const advice = skipped
     ? 'Its button is optional: nothing is wrong, and what hangs on it is skipped too.'
@@ -136,6 +150,8 @@ export function readStory(
     ...(record.speed === undefined ? {} : { speed: record.speed }),
     ...(record.pressed === undefined ? {} : { pressed: record.pressed }),
     inputs,
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+    ...(isOutdated(record, lookup) && { outdated: true }),
     children,
     moreChildren: more,
     attempts: record.attempts,

@@ -96,6 +96,7 @@ function whyText({ total, exact }: PlanReport): string {
     [why.new, 'new'],
     [why.changed, 'changed since the last run'],
     [why.retry, 'tried again'],
+    [why.anew, 'made anew (--redo, and what came from it)'],
   ];
   const only = reasons.find(([amount]) => amount === submits);
   if (only === undefined) return `: ${listed(reasons)}`;

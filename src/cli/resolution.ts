@@ -1,10 +1,9 @@
-import type { Attempt, JobError, JobRecord } from '../plan/job.ts';
+import { type Attempt, droppedCode, type JobError, type JobRecord } from '../plan/job.ts';
 import { become } from '../run/job.ts';
 import { taskNamed } from '../run/named-task.ts';
-import { asBefore } from '../run/redo.ts';
+import { asBefore, keptAsIs } from '../run/redo.ts';
 import { interrupted, retryOf } from '../run/revive.ts';
 import type { Turn } from '../state/store.ts';
-import { droppedCode } from './job-advice.ts';
 
 /** What the user decided about a job in doubt. */
 export type Decision =
@@ -43,7 +42,7 @@ function decided(record: JobRecord, decision: Decision, price: number | undefine
       // What it may have cost stays what it may have cost.
       return record.former === undefined
         ? become(record, 'failed', { error: droppedError(record.error), finishedAt: now })
-        : asBefore(record);
+        : keptAsIs(asBefore(record), record);
     case 'retry':
       return retryOf(record, 0, undefined).record;
   }

@@ -37,7 +37,7 @@ export const revivalFlags = {
   code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
   redo: repeated(
     'JOB',
-    'submit this job anew, whatever became of it; the beginning of its key is enough',
+    'submit this job anew, whatever became of it, and all that came from it; the beginning of its key is enough',
     anyText,
   ),
   'in-doubt': valued(

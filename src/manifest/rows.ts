@@ -1,6 +1,8 @@
 import type { Cell, Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/choose.ts';
+import { standing } from '../plan/former.ts';
 import type { JobRecord } from '../plan/job.ts';
+import { parentTaskOf } from '../plan/lineage.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Slot } from '../plan/slot.ts';
 import type { StateReader } from '../state/store.ts';
@@ -43,20 +45,27 @@ export async function* manifestRows(
 
 function* slotRows(
   cell: Cell,
-  slot: Slot,
+  found: Slot,
   chosen: boolean,
   lookup: (key: string) => JobRecord | undefined,
   accounted: KeySet,
 ): Generator<ManifestRow> {
+  // While it is made anew, a row shows the result that stands: its file, its task, and what that came from.
+  const slot = found.record?.former === undefined ? found : { ...found, record: standing(found.record) };
   const { record } = slot;
-  const parent = slot.job?.parent ?? record?.parent;
-  const parentTaskId = parent === undefined ? undefined : lookup(parent)?.taskId;
+  const parentTaskId = record === undefined ? taskToBe(slot, lookup) : parentTaskOf(record, lookup);
   const shared = { cell, slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) };
   const firstOfJob = record !== undefined && hasAccount(record) && accounted.add(record.key);
 
   const [artifact, ...more] = record?.artifacts ?? [];
   yield { ...shared, firstOfSlot: true, firstOfJob, ...(artifact === undefined ? {} : { artifact }) };
   for (const next of more) yield { ...shared, firstOfSlot: false, firstOfJob: false, artifact: next };
+}
+
+/** Of a slot whose job was never begun: the task that it waits to be made from. */
+function taskToBe({ job }: Slot, lookup: (key: string) => JobRecord | undefined): string | undefined {
+  const parent = job?.parent === undefined ? undefined : lookup(job.parent);
+  return parent === undefined ? undefined : standing(parent).taskId;
 }
 
 /** A record that only waits for its turn is no result. */

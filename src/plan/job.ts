@@ -26,6 +26,8 @@ export interface JobSpec {
   readonly files?: Readonly<Record<string, string>>;
   /** How its call is made, which is no part of the key either; only of a text job. */
   readonly call?: TextCall;
+  /** Keys of the jobs whose results its templates name. What they say is in the request, and so in the key. */
+  readonly reads?: readonly string[];
 }
 
 /** What is declared about a text call beside the request itself. */
@@ -65,6 +67,9 @@ export const settledStatuses = ['done', 'failed', 'in-doubt'] as const satisfies
 
 export const isSettled = (status: JobStatus): boolean =>
   (settledStatuses as readonly JobStatus[]).includes(status);
+
+/** Code of a job in doubt that the user has given up (`promptpress resolve --drop`). */
+export const droppedCode = 'job.dropped';
 
 /** Why a job failed, or is in doubt. */
 export interface JobError {
@@ -146,6 +151,9 @@ export interface TaskResult {
 export type FormerResult = Pick<
   JobRecord,
   | 'taskId'
+  | 'parentTaskId'
+  | 'from'
+  | 'kept'
   | 'modal'
   | 'pressed'
   | 'speed'
@@ -222,6 +230,20 @@ export interface JobRecord {
    * redo, the job is done again with what stands here. While it is there, `artifacts` are the former ones.
    */
   readonly former?: FormerResult;
+  /** Its result was replaced by a new one: how often, and what its first one was. Absent: never. */
+  readonly redone?: {
+    readonly count: number;
+    readonly first: Pick<JobRecord, 'taskId' | 'submittedAt'>;
+  };
+  /** The finished task of its parent, when this was begun: what is pressed, shown or gone on with. */
+  readonly parentTaskId?: string;
+  /**
+   * What it was begun from: by key of a job, how often that had been redone by then. What its request needs (`needsOf`) is there
+   * only where that was redone before; what its templates name is always there.
+   */
+  readonly from?: Readonly<Record<string, number>>;
+  /** As `from`: it was to be made anew from these results, nothing came of that, and it stays as it is beside them. */
+  readonly kept?: Readonly<Record<string, number>>;
   readonly error?: JobError;
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;

@@ -1,3 +1,4 @@
+import { standing } from './former.ts';
 import type { JobRecord } from './job.ts';
 import { isTextKind } from './job-request.ts';
 import { suggestedBy } from './press.ts';
@@ -33,5 +34,6 @@ export function promptAbove(record: JobRecord, lookup: RecordLookup): string | u
 /** What the button of a describe draws. */
 function suggestion({ pressed }: JobRecord, parent: JobRecord | undefined): string | undefined {
   const number = pressed === undefined ? undefined : suggestedBy(pressed);
-  return number === undefined ? undefined : parent?.result?.prompts?.[number - 1];
+  if (number === undefined || parent === undefined) return undefined;
+  return standing(parent).result?.prompts?.[number - 1];
 }

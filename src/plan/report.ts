@@ -15,8 +15,16 @@ export interface PlanCounts {
   readonly shared: number;
   /** Jobs that are to be submitted, once each if nothing fails. */
   readonly submits: number;
-  /** Why they are: the slot had no job before; it had another one; the flags have a settled one tried again. */
-  readonly why: { readonly new: number; readonly changed: number; readonly retry: number };
+  /**
+   * Why they are: the slot had no job before; it had another one; the flags have one tried again that failed or is in doubt; a
+   * finished one is made anew (`--redo`), or what it came from is.
+   */
+  readonly why: {
+    readonly new: number;
+    readonly changed: number;
+    readonly retry: number;
+    readonly anew: number;
+  };
   /** Would be submitted, but below a job in doubt: it waits until that is settled. */
   readonly held: number;
   /** An earlier run left them under way; they are followed, not submitted again. */

@@ -1,14 +1,16 @@
 import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
-import { doneGate, type Gate, gateOf } from './gate.ts';
+import { standing } from './former.ts';
+import { doneGate, type Gate, gateOf, openGate } from './gate.ts';
 import { type ImageFiles, noImageFiles } from './image-files.ts';
-import { inputsOf, type JobSpec } from './job.ts';
+import { type Button, inputsOf, type JobRecord, type JobSpec } from './job.ts';
 import { isTextKind, type Press } from './job-request.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
+import { isOutdated, sourcesOf } from './lineage.ts';
 import { readNamed } from './named.ts';
 import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
-import { readSteps } from './scope.ts';
+import { nearest, readSteps } from './scope.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 import { gatheredStart, rootStart, type Start, startBelow, startOf } from './start.ts';
 import { judge, type Reading } from './verdict.ts';
@@ -30,6 +32,14 @@ export interface Resolved {
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said?: string;
   readonly gate: Gate;
+  /** Its job was done and is being made anew, or is to be: what it had come to is there until then. */
+  readonly stands: boolean;
+}
+
+/** What a template sees, and whether that is there to stay. */
+interface Opened {
+  readonly scope: TemplateScope;
+  readonly gate: Gate;
 }
 
 /**
@@ -37,7 +47,7 @@ export interface Resolved {
  * that may be asked for now. Pure; the same plan, cell and records give the same slots. In the manifest's order.
  *
  * Asks `lookup` at most once for each slot. As records settle, slots only ever go forward: one that is done, failed,
- * skipped or blocked stays so until the user has its job tried again.
+ * skipped or blocked stays so until the user has its job, or one that it comes from, made again.
  */
 export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
   return new CellResolution(plan, cell, lookup).slots();
@@ -51,6 +61,10 @@ class CellResolution {
   readonly #identity: string;
   /** By step, depth first. */
   readonly #resolved = new Map<string, Resolved[]>();
+  /** By key of a job. */
+  readonly #records = new Map<string, JobRecord | undefined>();
+  /** Keys of jobs that are being made anew, or are to be. */
+  readonly #anew = new Set<string>();
 
   constructor(plan: Resolvable, cell: Cell, lookup: RecordLookup) {
     this.#plan = plan;
@@ -97,13 +111,14 @@ class CellResolution {
 
   #resolveWild(place: Place, start: Start, found: Resolved[]): void {
     const single = (reading: Reading): void => this.#add(place, start, place.segment, reading, found);
-    const scope = this.#open(place, start);
-    if ('gate' in scope) return single(scope);
-    const { above, gate } = start;
-    if (place.selector === undefined || above === undefined || gate.kind !== 'done')
-      return single({ gate: doneGate });
+    const opened = this.#open(place, start);
+    if (!('scope' in opened)) return single(opened);
+    const { above } = start;
+    const buttons = buttonsOf(start);
+    if (place.selector === undefined || above === undefined || buttons === undefined)
+      return single({ gate: opened.gate });
 
-    const choice = wildcardChoice(place.selector, above.slot.record?.result?.buttons ?? []);
+    const choice = wildcardChoice(place.selector, buttons);
     if (choice.kind === 'missing') return single({ gate: doneGate, failure: choice.error });
     for (const { name, press } of choice.found)
       this.#add(place, start, name, this.#read(place, start, press), found);
@@ -114,8 +129,8 @@ class CellResolution {
     const { selector, segment = '' } = place;
     const { above } = start;
     let reading = this.#read(place, start, place.named);
-    if (selector !== undefined && above?.gate.kind === 'done') {
-      const buttons = above.slot.record?.result?.buttons ?? [];
+    const buttons = above === undefined ? undefined : buttonsOf({ above, gate: above.gate });
+    if (selector !== undefined && buttons !== undefined) {
       const choice = wildcardChoice(selector, buttons);
       const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
       reading =
@@ -136,6 +151,7 @@ class CellResolution {
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
     const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
+    const anew = this.#madeAnew(job, record, isFree(start, reading));
     const continued = place.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
@@ -149,7 +165,9 @@ class CellResolution {
       keep: place.keep,
       id: slotIdIn(this.#identity, asWritten ? place.text : placeText(place.step.name, branch)),
       status,
-      ready: ready ?? false,
+      ready: anew.ready ?? ready ?? false,
+      ...(anew.outdated && { outdated: true }),
+      ...(anew.waitsAnew && { waitsAnew: true }),
       ...(job === undefined ? {} : { job }),
       ...(record === undefined ? {} : { record }),
       ...(prompt === undefined ? {} : { prompt }),
@@ -160,48 +178,83 @@ class CellResolution {
       above,
       slot,
       ...(said === undefined ? {} : { said }),
-      gate: gateOf(slot, cause),
+      gate: anew.isToCome ? openGate : gateOf(slot, cause),
+      stands: record !== undefined && (record.former !== undefined || (anew.isToCome && status === 'done')),
     };
     found.push(resolved);
     const below = startBelow(resolved);
     for (const next of place.below) this.#resolve(next, below, found);
   }
 
+  /** What becomes of a slot where what it comes from is made anew; see `Slot`. @param free all that it waits for is done */
+  #madeAnew(
+    job: JobSpec | undefined,
+    record: JobRecord | undefined,
+    free: boolean,
+  ): Pick<Slot, 'outdated' | 'waitsAnew'> & { readonly ready?: true; readonly isToCome: boolean } {
+    if (job === undefined) return { isToCome: false };
+    const { key } = job;
+    this.#records.set(key, record);
+    const sources = sourcesOf(job);
+    const waitsAnew = this.#anew.size > 0 && sources.some((source) => this.#anew.has(source));
+    const outdated =
+      record !== undefined && isOutdated(record, (source) => this.#records.get(source), sources);
+    const isToCome = record !== undefined && (outdated || waitsAnew);
+    if (isToCome || isBegunAnew(record)) this.#anew.add(key);
+    return {
+      isToCome,
+      ...(outdated && { outdated, ...(free && { ready: true }) }),
+      ...(waitsAnew && { waitsAnew }),
+    };
+  }
+
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
   #read(place: Place, start: Start, found?: Press): Reading {
-    const scope = this.#open(place, start);
-    return 'gate' in scope ? scope : readingOf(() => this.#request(place, start, scope, found));
+    const opened = this.#open(place, start);
+    if (!('scope' in opened)) return opened;
+    const { scope, gate } = opened;
+    const reading = readingOf(() => this.#request(place, start, scope, found));
+    return gate.kind === 'done' || reading.gate.kind !== 'done' ? reading : { ...reading, gate };
   }
 
   /**
    * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
    * before anything else.
    */
-  #open({ when, whenWaits, waits }: Place, start: Start): TemplateScope | Reading {
-    return readingOf((): TemplateScope | Reading => {
+  #open({ when, whenWaits, waits }: Place, start: Start): Opened | Reading {
+    return readingOf((): Opened | Reading => {
       if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneGate, off: true };
-      if (waits.length === 0) return this.#scope;
+      if (waits.length === 0) return { scope: this.#scope, gate: doneGate };
       const steps = readSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { gate: steps };
+      const { gate } = steps;
       const scope = { ...this.#scope, steps: steps.values };
-      if (whenWaits && when?.holds(scope) === false) return { gate: doneGate, off: true };
-      return scope;
+      if (whenWaits && when?.holds(scope) === false) return { gate, off: true };
+      return { scope, gate };
     });
+  }
+
+  /** Keys of the jobs whose results the templates of a request name. */
+  #reads({ request }: Place, start: Start): readonly string[] {
+    return request.steps.flatMap(
+      (name) => nearest(name, start.above, this.#resolved.get(name) ?? []).slot.job?.key ?? [],
+    );
   }
 
   /** The job, once all that its key is made of is known. */
   #request(place: Place, start: Start, scope: TemplateScope, found: Press | undefined): Reading {
     const { gate, keyOf, imageCount, failure: empty } = readNamed(place, start, this.#resolved);
     const { keys } = start;
-    const nearest = drawnAbove(start.above)?.said;
-    const made = start.above?.slot.record?.result;
+    const prompted = drawnAbove(start.above)?.said;
+    const above = start.above?.slot.record;
+    const made = above === undefined ? undefined : standing(above).result;
     const rendered = place.request.render(scope, {
       ...(found === undefined ? {} : { found }),
       ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
       keyOf,
       images: this.#plan.images ?? noImageFiles,
       imageCount,
-      ...(nearest === undefined ? {} : { prompt: nearest }),
+      ...(prompted === undefined ? {} : { prompt: prompted }),
       ...(made === undefined ? {} : { made }),
     });
     const { prompt, suggested, known, failure } = rendered;
@@ -217,6 +270,7 @@ class CellResolution {
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
     const { call } = place.request;
+    const reads = this.#reads(place, start);
     const job: JobSpec = {
       key,
       kind: place.kind,
@@ -224,10 +278,29 @@ class CellResolution {
       ...oneParent(keys),
       ...(files === undefined ? {} : { files }),
       ...(call === undefined ? {} : { call }),
+      ...(reads.length === 0 ? {} : { reads }),
     };
     return { ...reading, job };
   }
 }
+
+/** The buttons of what a slot starts from, once they are known; of what is made anew, those that it had. */
+const buttonsOf = ({ above, gate }: Pick<Start, 'above' | 'gate'>): readonly Button[] | undefined =>
+  above !== undefined && (gate.kind === 'done' || (gate.kind === 'open' && above.stands))
+    ? ((above.slot.record && standing(above.slot.record).result?.buttons) ?? [])
+    : undefined;
+
+/** True where all that a slot waits for is done, and it has something to ask for. */
+const isFree = (start: Start, { gate, failure, shortage, off }: Reading): boolean =>
+  start.gate.kind === 'done' &&
+  gate.kind === 'done' &&
+  failure === undefined &&
+  shortage === undefined &&
+  off === undefined;
+
+/** True while a finished job is made anew and may still come to a new result in this run, or on the user's word. */
+const isBegunAnew = (record: JobRecord | undefined): boolean =>
+  record?.former !== undefined && record.status !== 'done' && record.status !== 'failed';
 
 /**
  * The slot above, where its prompt is the nearest one of an image. The buttons of a describe draw what it suggests, not

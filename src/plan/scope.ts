@@ -1,7 +1,8 @@
 import { TemplateError } from '../pipeline/template.ts';
 import type { Value } from '../pipeline/value.ts';
 import { parseAnswer } from './answer-json.ts';
-import type { Gate } from './gate.ts';
+import { standing } from './former.ts';
+import { doneGate, type Gate, openGate } from './gate.ts';
 import { isTextKind } from './job-request.ts';
 import type { Resolved } from './resolve.ts';
 
@@ -10,7 +11,12 @@ type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
 
 /** The values of the steps that a template reads, or the gate that holds it up. */
 export type StepReading =
-  | { readonly kind: 'known'; readonly values: StepValues }
+  | {
+      readonly kind: 'known';
+      readonly values: StepValues;
+      /** Open where one of them is being made anew: what it said before is read, and nothing is begun with that. */
+      readonly gate: Gate;
+    }
   | Exclude<Gate, { kind: 'done' }>;
 
 /**
@@ -25,12 +31,14 @@ export function readSteps(
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): StepReading {
   const values: Record<string, Readonly<Record<string, Value>>> = {};
+  let gate: Gate = doneGate;
   for (const name of names) {
     const job = nearest(name, above, resolved.get(name) ?? []);
-    if (job.gate.kind !== 'done') return job.gate;
+    if (job.gate.kind === 'open' && job.stands) gate = openGate;
+    else if (job.gate.kind !== 'done') return job.gate;
     values[name] = isTextKind(job.place.kind) ? textValues(name, job) : taskValues(job);
   }
-  return { kind: 'known', values };
+  return { kind: 'known', values, gate };
 }
 
 /**
@@ -67,7 +75,8 @@ function only(name: string, jobs: readonly Resolved[]): Resolved {
 
 /** What a job with a task offers to templates; what the service did not say is not there. */
 function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
-  const { record, prompt } = slot;
+  const { prompt } = slot;
+  const record = slot.record && standing(slot.record);
   const button = record?.pressed;
   const { imageUrl, videoUrls, prompts } = record?.result ?? {};
   const [videoUrl] = videoUrls ?? [];
@@ -83,7 +92,7 @@ function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
 
 /** What a text job offers: of its first candidate, and what all its answers cost. */
 function textValues(name: string, { slot }: Resolved): Readonly<Record<string, Value>> {
-  const { text, usage } = slot.record ?? {};
+  const { text, usage } = slot.record === undefined ? {} : standing(slot.record);
   const [first] = text?.candidates ?? [];
   return {
     ...(first === undefined ? {} : { text: first.text, parts: first.parts }),

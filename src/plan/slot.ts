@@ -25,8 +25,15 @@ export interface Slot {
   /** What the state knows of the job. */
   readonly record?: JobRecord;
   readonly status: SlotStatus;
-  /** Pending, and all it waits for is done: its job may be started. */
+  /** Pending or {@link outdated}, and all it waits for is done: its job may be started. */
   readonly ready: boolean;
+  /**
+   * Its job is settled, and what it came from has been made anew since (`--redo`): the job is to be made anew too. Until then it
+   * stands as it is.
+   */
+  readonly outdated?: true;
+  /** What it comes from is being made anew, or is to be: nothing is begun here before that is settled. */
+  readonly waitsAnew?: true;
   /**
    * Its job is done and paid, but its files were not brought in or written, because no slot wanted that until now. The status is `saving`;
    * nothing is to be submitted.

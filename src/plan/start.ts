@@ -56,10 +56,10 @@ function gatheredGate(slots: readonly Resolved[]): Gate {
 
 /**
  * True when a slot that is not skipped will not be. Having a job, it and what is above it wait for no condition any
- * more; only an optional button may still not be there.
+ * more; only an optional button may still not be there. What is made anew stands until then.
  */
 export function isCertain(slot: Resolved): boolean {
-  for (let at: Resolved | undefined = slot; at?.gate.kind === 'open'; at = at.above)
+  for (let at: Resolved | undefined = slot; at?.gate.kind === 'open' && !at.stands; at = at.above)
     if (at.slot.job === undefined || at.place.selector?.optional === true) return false;
   return true;
 }

@@ -2,12 +2,13 @@ import { hasImages } from './answer-images.ts';
 import type { Cell } from './cell.ts';
 import { chargeOf, MeanCharges, outlookCharge, priceName } from './charge.ts';
 import type { ChosenSteps } from './choose.ts';
+import { formerOf } from './former.ts';
 import { slotName } from './gate.ts';
-import { type JobRecord, type JobSpec, type JobStatus, needsOf } from './job.ts';
+import { droppedCode, type JobRecord, type JobSpec, type JobStatus, needsOf } from './job.ts';
 import type { Plan } from './plan.ts';
 import type { PromptExample } from './report.ts';
 import type { Slot } from './slot.ts';
-import { type Reason, StepTally } from './tally.ts';
+import { type Charge, type Reason, StepTally } from './tally.ts';
 
 /** What an estimate asks of a run's state. */
 export interface PlanState {
@@ -53,6 +54,7 @@ export class Survey {
   /** Keys that are counted; as many as slots are looked at, which the caller bounds. */
   readonly #seen = new Set<string>();
   readonly #retried = new Set<string>();
+  readonly #redone = new Set<string>();
   readonly #prompts = new Map<string, PromptExample>();
   readonly #charges = new MeanCharges();
   readonly #unpriced = new Set<string>();
@@ -137,8 +139,10 @@ export class Survey {
     if (fine.has(key) && !this.#redo.has(key)) return record;
     const status = revivedStatus(record, this.#flags, this.#redo);
     if (status === undefined) return record;
-    if (status === 'pending') this.#retried.add(key);
-    return { ...record, status };
+    if (status === 'pending') (record.status === 'done' ? this.#redone : this.#retried).add(key);
+    // What came from it is made anew too.
+    const isRedone = record.status === 'done' && status === 'pending';
+    return { ...record, status, ...(isRedone && { former: formerOf(record) }) };
   }
 
   #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean): void {
@@ -170,11 +174,18 @@ export class Survey {
         return tally.job('inDoubt');
       case 'done':
         this.#lookForFiles(slot);
-        return tally.job(status);
+        return isMadeAnew(slot) && !isHeld(slot) ? this.#countAnew(slot, tally, charge) : tally.job(status);
       case 'failed':
+        if (isMadeAnew(slot) && !isHeld(slot)) return this.#countAnew(slot, tally, charge);
         if (!this.#failsAgain(slot)) return tally.job(status);
         return this.#countInvalid(slot, tally);
     }
+  }
+
+  #countAnew({ job }: Slot, tally: StepTally, charge: Charge): void {
+    if (job !== undefined && charge.price === undefined && this.#unpriced.size < mostNames)
+      this.#unpriced.add(priceName(job));
+    tally.submit('anew', charge);
   }
 
   #countWithoutJob(slot: Slot, cell: Cell, tally: StepTally): void {
@@ -212,6 +223,7 @@ export class Survey {
   }
 
   #reason({ id, job }: Slot): Reason {
+    if (job !== undefined && this.#redone.has(job.key)) return 'anew';
     if (job !== undefined && this.#retried.has(job.key)) return 'retry';
     const keys = this.#state?.keysOfSlot(id) ?? [];
     return keys.some((key) => key !== job?.key) ? 'changed' : 'new';
@@ -223,6 +235,10 @@ export class Survey {
     this.#prompts.set(prompt, { cell, step, prompt });
   }
 }
+
+/** It is settled, and what it came from is made anew, or was. */
+const isMadeAnew = ({ record, outdated, waitsAnew }: Slot): boolean =>
+  record !== undefined && (outdated === true || (waitsAnew === true && record.error?.code !== droppedCode));
 
 /** Tells which slots of a cell hang, over any number of jobs, on one that is in doubt. */
 function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {

@@ -56,7 +56,7 @@ export class StepTally {
     waiting: 0,
     invalid: 0,
   };
-  readonly #why: { [Name in Reason]: number } = { new: 0, changed: 0, retry: 0 };
+  readonly #why: { [Name in Reason]: number } = { new: 0, changed: 0, retry: 0, anew: 0 };
   readonly #now = new Bill();
   readonly #later = new Bill();
   open = false;
@@ -121,6 +121,7 @@ export function sumOf(reports: readonly StepReport[]): PlanCounts {
       new: sum(({ why }) => why.new),
       changed: sum(({ why }) => why.changed),
       retry: sum(({ why }) => why.retry),
+      anew: sum(({ why }) => why.anew),
     },
     held: sum(({ held }) => held),
     running: sum(({ running }) => running),

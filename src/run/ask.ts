@@ -13,6 +13,7 @@ import {
   rest,
   settle,
 } from './job.ts';
+import { replacing } from './redo.ts';
 import { fileError, jobError } from './trouble.ts';
 import { sumUsage, usageOf } from './usage.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
@@ -84,7 +85,7 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
         tries: 0,
         finishedAt: now,
         error: undefined,
-        former: undefined,
+        ...replacing(record),
       });
       return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
     }

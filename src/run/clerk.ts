@@ -1,5 +1,6 @@
 import type { JobError, JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
+import { lineageAnew } from '../plan/lineage.ts';
 import { promptAbove } from '../plan/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import { unheard } from './ask.ts';
@@ -15,7 +16,7 @@ import { hasNoListing } from './listing.ts';
 import { step } from './machine.ts';
 import type { Purse } from './purse.ts';
 import { durableForm } from './redo.ts';
-import { adopt, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
+import { adopt, begunWith, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together } from './together.ts';
 import { type Outbox, routeOf } from './turn.ts';
 import type { Tally } from './vain.ts';
@@ -190,7 +191,9 @@ export class Clerk {
     const { settings } = this.#options;
     desk.drop(record.key);
     if (lastLook && record.status === 'failed' && mayRetry(record, settings) && !ending.hasBegun) {
-      const again = retryOf(record, depth, this.intake.taskOf(record.parent));
+      const parentTaskId = this.intake.taskOf(record.parent);
+      const lineage = lineageAnew(record, parentTaskId, this.#lookup);
+      const again = begunWith(retryOf(record, depth, parentTaskId), lineage);
       if (!waitsForParent(again)) return this.#put(undefined, again);
       // What it comes from is being made anew: its cell takes it up again once that is done.
       outbox.write(durableForm(again.record));
@@ -215,7 +218,7 @@ export class Clerk {
    * being made or brought in anew, or while what it presses is not what it pressed.
    */
   #mayBeginAnew({ record: { key, parent }, parentTaskId }: Job): boolean {
-    if (!this.intake.isAwaited(key)) return false;
+    if (!this.intake.isAwaited(key) || this.intake.waitsAnew(key)) return false;
     if (parent !== undefined && this.#lookup(parent)?.status !== 'done') return false;
     return this.intake.taskOf(parent) === parentTaskId;
   }
@@ -234,7 +237,7 @@ export class Clerk {
     this.#office.outbox.emit({
       type: 'run:notice',
       code: 'redo.failed',
-      message: `--redo ${key}: ${name} in cell ${cell} was not made anew, and stays as it was (${code}): ${message}`,
+      message: `--redo: ${key} (${name} in cell ${cell}) was not made anew, and stays as it was (${code}): ${message}`,
     });
   }
 }

@@ -1,5 +1,6 @@
 import type { Cell } from '../plan/cell.ts';
 import { type JobRecord, type JobSpec, lacksOnlyFiles, needsOf } from '../plan/job.ts';
+import { lineageOf } from '../plan/lineage.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
@@ -120,39 +121,78 @@ export class Intake {
       : undefined;
   }
 
+  /** True where a slot that asks for this job waits because what it comes from is made anew. */
+  waitsAnew(key: string): boolean {
+    return this.#frontier
+      .awaiting(key)
+      .some(({ cell }) =>
+        this.#options
+          .resolve(cell, this.#host.lookup)
+          .some((slot) => slot.job?.key === key && slot.waitsAnew === true),
+      );
+  }
+
   /** Looks at a cell afresh: takes up the jobs that can be worked on now, and closes it when there is none. */
   #visit(open: OpenCell): void {
-    const { resolve, steps, settings, startedAt } = this.#options;
-    const { lookup } = this.#host;
+    const { resolve } = this.#options;
+    // What reads the result of a job that is made anew waits for the new one, and may ask for something else then.
+    let slots = resolve(open.cell, this.#host.lookup);
+    while (this.#redoIn(slots)) slots = resolve(open.cell, this.#host.lookup);
     const waiting = new Set<string>();
-    for (const slot of resolve(open.cell, lookup)) {
+    for (const slot of slots) {
       const key = slot.job?.key;
-      if (key === undefined || (steps !== undefined && !steps.has(slot.step))) continue;
+      if (key === undefined || !this.#isChosen(slot)) continue;
       const live = this.#desk.get(key);
-      if (live !== undefined) {
-        if (slot.keep && !live.record.keep)
-          this.#host.put(live, { ...live, record: { ...live.record, keep: true } });
-        waiting.add(key);
-        continue;
-      }
-      if (this.#host.isEnding() || !this.#isShown(slot.job)) continue;
-      const parentTaskId = this.taskOf(slot.job?.parent);
-      const job = jobForSlot(slot, parentTaskId, settings, this.#redo, startedAt, this.#host.now());
+      const job = live ?? this.#takenUp(slot);
       if (job === undefined) continue;
-      this.#redo.delete(key);
-      this.#host.put(undefined, job);
-      // What reads its result waits for the new one, and may ask for something else then: the rest of the cell is read anew.
-      if (slot.record?.status === 'done' && job.record.status === 'pending') return this.#visit(open);
+      if (live === undefined) this.#begin(job);
+      else if (slot.keep && !live.record.keep)
+        this.#host.put(live, { ...live, record: { ...live.record, keep: true } });
       waiting.add(key);
     }
     if (waiting.size === 0) this.#close(open);
     else this.#frontier.waitFor(open, waiting);
   }
 
-  /** True when all that a request shows or continues is there; what is made anew is waited for, as a click does. */
-  #isShown(job: JobSpec | undefined): boolean {
-    if (job === undefined || job.request.kind === 'click') return true;
-    return needsOf(job).every((key) => this.#host.lookup(key)?.status === 'done');
+  /** Takes up the jobs of a cell that are to be made anew. @returns false where there is none */
+  #redoIn(slots: readonly Slot[]): boolean {
+    let any = false;
+    for (const slot of slots) {
+      const { record } = slot;
+      const isTold = record?.status === 'done' && this.#redo.has(record.key);
+      if (record === undefined || !(isTold || slot.outdated === true)) continue;
+      if (!this.#isChosen(slot) || this.#desk.get(record.key) !== undefined) continue;
+      const job = this.#takenUp(slot);
+      if (job?.record.status !== 'pending') continue;
+      this.#begin(job);
+      any = true;
+    }
+    return any;
+  }
+
+  #takenUp(slot: Slot): Job | undefined {
+    const { settings, startedAt } = this.#options;
+    const { job: spec } = slot;
+    if (spec === undefined || this.#host.isEnding() || !this.#isShown(spec)) return undefined;
+    const lineage = lineageOf(spec, this.taskOf(spec.parent), this.#host.lookup);
+    return jobForSlot(slot, lineage, settings, this.#redo, startedAt, this.#host.now());
+  }
+
+  #begin(job: Job): void {
+    this.#redo.delete(job.record.key);
+    this.#host.put(undefined, job);
+  }
+
+  #isChosen({ step }: Slot): boolean {
+    const { steps } = this.#options;
+    return steps === undefined || steps.has(step);
+  }
+
+  /** True when all that a request shows, continues or names is there; what is made anew is waited for, as a click does. */
+  #isShown(job: JobSpec): boolean {
+    const isDone = (key: string): boolean => this.#host.lookup(key)?.status === 'done';
+    const shown = job.request.kind === 'click' ? [] : needsOf(job);
+    return [...shown, ...(job.reads ?? [])].every(isDone);
   }
 
   #close(open: OpenCell): void {

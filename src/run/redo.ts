@@ -2,35 +2,11 @@ import type { FormerResult, JobRecord } from '../plan/job.ts';
 import { doubtClosed } from './doubtful.ts';
 import { become, type JobContext, type JobStep } from './job.ts';
 
-/** What is kept of a finished job that is made anew, until there is a new result: it is paid, and may be all there will be. */
-export const formerOf = ({
-  taskId,
-  modal,
-  pressed,
-  speed,
-  resubmits,
-  submittedAt,
-  finishedAt,
-  result,
-  text,
-  turns,
-  invalid,
-}: JobRecord): FormerResult => ({
-  resubmits,
-  ...(taskId === undefined ? {} : { taskId }),
-  ...(modal === undefined ? {} : { modal }),
-  ...(pressed === undefined ? {} : { pressed }),
-  ...(speed === undefined ? {} : { speed }),
-  ...(submittedAt === undefined ? {} : { submittedAt }),
-  ...(finishedAt === undefined ? {} : { finishedAt }),
-  ...(result === undefined ? {} : { result }),
-  ...(text === undefined ? {} : { text }),
-  ...(turns === undefined ? {} : { turns }),
-  ...(invalid === undefined ? {} : { invalid }),
-});
-
 const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   taskId: undefined,
+  parentTaskId: undefined,
+  from: undefined,
+  kept: undefined,
   modal: undefined,
   pressed: undefined,
   speed: undefined,
@@ -56,6 +32,44 @@ export const asBefore = (record: JobRecord): JobRecord =>
       });
 
 /**
+ * The same, with a note of what it was to be made anew from: it stays as it is beside that, and no later run tries it again but on
+ * the user's word.
+ *
+ * @param tried the job as it was tried
+ */
+export const keptAsIs = (record: JobRecord, tried: JobRecord): JobRecord =>
+  tried.former === undefined || tried.from === undefined
+    ? record
+    : { ...record, kept: { ...record.kept, ...tried.from } };
+
+/** What a new result changes in the record of a job that is made anew: the former one is gone, and is counted as replaced. */
+export const replacing = (
+  record: JobRecord,
+): Partial<{ readonly [Member in 'former' | 'redone']: JobRecord[Member] | undefined }> =>
+  record.former === undefined
+    ? {}
+    : {
+        former: undefined,
+        ...(isSame(record, record.former) ? {} : { redone: redoneOnce(record, record.former) }),
+      };
+
+/** Some gateways answer an equal submission with the task that they made before: then nothing was replaced. */
+const isSame = ({ taskId }: JobRecord, former: FormerResult): boolean =>
+  taskId !== undefined && taskId === former.taskId;
+
+/** @param result that is replaced */
+export const redoneOnce = (
+  { redone }: Pick<JobRecord, 'redone'>,
+  { taskId, submittedAt }: Pick<JobRecord, 'taskId' | 'submittedAt'>,
+): NonNullable<JobRecord['redone']> => ({
+  count: (redone?.count ?? 0) + 1,
+  first: redone?.first ?? {
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(submittedAt === undefined ? {} : { submittedAt }),
+  },
+});
+
+/**
  * The record as it becomes durable. Until a redo is sent, nothing of it is: a run that ends before that leaves the job done, and
  * the next one pays for another result only on the user's word.
  */
@@ -73,7 +87,7 @@ export function redoJudged(step: JobStep, { now }: JobContext): JobStep {
     return step;
   return {
     ...step,
-    job: { ...job, record: asBefore(job.record) },
+    job: { ...job, record: keptAsIs(asBefore(job.record), job.record) },
     attempt: attempt ?? {
       key,
       at: now,

@@ -1,29 +1,38 @@
 import { formatBranch } from '../pipeline/selector.ts';
+import { formerOf } from '../plan/former.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import { extendsParent } from '../plan/job-request.ts';
+import { begunFrom, type Lineage } from '../plan/lineage.ts';
 import type { Slot } from '../plan/slot.ts';
 import { doubtClosed, doubted } from './doubtful.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
 import type { RunSettings } from './ports.ts';
-import { formerOf } from './redo.ts';
+import { redoneOnce } from './redo.ts';
 import { wantFile, wantFresh } from './save.ts';
 
 /**
  * What a run makes of a slot when its cell is opened: a job to work on, or nothing. Only what was settled before
- * this run began can be revived, so that one invocation never goes round in circles.
+ * this run began can be revived, so that one invocation never goes round in circles; what came from a job that was made anew is,
+ * whenever it was settled, once for each new result of that.
+ *
+ * @param lineage what it would be made from now
  */
 export function jobForSlot(
   slot: Slot,
-  parentTaskId: string | undefined,
+  lineage: Lineage,
   settings: RunSettings,
   redo: ReadonlySet<string>,
   startedAt: number,
   now: number,
 ): Job | undefined {
-  const job = takenUp(slot, parentTaskId, settings, redo, startedAt, now);
-  return job !== undefined && waitsForParent(job) ? undefined : job;
+  const job = takenUp(slot, lineage.parentTaskId, settings, redo, startedAt, now);
+  return job === undefined || waitsForParent(job) ? undefined : begunWith(job, lineage);
 }
+
+/** What is begun has its lineage on record from now on; what is under way, or may be, keeps that of its submission. */
+export const begunWith = (job: Job, lineage: Lineage): Job =>
+  job.record.status === 'pending' ? { ...job, record: begunFrom(job.record, lineage) } : job;
 
 /** What presses or extends a task cannot begin while that is made anew; once it is finished, its cell is looked at again. */
 export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
@@ -73,7 +82,9 @@ function takenUp(
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
   const before = !settledInThisRun(record, startedAt, now);
-  if (before && redo.has(record.key)) return newJob(anew(kept), slot.depth, parentTaskId);
+  if (slot.outdated && slot.ready) return newJob(anew(kept), slot.depth, parentTaskId);
+  if (before && redo.has(record.key))
+    return slot.waitsAnew ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
   switch (record.status) {
     case 'done':
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
@@ -179,6 +190,12 @@ const lookOnce = (
     ? { ...newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId), lookUntil }
     : undefined;
 
+/** The same on the user's word. What a failed one had made all the same, without its files, gives way at once. */
+const redone = (record: JobRecord): JobRecord =>
+  record.status === 'failed' && record.result !== undefined && record.former === undefined
+    ? { ...anew(record), redone: redoneOnce(record, record) }
+    : anew(record);
+
 /**
  * The record as it was before its first submission, its history of attempts and cost kept, and what it had come to if it was
  * done: that stands until there is a new result.
@@ -190,6 +207,8 @@ export function anew(record: JobRecord): JobRecord {
     tries: 0,
     resubmits: 0,
     taskId: undefined,
+    parentTaskId: undefined,
+    kept: undefined,
     modal: undefined,
     pressed: undefined,
     named: undefined,

@@ -5,6 +5,7 @@ import { isAnswered, modalOpened } from './modal.ts';
 import { modalNotOpened } from './modal-unopened.ts';
 import { taskShown, unknownTask } from './named-task.ts';
 import { judgeTaskFailure } from './reasons.ts';
+import { replacing } from './redo.ts';
 import { lacksResult, resultOf, wantFile } from './save.ts';
 import { isLook, lookAgain } from './trouble.ts';
 
@@ -42,7 +43,7 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       if (unused !== undefined) return settle(job, 'failed', unused, now);
       const result = resultOf(task, record.kind);
       // Of a redo: the former files are no longer what the job came to.
-      const fresh = record.former === undefined ? {} : { former: undefined, artifacts: [] };
+      const fresh = record.former === undefined ? {} : { ...replacing(record), artifacts: [] };
       // Later steps, and a later edit, read of it what no file is wanted for now.
       if (!record.keep && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });

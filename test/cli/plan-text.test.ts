@@ -7,7 +7,7 @@ const nothing: PlanCounts = {
   jobs: 0,
   shared: 0,
   submits: 0,
-  why: { new: 0, changed: 0, retry: 0 },
+  why: { new: 0, changed: 0, retry: 0, anew: 0 },
   held: 0,
   running: 0,
   unsaved: 0,
@@ -54,15 +54,18 @@ const unpriced = '. The pipeline gives no prices, so the cost is not known';
 
 describe('what a plan would submit', () => {
   it.each([
-    [{ submits: 146, why: { new: 146, changed: 0, retry: 0 } }, '146 submissions, all new'],
-    [{ submits: 1, why: { new: 0, changed: 1, retry: 0 } }, '1 submission, changed since the last run'],
-    [{ submits: 3, why: { new: 2, changed: 0, retry: 1 } }, '3 submissions: 2 new, 1 tried again'],
+    [{ submits: 146, why: { new: 146, changed: 0, retry: 0, anew: 0 } }, '146 submissions, all new'],
+    [
+      { submits: 1, why: { new: 0, changed: 1, retry: 0, anew: 0 } },
+      '1 submission, changed since the last run',
+    ],
+    [{ submits: 3, why: { new: 2, changed: 0, retry: 1, anew: 0 } }, '3 submissions: 2 new, 1 tried again'],
   ])('is said with its reason: %j', (counts, words) => {
     expect(sum({ ...counts, unpriced: counts.submits })).toBe(`${words}${unpriced}`);
   });
 
   it('has no reason where slots were not looked at', () => {
-    const why = { new: 5, changed: 0, retry: 0 };
+    const why = { new: 5, changed: 0, retry: 0, anew: 0 };
     expect(sum({ submits: 5, unpriced: 5, why }, { exact: false })).toBe(`at most 5 submissions${unpriced}`);
   });
 
@@ -86,7 +89,7 @@ describe('what a plan would submit', () => {
 });
 
 describe('what a plan costs', () => {
-  const why = { new: 0, changed: 0, retry: 3 };
+  const why = { new: 0, changed: 0, retry: 3, anew: 0 };
   it('is not known where nothing of it has a price: what has none is named', () => {
     const names = { priced: true, unpricedNames: ['reroll', 'pan left', 'a', 'b', 'c'] };
     expect(sum({ submits: 3, unpriced: 3, why }, names)).toBe(
@@ -108,7 +111,7 @@ it('the step that presses buttons says so', () => {
 });
 
 it('examples have a heading', () => {
-  const why = { new: 2, changed: 0, retry: 0 };
+  const why = { new: 2, changed: 0, retry: 0, anew: 0 };
   const examples = [{ cell: 1, step: 'grid', prompt: 'a fox' }];
   expect(text({ submits: 2, unpriced: 2, why }, { examples })).toContain(
     '\nThe first prompts:\n  cell 1, grid: a fox\n',

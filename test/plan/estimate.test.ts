@@ -28,7 +28,7 @@ async function estimate(
     expect(slots).toBe(jobs + shared + skipped + blocked + waiting + invalid);
     const { submits, held, running, unsaved, done, inDoubt, failed, why } = counts;
     expect(jobs).toBe(submits + held + running + unsaved + done + inDoubt + failed);
-    expect(submits).toBe(why.new + why.changed + why.retry);
+    expect(submits).toBe(why.new + why.changed + why.retry + why.anew);
   }
   return report;
 }
@@ -193,7 +193,7 @@ describe('a plan with a run directory', () => {
       failed: 0,
       blocked: 0,
       submits: 4,
-      why: { new: 2, changed: 0, retry: 2 },
+      why: { new: 2, changed: 0, retry: 2, anew: 0 },
     });
     expect(await grid({ retryFailed: { code: 'task.timeout' } })).toMatchObject({ failed: 1, submits: 2 });
     expect(await grid({ inDoubt: 'retry' })).toMatchObject({
@@ -203,7 +203,7 @@ describe('a plan with a run directory', () => {
       why: { retry: 1 },
     });
     const redo = await estimate(plan, {}, state, { redo: [at(1, 'cat').job?.key ?? ''] });
-    expect(redo.steps[1]).toMatchObject({ done: 0, submits: 1, why: { retry: 1 } });
+    expect(redo.steps[1]).toMatchObject({ done: 0, submits: 1, why: { anew: 1 } });
   });
 
   test('a button that is not there stays so, where only optional slots ask for it', async () => {
@@ -236,7 +236,7 @@ describe('a plan with a run directory', () => {
       submits: 0,
     });
     const redo = [at(1, 'grid').job?.key ?? ''];
-    expect(await grid({ retryFailed: {}, redo })).toMatchObject({ invalid: 0, why: { retry: 3 } });
+    expect(await grid({ retryFailed: {}, redo })).toMatchObject({ invalid: 0, why: { retry: 2, anew: 1 } });
   });
 
   test('examples are of what is to be submitted', async () => {
@@ -259,10 +259,15 @@ describe('a plan with a run directory', () => {
     state.done(at(2, 'grid'));
     const edited = await planOf(text.replace('a {{', 'one {{').replace('[fox, owl]', '[fox, owl, lynx]'));
     expect((await estimate(edited, {}, state)).steps).toMatchObject([
-      { step: 'grid', submits: 15, why: { new: 12, changed: 3, retry: 0 } },
+      { step: 'grid', submits: 15, why: { new: 12, changed: 3, retry: 0, anew: 0 } },
       { step: 'cat', done: 1, shared: 2 },
     ]);
-    expect((await estimate(plan, {}, state)).steps[0]?.why).toEqual({ new: 7, changed: 0, retry: 0 });
+    expect((await estimate(plan, {}, state)).steps[0]?.why).toEqual({
+      new: 7,
+      changed: 0,
+      retry: 0,
+      anew: 0,
+    });
   });
 
   test('an empty one is asked for its totals only', async () => {

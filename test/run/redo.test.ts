@@ -93,7 +93,7 @@ describe('--redo of a finished image', () => {
   });
 
   it('is at any moment of a death either what it was, in doubt, or on its way', async () => {
-    for (let turns = 1; turns < 40; turns++) {
+    for (let turns = 1; turns < 80; turns++) {
       const { here, before } = await finished(oneGrid, {});
       const died = here.run({ ...redo(here), dieAfterTurns: turns });
       const record = recordOf(here);
@@ -111,7 +111,8 @@ describe('--redo of a finished image', () => {
   it('that is made replaces what was there, and is made once', async () => {
     const { here, before, attempts } = await finished(oneGrid, {});
     const { submits, redosFailed } = here.run(redo(here));
-    expect([submits, redosFailed, recordOf(here)?.attempts]).toEqual([1, 0, attempts + 1]);
+    // Its upscale is made anew too.
+    expect([submits, redosFailed, recordOf(here)?.attempts]).toEqual([2, 0, attempts + 1]);
     expect(recordOf(here)?.taskId).not.toBe(before.taskId);
     expect([recordOf(here)?.status, recordOf(here)?.former]).toEqual(['done', undefined]);
   });

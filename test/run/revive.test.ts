@@ -79,13 +79,13 @@ steps:
     expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
   });
 
-  it('leaves what was made from it as it was, until that is named too', async () => {
+  it('has what was made from it made anew, once, whether or not that is named too', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
-    expect(pressed(here)).toEqual(['', '/U1', '']);
+    expect(pressed(here)).toEqual(['', '/U1', '', '/U1']);
     here.run({ settings: virtualSettings({ redo: [keyOf(here, 'U1'), keyOf(here)] }) });
-    expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '', '/U1'], { done: 2 }]);
+    expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1', '', '/U1'], { done: 2 }]);
   });
 
   it('is made once where several cells share it', async () => {

@@ -1,5 +1,6 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
+import type { RunEvent } from '../../src/run/event.ts';
 import type { Errand, RunInput } from '../../src/run/turn.ts';
 import type { Task } from '../../src/service/answer.ts';
 import type { StateStore } from '../../src/state/store.ts';
@@ -7,6 +8,7 @@ import { mayPass } from './ends.ts';
 import type { Gateway } from './gateway.ts';
 import { Licences } from './licences.ts';
 import { LimitsAuditor } from './limits-auditor.ts';
+import { LineageAuditor } from './lineage-auditor.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
@@ -29,6 +31,7 @@ export class Auditor {
   readonly #limits: LimitsAuditor;
   readonly #texts: TextAuditor;
   readonly #tasks: TaskAuditor;
+  readonly #lineage: LineageAuditor;
   /** Jobs that were done, by what they had come to. */
   readonly #doneOnce = new Map<string, string>();
   /** Text jobs that were asked. */
@@ -39,7 +42,13 @@ export class Auditor {
   #invocation: Invocation | undefined;
   #isPlanned: (key: string) => boolean = () => true;
 
-  constructor(scenario: Scenario, store: StateStore, gateway: Gateway) {
+  /** @param readsOf keys of the jobs whose replies the templates of a job name */
+  constructor(
+    scenario: Scenario,
+    store: StateStore,
+    gateway: Gateway,
+    readsOf: (key: string) => readonly string[],
+  ) {
     this.#store = store;
     this.#gateway = gateway;
     this.#licences = new Licences(scenario);
@@ -47,6 +56,7 @@ export class Auditor {
     this.#texts = new TextAuditor(scenario, store);
     this.#tasks = new TaskAuditor(gateway);
     this.#tellsAll = scenario.taskList === undefined;
+    this.#lineage = new LineageAuditor(store, readsOf);
     this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
   }
 
@@ -65,10 +75,12 @@ export class Auditor {
     this.#invocation = invocation;
     this.#limits.begin(records);
     this.#licences.begin(invocation, records, redo);
+    this.#madeAnew(this.#lineage.begin(redo));
   }
 
   sends({ job, send }: Errand, now: number): void {
     this.#limits.sends();
+    if (send.kind === 'submit' || send.kind === 'ask') this.#lineage.sends({ job, send });
     if (send.kind === 'ask') {
       this.#askedTexts.add(job.record.key);
       return this.#texts.sends(job.record, now, this.#gateway.healed);
@@ -101,6 +113,26 @@ export class Auditor {
   committed(records: readonly JobRecord[]): void {
     this.#texts.committed();
     this.#tasks.keeps(records);
+    this.#madeAnew(this.#lineage.committed(records));
+  }
+
+  /** What a run said, and how what it left is told. */
+  told(events: readonly RunEvent[]): void {
+    this.#lineage.told(events);
+    this.#lineage.checkPressed();
+  }
+
+  /** Everything is settled. */
+  checkLineage(): void {
+    this.#lineage.checkSettled();
+  }
+
+  /** What came from a job that was made anew is made anew too. */
+  #madeAnew(keys: readonly string[]): void {
+    for (const key of keys) {
+      this.#licences.madeAnew(key);
+      this.#texts.madeAnew(key);
+    }
   }
 
   hears(input: RunInput, now: number): void {

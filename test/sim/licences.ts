@@ -105,6 +105,11 @@ export class Licences {
     if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.anew(key);
   }
 
+  /** What it came from was made anew, and so is it. */
+  madeAnew(key: string): void {
+    this.#presses.set(key, 1);
+  }
+
   /** The job may be submitted once more: what was made came to nothing. */
   anew(key: string): void {
     this.#presses.set(key, (this.#presses.get(key) ?? 0) + 1);

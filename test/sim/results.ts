@@ -12,14 +12,14 @@ import { calmed, type Scenario, unlimited } from './scenario.ts';
 import { bestOf } from './text-model.ts';
 import { Violation } from './violation.ts';
 
-/** How many slots of these cells are not done, and could be. */
+/** How many slots of these cells are not done, or came from what was made anew since, and could be. */
 export function unfinished(plan: Plan, cells: readonly Cell[], store: StateStore): number {
   let count = 0;
   for (const cell of cells)
-    for (const { status, error } of plan.resolve(cell, (key) => store.get(key))) {
+    for (const { status, error, outdated } of plan.resolve(cell, (key) => store.get(key))) {
       // A button that is not there stays not there, however healthy the service.
       const hopeless = error?.code === 'button.missing' || status === 'blocked';
-      if (status !== 'done' && status !== 'skipped' && !hopeless) count += 1;
+      if ((status !== 'done' && status !== 'skipped' && !hopeless) || outdated) count += 1;
     }
   return count;
 }

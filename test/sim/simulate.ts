@@ -1,5 +1,7 @@
 import { findTasks } from '../../src/cli/find-tasks.ts';
+import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
+import type { Plan } from '../../src/plan/plan.ts';
 import { become } from '../../src/run/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import type { StateStore } from '../../src/state/store.ts';
@@ -38,7 +40,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
   const unkept = await planFor(scenario, true);
   const store = memoryStore();
   const gateway = new Gateway(scenario);
-  const auditor = new Auditor(scenario, store, gateway);
+  const auditor = new Auditor(scenario, store, gateway, readsIn(plan, cells, store));
   let now = epoch;
   let submits = 0;
   let inDoubt = 0;
@@ -86,6 +88,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     });
     now = driven.endedAt;
     submits += driven.submits;
+    auditor.told(driven.events);
     auditor.checkCounted();
     // One commit that fails is tried once more at the least.
     if (driven.end !== undefined && (disk === undefined || disk.commits === 1)) auditor.checkHeard();
@@ -107,6 +110,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         );
       await start(word, settingsOf(unlimited(scenario), word), 1000 + n);
     }
+    auditor.checkLineage();
     await checkResults(scenario, plan, cells, store, gateway);
     return { submits, inDoubt, met: gateway.met };
   } catch (error) {
@@ -116,6 +120,21 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         : String(error);
     return { violation, submits, inDoubt, met: gateway.met };
   }
+}
+
+/** Steps of the simulated pipelines whose templates name the reply of another step. */
+const reads: Readonly<Record<string, string>> = { best: 'pick', title: 'weather', drawn: 'words' };
+
+/** Finds the jobs whose replies a job's templates name. */
+function readsIn(plan: Plan, cells: readonly Cell[], store: StateStore): (key: string) => readonly string[] {
+  return (key) => {
+    const { step: asking, cell: number } = store.get(key)?.origin ?? {};
+    const step = asking === undefined ? undefined : reads[asking];
+    const cell = cells.find((one) => one.number === number);
+    if (step === undefined || cell === undefined) return [];
+    const slots = plan.resolve(cell, (other) => store.get(other));
+    return slots.flatMap((slot) => (slot.step === step ? (slot.job?.key ?? []) : []));
+  };
 }
 
 /** The commits that fail; without a number, that one and all after it. */

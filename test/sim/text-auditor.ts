@@ -57,6 +57,11 @@ export class TextAuditor {
     }
   }
 
+  /** What it came from was made anew, and so is it. */
+  madeAnew(key: string): void {
+    if (this.#licences.has(key)) this.#licences.set(key, { calls: 1, tries: 0, invalid: 0, rounds: 0 });
+  }
+
   sends(record: JobRecord, now: number, healed: boolean): void {
     const { key } = record;
     const durable = this.#store.get(key);

@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest';
+import { manifestRows } from '../../src/manifest/rows.ts';
+import { estimatePlan } from '../../src/plan/estimate.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import { parentTaskOf } from '../../src/plan/lineage.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { failure, textReply, type VirtualScript } from '../rig/virtual-service.ts';
+import { grid, type World, world } from '../rig/world.ts';
+
+/** Everything that can come from a grid: clicks of clicks, a judge, what it names, captions, a gather, a conversation. */
+const family = `name: t
+prices: { imagine: 1, click: 2, generate: 3 }
+steps:
+  grid: { imagine: a fox, path: U1..U2 → Vary (Strong) }
+  pick:
+    from: grid
+    generate: { model: m, prompt: Which?, images: [parent], responseSchema: { type: object, properties: { best: { type: integer } } } }
+  best: { from: grid, click: 'U{{ steps.pick.json.best }}' }
+  caption: { from: best, generate: { model: m, prompt: Caption it., images: [parent] } }
+  more: { from: best, generate: { model: m, prompt: Go on., continue: caption } }
+  compare: { gather: grid/*, generate: { model: m, prompt: Compare them. } }
+  title: { generate: { model: m, prompt: 'A title for {{ steps.caption.text }}' } }
+  other: { imagine: an owl, path: U4 }
+`;
+const judged: VirtualScript = {
+  onAsk: ({ record }) => textReply({ text: record.origin.step === 'pick' ? '{"best":3}' : 'The same.' }),
+};
+
+const slotsOf = ({ plan, cells, store }: World) =>
+  cells.flatMap((cell) => plan.resolve(cell, (key) => store.get(key)));
+const recordAt = (here: World, name: string): JobRecord => {
+  const found = slotsOf(here).find(({ step, branch }) => [step, ...branch].join('/') === name)?.record;
+  if (found === undefined) throw new Error(`nothing at ${name}`);
+  return found;
+};
+const redo = (here: World, ...names: readonly string[]) => ({
+  settings: virtualSettings({ redo: names.map((name) => recordAt(here, name).key) }),
+});
+/** By slot, what it came to and the task that it names as its parent's, by the manifest. */
+async function rowsOf({ plan, store }: World): Promise<ReadonlyMap<string, readonly (string | undefined)[]>> {
+  const rows = new Map<string, readonly (string | undefined)[]>();
+  for await (const { slot, parentTaskId } of manifestRows(plan, {}, store))
+    rows.set([slot.step, ...slot.branch].join('/'), [
+      slot.status,
+      slot.record?.taskId ?? String(slot.record?.submittedAt),
+      parentTaskId,
+    ]);
+  return rows;
+}
+/** Slots that name another task than the one that their parent has. */
+const namesOldTask = (here: World): readonly string[] =>
+  slotsOf(here).flatMap(({ step, record }) => {
+    const parent = record?.parent === undefined ? undefined : here.store.get(record.parent);
+    return record?.parentTaskId === parent?.taskId ? [] : [step];
+  });
+
+/** Slots whose row differs. */
+const changed = (
+  before: ReadonlyMap<string, readonly (string | undefined)[]>,
+  after: ReadonlyMap<string, readonly (string | undefined)[]>,
+): readonly string[] =>
+  [...after].filter(([name, row]) => row.join() !== before.get(name)?.join()).map(([name]) => name);
+
+const fromGrid = [
+  'grid',
+  'grid/U1',
+  'grid/U1/Vary (Strong)',
+  'grid/U2',
+  'grid/U2/Vary (Strong)',
+  'pick',
+  'best/U{{ steps.pick.json.best }}',
+  'caption/U{{ steps.pick.json.best }}',
+  'more/U{{ steps.pick.json.best }}',
+  'compare',
+];
+
+describe('--redo of a job that others came from', () => {
+  it('makes all that came from it anew, once, and each names the task that it was made from', async () => {
+    const here = await world(family, judged);
+    here.run();
+    const before = await rowsOf(here);
+    const { submits, end, redosFailed } = here.run(redo(here, 'grid'));
+    const after = await rowsOf(here);
+    const redone = [...changed(before, after)];
+    expect(redone).toEqual(expect.arrayContaining([...fromGrid]));
+    expect(redone.filter((name) => name.startsWith('other'))).toEqual([]);
+    expect([end?.kind, redosFailed, submits]).toEqual(['complete', 0, redone.length]);
+    expect(namesOldTask(here)).toEqual([]);
+    expect(here.run().submits).toBe(0);
+    expect(here.run(redo(here, 'grid')).submits).toBe(redone.length);
+  });
+
+  it('makes what named its reply anew, also where that is the same', async () => {
+    const here = await world(family, judged);
+    here.run();
+    const { key } = recordAt(here, 'caption/U{{ steps.pick.json.best }}');
+    const before = await rowsOf(here);
+    here.run({ settings: virtualSettings({ redo: [key] }) });
+    expect(changed(before, await rowsOf(here)).map((name) => name.split('/')[0])).toEqual([
+      'caption',
+      'more',
+      'title',
+    ]);
+  });
+
+  it('is shown by the plan, with what it costs', async () => {
+    const here = await world(family, judged);
+    here.run();
+    const keys = [recordAt(here, 'grid').key];
+    const { total, steps } = await estimatePlan(here.plan, {}, here.store, { redo: keys });
+    const { submits } = here.run(redo(here, 'grid'));
+    expect([total.submits, total.why]).toEqual([submits, { new: 0, changed: 0, retry: 0, anew: submits }]);
+    // A grid, five clicks, five text calls.
+    expect(total.cost).toBe(1 + 5 * 2 + 5 * 3);
+    expect(steps.find(({ step }) => step === 'other')).toMatchObject({ submits: 0, done: 2 });
+    expect((await estimatePlan(here.plan, {}, here.store)).total.submits).toBe(0);
+  });
+
+  it('that comes to nothing leaves all that came from it as it was', async () => {
+    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
+    const here = await world(family, script);
+    here.run();
+    const before = await rowsOf(here);
+    script.end = () => ({ state: 'failure', failReason: '[Banned prompt detected] no' });
+    const { submits, redosFailed } = here.run(redo(here, 'grid'));
+    expect([submits, redosFailed, changed(before, await rowsOf(here))]).toEqual([1, 1, []]);
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('leaves what cannot be made anew as it was, naming its own task, and tries it again only on the user’s word', async () => {
+    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
+    const here = await world(grid(1, 'U1 → Vary (Strong)'), script);
+    here.run();
+    const before = await rowsOf(here);
+    script.end = ({ pressed }) =>
+      pressed === '/U1'
+        ? { state: 'failure', failReason: '[Banned prompt detected] no' }
+        : { state: 'success' };
+    const { submits, redosFailed } = here.run(redo(here, 'grid'));
+    expect([submits, redosFailed]).toEqual([2, 1]);
+    expect(changed(before, await rowsOf(here))).toEqual(['grid']);
+    expect(here.run().submits).toBe(0);
+    delete script.end;
+    expect([here.run().submits, here.run(redo(here, 'grid/U1')).submits]).toEqual([0, 2]);
+    expect(recordAt(here, 'grid/U1').parentTaskId).toBe(recordAt(here, 'grid').taskId);
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('is carried on by any later run, whenever the process dies, and pays for nothing twice', async () => {
+    const pressed: number[] = [];
+    for (let turns = 1; ; turns++) {
+      expect(turns).toBeLessThan(100);
+      const here = await world(grid(1, 'U1 → Vary (Strong)'));
+      here.run();
+      // Tasks are seldom looked at, so that there are few moments to die at.
+      const settings = virtualSettings({
+        redo: [recordAt(here, 'grid').key],
+        poll: { minMs: 40_000, maxMs: 60_000 },
+      });
+      const died = here.run({ settings, dieAfterTurns: turns });
+      const told = recordAt(here, 'grid').former !== undefined || recordAt(here, 'grid').redone !== undefined;
+      here.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+      here.run();
+      expect(here.statuses()).toEqual({ done: 3 });
+      expect(namesOldTask(here)).toEqual([]);
+      expect(recordAt(here, 'grid').redone?.count).toBe(told ? 1 : undefined);
+      pressed.push(here.service.submits.length);
+      if (died.end !== undefined) break;
+    }
+    // What died with its intent never left.
+    expect(Math.max(...pressed)).toBe(3 + 3);
+    expect(Math.min(...pressed)).toBe(3);
+  });
+
+  it.each<[string, Parameters<World['run']>[0]]>([
+    ['--only of its step', { steps: new Set(['grid']) }],
+    ['--max-submits', { settings: virtualSettings({ maxSubmits: 1 }) }],
+    ['a budget', { settings: virtualSettings({ budget: { submits: 7 } }) }],
+  ])('under %s leaves the rest to a later run, which the plan shows', async (_what, options = {}) => {
+    const two = `name: t
+steps:
+  grid: { imagine: a fox }
+  one: { from: grid, click: U1 }
+  two: { from: grid, click: U2 }
+  three: { from: one, click: Vary (Strong) }
+  four: { from: two, click: Vary (Strong) }
+  five: { from: grid, click: U3 }
+`;
+    const here = await world(two);
+    here.run();
+    const before = await rowsOf(here);
+    const settings = {
+      ...(options.settings ?? virtualSettings()),
+      redo: [recordAt(here, 'grid').key],
+    };
+    expect(here.run({ ...options, settings }).submits).toBe(1);
+    expect(changed(before, await rowsOf(here))).toEqual(['grid']);
+    expect((await estimatePlan(here.plan, {}, here.store)).total).toMatchObject({ submits: 5, done: 1 });
+    expect([here.run().submits, here.run().submits]).toEqual([5, 0]);
+    expect(changed(before, await rowsOf(here))).toHaveLength(6);
+  });
+
+  it('holds a child in doubt, and makes it anew once that is settled', async () => {
+    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+      onSubmit: ({ pressed }) =>
+        pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
+    };
+    const here = await world(grid(1, 'U1,U2'), script);
+    here.run();
+    delete script.onSubmit;
+    expect(here.run(redo(here, 'grid')).submits).toBe(2);
+    expect(here.statuses()).toEqual({ done: 2, 'in-doubt': 1 });
+    expect(here.run().submits).toBe(0);
+    here.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+    expect(recordAt(here, 'grid/U1').parentTaskId).toBe(recordAt(here, 'grid').taskId);
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('leaves what came from it alone where the service names the task that it had', async () => {
+    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {};
+    const here = await world(grid(1, 'U1'), script);
+    here.run();
+    const { taskId = '' } = recordAt(here, 'grid');
+    script.onSubmit = () => ({ kind: 'accepted', code: 1, taskId });
+    expect(here.run(redo(here, 'grid')).submits).toBe(1);
+    expect(recordAt(here, 'grid').redone).toBeUndefined();
+  });
+
+  it('is made once, with what came from it, where several cells share it', async () => {
+    const here = await world(`name: t
+matrix: { unused: [x, y, z] }
+steps: { grid: { imagine: one picture, path: U1 }, alone: { from: grid, click: 'U{{ 2 }}' } }
+`);
+    here.run();
+    expect(here.run(redo(here, 'grid', 'grid/U1')).submits).toBe(3);
+  });
+
+  it('tries what had failed of the old one again', async () => {
+    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+      onSubmit: ({ pressed }) =>
+        pressed === '/U1' ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
+    };
+    const here = await world(grid(1, 'U1'), script);
+    here.run();
+    delete script.onSubmit;
+    expect([here.run().submits, here.run(redo(here, 'grid')).submits]).toEqual([0, 2]);
+    expect(here.statuses()).toEqual({ done: 2 });
+  });
+});
+
+describe('a state of a release that did not keep what jobs were made from', () => {
+  it('names the task of a parent that was never redone, and has its children made anew with it', async () => {
+    const here = await world(grid(1, 'U1'));
+    here.run();
+    const { parentTaskId, from: _, ...old } = recordAt(here, 'grid/U1');
+    here.store.commit({ records: [old], attempts: [] });
+    expect([...(await rowsOf(here)).values()].at(1)?.at(2)).toBe(parentTaskId);
+    const own = recordAt(here, 'grid').taskId;
+    here.run({ ...redo(here, 'grid'), steps: new Set(['other']) });
+    here.run({ settings: virtualSettings({ redo: [recordAt(here, 'grid').key], maxSubmits: 1 }) });
+    expect(recordAt(here, 'grid').taskId).not.toBe(own);
+    expect(parentTaskOf(recordAt(here, 'grid/U1'), (key) => here.store.get(key))).toBe(own);
+    expect(here.run().submits).toBe(1);
+    expect(recordAt(here, 'grid/U1').parentTaskId).toBe(recordAt(here, 'grid').taskId);
+  });
+
+  it('says nothing of the task of a child whose parent was redone after it', async () => {
+    const here = await world(grid(1, 'U1'));
+    here.run();
+    const { parentTaskId: _, from: _from, ...old } = recordAt(here, 'grid/U1');
+    const parent = { ...recordAt(here, 'grid'), taskId: 'later', submittedAt: (old.submittedAt ?? 0) + 1 };
+    here.store.commit({ records: [old, parent], attempts: [] });
+    expect(parentTaskOf(old, (key) => here.store.get(key))).toBeUndefined();
+    expect(here.run().submits).toBe(0);
+  });
+});

@@ -1,0 +1,138 @@
+import { type JobRecord, type JobStatus, needsOf } from '../../src/plan/job.ts';
+import type { RunEvent } from '../../src/run/event.ts';
+import type { Errand } from '../../src/run/turn.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { Violation } from './violation.ts';
+
+/** What stands of each job that another one came from, by key: the task, or the moment at which the answer was asked for. */
+type Sources = ReadonlyMap<string, string>;
+
+/**
+ * Watches where the results of a simulated history come from: kept from what was sent and what is durable alone, and from nothing that
+ * the records say of their lineage. What came from a result that was replaced (`--redo`) is made anew, once, or says that it was not;
+ * every job names the task that was really pressed.
+ */
+export class LineageAuditor {
+  readonly #store: StateStore;
+  /** Keys of the jobs whose replies the templates of a job name. */
+  readonly #readsOf: (key: string) => readonly string[];
+  /** The same, of those that were sent. */
+  readonly #reads = new Map<string, readonly string[]>();
+  /** Jobs that are made anew while they have a result: another one replaces that. */
+  readonly #redoable = new Set<string>();
+  /** What stands of each job. */
+  readonly #stands = new Map<string, string>();
+  /** What was sent last for a job, and the task that was pressed for it. */
+  readonly #sent = new Map<string, { readonly sources: Sources; readonly pressed?: string }>();
+  /** What the result that stands was made from. */
+  readonly #made = new Map<string, { readonly sources: Sources; readonly pressed?: string }>();
+  /** Jobs that were to be made anew, came to nothing, and said so: beside which sources they stay. */
+  readonly #kept = new Map<string, Sources>();
+  /** Jobs that may be sent once more, for which sources that was allowed. */
+  readonly #allowed = new Map<string, string>();
+
+  /** How each job was before the turn that became durable last: what is settled may be begun anew in the very next one. */
+  readonly #was = new Map<string, JobStatus>();
+
+  constructor(store: StateStore, readsOf: (key: string) => readonly string[]) {
+    this.#store = store;
+    this.#readsOf = readsOf;
+  }
+
+  /** @returns keys of what a run that begins now makes anew */
+  begin(redo: readonly string[]): readonly string[] {
+    for (const key of redo) this.#redoable.add(key);
+    this.#allowed.clear();
+    return this.#newlyOutdated();
+  }
+
+  sends({ job }: Errand): void {
+    const { record, parentTaskId } = job;
+    if (!this.#reads.has(record.key)) this.#reads.set(record.key, this.#readsOf(record.key));
+    this.#sent.set(record.key, {
+      sources: this.#sourcesOf(record),
+      ...(parentTaskId === undefined ? {} : { pressed: parentTaskId }),
+    });
+  }
+
+  /** A turn is durable. @returns keys of what is to be made anew from now on */
+  committed(records: readonly JobRecord[]): readonly string[] {
+    for (const record of records) {
+      const { key, status, former, result, taskId, submittedAt } = record;
+      if (former !== undefined) this.#redoable.add(key);
+      const isThere = former === undefined && (status === 'done' || result !== undefined);
+      const stands = taskId ?? `asked at ${submittedAt}`;
+      if (!isThere || this.#stands.get(key) === stands) continue;
+      // What failed and is tried again on the user's word takes nothing away from what was made of it.
+      if (!this.#stands.has(key) || this.#redoable.has(key)) this.#stands.set(key, stands);
+      const sent = this.#sent.get(key);
+      if (sent !== undefined) this.#made.set(key, sent);
+    }
+    const keys = this.#newlyOutdated();
+    for (const { key, status } of records) this.#was.set(key, status);
+    return keys;
+  }
+
+  /** What a run said: a redo that came to nothing is told. */
+  told(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (event.type !== 'run:notice' || event.code !== 'redo.failed') continue;
+      const [, key = ''] = /^--redo: ([0-9a-f]+)/.exec(event.message) ?? [];
+      const record = this.#store.get(key);
+      if (record === undefined) throw new Violation(`A notice names no job: ${event.message}`);
+      this.#kept.set(key, this.#sourcesOf(record));
+    }
+  }
+
+  /** Each result names the task that was pressed for it. */
+  checkPressed(): void {
+    for (const [key, { pressed }] of this.#made) {
+      const record = this.#store.get(key);
+      if (record === undefined || record.former !== undefined || record.status !== 'done') continue;
+      if (record.request.kind === 'click' && record.parentTaskId !== pressed)
+        throw new Violation(`${key} was pressed on task ${pressed}, and names ${record.parentTaskId}`);
+    }
+  }
+
+  /** Everything is settled: each result comes from what stands, but for those that were tried in vain. */
+  checkSettled(): void {
+    this.checkPressed();
+    for (const key of this.#made.keys())
+      if (this.#isOutdated(key)) {
+        const { from, redone, status } = this.#store.get(key) ?? {};
+        throw new Violation(
+          `${key} is ${status} and came from what was replaced: ${JSON.stringify({ from, redone, made: [...(this.#made.get(key)?.sources ?? [])], now: [...this.#sourcesOf(this.#store.get(key) as JobRecord)] })}`,
+        );
+      }
+  }
+
+  #newlyOutdated(): readonly string[] {
+    const keys: string[] = [];
+    for (const key of new Set([...this.#made.keys(), ...this.#sent.keys()])) {
+      const record = this.#store.get(key);
+      const statuses = [record?.status, this.#was.get(key)];
+      const isSettled = statuses.includes('done') || statuses.includes('failed');
+      if (record === undefined || !isSettled || !this.#isOutdated(key)) continue;
+      const sources = JSON.stringify([...this.#sourcesOf(record)]);
+      if (this.#allowed.get(key) === sources) continue;
+      this.#allowed.set(key, sources);
+      keys.push(key);
+    }
+    return keys;
+  }
+
+  #isOutdated(key: string): boolean {
+    const record = this.#store.get(key);
+    const made = this.#made.get(key) ?? this.#sent.get(key);
+    if (record === undefined || made === undefined) return false;
+    const kept = this.#kept.get(key);
+    return [...this.#sourcesOf(record)].some(
+      ([source, stands]) => made.sources.get(source) !== stands && kept?.get(source) !== stands,
+    );
+  }
+
+  #sourcesOf(record: JobRecord): Sources {
+    const keys = [...needsOf(record), ...(this.#reads.get(record.key) ?? [])];
+    return new Map(keys.map((key) => [key, this.#stands.get(key) ?? '']));
+  }
+}
