@@ -5,6 +5,7 @@ import type { TaskResult } from './job.ts';
 import type { ClickRequest, Press } from './job-request.ts';
 import { requestText } from './key.ts';
 import { findButton, suggestedBy } from './press.ts';
+import { needWords } from './prompt-words.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 import { renderTaskField } from './request-field.ts';
 import { MaskTemplate } from './request-mask.ts';
@@ -77,6 +78,8 @@ export class ClickTemplate implements RequestTemplate {
 
   #rendered(scope: TemplateScope, context: RequestContext, press: readonly Press[]): RenderedRequest {
     const declared = renderFields(this.#fields, scope, renderTaskField);
+    // How far a Custom Zoom zooms may be all that is to be said.
+    if (!/(?:--|—)zoom/.test(String(declared.prompt ?? ''))) needWords(declared.prompt);
     const nearest = this.#asksAgain ? context.prompt : undefined;
     const fields = nearest === undefined ? declared : { ...declared, prompt: nearest };
     const prompt = typeof fields.prompt === 'string' ? { prompt: fields.prompt } : {};

@@ -4,6 +4,7 @@ import { treeSteps, treeVariables } from '../pipeline/tree.ts';
 import { countMistake } from './image-count.ts';
 import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from './job-request.ts';
 import { requestText } from './key.ts';
+import { needWords } from './prompt-words.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 import { renderTaskField } from './request-field.ts';
 import { ImageList } from './request-images.ts';
@@ -84,6 +85,9 @@ class EntryTemplate implements RequestTemplate {
     const shown = this.#images.render(scope, context);
     if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
     if (shown.kind === 'waiting') return prompt;
+    // An image says something by itself, one that `extra` brings too (protocol.md 3).
+    const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
+    if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);
     const mistake =
       this.kind === 'imagine' ? undefined : countMistake(this.kind, shown.images, context.imageCount);
     if (mistake !== undefined && 'failure' in mistake) return { ...prompt, ...mistake };

@@ -75,6 +75,6 @@ export interface RequestTemplate {
    * @param gathered jobs that it starts from, or gathers
    */
   outlook?(scope: TemplateScope, gathered: number): RequestOutlook;
-  /** @throws TemplateError `template.empty` and `template.limit` too */
+  /** @throws TemplateError `template.empty`, `template.limit` and `prompt.empty` too */
   render(scope: TemplateScope, context: RequestContext): RenderedRequest;
 }
