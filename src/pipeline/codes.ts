@@ -83,6 +83,7 @@ export const diagnosticCodes = {
   'step.no-text': 'An object or a list of a result would be rendered as text.',
   'step.rounds': 'Rounds are given to a step without functions.',
 
+  'button.unknown': 'A button is pressed that no known model version offers.',
   'button.grid': 'A button is pressed on a grid that comes only under a single image.',
 
   'modal.prompt': 'A button opens a window that wants a prompt, and none is given.',

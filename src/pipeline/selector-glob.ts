@@ -25,3 +25,21 @@ export function globMatches(glob: string, text: string): boolean {
   while (glob[inGlob] === '*') inGlob += 1;
   return inGlob === glob.length;
 }
+
+/** True when some text is what both globs say. Work is at most the product of the lengths. */
+export function globsMeet(one: string, other: string): boolean {
+  // Which beginnings of `other` have a text in common with the beginning of `one` that was looked at.
+  let meets: boolean[] = [true];
+  for (let at = 0; at < other.length; at += 1) meets.push(meets[at] === true && other[at] === '*');
+  for (const char of one) {
+    const next = [meets[0] === true && char === '*'];
+    for (let at = 0; at < other.length; at += 1) {
+      const isStar = char === '*' || other[at] === '*';
+      next.push(
+        isStar ? next[at] === true || meets[at + 1] === true : char === other[at] && meets[at] === true,
+      );
+    }
+    meets = next;
+  }
+  return meets[other.length] === true;
+}

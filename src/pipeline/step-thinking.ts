@@ -1,13 +1,13 @@
-import { literalCells } from './literal-cells.ts';
+import { literalScopes, renderedOf } from './literal-scopes.ts';
 import type { MatrixDraft } from './matrix.ts';
 import { modelThinking } from './model-generation.ts';
 import { member, type SourceMapping, type SourceNode } from './node.ts';
 import type { Thinking } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { StepDraft } from './step-draft.ts';
-import { TemplateError, type TemplateScope, type TemplateTree } from './template.ts';
+import type { TemplateTree } from './template.ts';
 import { modelsEntry, readWish, type ThinkingField, type ThinkingWish, thinkingMistake } from './thinking.ts';
-import { isTemplate, renderTree, treeSteps, treeVariables } from './tree.ts';
+import { isTemplate, renderTree, treeVariables } from './tree.ts';
 
 /** One thinking parameter as it is written. */
 interface Given {
@@ -42,7 +42,7 @@ export function checkThinking(
   const { model } = request;
   if (!usesKnown || tree === undefined || !isTemplate(model)) return;
   const varies = treeVariables([model, tree]).length > 0;
-  for (const scope of scopesOf(step, [model, tree], matrix)) {
+  for (const scope of literalScopes(step, [model, tree], matrix)) {
     const name = renderedOf(() => model.render(scope));
     const wish = readWish(
       as,
@@ -76,33 +76,6 @@ const memberOf = (tree: TemplateTree | undefined, name: string): TemplateTree | 
   typeof tree === 'object' && tree !== null && Object.hasOwn(tree, name)
     ? (tree as { readonly [name: string]: TemplateTree })[name]
     : undefined;
-
-/** What these templates see in the cells in which the step runs, as far as that is certain. */
-function* scopesOf(
-  { when }: StepDraft,
-  trees: readonly TemplateTree[],
-  matrix: MatrixDraft,
-): Generator<TemplateScope> {
-  if (treeSteps(trees).length > 0) return;
-  const own = treeVariables(trees);
-  if (own.length === 0) return yield { vars: {}, repeat: 1, steps: {} };
-  if (when !== undefined && when.steps.length > 0) return;
-  const names = [...own, ...(when?.variables ?? [])].flatMap(({ path }) => path.slice(0, 1));
-  for (const vars of literalCells(matrix.spec, names)) {
-    const scope = { vars, repeat: 1, steps: {} };
-    if (renderedOf(() => when?.holds(scope)) !== false) yield scope;
-  }
-}
-
-/** What cannot be rendered is another mistake. */
-function renderedOf<T>(render: () => T): T | undefined {
-  try {
-    return render();
-  } catch (error) {
-    if (error instanceof TemplateError) return undefined;
-    throw error;
-  }
-}
 
 function warnOfModel(model: string, wish: ThinkingWish, node: SourceNode, reports: Reports): void {
   const way = 'level' in wish ? 'level' : 'budget';

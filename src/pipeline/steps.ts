@@ -8,6 +8,7 @@ import type { StepNode } from './schema-check.ts';
 import { checkAlike } from './step-alike.ts';
 import { checkBlend } from './step-blend.ts';
 import { checkAddress } from './step-branch.ts';
+import { checkButtons } from './step-button.ts';
 import type { StepDraft } from './step-draft.ts';
 import { checkGrids } from './step-grid.ts';
 import { checkImages, imagesOf } from './step-images.ts';
@@ -45,6 +46,7 @@ export async function readSteps(
     // Behind a cycle there is no way from the cell to the job.
     if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
     checkTextStep(step, byName, matrix, models, reports);
+    checkButtons(step, matrix, reports);
     checkGrids(step, byName, reports);
     checkModals(step, reports);
     checkMasks(step, reports);

@@ -1,9 +1,10 @@
 import type { Price, Selector, StepKind } from '../pipeline/pipeline.ts';
+import { selectorNames } from '../pipeline/price-entry.ts';
 import type { Cell } from './cell.ts';
 import type { JobSpec } from './job.ts';
 import { isTextRequest, type TextRequest } from './job-request.ts';
 import type { Place } from './place.ts';
-import { answerPrice, pressNames, priceOf, selectorNames } from './price.ts';
+import { answerPrice, pressNames, priceOf } from './price.ts';
 import type { Slot } from './slot.ts';
 import type { Charge } from './tally.ts';
 import { estimateTokens } from './tokens.ts';

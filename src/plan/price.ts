@@ -1,53 +1,33 @@
-import type { Price, Selector, StepKind } from '../pipeline/pipeline.ts';
-import { globMatches } from '../pipeline/selector-glob.ts';
+import type { Price, StepKind } from '../pipeline/pipeline.ts';
+import { type Prices, priceEntry } from '../pipeline/price-entry.ts';
 import type { TokenUsage } from './job.ts';
-import { isTextKind, type Press, type TextRequest } from './job-request.ts';
+import type { Press, TextRequest } from './job-request.ts';
 
 /**
  * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is
  * not 0, and where it depends on the tokens of the answer.
  *
- * A click's price stands under its button's name, exactly or with `*` (`"U*"`), else under `click`; a text call's under its
- * model, exactly, else under its kind; any other step's under its kind. Of several names the first one that has a price
- * counts, an exact entry before a pattern, patterns in the order of the file. For images an entry by tokens is no price.
- *
  * @param names what is known of the button: label and emoji once it is pressed, and what the request says; of a text
  * call: its model
  */
-export function priceOf(
-  prices: Readonly<Record<string, Price>>,
-  kind: StepKind,
-  names: readonly string[],
-): number | undefined {
-  if (isTextKind(kind)) {
-    const price = textPrice(prices, kind, names[0]);
-    return typeof price === 'number' ? price : undefined;
-  }
-  const entries = Object.entries(prices);
-  const priceUnder = (matches: (entry: string) => boolean): number | undefined => {
-    for (const [entry, price] of entries) if (typeof price === 'number' && matches(entry)) return price;
-    return undefined;
-  };
-  if (kind === 'click')
-    for (const name of names) {
-      const price =
-        priceUnder((entry) => entry === name) ??
-        priceUnder((entry) => entry.includes('*') && globMatches(entry, name));
-      if (price !== undefined) return price;
-    }
-  return priceUnder((entry) => entry === kind);
+export function priceOf(prices: Prices, kind: StepKind, names: readonly string[]): number | undefined {
+  const price = priceAt(prices, priceEntry(prices, kind, names));
+  return typeof price === 'number' ? price : undefined;
 }
+
+const priceAt = (prices: Prices, entry: string | undefined): Price | undefined =>
+  entry === undefined ? undefined : prices[entry];
 
 /**
  * What an answer to a text call cost: a price per call whatever it took, one by tokens by what the service counted.
  * Undefined where no price is given, or where a count is needed and there is none.
  */
 export function answerPrice(
-  prices: Readonly<Record<string, Price>>,
+  prices: Prices,
   { kind, fields: { model } }: Pick<TextRequest, 'kind' | 'fields'>,
   usage: TokenUsage | undefined,
 ): number | undefined {
-  const price = textPrice(prices, kind, typeof model === 'string' ? model : undefined);
+  const price = priceAt(prices, priceEntry(prices, kind, typeof model === 'string' ? [model] : []));
   if (price === undefined || typeof price === 'number') return price;
   return usage === undefined ? undefined : tokenPrice(price, usage);
 }
@@ -66,16 +46,6 @@ function tokenPrice(
   return (sent * input + made * output) / 1_000_000;
 }
 
-function textPrice(
-  prices: Readonly<Record<string, Price>>,
-  kind: StepKind,
-  model: string | undefined,
-): Price | undefined {
-  // A model may have the name of something that every object has.
-  if (model !== undefined && Object.hasOwn(prices, model)) return prices[model];
-  return prices[kind];
-}
-
 /** The names under which a request's button may have a price. */
 export const pressNames = (press: readonly Press[]): readonly string[] =>
   press.map((way) => {
@@ -86,19 +56,5 @@ export const pressNames = (press: readonly Press[]): readonly string[] =>
         return `/${way.source}/`;
       case 'word':
         return way.word;
-    }
-  });
-
-/** The same of a selector that is not rendered: `U{{ n }}` has the price of `U*`. */
-export const selectorNames = (selector: Selector): readonly string[] =>
-  selector.alternatives.map((match) => {
-    switch (match.kind) {
-      case 'text':
-        return match.text.source;
-      case 'pattern':
-      case 'wildcard':
-        return match.source;
-      case 'word':
-        return match.word;
     }
   });

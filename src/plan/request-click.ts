@@ -79,7 +79,8 @@ export class ClickTemplate implements RequestTemplate {
   #rendered(scope: TemplateScope, context: RequestContext, press: readonly Press[]): RenderedRequest {
     const declared = renderFields(this.#fields, scope, renderTaskField);
     // How far a Custom Zoom zooms may be all that is to be said.
-    if (!/(?:--|—)zoom/.test(String(declared.prompt ?? ''))) needWords(declared.prompt);
+    const own = declared.prompt;
+    if (typeof own === 'string' && !/(?:--|—)zoom/.test(own)) needWords(own);
     const nearest = this.#asksAgain ? context.prompt : undefined;
     const fields = nearest === undefined ? declared : { ...declared, prompt: nearest };
     const prompt = typeof fields.prompt === 'string' ? { prompt: fields.prompt } : {};

@@ -293,6 +293,20 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'step.rounds': [[generate('⟦rounds: 3')]],
 
+  'button.unknown': [
+    [path('⟦U5')],
+    [path('U1 → ⟦Vary Strong')],
+    [path('⟦U1 > Vary (Strong)')],
+    [path('⟦U1 U2')],
+    [path('U1, ⟦u2')],
+    [path('⟦U0..U4')],
+    [path('⟦Q*')],
+    [path('U1 → "⟦Custom  Zoom"'.replace('"⟦', '⟦"')), {}, ['modal.prompt']],
+    [path('U1 → [⟦Upscale'.replace('[', ''))],
+    [path('U1 → Upscale (Subtle) | Upscale (2x), ⟦Vary (Strng)?')],
+    [`${head}  b: { from: grid, click: ⟦U9 }\n`],
+    ['name: t\nmatrix: { n: [1, 5] }\nsteps: { g: { imagine: "a {{ n }}", path: "⟦U{{ n }}" } }\n'],
+  ],
   'button.grid': [
     [path('⟦Vary (Region)?'), {}, ['modal.prompt', 'modal.mask']],
     [path('V1 → reroll → ⟦pan left | Zoom Out 2x')],
@@ -309,7 +323,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'modal.prompt': [
     [`${head}  b: { from: grid/U1, click: ⟦Vary (Region), mask: m.png }\n`, { 'm.png': '' }],
     [`${head}  b: { from: grid/U1, click: ⟦🖌️, mask: m.png }\n`, { 'm.png': '' }],
-    [`${head}  b: { from: grid/U1, click: ⟦X | /CustomZoom::/ }\n`],
+    [`${head}  b: { from: grid/U1, click: ⟦X | /CustomZoom::/ }\n`, {}, ['button.unknown']],
     [path('U1 → ⟦Custom Zoom?')],
     [path('[U1, { button: ⟦Custom Zoom }]')],
     [path('[U1, ⟦Custom Zoom]')],
@@ -549,7 +563,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'address.star': [[from('grid/⟦*/V1')]],
   'address.optional': [[from('grid/⟦U1?')]],
 
-  'file.missing': [[rows('t.csv')], [`${head}  b: { click: x, from: grid, mask: ⟦no.png }\n`]],
+  'file.missing': [
+    [rows('t.csv')],
+    [`${head}  b: { click: /Inpaint/, from: grid/U1, prompt: p, mask: ⟦no.png }\n`],
+  ],
   'file.outside': [
     [rows('../t.csv'), { '../t.csv': 'x\n1\n' }],
     [rows('t.csv'), { 't.csv': ['../../etc/t.csv'] }],

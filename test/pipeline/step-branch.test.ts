@@ -3,7 +3,7 @@ import { parse } from './diagnose.ts';
 
 const steps = `name: t
 steps:
-  grid: { imagine: a fox, path: "U1..U4 → Vary (Strong), Zoom Out 2x | Custom  Zoom" }
+  grid: { imagine: a fox, path: "U1..U4 → Vary (Strong), Zoom Out 2x |   Zoom Out 1.5x" }
   wild: { imagine: an owl, path: "U* → Vary (Subtle)?" }
   lone: { imagine: a lynx, path: U1 → V1 }
   root: { imagine: a cat }
@@ -23,7 +23,7 @@ describe('an address', () => {
     'grid/**',
     'grid/U2/Vary (Strong)',
     'grid/U2/Vary   (Strong)',
-    'grid/U2/Zoom Out 2x|Custom Zoom',
+    'grid/U2/Zoom Out 2x|Zoom Out 1.5x',
     'grid/U2/*',
     'grid/U2/**',
     'wild/U3',
@@ -49,7 +49,7 @@ describe('an address', () => {
     [
       'grid/U1/Zoom Out 2x',
       'grid/U1 has no branch "Zoom Out 2x".',
-      'The branches there are "Vary (Strong)", "Zoom Out 2x | Custom Zoom".',
+      'The branches there are "Vary (Strong)", "Zoom Out 2x | Zoom Out 1.5x".',
     ],
     [
       'grid/U1/Vary (Strong)/V1',
