@@ -11,14 +11,19 @@ import { byStatus, comparable, type ManifestRow, readManifest } from '../rig/man
 import { write } from './pipelines.ts';
 import type { Quirk } from './quirk-list.ts';
 
-/** One of every kind of step, two modals and a remix among them; films, which are slow to draw, in the first twenty cells. */
 const pipelineOf = (cells: number, { names, pipeline = '' }: Quirk): string => `name: quirks
 service: { id: proof, names: ${names ?? 'neutral'} }
 limits: { tasks: 12, requests: 24 }
 retry: { attempts: 6, base: 5ms, cap: 60ms, resubmits: 2, ambiguous: hold, patience: 1m }
 timeouts: { request: 20s, task: 60s }
 poll: { min: 5ms, max: 60ms${pipeline === '' ? '' : `, ${pipeline}`} }
-matrix:
+${everyKindOfStep(cells)}`;
+
+/**
+ * One of every kind of step, two modals and a remix among them; films, which are slow to draw, in the first twenty cells. `caption` adds
+ * fields to the call of the native endpoint.
+ */
+export const everyKindOfStep = (cells: number, caption = ''): string => `matrix:
   animal: [${['fox', 'owl', 'lynx', 'hare'].slice(0, cells).join(', ')}]
   seed: { from: 1, to: ${Math.ceil(cells / 4)} }
 steps:
@@ -57,7 +62,7 @@ steps:
     edit: { image: parent, prompt: "a blue hat {{ seed }}", mask: { shapes: [{ rectangle: [0, 0, 0.5, 0.5] }] } }
   caption:
     from: grid/U1
-    generate: { model: text-pro, prompt: "Caption the {{ animal }}.", images: [parent], stream: true }
+    generate: { model: text-pro, prompt: "Caption the {{ animal }}.", images: [parent], stream: true${caption} }
   title:
     chat: { model: chat-mini, prompt: "A title for the {{ animal }} {{ seed }}." }
 `;
