@@ -1,6 +1,6 @@
 import type { Cell } from '../plan/cell.ts';
 import { type JobRecord, type JobSpec, lacksOnlyFiles, needsOf } from '../plan/job.ts';
-import { lineageOf } from '../plan/lineage.ts';
+import { lineageOf, sourcesOf } from '../plan/lineage.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';
@@ -154,20 +154,25 @@ export class Intake {
     else this.#frontier.waitFor(open, waiting);
   }
 
-  /** Takes up the jobs of a cell that are to be made anew. @returns false where there is none */
+  /**
+   * Takes up the jobs of a cell that are to be made anew, but for those that come from another of them.
+   *
+   * @returns false where there is none
+   */
   #redoIn(slots: readonly Slot[]): boolean {
-    let any = false;
+    const jobs = new Map<string, Job>();
     for (const slot of slots) {
       const { record } = slot;
       const isTold = record?.status === 'done' && this.#redo.has(record.key);
       if (record === undefined || !(isTold || slot.outdated === true)) continue;
       if (!this.#isChosen(slot) || this.#desk.get(record.key) !== undefined) continue;
       const job = this.#takenUp(slot);
-      if (job?.record.status !== 'pending') continue;
-      this.#begin(job);
-      any = true;
+      if (job?.record.status === 'pending') jobs.set(record.key, job);
     }
-    return any;
+    if (jobs.size === 0) return false;
+    const below = keysBelow(slots, jobs);
+    for (const [key, job] of jobs) if (!below.has(key)) this.#begin(job);
+    return true;
   }
 
   #takenUp(slot: Slot): Job | undefined {
@@ -199,4 +204,17 @@ export class Intake {
     this.#frontier.close(open);
     this.#host.emit({ type: 'cell:close', cell: open.cell.number });
   }
+}
+
+/** Keys of the jobs of a cell that come from one of these, over any number of others. */
+function keysBelow(slots: readonly Slot[], from: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+  const below = new Set<string>();
+  // Steps stand in any order in a file: what comes from a later one is found the next time round.
+  for (let size = -1; size !== below.size; ) {
+    size = below.size;
+    for (const { job } of slots)
+      if (job !== undefined && sourcesOf(job).some((key) => from.has(key) || below.has(key)))
+        below.add(job.key);
+  }
+  return below;
 }
