@@ -100,6 +100,7 @@ const outcomeFacts = ({ finishedAt, end, exitCode, submits, tally }: RunOutcome)
   files: tally?.files,
   cost: tally?.cost,
   possibleCost: tally?.possibleCost,
+  assumedTokens: tally?.assumedTokens,
   tokens: tally?.tokens,
 });
 

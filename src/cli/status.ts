@@ -10,7 +10,15 @@ import type { StateReader } from '../state/store.ts';
 import { finding, isInDoubt } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
 import type { Io } from './io.ts';
-import { count, counted, money, possibleCostWords, rate, span } from './progress/amounts.ts';
+import {
+  assumedTokenWords,
+  count,
+  counted,
+  money,
+  possibleCostWords,
+  rate,
+  span,
+} from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { type OutcomeFacts, readRunFacts } from './run-facts.ts';
 import { isWhole, slotNumbers } from './slot-numbers.ts';
@@ -48,6 +56,8 @@ export interface RunStatus {
   readonly possibleCost?: number;
   /** Tokens of all answers over the directory's life, as far as the service told them. */
   readonly tokens: number;
+  /** About what answers took beside these that told no tokens: `budget.tokens` counts it. Absent: all told theirs. */
+  readonly assumedTokens?: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
   /** Jobs in doubt, with what a killed run left while it was being submitted. */
@@ -73,7 +83,7 @@ export function readStatus(
 ): RunStatus {
   const owner = lockOwner(directory);
   const facts = readRunFacts(state);
-  const { jobs, attempts, cost, possibleCost, tokens, codes } = state.totals();
+  const { jobs, attempts, cost, possibleCost, tokens, assumedTokens, codes } = state.totals();
   const path = state.fact(pipelineFacts.path);
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
   const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
@@ -106,6 +116,7 @@ export function readStatus(
     ...(cost === 0 ? {} : { cost }),
     ...(possibleCost === 0 ? {} : { possibleCost }),
     tokens,
+    ...(assumedTokens === 0 ? {} : { assumedTokens }),
     reasons: Object.entries(reasons)
       .filter(([, number]) => number > 0)
       .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
@@ -191,7 +202,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       ? []
       : [`  slots        ${slotNumbers(slots).join(', ')} when the last run ended`]),
     `  submissions  ${count(status.submits)}${costWords(status)}`,
-    ...(status.tokens === 0 ? [] : [`  tokens       ${count(status.tokens)}`]),
+    ...tokenLine(status),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
       : [`  rate         ${rate(status.perMinute)}`]),
@@ -207,6 +218,14 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...doubtAdvice(status, find),
     '',
   ].join('\n');
+}
+
+function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
+  const words = [
+    ...(tokens === 0 && assumedTokens !== undefined ? [] : [count(tokens)]),
+    ...(assumedTokens === undefined ? [] : [assumedTokenWords(assumedTokens)]),
+  ];
+  return tokens === 0 && assumedTokens === undefined ? [] : [`  tokens       ${words.join(', ')}`];
 }
 
 function costWords({ cost, possibleCost }: RunStatus): string {

@@ -54,7 +54,16 @@ export function summarize(
   };
 }
 
-const tallyFacts = ({ slots, otherSlots, rows, files, cost, possibleCost, tokens }: ManifestTally) => ({
+const tallyFacts = ({
+  slots,
+  otherSlots,
+  rows,
+  files,
+  cost,
+  possibleCost,
+  tokens,
+  assumedTokens,
+}: ManifestTally) => ({
   slots,
   otherSlots,
   rows,
@@ -62,6 +71,7 @@ const tallyFacts = ({ slots, otherSlots, rows, files, cost, possibleCost, tokens
   ...(cost === undefined ? {} : { cost }),
   ...(possibleCost === undefined ? {} : { possibleCost }),
   ...(tokens === undefined ? {} : { tokens }),
+  ...(assumedTokens === undefined ? {} : { assumedTokens }),
 });
 
 function firstInDoubt(state: RunSession['state']): RunSummary['inDoubt'] {

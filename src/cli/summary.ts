@@ -6,7 +6,7 @@ import type { RunEnd } from '../run/event.ts';
 import { finding } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
 import { serviceWords } from './plan-text.ts';
-import { count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
+import { assumedTokenWords, count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
 import { tokenWords } from './progress/token-words.ts';
 import { isWhole, slotNumbers, unsettled } from './slot-numbers.ts';
@@ -47,6 +47,8 @@ export interface RunSummary {
   readonly possibleCost?: number;
   /** Sums of the manifest's token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
+  /** About what answers took beside these that told no tokens: budgets count it. Absent: all told theirs. */
+  readonly assumedTokens?: number;
   /** Chosen slots by status. */
   readonly slots?: Readonly<Record<SlotStatus, number>>;
   /** Slots that the flags did not choose and that have a result. */
@@ -101,6 +103,7 @@ function headline(summary: RunSummary): string {
   // The manifest adds up what its jobs ever took, in whichever run.
   const all = [
     ...(tokens === undefined ? [] : [tokens]),
+    ...(summary.assumedTokens === undefined ? [] : [assumedTokenWords(summary.assumedTokens)]),
     ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
     ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
   ].join(', ');

@@ -30,6 +30,8 @@ export interface ManifestTally {
   readonly possibleCost?: number;
   /** Sums of the token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
+  /** About what answers took beside these that told no tokens; absent: all told theirs. */
+  readonly assumedTokens?: number;
 }
 
 /** Codes are a closed set; a service's own codes could be many. */
@@ -43,6 +45,7 @@ export class Tally {
   #cost: number | undefined;
   #possibleCost = 0;
   #tokens: TokenUsage | undefined;
+  #assumedTokens = 0;
   readonly #slots: Record<SlotStatus, number> = {
     pending: 0,
     submitting: 0,
@@ -87,13 +90,15 @@ export class Tally {
       ...(this.#cost === undefined ? {} : { cost: Number(this.#cost.toFixed(9)) }),
       ...(this.#possibleCost === 0 ? {} : { possibleCost: Number(this.#possibleCost.toFixed(9)) }),
       ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
+      ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
     };
   }
 
   #account(record: JobRecord | undefined): void {
     const cost = record && knownCost(record);
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
-    this.#possibleCost += record?.doubtful?.cost ?? 0;
+    this.#possibleCost += (record?.doubtful?.cost ?? 0) + (record?.assumed?.cost ?? 0);
+    this.#assumedTokens += record?.assumed?.tokens ?? 0;
     if (record?.usage !== undefined) this.#tokens = addUsage(this.#tokens, record.usage);
   }
 

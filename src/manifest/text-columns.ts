@@ -46,8 +46,8 @@ const reasons = (
 const isText = ({ mime }: Artifact): boolean => !mime.startsWith('image/');
 
 /** Something was counted: the job's first row shows it. */
-export const hasAccount = ({ cost, usage, doubtful }: JobRecord): boolean =>
-  cost !== undefined || usage !== undefined || doubtful !== undefined;
+export const hasAccount = ({ cost, usage, doubtful, assumed }: JobRecord): boolean =>
+  cost !== undefined || usage !== undefined || doubtful !== undefined || assumed !== undefined;
 
 /** Token counts in the manifest's order; a property name each, so that sums and columns cannot disagree. */
 export const tokenColumns = {

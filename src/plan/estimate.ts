@@ -61,7 +61,7 @@ export async function estimatePlan(
           state: {
             jobs: totals.jobs,
             attempts: totals.attempts,
-            tokens: totals.tokens,
+            tokens: totals.tokens + totals.assumedTokens,
             cost: totals.cost,
             possibleCost: totals.possibleCost,
           },

@@ -189,6 +189,16 @@ export interface DoubtfulSubmits {
   readonly since?: number;
 }
 
+/** What answers that told no usable count of tokens are taken to have come to: budgets count it, and no column shows it. */
+export interface AssumedTokens {
+  /** How many answers, over the job's life; never 0. */
+  readonly answers: number;
+  /** About what they took, as estimated before they were asked for. */
+  readonly tokens: number;
+  /** What that costs, where the price is by tokens. */
+  readonly cost?: number;
+}
+
 /** What a job in doubt was before its task was named (`promptpress resolve --task`): it goes back to that if there is none. */
 export type NamedTask = Pick<JobRecord, 'taskId' | 'error' | 'cost' | 'doubtful'>;
 
@@ -251,6 +261,8 @@ export interface JobRecord {
   readonly doubtful?: DoubtfulSubmits;
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */
   readonly named?: NamedTask;
+  /** Answers that told no tokens, or none that can be; absent: all told theirs. */
+  readonly assumed?: AssumedTokens;
   /** An answer told no tokens and is priced by them: `cost` is a part, good for the budget, and shown nowhere. */
   readonly partlyPriced?: true;
   /** As in its {@link JobSpec}. */

@@ -107,6 +107,7 @@ export interface PlanReport {
   readonly state?: {
     readonly jobs: Readonly<Record<string, number>>;
     readonly attempts: number;
+    /** What budgets count: also the estimates of answers that told none. */
     readonly tokens: number;
     readonly cost: number;
     /** What submissions that nobody answered may have cost beside it. */

@@ -18,6 +18,7 @@ export interface PlanState {
     readonly jobs: Readonly<Record<JobStatus, number>>;
     readonly attempts: number;
     readonly tokens: number;
+    readonly assumedTokens: number;
     readonly cost: number;
     readonly possibleCost: number;
   };

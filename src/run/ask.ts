@@ -1,5 +1,5 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
-import type { Attempt, JobError, JobRecord } from '../plan/job.ts';
+import type { AssumedTokens, Attempt, JobError, JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { ServiceFailure } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
@@ -15,7 +15,7 @@ import {
 } from './job.ts';
 import { replacing } from './redo.ts';
 import { fileError, jobError } from './trouble.ts';
-import { sumUsage, usageOf } from './usage.ts';
+import { sumUsage, tokensOf, usageOf } from './usage.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './vain.ts';
 
 /**
@@ -64,13 +64,33 @@ function account(job: Job, answer: AskAnswer, context: JobContext): Job {
   if (usage === undefined && !wasAnswered) return job;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
   const price = context.answerPrice(record.request, usage);
+  const isUntold = usage === undefined || tokensOf(usage) === 0;
   return {
     ...job,
     record: become(record, record.status, {
       usage: sumUsage(record.usage, usage),
       cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
       ...(price === undefined && usage === undefined ? { partlyPriced: true as const } : {}),
+      ...(isUntold && wasAnswered ? { assumed: assumedOf(record, price === undefined, context) } : {}),
     }),
+  };
+}
+
+/** An answer that tells no tokens is charged to the budgets as it was estimated: else none of them would ever bind. */
+function assumedOf(
+  record: JobRecord,
+  isPricedByTokens: boolean,
+  { assumedUsage, answerPrice }: JobContext,
+): AssumedTokens {
+  const { answers = 0, tokens = 0, cost } = record.assumed ?? {};
+  const usage = assumedUsage(record);
+  const price =
+    isPricedByTokens && isTextRequest(record.request) ? answerPrice(record.request, usage) : undefined;
+  const costs = price === undefined ? cost : (cost ?? 0) + price;
+  return {
+    answers: answers + 1,
+    tokens: tokens + usage.total,
+    ...(costs === undefined ? {} : { cost: costs }),
   };
 }
 

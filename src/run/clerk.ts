@@ -58,6 +58,7 @@ export class Clerk {
   readonly #options: ClerkOptions;
   readonly #office: Office;
   #redosFailed = 0;
+  #saidAssumed = false;
   #searches: boolean;
 
   constructor(options: ClerkOptions, office: Office) {
@@ -113,6 +114,7 @@ export class Clerk {
     for (const entry of unused) outbox.attempt(entry);
     if (inVain !== undefined) this.#redoFailed(next.record, inVain);
     lessons.noteTask(job.record, next.record, now(), watchedSince());
+    this.#noteAssumed(job.record, next.record);
     this.#put(job, next);
     if (refusal !== undefined)
       noteOnRoute({
@@ -156,6 +158,7 @@ export class Clerk {
       searches: this.#searches,
       price,
       answerPrice: lessons.tariff.answerPrice,
+      assumedUsage: lessons.tariff.usage,
       promptAbove: (record) => promptAbove(record, this.#lookup),
       tally: this.tally,
       pollMaxMs: settings.poll.maxMs,
@@ -229,6 +232,19 @@ export class Clerk {
     if (status === 'pending' && former !== undefined && error !== undefined) this.#redoFailed(record, error);
     this.#office.desk.drop(key);
     this.intake.release(key);
+  }
+
+  /** Said once in a run: what budgets count of such answers is a guess, and the manifest shows nothing of it. */
+  #noteAssumed(before: JobRecord, after: JobRecord): void {
+    const tokens = (after.assumed?.tokens ?? 0) - (before.assumed?.tokens ?? 0);
+    if (this.#saidAssumed || after.assumed?.answers === before.assumed?.answers) return;
+    this.#saidAssumed = true;
+    const { step: name, cell } = after.origin;
+    this.#office.outbox.emit({
+      type: 'run:notice',
+      code: 'tokens.untold',
+      message: `The answer to ${name} in cell ${cell} tells no usable count of its tokens: the estimate of about ${tokens} counts against the budgets instead, as for all such answers. The manifest's token columns stay empty there.`,
+    });
   }
 
   /** The user asked for another result and there is none: a run that is otherwise well is not. */

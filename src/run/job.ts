@@ -178,6 +178,8 @@ export interface JobContext {
   readonly price: (record: JobRecord) => number | undefined;
   /** What one answer of a text call cost, where known. */
   readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
+  /** What an answer is taken to have taken that tells no tokens. */
+  readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
   /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;

@@ -19,6 +19,8 @@ export interface Spent {
   /** What submissions that nobody answered may have cost beside it. */
   readonly possibleCost: number;
   readonly tokens: number;
+  /** About what answers took beside these that told no tokens. */
+  readonly assumedTokens: number;
 }
 
 /**
@@ -33,6 +35,8 @@ export class Purse {
   #cost: number;
   #possibleCost: number;
   #tokens: number;
+  /** Those among them that are estimated, because their answers told none. */
+  #assumedTokens: number;
   #submitsHere = 0;
   #tokensHere = 0;
   /** By job, of the requests under way. */
@@ -45,7 +49,8 @@ export class Purse {
     this.#submits = spent.attempts;
     this.#cost = spent.cost;
     this.#possibleCost = spent.possibleCost;
-    this.#tokens = spent.tokens;
+    this.#tokens = spent.tokens + spent.assumedTokens;
+    this.#assumedTokens = spent.assumedTokens;
   }
 
   /** Submissions and text calls of this invocation. */
@@ -91,7 +96,7 @@ export class Purse {
       return {
         kind: 'budget',
         code: 'budget.tokens',
-        message: `The next text call (about ${tokens} tokens) would exceed the budget of ${budget.tokens} tokens (budget.tokens); ${this.#tokens} are spent.`,
+        message: `The next text call (about ${tokens} tokens) would exceed the budget of ${budget.tokens} tokens (budget.tokens); ${this.#tokens} are spent${this.#areAssumed}.`,
       };
     return undefined;
   }
@@ -102,9 +107,11 @@ export class Purse {
     this.#submits += attempts;
     this.#submitsHere += attempts;
     this.#cost += (after.cost ?? 0) - (before.cost ?? 0);
-    this.#possibleCost += (after.doubtful?.cost ?? 0) - (before.doubtful?.cost ?? 0);
+    this.#possibleCost += possible(after) - possible(before);
+    const assumed = (after.assumed?.tokens ?? 0) - (before.assumed?.tokens ?? 0);
+    this.#assumedTokens += assumed;
     const tokens = spentTokens(after.usage) - spentTokens(before.usage);
-    this.#tokens += tokens;
+    this.#tokens += tokens + assumed;
     this.#tokensHere += tokens;
     if (before.status !== 'submitting' && after.status === 'submitting')
       this.#reserve(after.key, this.#reserveOf(after));
@@ -113,7 +120,14 @@ export class Purse {
 
   get #mayBeSpent(): string {
     const most = round(this.#possibleCost);
-    return most === 0 ? '' : `, and up to ${most} more for submissions that nobody answered`;
+    return most === 0
+      ? ''
+      : `, and up to ${most} more for submissions that nobody answered and answers that told no tokens`;
+  }
+
+  get #areAssumed(): string {
+    const assumed = this.#assumedTokens;
+    return assumed === 0 ? '' : `, of which ${assumed} are estimated: the service told none`;
   }
 
   #reserveOf(record: JobRecord): Reserve {
@@ -141,6 +155,9 @@ export class Purse {
         : { cost: this.#reserved.cost - cost, tokens: this.#reserved.tokens - tokens };
   }
 }
+
+/** What it may have cost beside what is known. */
+const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);
 
 const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : tokensOf(usage));
 

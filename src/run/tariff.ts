@@ -10,6 +10,8 @@ export interface Tariff {
   readonly price: (record: JobRecord) => number | undefined;
   /** How many tokens its next text call will about take. */
   readonly tokens: (record: JobRecord) => number;
+  /** The same, as a usage. */
+  readonly usage: TokenForecast['usageOf'];
   /** What an answer to a text call cost, where known. */
   readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
 }
@@ -25,5 +27,6 @@ export const tariffOf = (
       ? answerPrice(prices, record.request, forecast.usageOf(record))
       : submissionPrice(record),
   tokens: (record) => forecast.usageOf(record).total,
+  usage: (record) => forecast.usageOf(record),
   answerPrice: (request, usage) => answerPrice(prices, request, usage),
 });

@@ -28,6 +28,7 @@ const noTotals: StoreTotals = {
   cost: 0,
   possibleCost: 0,
   tokens: 0,
+  assumedTokens: 0,
   codes: {},
 };
 
@@ -40,6 +41,8 @@ interface TotalRow {
   readonly tokens: number;
   /** Absent before version 3. */
   readonly possible?: number;
+  /** Absent before version 4. */
+  readonly assumed?: number;
 }
 
 type DocumentRow = { readonly key: string; readonly doc: string };
@@ -160,17 +163,19 @@ function sum(rows: readonly TotalRow[]): StoreTotals {
   let cost = 0;
   let possible = 0;
   let tokens = 0;
+  let assumedTokens = 0;
   for (const row of rows) {
     jobs[row.status] += row.jobs;
     attempts += row.attempts;
     cost += row.cost;
     possible += row.possible ?? 0;
     tokens += row.tokens;
+    assumedTokens += row.assumed ?? 0;
     if (row.code !== '' && (row.status === 'failed' || row.status === 'in-doubt')) {
       codes[row.code] = (codes[row.code] ?? 0) + row.jobs;
     }
   }
-  return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, codes };
+  return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, assumedTokens, codes };
 }
 
 /** Adding and taking away leaves a rounding error beyond the 15th digit, which no budget needs to see. */

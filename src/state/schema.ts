@@ -147,10 +147,47 @@ const addPossibleCost: Migration = (database) => {
 };
 
 /**
+ * Version 4: what answers are taken to have taken that told no tokens. Records also say from now on what they were made from: an
+ * earlier release would begin them anew and leave that as it was.
+ */
+const addAssumedTokens: Migration = (database) => {
+  database.exec(`
+    ALTER TABLE jobs ADD COLUMN assumed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE totals ADD COLUMN assumed INTEGER NOT NULL DEFAULT 0;
+
+    DROP TRIGGER jobs_added;
+    DROP TRIGGER jobs_removed;
+    DROP TRIGGER jobs_replaced;
+    CREATE TRIGGER jobs_added AFTER INSERT ON jobs BEGIN
+      INSERT INTO totals VALUES (NEW.status, NEW.code, 1, NEW.attempts, NEW.cost, NEW.tokens, NEW.possible, NEW.assumed)
+        ON CONFLICT DO UPDATE
+        SET jobs = jobs + 1, attempts = attempts + excluded.attempts, cost = cost + excluded.cost,
+          tokens = tokens + excluded.tokens, possible = possible + excluded.possible,
+          assumed = assumed + excluded.assumed;
+    END;
+    CREATE TRIGGER jobs_removed AFTER DELETE ON jobs BEGIN
+      UPDATE totals SET jobs = jobs - 1, attempts = attempts - OLD.attempts, cost = cost - OLD.cost,
+          tokens = tokens - OLD.tokens, possible = possible - OLD.possible, assumed = assumed - OLD.assumed
+        WHERE status = OLD.status AND code = OLD.code;
+    END;
+    CREATE TRIGGER jobs_replaced AFTER UPDATE ON jobs BEGIN
+      UPDATE totals SET jobs = jobs - 1, attempts = attempts - OLD.attempts, cost = cost - OLD.cost,
+          tokens = tokens - OLD.tokens, possible = possible - OLD.possible, assumed = assumed - OLD.assumed
+        WHERE status = OLD.status AND code = OLD.code;
+      INSERT INTO totals VALUES (NEW.status, NEW.code, 1, NEW.attempts, NEW.cost, NEW.tokens, NEW.possible, NEW.assumed)
+        ON CONFLICT DO UPDATE
+        SET jobs = jobs + 1, attempts = attempts + excluded.attempts, cost = cost + excluded.cost,
+          tokens = tokens + excluded.tokens, possible = possible + excluded.possible,
+          assumed = assumed + excluded.assumed;
+    END;
+  `);
+};
+
+/**
  * The earliest version that this release can read as it lies: what later ones added may be missing. An older one must be
  * brought up to date first.
  */
 export const earliestReadable = 2;
 
 /** The migration at index i leads to version i + 1. Entries are never changed, only added. */
-export const migrations: readonly Migration[] = [create, addText, addPossibleCost];
+export const migrations: readonly Migration[] = [create, addText, addPossibleCost, addAssumedTokens];

@@ -215,11 +215,11 @@ function stateStore(database: Database, check: () => void): StateStore {
   const queries = stateQueries(database);
   // Replacing keeps the row's id, and with it the order in which jobs came.
   const put = database.prepare(
-    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, doc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
        slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
-       possible = excluded.possible, doc = excluded.doc`,
+       possible = excluded.possible, assumed = excluded.assumed, doc = excluded.doc`,
   );
   const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
   const state = database.prepare(
@@ -245,7 +245,8 @@ function stateStore(database: Database, check: () => void): StateStore {
               record.attempts,
               record.cost ?? 0,
               record.usage?.total ?? 0,
-              record.doubtful?.cost ?? 0,
+              (record.doubtful?.cost ?? 0) + (record.assumed?.cost ?? 0),
+              record.assumed?.tokens ?? 0,
               exactJson(record),
             );
           }

@@ -7,10 +7,12 @@ export interface StoreTotals {
   readonly attempts: number;
   /** Sum of the known costs, for `budget.cost`. */
   readonly cost: number;
-  /** Sum of what submissions may have cost that nobody answered; `budget.cost` counts it too. */
+  /** Sum of what submissions may have cost that nobody answered, and answers that told no tokens; `budget.cost` counts it too. */
   readonly possibleCost: number;
   /** Sum of the tokens that answers are known to have taken, for `budget.tokens`. */
   readonly tokens: number;
+  /** Sum of what answers are taken to have taken that told no tokens; `budget.tokens` counts it too. */
+  readonly assumedTokens: number;
   /** Failed and in-doubt jobs by error code. */
   readonly codes: Readonly<Record<string, number>>;
 }

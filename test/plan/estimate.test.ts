@@ -54,6 +54,7 @@ class Directory extends SimulatedState implements PlanState {
       jobs: jobs as Record<JobStatus, number>,
       attempts,
       tokens: attempts * 100,
+      assumedTokens: 0,
       cost: attempts * 0.5,
       possibleCost: 0,
     };

@@ -79,6 +79,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     retryInDoubt: false,
     price: () => undefined,
     answerPrice: () => undefined,
+    assumedUsage: () => ({ prompt: 30, candidates: 10, total: 40 }),
     promptAbove: () => undefined,
     tally: () => ({ served: 0, firsts: 0, firstsServed: 0 }),
     pollMaxMs: 15_000,

@@ -106,11 +106,13 @@ export function recount(records: readonly JobRecord[]): StoreTotals {
   let cost = 0;
   let possible = 0;
   let tokens = 0;
+  let assumedTokens = 0;
   for (const record of records) {
     jobs[record.status] += 1;
     attempts += record.attempts;
     cost += record.cost ?? 0;
-    possible += record.doubtful?.cost ?? 0;
+    possible += (record.doubtful?.cost ?? 0) + (record.assumed?.cost ?? 0);
+    assumedTokens += record.assumed?.tokens ?? 0;
     tokens += record.usage?.total ?? 0;
     const code = record.error?.code ?? '';
     if (code !== '' && (record.status === 'failed' || record.status === 'in-doubt')) {
@@ -118,5 +120,5 @@ export function recount(records: readonly JobRecord[]): StoreTotals {
     }
   }
   const tidy = (amount: number): number => Number(amount.toPrecision(12));
-  return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, codes };
+  return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, assumedTokens, codes };
 }

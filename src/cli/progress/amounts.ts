@@ -22,9 +22,9 @@ export function span(ms: number): string {
 export const money = (value: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
 
-/** `up to 3.20 more for submissions that nobody answered`; where nothing is known to be paid, without `more`. */
+/** `up to 3.20 more for submissions that nobody answered, or answers that told no tokens`; where nothing is known to be paid, without `more`. */
 export const possibleCostWords = (possibleCost: number, cost: number | undefined): string =>
-  `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions that nobody answered`;
+  `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions that nobody answered, or answers that told no tokens`;
 
 /** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
 export const rate = (perMinute: number): string =>
@@ -41,3 +41,7 @@ export function size(bytes: number): string {
   }
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
+
+/** What is said of the tokens of answers that told none. */
+export const assumedTokenWords = (tokens: number): string =>
+  `about ${count(tokens)} tokens estimated where the service told none`;

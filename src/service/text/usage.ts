@@ -47,11 +47,18 @@ function usageOf(counts: Counts): ReplyUsage | undefined {
     (value) => value !== undefined,
   );
   const sum = told.length === 0 ? undefined : told.reduce((a, b) => a + b, 0);
-  const usage = { ...counts, total: counts.total ?? count(sum) };
-  const known = Object.entries(usage).filter(([, value]) => value !== undefined);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+  // Whatever is asked and answered takes some: a service that counts 0 of everything does not count.
+  const total = Math.max(counts.total ?? 0, sum ?? 0);
+  if (total === 0) return undefined;
+  const usage = { ...counts, total };
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
 }
 
-/** No count is a fraction, negative, or beyond what can be added up exactly. */
+/** No answer takes a billion tokens: the largest contexts are of some ten millions. */
+const mostTokens = 1e9;
+
+/** No count is a fraction, negative, or more than any answer can take. */
 const count = (value: unknown): number | undefined =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens
+    ? (value as number)
+    : undefined;

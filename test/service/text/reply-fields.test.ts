@@ -171,7 +171,7 @@ test('candidates come in the order of their index; one without keeps its place',
   expect(candidates.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
 });
 
-test.each([-1, 1.5, Number.MAX_SAFE_INTEGER + 1, '3', null, {}, 1e300])(
+test.each([-1, 1.5, Number.MAX_SAFE_INTEGER, 1_000_000_001, '3', 'NaN', null, {}, [], true, 1e300])(
   'a count of %j is none',
   async (count) => {
     const usageMetadata = { promptTokenCount: count, candidatesTokenCount: 2, totalTokenCount: count };
@@ -179,16 +179,17 @@ test.each([-1, 1.5, Number.MAX_SAFE_INTEGER + 1, '3', null, {}, 1e300])(
   },
 );
 
-test('usage that counts nothing is none, and a total that nobody can add up is none', async () => {
+test('usage that counts nothing is none, and a total is never less than what it is the sum of', async () => {
   expect(await replyTo({ candidates: [], usageMetadata: { trafficType: 'ON_DEMAND' } })).not.toHaveProperty(
     'usage',
   );
-  const most = Number.MAX_SAFE_INTEGER;
-  const usageMetadata = { promptTokenCount: most, candidatesTokenCount: most };
-  expect((await replyTo({ candidates: [], usageMetadata })).usage).toEqual({
-    prompt: most,
-    candidates: most,
-  });
+  for (const usageMetadata of [
+    { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
+    { promptTokenCount: 1e12, totalTokenCount: -7 },
+  ])
+    expect(await replyTo({ candidates: [], usageMetadata })).not.toHaveProperty('usage');
+  const usageMetadata = { promptTokenCount: 500, candidatesTokenCount: 2, totalTokenCount: 1 };
+  expect((await replyTo({ candidates: [], usageMetadata })).usage).toMatchObject({ prompt: 500, total: 502 });
 });
 
 test('a long integer in an answer is a number: the answer can be written as JSON again', async () => {
