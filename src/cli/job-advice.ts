@@ -44,6 +44,8 @@ const byCode: Readonly<Record<string, string>> = {
   'text.schema':
     'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
   'function.unanswered': 'Give the function an answer in the step, or take it out of its tools.',
+  'function.undeclared':
+    'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
   'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
   'input.changed': 'Run again: that plans with the file as it is now.',
   'submit.refused':

@@ -1,6 +1,7 @@
 import { cutText } from '../pipeline/terminal-text.ts';
 import { isMapping, type Value } from '../pipeline/value.ts';
 import type { JobRecord } from '../plan/job.ts';
+import type { TextRequest } from '../plan/job-request.ts';
 import type { ReplyCandidate } from '../service/text.ts';
 
 /** What the calls of an answer lead to. */
@@ -60,6 +61,45 @@ export function answerCalls(
       { role: 'user', parts: responses },
     ],
   };
+}
+
+/**
+ * The first call of a function that the request does not declare: by `functions`, by native or chat `tools`, by chat's older
+ * `functions`, in the step's own fields or in `extra`. Undefined: there is none, or functions may be declared in the content that
+ * the service has cached.
+ */
+export function undeclaredCall(
+  { fields, extra = {} }: Pick<TextRequest, 'fields' | 'extra'>,
+  { functionCalls }: Pick<ReplyCandidate, 'functionCalls'>,
+): string | undefined {
+  const sources = [fields, extra];
+  if (
+    sources.some((source) => source['cachedContent'] !== undefined || source['cached_content'] !== undefined)
+  )
+    return undefined;
+  const declared = new Set(
+    sources.flatMap(({ functions, tools }) => [...namesIn(functions), ...listOf(tools).flatMap(namesInTool)]),
+  );
+  return functionCalls.find(({ name }) => !declared.has(name))?.name;
+}
+
+const listOf = (value: Value | undefined): readonly Value[] =>
+  Array.isArray(value) ? (value as readonly Value[]) : value === undefined ? [] : [value];
+
+/** `functions` are a mapping by name in a pipeline, and a list of declarations in chat. */
+function namesIn(functions: Value | undefined): readonly string[] {
+  if (isMapping(functions)) return Object.keys(functions);
+  return listOf(functions).flatMap((one) =>
+    isMapping(one) && typeof one['name'] === 'string' ? [one['name']] : [],
+  );
+}
+
+function namesInTool(tool: Value): readonly string[] {
+  if (!isMapping(tool)) return [];
+  const { functionDeclarations, function_declarations: snake, function: ofChat } = tool;
+  return [functionDeclarations, snake, ofChat].flatMap((declared) =>
+    listOf(declared).flatMap((one) => namesIn([one])),
+  );
 }
 
 function answerOf(functions: { readonly [name: string]: Value }, name: string): Value | undefined {

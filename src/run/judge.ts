@@ -8,7 +8,7 @@ import { isTextRequest } from '../plan/job-request.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../service/text.ts';
 import { type ExpectedJson, expectedJson, parseAnswer } from './expected.ts';
 import { finishOf } from './finish.ts';
-import { answerCalls } from './function-calls.ts';
+import { answerCalls, undeclaredCall } from './function-calls.ts';
 import type { ReplyVerdict } from './job.ts';
 
 /** An answer, judged, and the files that it holds. */
@@ -87,6 +87,14 @@ function verdictOf(
       return answers.ok
         ? { kind: 'calls', turns: answers.turns }
         : failed(told(answers.code, answers.message));
+    const undeclared = holds || accepted ? undefined : undeclaredCall(job.request, candidate);
+    if (undeclared !== undefined)
+      return failed(
+        told(
+          'function.undeclared',
+          `The model called the function "${cutText(undeclared)}" in place of an answer, and the step declares no such function (functions, tools).`,
+        ),
+      );
     return { kind: 'done' };
   }
   if (!holds)

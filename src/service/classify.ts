@@ -1,4 +1,4 @@
-import type { ServiceFailure } from './answer.ts';
+import type { FailureClass, ServiceFailure } from './answer.ts';
 import { readReplyWords } from './error-words.ts';
 import { readInteger } from './json.ts';
 import type { Loss, Reply } from './reply.ts';
@@ -19,10 +19,16 @@ export function connectionFailure(loss: Loss, sent: boolean, facts: RequestFacts
   const message = `${facts.label} to ${origin}: ${facts.clean(loss.what)}. ${after}`.trim();
   return {
     code: loss.code,
-    class: sent ? lostClass(facts) : 'unsent',
+    class: classOf(loss, sent, facts),
     message,
     ...(loss.cause !== undefined && { cause: loss.cause }),
   };
+}
+
+function classOf({ code }: Loss, sent: boolean, facts: RequestFacts): FailureClass {
+  // No wait makes a certificate trusted that is not.
+  if (code === 'connection.certificate') return 'stop';
+  return sent ? lostClass(facts) : 'unsent';
 }
 
 /** The service answered and may have done its work, but what it said is of no use. */

@@ -1,3 +1,4 @@
+import { certificateFault } from './certificate-fault.ts';
 import { UnknownCoding } from './content-coding.ts';
 import { BodyTooLarge } from './read-body.ts';
 import type { Loss } from './reply.ts';
@@ -14,8 +15,7 @@ interface Evidence {
   readonly neverSent: boolean;
 }
 
-const tlsCode =
-  /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|EPROTO$|UND_ERR_PRX_TLS)/;
+const tlsCode = /^(ERR_TLS_|ERR_SSL_|EPROTO$|UND_ERR_PRX_TLS)/;
 
 /**
  * Reads an error of the transport. `sent` is what the transport itself said, which beats what the error suggests: a
@@ -36,6 +36,8 @@ export function readConnectionError(
 
 function evidenceOf(error: unknown): Evidence {
   const chain = causesOf(error);
+  const distrust = chain.map(certificateFault).find((what) => what !== undefined);
+  if (distrust !== undefined) return found('connection.certificate', distrust, error, true);
   const tooLarge = chain.find((e) => e instanceof BodyTooLarge);
   if (tooLarge !== undefined) return found('response.too-large', tooLarge.message, error, false);
   if (chain.some((e) => e instanceof UnknownCoding || isZlib(e)))
@@ -65,17 +67,8 @@ function oneError(part: unknown, error: unknown): Evidence | undefined {
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (connecting && code === 'ETIMEDOUT'))
     return found('connection.timeout', `no connection came about in time (${code})`, error, true);
   if (connecting) return found('connection.refused', `no connection came about (${code})`, error, true);
-  if (tlsCode.test(code)) {
-    const hint = /SELF_SIGNED|UNABLE_TO_/.test(code)
-      ? '; for a certificate authority of your own set NODE_EXTRA_CA_CERTS to its file'
-      : '';
-    return found(
-      'connection.tls',
-      `no secure connection came about (${code})${hint}`,
-      error,
-      code !== 'EPROTO',
-    );
-  }
+  if (tlsCode.test(code))
+    return found('connection.tls', `no secure connection came about (${code})`, error, code !== 'EPROTO');
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return found('response.too-large', "the answer's headers are too large", error, false);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'ETIMEDOUT')

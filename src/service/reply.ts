@@ -20,6 +20,7 @@ export interface Loss {
     | 'connection.refused'
     | 'connection.dns'
     | 'connection.tls'
+    | 'connection.certificate'
     | 'connection.proxy'
     | 'connection.timeout'
     | 'connection.lost'

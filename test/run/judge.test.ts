@@ -96,9 +96,42 @@ describe('an answer is', () => {
         ['invalid', 'text.schema'],
         { generationConfig: { responseSchema: schema } },
       ],
+      ...(
+        [
+          { tools: [{ functionDeclarations: [{ name: 'g' }, { name: 'f' }] }] },
+          { tools: { function_declarations: [{ name: 'f' }] } },
+          { tools: [{ type: 'function', function: { name: 'f' } }] },
+          { functions: [{ name: 'f' }] },
+          { cachedContent: 'cachedContents/with-tools' },
+        ] as const
+      ).map(
+        (declared) =>
+          [
+            `a call that nobody answers, as its result (${JSON.stringify(declared)})`,
+            said({ functionCalls: [{ name: 'f', args: {} }] }),
+            ['done'],
+            declared as unknown as TextRequest['fields'],
+          ] as const,
+      ),
       [
-        'a call that nobody answers, as its result',
+        'a call of a function that nobody declared',
         said({ functionCalls: [{ name: 'f', args: {} }] }),
+        ['failed', 'function.undeclared'],
+      ],
+      [
+        'a call of a function that is not among the declared ones',
+        said({
+          functionCalls: [
+            { name: 'g', args: {} },
+            { name: 'f', args: {} },
+          ],
+        }),
+        ['failed', 'function.undeclared'],
+        { tools: [{ functionDeclarations: [{ name: 'g' }] }, { vendor_search: {} }] },
+      ],
+      [
+        'a result, though it calls something beside it',
+        said({ text: 'Two.', functionCalls: [{ name: 'f', args: {} }] }),
         ['done'],
       ],
       [
@@ -110,6 +143,25 @@ describe('an answer is', () => {
     ];
   it.each(table.map(([what, ...row]) => ({ what, row })))('$what', ({ row: [reply, expected, fields] }) => {
     expect(verdictOf(judge(reply, fields))).toEqual(expected);
+  });
+
+  it('a call of a function that `extra` declares, or that the step takes for a result', () => {
+    const call = said({ functionCalls: [{ name: 'f', args: {} }], finishReason: 'tool_calls' });
+    const judged = (request: Partial<TextRequest>, accept: readonly string[] = []) =>
+      verdictOf(
+        judgeReply(
+          {
+            ...textRecord(),
+            request: { kind: 'chat', fields: { model: 'm' }, ...request },
+            call: { stream: false, accept },
+          },
+          call,
+        ),
+      );
+    expect(judged({})).toEqual(['failed', 'function.undeclared']);
+    expect(judged({ extra: { tools: [{ type: 'function', function: { name: 'f' } }] } })).toEqual(['done']);
+    expect(judged({ extra: { functions: [{ name: 'f' }] } })).toEqual(['done']);
+    expect(judged({}, ['tool_calls'])).toEqual(['done']);
   });
 
   it('JSON by what chat declares', () => {

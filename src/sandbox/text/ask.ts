@@ -24,6 +24,8 @@ export interface Ask {
   readonly calling: CallingMode;
   /** Names that may be called; empty: all. */
   readonly callable: readonly string[];
+  /** Calls of one answer at most; absent: as many as the model makes. */
+  readonly mostCalls?: number;
   readonly search: boolean;
   readonly maps: { readonly widget: boolean } | undefined;
   readonly code: boolean;

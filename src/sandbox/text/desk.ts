@@ -99,10 +99,11 @@ export class TextDesk {
     if (model === undefined) return unknownModel(id);
     const read = readChat(body, model);
     if (!read.ok) return read;
-    const { ask, stream, streamUsage } = read.value;
+    const { ask, stream, streamUsage: withUsage, isFunctionCall } = read.value;
     return this.#answered(ask, stream, {
-      whole: (answer) => chatAnswer(answer, { ...stamp, model }),
-      events: (answer, mishap) => chatEvents(answer, { ...stamp, model }, ask.digest, mishap, streamUsage),
+      whole: (answer) => chatAnswer(answer, { ...stamp, model }, isFunctionCall),
+      events: (answer, mishap) =>
+        chatEvents(answer, { ...stamp, model }, ask.digest, mishap, { withUsage, isFunctionCall }),
     });
   }
 

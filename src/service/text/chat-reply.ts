@@ -25,7 +25,7 @@ function readChoice(choice: JsonObject): ReplyCandidate {
     ...(typeof reasoning === 'string' && reasoning !== '' ? [{ text: reasoning, thought: true }] : []),
     ...readContent(message['content']),
     ...objectsIn(message['images']).flatMap(readPart),
-    ...objectsIn(message['tool_calls']).flatMap(readToolCall),
+    ...callsIn(message),
   ];
   return {
     ...readParts(parts),
@@ -47,6 +47,14 @@ function readPart(part: JsonObject): readonly JsonObject[] {
   if (typeof url !== 'string') return [];
   const match = dataUri.exec(url);
   return match === null ? [] : [{ inlineData: { mimeType: match[1], data: url.slice(match[0].length) } }];
+}
+
+/** `function_call` is the older word for a single call, answered to `functions` in place of `tools`. */
+function callsIn(message: JsonObject): readonly JsonObject[] {
+  const calls = objectsIn(message['tool_calls']);
+  const called = members(message['function_call']);
+  // Some gateways say the same call in both words.
+  return (calls.length > 0 || called === undefined ? calls : [{ function: called }]).flatMap(readToolCall);
 }
 
 function readToolCall(call: JsonObject): readonly JsonObject[] {

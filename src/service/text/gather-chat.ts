@@ -68,6 +68,8 @@ class Choice {
   readonly #message: Gathered = new Map();
   readonly #texts = new Map<string, string[]>();
   readonly #calls = new Map<number, Call>();
+  /** The one call in the older words of the protocol (`function_call`). */
+  #functionCall: Call | undefined;
 
   get isFinished(): boolean {
     const reason = this.#members.get('finish_reason');
@@ -96,6 +98,8 @@ class Choice {
         calls.map(([, call]) => call.whole()),
       );
     }
+    if (this.#functionCall !== undefined)
+      message.set('function_call', this.#functionCall.whole()['function']);
     // An event with a whole `message` replaces what its deltas came to.
     return { index, message: Object.fromEntries(message), ...Object.fromEntries(this.#members) };
   }
@@ -112,6 +116,9 @@ class Choice {
         objectsIn(value).forEach((call, place) => {
           kept += this.#call(indexOf(call) ?? place).add(call);
         });
+      } else if (name === 'function_call' && members(value) !== undefined) {
+        this.#functionCall ??= new Call();
+        kept += this.#functionCall.add({ function: value });
       } else {
         this.#message.set(name, mergedMember(this.#message.get(name), value));
         kept += weightOf(value);

@@ -31,13 +31,16 @@ export function judgeText(
 ): Verdict | undefined {
   const { status } = reply;
   const body = reply.body.kind === 'json' ? reply.body.value : undefined;
-  const isPath = status === 404 && isUnknownPath(words);
-  if (words.code === 'model_not_found' || (status === 404 && words.shape === 'envelope' && !isPath)) {
+  const isMissing = status === 404 && words.shape === 'envelope' && !isUnknownPath(words);
+  if (words.code === 'model_not_found' || isMissing) {
     if (/cached ?content/i.test(words.message)) {
       const advice =
         'Cached content expires: name one that the service still has, or leave "cachedContent" out.';
       return { code: 'service.not-found', class: 'permanent', advice };
     }
+    // Whatever else may be missing, the service's own words say.
+    if (words.code !== 'model_not_found' && !isAboutModel(words.message, call.model))
+      return { code: 'service.not-found', class: 'permanent' };
     return {
       code: 'service.not-found',
       class: 'permanent',
@@ -71,6 +74,10 @@ export function judgeText(
       return undefined;
   }
 }
+
+/** Chinese: model. */
+const isAboutModel = (message: string, model: string): boolean =>
+  /\bmodels?\b|模型/i.test(message) || message.includes(model);
 
 function objection(
   body: unknown,

@@ -107,6 +107,69 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
     expect(second.choices[0]?.message.content).toContain('nightingale');
   });
 
+  it('goes the round of a function call in the older words, whole and streamed', async () => {
+    const functions = [
+      {
+        name: 'find_bird',
+        description: 'Finds a bird',
+        parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      },
+      { name: 'find_song', description: 'Finds a song of a bird', parameters: { type: 'object' } },
+    ];
+    const model = 'chat-large';
+    const messages: OpenAI.ChatCompletionMessageParam[] = user('Ask find_bird and find_song.');
+    const ask = { model, messages, functions };
+    const first = await openai.chat.completions.create(ask);
+    const [choice] = first.choices;
+    const called = choice?.message.function_call;
+    if (choice === undefined || called === undefined || called === null) throw new Error('no call came');
+    expect(choice.finish_reason).toBe('function_call');
+    expect(choice.message).toMatchObject({ content: null });
+    expect(choice.message.tool_calls).toBeUndefined();
+    expect(JSON.parse(called.arguments)).toEqual({ name: expect.any(String) });
+    const pieces: string[] = [];
+    let end: unknown;
+    for await (const chunk of await openai.chat.completions.create({ ...ask, stream: true })) {
+      pieces.push(chunk.choices[0]?.delta.function_call?.arguments ?? '');
+      end = chunk.choices[0]?.finish_reason ?? end;
+    }
+    expect([pieces.join(''), end]).toEqual([called.arguments, 'function_call']);
+    const second = await openai.chat.completions.create({
+      ...ask,
+      messages: [
+        ...messages,
+        choice.message,
+        { role: 'function', name: called.name, content: 'nightingale' },
+      ],
+    });
+    expect(second.choices[0]?.message.content).toContain('nightingale');
+    const named = await openai.chat.completions.create({ ...ask, function_call: { name: 'find_song' } });
+    expect(named.choices[0]?.message.function_call?.name).toBe('find_song');
+    const none = await openai.chat.completions.create({ ...ask, function_call: 'none' });
+    expect(none.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: expect.any(String) },
+    });
+  });
+
+  it('refuses what the older words do not allow', async () => {
+    const ask = { model: 'chat-large', messages: user('Find the bird.') };
+    const functions = [{ name: 'find_bird', parameters: { type: 'object' } }];
+    const tools = [{ type: 'function' as const, function: { name: 'find_bird' } }];
+    const refusals = [
+      { ...ask, functions, tools },
+      { ...ask, function_call: 'auto' as const, functions: [] },
+      { ...ask, functions, function_call: { name: 'other' } },
+      { ...ask, functions: [{ name: 'a b' }] },
+    ].map((body) =>
+      openai.chat.completions.create(body).then(
+        () => 'answered',
+        (error: { readonly status?: number }) => error.status,
+      ),
+    );
+    expect(await Promise.all(refusals)).toEqual([400, 400, 400, 400]);
+  });
+
   it('shows an image', async () => {
     const url = `data:image/png;base64,${(await square('#cc2222')).toString('base64')}`;
     const answer = await openai.chat.completions.create({

@@ -235,6 +235,20 @@ describe('chat', () => {
     system_fingerprint: 'fp',
   };
 
+  test('a function call in the older words is one, and not a second one beside the same tool call', async () => {
+    const older = { name: 'weather', arguments: '{"city":"Bergen"}' };
+    const saying = (message: JsonObject) => ({
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'function_call' }],
+    });
+    const alone = await replyTo(saying({ content: null, function_call: older }), chat);
+    expect(alone.candidates[0]?.functionCalls).toEqual([{ name: 'weather', args: { city: 'Bergen' } }]);
+    const tool = { id: 'c1', type: 'function', function: older };
+    const both = await replyTo(saying({ function_call: older, tool_calls: [tool] }), chat);
+    expect(both.candidates[0]?.functionCalls).toEqual([
+      { id: 'c1', name: 'weather', args: { city: 'Bergen' } },
+    ]);
+  });
+
   test('an answer is read, its parts in native form, and nothing of it is left out', async () => {
     expect(await replyTo(whole, chat)).toEqual({
       candidates: [

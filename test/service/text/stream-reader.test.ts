@@ -90,6 +90,21 @@ describe('a stream comes to the answer that it would have been whole', () => {
     });
   });
 
+  test('chat: a function call in the older words, in pieces', () => {
+    const reply = readChatReply(wholeOf('chat that calls a function in the older words'));
+    expect(reply.candidates).toMatchObject([
+      {
+        parts: [{ functionCall: { name: 'f', args: { q: 'é' } } }],
+        functionCalls: [{ name: 'f', args: { q: 'é' } }],
+        text: '',
+        finishReason: 'function_call',
+      },
+    ]);
+    expect(reply.whole['choices']).toMatchObject([
+      { message: { function_call: { name: 'f', arguments: '{"q":"é"}' } } },
+    ]);
+  });
+
   test('a later event without counts does not undo the counts', () => {
     const text = [{ usageMetadata: { promptTokenCount: 2 } }, event([{ text: 'a' }], {}, {})]
       .map((one) => `data: ${JSON.stringify(one)}\n\n`)

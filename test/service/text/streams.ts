@@ -195,6 +195,17 @@ export const recorded: readonly RecordedStream[] = [
     )}data: [DONE]\n\n`,
   },
   {
+    what: 'chat that calls a function in the older words',
+    kind: 'chat',
+    ends: 'answer',
+    text: `${events(
+      delta({ role: 'assistant', content: null, function_call: { name: 'f', arguments: '' } }),
+      delta({ function_call: { arguments: '{"q":' } }),
+      delta({ function_call: { arguments: '"é"}' } }),
+      delta({ function_call: null }, { finish_reason: 'function_call' }),
+    )}data: [DONE]\n\n`,
+  },
+  {
     what: 'chat without a finish reason',
     kind: 'chat',
     ends: 'truncated',

@@ -231,10 +231,22 @@ describe('what a message says', () => {
   });
 
   test.each([
-    [404, vendor(404, 'NOT_FOUND', 'x')],
+    [404, vendor(404, 'NOT_FOUND', 'models/x is not found for API version v1beta')],
+    [404, gateway('text-pro is not here')],
     [503, gateway('No available channel', 'model_not_found')],
   ])('HTTP %d names the model', async (status, body) => {
     expect(await refusal(body, {}, status)).toContain('has no model "text-pro"');
+  });
+
+  test.each([
+    vendor(404, 'NOT_FOUND', 'Requested entity was not found.'),
+    gateway('The organization has no project of this name'),
+    gateway('no such tuned endpoint', 'not_found'),
+  ])('HTTP 404 about something else is told in the words of the service (%#)', async (body) => {
+    const said = await refusal(body, {}, 404);
+    const { message } = body['error'] as { readonly message: string };
+    expect(said).toContain(message.replace(/ \(request id.*/, ''));
+    expect(said).not.toContain('has no model');
   });
 
   test('a 403 names what to leave out', async () => {

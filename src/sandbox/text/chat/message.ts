@@ -35,7 +35,10 @@ export function readMessage(
   }
   if (role === 'tool' || role === 'function') {
     const id = message[role === 'tool' ? 'tool_call_id' : 'name'];
-    if (typeof id !== 'string') throw new ChatProblem(`Missing required parameter: '${where}.tool_call_id'`);
+    if (typeof id !== 'string')
+      throw new ChatProblem(
+        `Missing required parameter: '${where}.${role === 'tool' ? 'tool_call_id' : 'name'}'`,
+      );
     const name = role === 'tool' ? calls.get(id) : id;
     if (name === undefined) {
       throw new ChatProblem(
@@ -47,13 +50,20 @@ export function readMessage(
     turns.push({ role: 'user', parts: [{ kind: 'response', name, response }] });
     return;
   }
-  const toolCalls = role === 'assistant' ? toolCallsOf(message['tool_calls'], where, calls) : [];
+  const toolCalls = role === 'assistant' ? callsOf(message, where, calls) : [];
   const empty = message['content'] === undefined || message['content'] === null;
   if (empty && toolCalls.length === 0 && role === 'user') {
     throw new ChatProblem(`Missing required parameter: '${where}.content'`);
   }
   const parts = empty ? [] : contentParts(message['content'], where);
   turns.push({ role: role === 'assistant' ? 'model' : 'user', parts: [...parts, ...toolCalls] });
+}
+
+function callsOf(message: Members, where: string, calls: Map<string, string>): readonly Part[] {
+  const called = message['function_call'];
+  const older =
+    called === undefined || called === null ? [] : [functionCallOf(called, `${where}.function_call`)];
+  return [...toolCallsOf(message['tool_calls'], where, calls), ...older];
 }
 
 function toolCallsOf(value: unknown, where: string, calls: Map<string, string>): readonly Part[] {
@@ -67,14 +77,20 @@ function toolCallsOf(value: unknown, where: string, calls: Map<string, string>):
       throw new ChatProblem(`Invalid '${at}': expected an object with id and function`);
     }
     calls.set(id, called['name']);
-    let args: unknown;
-    try {
-      args = JSON.parse(typeof called['arguments'] === 'string' ? called['arguments'] : '{}');
-    } catch {
-      throw new ChatProblem(`Invalid '${at}.function.arguments': expected a JSON object`);
-    }
-    return { kind: 'call', name: called['name'], args: isMembers(args) ? args : {} };
+    return functionCallOf(called, `${at}.function`);
   });
+}
+
+function functionCallOf(called: unknown, at: string): Part {
+  if (!isMembers(called) || typeof called['name'] !== 'string')
+    throw new ChatProblem(`Missing required parameter: '${at}.name'`);
+  let args: unknown;
+  try {
+    args = JSON.parse(typeof called['arguments'] === 'string' ? called['arguments'] : '{}');
+  } catch {
+    throw new ChatProblem(`Invalid '${at}.arguments': expected a JSON object`);
+  }
+  return { kind: 'call', name: called['name'], args: isMembers(args) ? args : {} };
 }
 
 function contentParts(content: unknown, where: string): readonly Part[] {

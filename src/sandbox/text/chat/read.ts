@@ -10,6 +10,8 @@ export interface ChatAsk {
   readonly stream: boolean;
   /** A last event tells the usage (`stream_options.include_usage`). */
   readonly streamUsage: boolean;
+  /** The request says `functions` in place of `tools`: a call is answered as `function_call`, one at a time. */
+  readonly isFunctionCall: boolean;
 }
 
 /** Members that say how an answer is told, or by whom it was asked: they determine nothing of it. */
@@ -51,12 +53,16 @@ function chatAsk(body: Members, model: TextModel): ChatAsk {
   if (body['stream_options'] !== undefined && body['stream_options'] !== null && !stream) {
     throw new ChatProblem("The 'stream_options' parameter is only allowed when 'stream' is enabled");
   }
-  const functions = declarations(body['tools']);
-  const choice = callingOf(body['tool_choice'], functions);
+  const isFunctionCall = hasFunctions(body);
+  const functions = isFunctionCall ? olderDeclarations(body['functions']) : declarations(body['tools']);
+  const choice = isFunctionCall
+    ? callingOf(olderChoice(body['function_call']), functions, 'function_call', 'functions')
+    : callingOf(body['tool_choice'], functions);
   const level = effort(body['reasoning_effort'], model);
   const determining = Object.fromEntries(Object.entries(body).filter(([name]) => !beside.has(name)));
   return {
     stream,
+    isFunctionCall,
     streamUsage: flag(options['include_usage'], 'stream_options.include_usage'),
     ask: {
       model,
@@ -71,6 +77,7 @@ function chatAsk(body: Members, model: TextModel): ChatAsk {
       json: jsonWish(body['response_format'], messages),
       functions,
       ...choice,
+      ...(isFunctionCall ? { mostCalls: 1 } : {}),
       search: false,
       maps: undefined,
       code: false,
@@ -113,40 +120,66 @@ function stopsOf(value: unknown): readonly string[] {
   return stops;
 }
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** The older words of the protocol, `functions` and `function_call`: one kind of words in a request. */
+function hasFunctions(body: Members): boolean {
+  const isOlder = isGiven(body['functions']) || isGiven(body['function_call']);
+  if (isOlder && (isGiven(body['tools']) || isGiven(body['tool_choice'])))
+    throw new ChatProblem("'functions' and 'function_call' are not allowed beside 'tools' and 'tool_choice'");
+  return isOlder;
+}
+
+function olderDeclarations(value: unknown): readonly FunctionDeclaration[] {
+  if (!isGiven(value)) return [];
+  if (!Array.isArray(value) || value.length === 0)
+    throw new ChatProblem("Invalid type for 'functions': expected an array of objects that is not empty");
+  return value.map((own: unknown, index) => declaration(own, `functions[${index}]`));
+}
+
+/** A function is named as `{ name }` in the older words. */
+const olderChoice = (value: unknown): unknown =>
+  isMembers(value) ? { function: value } : value === 'required' ? { function: {} } : value;
+
 function declarations(value: unknown): readonly FunctionDeclaration[] {
-  if (value === undefined || value === null) return [];
+  if (!isGiven(value)) return [];
   if (!Array.isArray(value)) throw new ChatProblem("Invalid type for 'tools': expected an array of objects");
-  return value.map((tool: unknown, index) => {
-    const own = isMembers(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
-    if (!isMembers(own) || typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name'])) {
-      throw new ChatProblem(
-        `Invalid 'tools[${index}]': expected a function with a name of letters, digits, _ and -`,
-      );
-    }
-    const { name, description, parameters } = own;
-    return {
-      name,
-      description: typeof description === 'string' ? description : '',
-      schema: parameters ?? { type: 'object' },
-    };
-  });
+  return value.map((tool: unknown, index) =>
+    declaration(
+      isMembers(tool) && tool['type'] === 'function' ? tool['function'] : undefined,
+      `tools[${index}]`,
+    ),
+  );
+}
+
+function declaration(own: unknown, where: string): FunctionDeclaration {
+  if (!isMembers(own) || typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name'])) {
+    throw new ChatProblem(`Invalid '${where}': expected a function with a name of letters, digits, _ and -`);
+  }
+  const { name, description, parameters } = own;
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    schema: parameters ?? { type: 'object' },
+  };
 }
 
 function callingOf(
   value: unknown,
   functions: readonly FunctionDeclaration[],
+  choice = 'tool_choice',
+  list = 'tools',
 ): { readonly calling: CallingMode; readonly callable: readonly string[] } {
   if (value === undefined || value === null || value === 'auto') return { calling: 'AUTO', callable: [] };
   if (functions.length === 0)
-    throw new ChatProblem("'tool_choice' is only allowed when 'tools' are specified");
+    throw new ChatProblem(`'${choice}' is only allowed when '${list}' are specified`);
   if (value === 'none') return { calling: 'NONE', callable: [] };
   if (value === 'required') return { calling: 'ANY', callable: [] };
   const own = isMembers(value) ? value['function'] : undefined;
   const name = isMembers(own) ? own['name'] : undefined;
   if (typeof name !== 'string' || !functions.some((one) => one.name === name)) {
-    throw new ChatProblem(
-      "Invalid 'tool_choice': expected none, auto, required or one of the functions in 'tools'",
-    );
+    const words = choice === 'tool_choice' ? 'none, auto, required' : 'none, auto';
+    throw new ChatProblem(`Invalid '${choice}': expected ${words} or one of the functions in '${list}'`);
   }
   return { calling: 'ANY', callable: [name] };
 }

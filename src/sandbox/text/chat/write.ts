@@ -6,16 +6,20 @@ import { sumOf, totalOf, type Usage } from '../tokens.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** A whole answer (protocol.md 5.5). */
-export function chatAnswer(answer: TextAnswer, stamp: Stamp): Wire {
+/**
+ * A whole answer (protocol.md 5.5).
+ *
+ * @param isFunctionCall a call is told in the older words of the protocol (`function_call`)
+ */
+export function chatAnswer(answer: TextAnswer, stamp: Stamp, isFunctionCall = false): Wire {
   const candidates = answer.blocked === undefined ? answer.candidates : [undefined];
   return {
     ...head(stamp, 'chat.completion'),
     choices: candidates.map((candidate, index) => ({
       index,
-      message: messageOf(candidate),
+      message: messageOf(candidate, isFunctionCall),
       logprobs: null,
-      finish_reason: finishOf(candidate),
+      finish_reason: finishOf(candidate, isFunctionCall),
     })),
     usage: chatUsage(answer.usage),
     service_tier: 'default',
@@ -29,7 +33,7 @@ export function chatEvents(
   stamp: Stamp,
   digest: string,
   mishap: TextAnswer['mishap'],
-  withUsage: boolean,
+  { withUsage, isFunctionCall = false }: { readonly withUsage: boolean; readonly isFunctionCall?: boolean },
 ): readonly StreamEvent[] {
   const choice = (index: number, delta: Wire, finish: string | null): Wire => ({
     ...head(stamp, 'chat.completion.chunk'),
@@ -51,17 +55,21 @@ export function chatEvents(
       const text = JSON.stringify(part.args);
       const half = Math.ceil(text.length / 2);
       const first = { name: part.name, arguments: text.slice(0, half) };
-      const delta = (call: Wire): Wire => ({ tool_calls: [{ index, ...call }] });
-      events.push(
-        { value: choice(candidate, delta({ id: part.id, type: 'function', function: first }), null), tokens },
-        { value: choice(candidate, delta({ function: { arguments: text.slice(half) } }), null), tokens: 0 },
-      );
+      const rest = { arguments: text.slice(half) };
+      const deltas = isFunctionCall
+        ? [{ function_call: first }, { function_call: rest }]
+        : [
+            { tool_calls: [{ index, id: part.id, type: 'function', function: first }] },
+            { tool_calls: [{ index, function: rest }] },
+          ];
+      for (const [at, delta] of deltas.entries())
+        events.push({ value: choice(candidate, delta, null), tokens: at === 0 ? tokens : 0 });
     }
     if (ends !== undefined) {
       if (ends.finish === 'REFUSED') {
         events.push({ value: choice(candidate, { refusal: refusal }, null), tokens: 0 });
       }
-      events.push({ value: choice(candidate, {}, finishOf(ends)), tokens: 0, ends: true });
+      events.push({ value: choice(candidate, {}, finishOf(ends, isFunctionCall)), tokens: 0, ends: true });
     }
   }
   if (answer.blocked !== undefined) {
@@ -95,7 +103,7 @@ const head = ({ model, responseId, at }: Stamp, object: string): Wire => ({
   model: model.version,
 });
 
-function messageOf(candidate: Candidate | undefined): Wire {
+function messageOf(candidate: Candidate | undefined, isFunctionCall: boolean): Wire {
   if (candidate === undefined) return { role: 'assistant', content: '', refusal: null, annotations: [] };
   const calls = candidate.parts.filter((part) => part.kind === 'call');
   const refused = candidate.finish === 'REFUSED';
@@ -104,19 +112,20 @@ function messageOf(candidate: Candidate | undefined): Wire {
     content: calls.length > 0 || refused ? null : visibleText(candidate),
     refusal: refused ? refusal : null,
     annotations: [],
-    ...(calls.length === 0
-      ? {}
-      : {
-          tool_calls: calls.map(({ id, name, args }) => ({
-            id,
-            type: 'function',
-            function: { name, arguments: JSON.stringify(args) },
-          })),
+    ...(isFunctionCall
+      ? calls.slice(0, 1).map((call) => ({ function_call: calledOf(call) }))[0]
+      : calls.length > 0 && {
+          tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: calledOf(call) })),
         }),
   };
 }
 
-function finishOf(candidate: Candidate | undefined): string {
+const calledOf = ({ name, args }: { readonly name: string; readonly args: Wire }): Wire => ({
+  name,
+  arguments: JSON.stringify(args),
+});
+
+function finishOf(candidate: Candidate | undefined, isFunctionCall: boolean): string {
   switch (candidate?.finish) {
     case undefined:
     case 'SAFETY':
@@ -125,7 +134,8 @@ function finishOf(candidate: Candidate | undefined): string {
     case 'MAX_TOKENS':
       return 'length';
     default:
-      return candidate?.parts.some(({ kind }) => kind === 'call') === true ? 'tool_calls' : 'stop';
+      if (candidate?.parts.some(({ kind }) => kind === 'call') !== true) return 'stop';
+      return isFunctionCall ? 'function_call' : 'tool_calls';
   }
 }
 

@@ -14,22 +14,28 @@ const mostCalls = 3;
 
 /** The functions that the model calls now; empty where it answers in text. */
 export function callsOf(ask: Ask, occasion: Occasion, candidate: number): readonly AnswerPart[] {
-  return chosen(ask, occasion.prompt, occasion.random).map((declaration, index) => {
-    const { name } = declaration;
-    const args = valueFor(
-      declaration.schema,
-      occasion,
-      `${ask.digest} ${candidate} call ${index}`,
-    ) as Members;
-    const id = uuidOf(`call ${ask.digest} ${candidate} ${index} ${name} ${digestOfValue(args)}`).slice(0, 8);
-    return {
-      kind: 'call',
-      id: `call_${id}`,
-      name,
-      args,
-      ...(ask.model.newer ? { signature: signatureOf(name, args) } : {}),
-    };
-  });
+  const { mostCalls: most } = ask;
+  return chosen(ask, occasion.prompt, occasion.random)
+    .slice(0, most)
+    .map((declaration, index) => {
+      const { name } = declaration;
+      const args = valueFor(
+        declaration.schema,
+        occasion,
+        `${ask.digest} ${candidate} call ${index}`,
+      ) as Members;
+      const id = uuidOf(`call ${ask.digest} ${candidate} ${index} ${name} ${digestOfValue(args)}`).slice(
+        0,
+        8,
+      );
+      return {
+        kind: 'call',
+        id: `call_${id}`,
+        name,
+        args,
+        ...(ask.model.newer ? { signature: signatureOf(name, args) } : {}),
+      };
+    });
 }
 
 function chosen(ask: Ask, prompt: string, random: Random): readonly FunctionDeclaration[] {

@@ -1,0 +1,37 @@
+/** What is wrong with a certificate, by Node's code (X509 errors of OpenSSL, and Node's own for the host name). */
+const faults: readonly { readonly code: RegExp; readonly what: string }[] = [
+  {
+    code: /^CERT_HAS_EXPIRED$/,
+    what: "it has expired. Its owner has to renew it, or this machine's clock is wrong",
+  },
+  { code: /^CERT_NOT_YET_VALID$/, what: "it is not valid yet. This machine's clock may be wrong" },
+  {
+    code: /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    what: 'it is for another host name. Check the base address',
+  },
+  {
+    code: /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
+    what: 'it is signed by itself. If it is your own, set NODE_EXTRA_CA_CERTS to its PEM file',
+  },
+  {
+    code: /^(?:SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET_ISSUER_CERT(?:_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|CERT_UNTRUSTED)$/,
+    what:
+      'no authority that is known here has issued it. For an authority of your own (a company proxy, too) set NODE_EXTRA_CA_CERTS ' +
+      'to the PEM file of its certificate',
+  },
+  {
+    code: /^(?:CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$)/,
+    what: 'it cannot be verified',
+  },
+];
+
+/**
+ * Why a certificate is not trusted, and what to do, as a clause for a message. Undefined: the error is about something else. It
+ * comes before a request is sent, and every further connection would meet the same.
+ */
+export function certificateFault(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return undefined;
+  const fault = faults.find((known) => known.code.test(code));
+  return fault && `the certificate is not to be trusted (${code}): ${fault.what}`;
+}
