@@ -50,6 +50,8 @@ export const diagnosticCodes = {
   'service.variable-outside': 'A ${VAR} outside the service block is not replaced.',
   'service.base-url': 'The base address is not an http(s) address.',
 
+  'budget.unpriced': 'A cost budget cannot bound what has no price.',
+  'price.unused': 'A price that nothing in the pipeline has.',
   'settings.order': 'A lower bound is above its upper bound.',
 
   'matrix.reserved': 'An axis, variable or column has a name that means something else.',

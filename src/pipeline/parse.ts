@@ -5,6 +5,7 @@ import { readMatrix } from './matrix.ts';
 import { warnOfUnusedAxes } from './matrix-unused.ts';
 import { toJson } from './node.ts';
 import type { Pipeline } from './pipeline.ts';
+import { checkPrices } from './price-check.ts';
 import { Reports } from './reports.ts';
 import type { PipelineFile } from './schema.generated.ts';
 import { checkSchema } from './schema-check.ts';
@@ -57,6 +58,7 @@ export async function readPipeline(
   const matrix = await readMatrix(root, source.folder, files, fileCheck, reports);
   const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, reports);
   warnOfUnusedAxes(matrix, steps.steps, reports);
+  checkPrices(root, steps.steps, matrix, reports);
   if (reports.failed) return undefined;
   const file = toJson(root) as PipelineFile;
   return {

@@ -405,12 +405,12 @@ export interface Budget {
    */
   tokens?: number;
   /**
-   * Sum of `prices`, in their unit; also of submissions that nobody answered, which may have been paid.
+   * Sum of `prices`, in their unit, so everything that runs needs one; also of submissions that nobody answered, which may have been paid.
    */
   cost?: number;
 }
 /**
- * What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the first. What has no price has an unknown cost, not 0.
+ * What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the one that says most. What has no price has an unknown cost, not 0; with a `budget.cost` that is an error.
  */
 export interface Prices {
   [k: string]: Price;
@@ -1473,7 +1473,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         },
         "cost": {
           "title": "Cost",
-          "description": "Sum of `prices`, in their unit; also of submissions that nobody answered, which may have been paid.",
+          "description": "Sum of `prices`, in their unit, so everything that runs needs one; also of submissions that nobody answered, which may have been paid.",
           "type": "number",
           "minimum": 0
         }
@@ -1481,7 +1481,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
     },
     "prices": {
       "title": "Prices",
-      "description": "What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the first. What has no price has an unknown cost, not 0.",
+      "description": "What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the one that says most. What has no price has an unknown cost, not 0; with a `budget.cost` that is an error.",
       "type": "object",
       "examples": [
         {

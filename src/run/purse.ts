@@ -1,3 +1,4 @@
+import { priceName } from '../plan/charge.ts';
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { RunEnd } from './event.ts';
@@ -63,7 +64,7 @@ export class Purse {
     return this.#tokensHere;
   }
 
-  /** Why this job may not be submitted, if it may not. An unknown price does not count against `budget.cost`. */
+  /** Why this job may not be submitted, if it may not. What has no price a cost budget cannot bound, so it is not submitted under one. */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | undefined {
     // The first answer to a modal belongs to its click, which is counted.
     if (record.modal?.sent === 0) return undefined;
@@ -79,6 +80,12 @@ export class Purse {
         kind: 'budget',
         code: 'budget.submits',
         message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
+      };
+    if (budget.cost !== undefined && record.modal === undefined && this.#tariff.price(record) === undefined)
+      return {
+        kind: 'budget',
+        code: 'budget.unpriced',
+        message: `The next submission (${priceName(record)}) has no price, so budget.cost cannot bound it. Give it one in prices; 0 where it costs nothing.`,
       };
     const { cost, tokens } = this.#reserveOf(record);
     const costs = this.#cost + this.#possibleCost + this.#reserved.cost + cost;

@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ['name: t\nsteps: { grid: { imagine: ⟦"" } }\n'],
     [`name: t\nmatrix: { a: { from: 1, to: 2, step: ⟦0 } }\nsteps: { grid: { imagine: "{{ a }}" } }\n`],
     [`${head}  b: { blend: { images: ⟦[] } }\n`],
-    [`name: t\nbudget: { cost: ⟦-1 }\n${one}`],
+    [`name: t\nbudget: { cost: ⟦-1 }\nprices: { imagine: 1 }\n${one}`],
     [edit('{ shapes: [{ rectangle: [0, 0, ⟦1.5, 1] }] }')],
     [edit('{ shapes: [{ rectangle: ⟦[0, 0, 1] }] }')],
     [edit('{ shapes: ⟦[] }')],
@@ -170,6 +170,26 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nservice: { baseUrl: "⟦https://u:p@a.example" }\n${one}`.replace('"⟦', '⟦"')],
     [`name: t\nservice: { baseUrl: ⟦https://a.example/?x=1 }\n${one}`],
     [`name: t\nservice: { baseUrl: ⟦ftp://a.example }\n${one}`],
+  ],
+  'budget.unpriced': [
+    [`name: t\nbudget: { cost: ⟦5 }\n${one}`],
+    [
+      `name: t\nbudget: { cost: ⟦5 }\nprices: { imagine: { input: 1, output: 2 } }\n${one}`,
+      {},
+      ['price.unused'],
+    ],
+    [
+      `name: t\nbudget: { cost: ⟦5 }\nprices: { imagine: 1, U1: 2 }\nsteps: { grid: { imagine: p, path: "U1, U2" } }\n`,
+    ],
+    [
+      `name: t\nbudget: { cost: ⟦5 }\nprices: { imagine: 1 }\nsteps: { b: { imagine: p }, c: { chat: { model: m, prompt: p } } }\n`,
+    ],
+  ],
+  'price.unused': [
+    [`name: t\nprices: { ⟦imagin: 1 }\n${one}`],
+    [`name: t\nprices: { imagine: 1, ⟦click: 1 }\n${one}`],
+    [`name: t\nprices: { ⟦imagine: { input: 1, output: 2 } }\n${one}`],
+    [`name: t\nprices: { ⟦text-por: 1 }\nsteps: { c: { chat: { model: text-pro, prompt: p } } }\n`],
   ],
   'settings.order': [
     [`name: t\npoll: { min: ⟦2s, max: 1s }\n${one}`],

@@ -152,7 +152,11 @@ describe('a plan without a run directory', () => {
   });
 
   test('a budget that would be reached', async () => {
-    const { plan } = await scene(`budget: { submits: 10, cost: 0.1 }${text}`.replace(/\n {2}/g, '\n'));
+    const { plan } = await scene(
+      `budget: { submits: 10, cost: 0.1 }${text}`
+        .replace(/\n {2}/g, '\n')
+        .replace('prices: {', 'prices: { click: 0,'),
+    );
     const { warnings } = await estimate(plan);
     expect(warnings.map(({ code }) => code)).toEqual(['plan.shared', 'budget.submits', 'budget.cost']);
   });

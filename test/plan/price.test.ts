@@ -36,6 +36,18 @@ describe('the price of a submission', () => {
   });
 });
 
+test.each([
+  [['U*', 'Upscale*', '*'], 'Upscale (Subtle)', 'Upscale*'],
+  [['Upscale*', 'U*'], 'Upscale (Subtle)', 'Upscale*'],
+  [['*', 'U*', 'Upscale*'], 'U1', 'U*'],
+  [['*e*l*', 'V*'], 'V1', 'V*'],
+  [['U*1', 'U1*', '*U*1*'], 'U1', 'U*1'],
+  [['Upscale*', 'Upscale (Subtle)'], 'Upscale (Subtle)', 'Upscale (Subtle)'],
+])('of the patterns %j the one that says most is the price of %s', (patterns, label, expected) => {
+  const given = Object.fromEntries([...patterns.entries()].map(([index, name]) => [name, index + 1]));
+  expect(priceOf(given, 'click', [label])).toBe(given[expected]);
+});
+
 test('the names of what a request presses', () => {
   expect(
     pressNames([

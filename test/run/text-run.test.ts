@@ -179,6 +179,17 @@ describe('text jobs in virtual time', () => {
     expect(cost).toBeLessThanOrEqual(5.5);
   });
 
+  it('are not made under budget.cost where their model has no price', () => {
+    const { run, store } = world(10, [hello]);
+    const prices = { other: 1 };
+    expect(run({ prices, budget: { cost: 3 } }).end).toMatchObject({
+      kind: 'budget',
+      code: 'budget.unpriced',
+    });
+    expect(store.totals().attempts).toBe(0);
+    expect(run({ prices }).end).toEqual({ kind: 'complete' });
+  });
+
   it('count a fixed price for each call', () => {
     const { run, store } = world(10, [hello]);
     expect(run({ prices: { generate: 0.5 }, budget: { cost: 3 } }).end).toMatchObject({
