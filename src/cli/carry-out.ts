@@ -12,6 +12,7 @@ import type { Closing } from './closing.ts';
 import { findingsText, findTasks } from './find-tasks.ts';
 import type { Environment } from './io.ts';
 import { memoryOf } from './memory.ts';
+import { findMissing, goOnWithout, takingOn } from './missing-tasks.ts';
 import { asksModels } from './model-check.ts';
 import { checkModelsBeside } from './model-warnings.ts';
 import type { Redactor } from './redact.ts';
@@ -56,6 +57,8 @@ export async function carryOut(
     readonly settings: RunSettings;
     /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
     readonly find: boolean;
+    /** An older state is gone on with as it is (`--accept-older-state`). */
+    readonly acceptOlder: boolean;
     readonly env: Environment;
   },
   control: RunControl,
@@ -76,6 +79,20 @@ export async function carryOut(
   const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
   const images = createImageService(options);
   closing.add(() => images.close());
+  if (session.missing !== undefined) {
+    const { missing } = session;
+    watch.say(
+      to.acceptOlder
+        ? goOnWithout(state, missing)
+        : await findMissing(
+            state,
+            directory,
+            missing,
+            plan.pipeline.service.tag ? images : {},
+            control.drain,
+          ),
+    );
+  }
   if (to.find) {
     const { prices } = plan.pipeline;
     const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
@@ -98,7 +115,7 @@ export async function carryOut(
     settings,
     {
       store: state,
-      service: images,
+      service: takingOn(images, state),
       text,
       inputs,
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,

@@ -60,6 +60,9 @@ export const runFlags = {
   speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),
   ...selectionFlags,
   ...revivalFlags,
+  'accept-older-state': toggle(
+    'go on with a state that is older than its run, as it is: what it does not know may be paid twice',
+  ),
   'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
   'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),

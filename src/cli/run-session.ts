@@ -7,7 +7,7 @@ import { bindDirectory, checkDirectory } from '../state/binding.ts';
 import { acquireLock } from '../state/lock.ts';
 import { openState } from '../state/state.ts';
 import type { StateStore } from '../state/store.ts';
-import { checkAge } from './check-age.ts';
+import { type MissingWork, missingWork, noteMissing, olderState } from './check-age.ts';
 import { checkRunDirectory } from './check-directory.ts';
 import { checkChosen, checkSelection } from './check-selection.ts';
 import type { Closing } from './closing.ts';
@@ -35,6 +35,8 @@ export interface RunSession {
   readonly startedAt: number;
   /** As recorded, without an outcome. */
   readonly facts: RunFacts;
+  /** What the state does not know though it was sent; nothing is paid before it is settled. */
+  readonly missing?: MissingWork;
 }
 
 /**
@@ -54,6 +56,8 @@ export async function openRunSession(
     readonly frozen: boolean;
     /** What git tracks in the directory is taken as it is (`--trust-directory`). */
     readonly trusted: boolean;
+    /** True: the user has said how to go on with a state that is older than its directory. */
+    readonly acceptsOlder: boolean;
   },
   closing: Closing,
   context: Context,
@@ -74,7 +78,8 @@ export async function openRunSession(
   closing.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   checkDirectory(state, directory, identity);
-  checkAge(state, directory);
+  const missing = missingWork(state, directory);
+  if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
   await removeUnfinished(directory);
 
   const tables = await keepInputs(pipeline, files, directory);
@@ -94,6 +99,7 @@ export async function openRunSession(
   checkChosen(plan, await plan.matrix.chosen(selection));
 
   bindDirectory(state, directory, identity);
+  if (missing !== undefined) noteMissing(state, missing);
   const facts: RunFacts = {
     filesRoot: files.root,
     tables,
@@ -114,5 +120,6 @@ export async function openRunSession(
     selection,
     startedAt,
     facts,
+    ...(missing === undefined ? {} : { missing }),
   };
 }

@@ -23,7 +23,16 @@ type Outcome =
   | { readonly kind: 'failed'; readonly end: RunEnd }
   | { readonly kind: 'bug'; readonly bug: unknown };
 
-/** Feeds a scheduler, makes each of its turns durable as one transaction, then sends what the turn asks for. */
+/** How a run ends whose state cannot be written. @throws what is no failure of the disk */
+function diskEnd(error: unknown): Extract<RunEnd, { kind: 'disk' }> {
+  if (!(error instanceof StateError)) throw error;
+  return { kind: 'disk', code: error.code, message: error.message };
+}
+
+/**
+ * Feeds a scheduler, makes each of its turns durable as one transaction, counts what of it costs, then sends what the turn asks
+ * for.
+ */
 export class Engine {
   readonly #retry: RunSettings['retry'];
   readonly #ports: RunPorts;
@@ -157,16 +166,24 @@ export class Engine {
     for (const event of events) this.#emit(event);
   }
 
-  /** Makes a turn durable; one that is not stays with the scheduler. @returns why it is not, where the disk fails */
+  /** Makes a turn durable, and counts what of it costs; what could not be done stays with the scheduler. @returns why, where the disk fails */
   #commit(turn: RunTurn): Extract<RunEnd, { kind: 'disk' }> | undefined {
-    const { records, attempts } = turn;
+    const { records, attempts, errands } = turn;
+    const submits = errands.filter(isPaid).length;
     try {
-      if (records.length > 0 || attempts.length > 0) this.#ports.store.commit({ records, attempts });
-      return undefined;
+      if (records.length + attempts.length + submits > 0)
+        this.#ports.store.commit({ records, attempts, submits });
     } catch (error) {
       this.#scheduler.giveBack(turn);
-      if (!(error instanceof StateError)) throw error;
-      return { kind: 'disk', code: error.code, message: error.message };
+      return diskEnd(error);
+    }
+    try {
+      if (submits > 0) this.#ports.store.countSubmissions();
+      return undefined;
+    } catch (error) {
+      // Its records are durable, its errands have not left.
+      this.#scheduler.giveBack({ ...turn, records: [], attempts: [] });
+      return diskEnd(error);
     }
   }
 

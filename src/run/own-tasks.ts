@@ -2,10 +2,14 @@ import type { Attempt, JobRecord } from '../plan/job.ts';
 import type { Task } from '../service/answer.ts';
 
 /** The service's clock may be so far behind this machine's, ms: five minutes are more than machines that set theirs differ by. */
-const skewMs = 300_000;
+export const skewMs = 300_000;
 
 /** The order in which tasks are taken on: what has come furthest first. */
 const order: Readonly<Record<Task['state'], number>> = { success: 0, unfinished: 1, modal: 2, failure: 3 };
+
+/** Sorts tasks of one job: the one that came furthest first, then the oldest. */
+export const furthestFirst = (a: Task, b: Task): number =>
+  order[a.state] - order[b.state] || (a.submittedAt ?? 0) - (b.submittedAt ?? 0) || (a.id < b.id ? -1 : 1);
 
 /** The outcome of an entry about a task that a job was found to have beside the one it goes on with. */
 export const unusedTask = 'found.unused';
@@ -32,10 +36,5 @@ export function ownTasks(
       const isNew = tag === key && !known.has(id) && at >= since;
       return isNew && (modal === undefined || (id !== modal.taskId && state !== 'modal'));
     })
-    .sort(
-      (a, b) =>
-        order[a.state] - order[b.state] ||
-        (a.submittedAt ?? 0) - (b.submittedAt ?? 0) ||
-        (a.id < b.id ? -1 : 1),
-    );
+    .sort(furthestFirst);
 }

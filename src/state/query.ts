@@ -55,8 +55,15 @@ const ofStatus = (status: JobStatus): string =>
   `SELECT key, doc FROM jobs WHERE status = '${status}' ${status === 'done' ? '' : "AND status <> 'done' "}` +
   `AND key > ? AND (? OR code = ?) ORDER BY key LIMIT ${page}`;
 
-/** The questions of {@link StateReader}, asked of an open database with the current schema. */
-export function stateQueries(database: Database): StateReader {
+/** The fact that says how many submissions the state knows of; absent: none, or a release that did not count them. */
+export const submissionsFact = 'submissions';
+
+/**
+ * The questions of {@link StateReader}, asked of an open database with the current schema.
+ *
+ * @param counted how many submissions are counted outside of it
+ */
+export function stateQueries(database: Database, counted: () => number): StateReader {
   const { file } = database;
   const ask = <T>(work: () => T): T => guarded(file, work);
   const parse = (row: { readonly doc: string }): unknown => {
@@ -149,6 +156,11 @@ export function stateQueries(database: Database): StateReader {
       for (const row of paged((after) => statements.roots.all(after))) yield row.key;
     },
     totals: () => ask(() => sum(statements.totals.all())),
+    submissions: () =>
+      ask(() => ({
+        known: Number(statements.fact.get(submissionsFact)?.value ?? 0),
+        counted: counted(),
+      })),
     attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
     inputFile: (path) => ask(() => statements.input.get(path)),
     fact: (name) => ask(() => statements.fact.get(name)?.value),

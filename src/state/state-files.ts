@@ -12,9 +12,16 @@ export const lockFileName = 'lock';
  */
 export const ownerFileName = 'lock.json';
 
+/**
+ * How many submissions there have been over the life of a directory, outside the database, so that a database that is older
+ * than that is known as one: it was copied in the middle of a run, or lost its log. A number in decimal digits.
+ */
+export const countFileName = 'submissions';
+
 /** Every file that this room keeps in a run directory, those that SQLite lays beside its databases among them. */
 export const stateFiles: readonly string[] = [
   ...databaseFiles(stateFileName),
   ...databaseFiles(lockFileName),
   ownerFileName,
+  countFileName,
 ];

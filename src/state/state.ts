@@ -9,11 +9,12 @@ import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.
 import { checkHeld, heldFile } from './held-files.ts';
 import type { Lock } from './lock.ts';
 import { refuseOtherSchema, type Schema, schemaMadeBy } from './own-schema.ts';
-import { stateQueries } from './query.ts';
+import { stateQueries, submissionsFact } from './query.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './schema.ts';
 import { checkDatabaseFiles, type Database, openDatabase } from './sqlite.ts';
 import { stateFileName } from './state-files.ts';
 import { StateError, type StateReader, type StateStore } from './store.ts';
+import { openSubmissionCount, readSubmissionCount, type SubmissionCount } from './submission-count.ts';
 
 export interface StateOptions {
   /** Default: the driver that this Node.js has. */
@@ -39,18 +40,20 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
     createPrivately(file);
     const opened = heldFile(file);
+    const count = openSubmissionCount(directory);
     const database = openDatabase(file, driverOf(options));
     try {
       prepareForWriting(database, options);
       // The log is there from the first transaction on, and stays the same file until the last one has closed it.
-      const files = [opened, heldFile(`${file}-wal`)];
+      const files = [opened, heldFile(`${file}-wal`), heldFile(count.file)];
       const check = (): void => {
         options.lock?.check();
         checkHeld(files);
       };
       check();
-      return stateStore(database, check);
+      return stateStore(database, count, check);
     } catch (failure) {
+      count.close();
       database.close();
       throw failure;
     }
@@ -82,7 +85,7 @@ export function openStateForReading(directory: string, options: StateOptions = {
         });
       }
       refuseOtherSchema(database, ownSchema(version, options));
-      return stateQueries(database);
+      return stateQueries(database, () => readSubmissionCount(directory));
     } catch (failure) {
       database.close();
       throw failure;
@@ -210,9 +213,12 @@ function prepareForWriting(database: Database, options: StateOptions): void {
 }
 
 /** @param check throws where the files that are open are not those of the directory any more: looked at before each write */
-function stateStore(database: Database, check: () => void): StateStore {
+function stateStore(database: Database, count: SubmissionCount, check: () => void): StateStore {
   const { file } = database;
-  const queries = stateQueries(database);
+  const queries = stateQueries(database, () => count.value);
+  let { known } = queries.submissions();
+  // A process that was killed between its commit and its count sent nothing of the two's difference.
+  count.raise(known);
   // Replacing keeps the row's id, and with it the order in which jobs came.
   const put = database.prepare(
     `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc)
@@ -231,7 +237,8 @@ function stateStore(database: Database, check: () => void): StateStore {
   return {
     ...queries,
     commit: (turn) => {
-      if (turn.records.length === 0 && turn.attempts.length === 0) return;
+      const { submits = 0 } = turn;
+      if (turn.records.length === 0 && turn.attempts.length === 0 && submits === 0) return;
       guarded(file, () => {
         check();
         database.transaction(() => {
@@ -251,7 +258,19 @@ function stateStore(database: Database, check: () => void): StateStore {
             );
           }
           for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
+          if (submits > 0) state.run(submissionsFact, String(known + submits));
         });
+        known += submits;
+      });
+    },
+    countSubmissions: () => {
+      guarded(count.file, () => count.raise(known));
+    },
+    acceptMissing: () => {
+      guarded(file, () => {
+        check();
+        state.run(submissionsFact, String(Math.max(known, count.value)));
+        known = Math.max(known, count.value);
       });
     },
     setFact: (name, value) => {
@@ -269,6 +288,7 @@ function stateStore(database: Database, check: () => void): StateStore {
     close: () => {
       foldLog(database);
       queries.close();
+      count.close();
     },
   };
 }

@@ -17,6 +17,17 @@ export interface StoreTotals {
   readonly codes: Readonly<Record<string, number>>;
 }
 
+/** How many submissions and text calls have been sent over the directory's life. */
+export interface Submissions {
+  /** As the state knows: their intents are in it. */
+  readonly known: number;
+  /**
+   * As is said outside the state. Never more than is known where the state is whole; where it is, the state is an older one, and
+   * so many submissions are missing in it.
+   */
+  readonly counted: number;
+}
+
 /** What can be asked of a run's state; a second process may ask while the run is on. */
 export interface StateReader {
   get(key: string): JobRecord | undefined;
@@ -38,6 +49,7 @@ export interface StateReader {
   /** How many jobs have no parent, and their keys: what a narrowed manifest must place. */
   rootKeys(): Iterable<string>;
   totals(): StoreTotals;
+  submissions(): Submissions;
   attempts(key: string): readonly Attempt[];
   /** What a run saw of a file of the pipeline that it was given; by the path that the pipeline gives. */
   inputFile(path: string): InputFile | undefined;
@@ -62,12 +74,22 @@ export interface Turn {
   readonly records: readonly JobRecord[];
   /** Appended to the history, never replaced. */
   readonly attempts: readonly Attempt[];
+  /** Submissions and text calls that leave once this is durable and counted. Default 0. */
+  readonly submits?: number;
 }
 
-/** The durable state of one run directory, written by the process that holds its lock. */
+/**
+ * The durable state of one run directory, written by the process that holds its lock. What is paid goes by three steps: its
+ * intent is committed, then it is counted, then it is sent. So the count is never ahead of a state that is whole, wherever the
+ * process dies, and never behind what was sent.
+ */
 export interface StateStore extends StateReader {
-  /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.io` */
+  /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.replaced` | `state.io` */
   commit(turn: Turn): void;
+  /** Says outside the state how many submissions it knows of; a killed process has said so. @throws as `commit` */
+  countSubmissions(): void;
+  /** From here on the state counts as whole: the submissions that are missing in it count as known. */
+  acceptMissing(): void;
   setFact(name: string, value: string): void;
   /** Replaces what was known of the file at this path. */
   rememberInputFile(file: InputFile): void;

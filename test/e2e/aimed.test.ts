@@ -15,6 +15,9 @@ const aims: readonly (readonly [Moment, number, readonly When[]])[] = [
   ['state commit', 2, ['before', 'after']],
   ['state commit', 3, ['before', 'after']],
   ['state commit', 7, ['before']],
+  // The intents are durable, and nothing of it is sent; the first and a later turn.
+  ['count write', 1, ['before', 'after']],
+  ['count write', 2, ['before', 'after']],
   ['image write', 3, ['before']],
   ['image sync', 1, ['before']],
   ['image rename', 4, ['before', 'after']],

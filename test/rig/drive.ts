@@ -37,7 +37,12 @@ export interface DrivenService {
 }
 
 /** Where a process can die within a turn. */
-export type TurnPlace = 'before-commit' | 'after-commit' | 'after-first-errand' | 'after-errands';
+export type TurnPlace =
+  | 'before-commit'
+  | 'after-commit'
+  | 'after-count'
+  | 'after-first-errand'
+  | 'after-errands';
 
 export interface DriveOptions {
   readonly cells: Iterable<Cell>;
@@ -104,7 +109,7 @@ const turnLimit = 200_000;
 
 /**
  * Drives a whole run through the scheduler in virtual time: the same order of things as the engine (make the turn
- * durable, then carry out its errands), with no promise in it.
+ * durable, count what of it costs, then carry out its errands), with no promise in it.
  */
 export function drive(options: DriveOptions): Driven {
   const { store, service } = options;
@@ -199,7 +204,8 @@ export function drive(options: DriveOptions): Driven {
   const commit = (turn: RunTurn): Extract<RunEnd, { kind: 'disk' }> | undefined => {
     try {
       const { records, attempts: made } = turn;
-      if (records.length > 0 || made.length > 0) store.commit({ records, attempts: made });
+      const submits = turn.errands.filter(isPaid).length;
+      if (records.length + made.length + submits > 0) store.commit({ records, attempts: made, submits });
       return undefined;
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
@@ -247,6 +253,8 @@ export function drive(options: DriveOptions): Driven {
     if (turn.records.length > 0 || turn.attempts.length > 0) now += options.commitMs ?? 0;
     events.push(...turn.events);
     if (dies('after-commit')) return result(undefined);
+    if (turn.errands.some(isPaid)) store.countSubmissions();
+    if (dies('after-count')) return result(undefined);
     if (!options.sendsFirst && sendAll(turn)) return result(undefined);
     options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
     return scheduler.ended === undefined ? undefined : result(scheduler.ended);

@@ -10,7 +10,7 @@ export class Crash extends Error {
 
 /** What goes wrong at one write. */
 export interface Fault {
-  /** Counts from 1 over `commit`, `setFact` and `rememberInputFile`. */
+  /** Counts from 1 over `commit`, `setFact`, `acceptMissing` and `rememberInputFile`. */
   readonly at: number;
   /**
    * A StateError code: the write fails and changes nothing. `crash-before`: the process dies and the write is lost.
@@ -74,6 +74,7 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
     keysOfTask: (taskId) => alive().keysOfTask(taskId),
     rootKeys: () => alive().rootKeys(),
     totals: () => alive().totals(),
+    submissions: () => alive().submissions(),
     attempts: (key) => alive().attempts(key),
     inputFile: (path) => alive().inputFile(path),
     fact: (name) => alive().fact(name),
@@ -82,6 +83,10 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
         inner.commit(turn);
         turns.push(turn);
       });
+    },
+    countSubmissions: () => alive().countSubmissions(),
+    acceptMissing: () => {
+      write((inner) => inner.acceptMissing());
     },
     setFact: (name, value) => {
       write((inner) => inner.setFact(name, value));

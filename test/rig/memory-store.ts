@@ -13,6 +13,8 @@ export function memoryStore(): StateStore {
   const history: { key: string; doc: string }[] = [];
   const facts = new Map<string, string>();
   const inputs = new Map<string, InputFile>();
+  let known = 0;
+  let counted = 0;
   let open = true;
 
   const check = (): void => {
@@ -58,6 +60,10 @@ export function memoryStore(): StateStore {
       );
     },
     totals: () => recount(records()),
+    submissions: () => {
+      check();
+      return { known, counted };
+    },
     attempts: (key) => {
       check();
       return history.filter((entry) => entry.key === key).map((entry) => JSON.parse(entry.doc) as Attempt);
@@ -70,6 +76,15 @@ export function memoryStore(): StateStore {
       check();
       for (const record of turn.records) jobs.set(record.key, JSON.stringify(record));
       for (const attempt of turn.attempts) history.push({ key: attempt.key, doc: JSON.stringify(attempt) });
+      known += turn.submits ?? 0;
+    },
+    countSubmissions: () => {
+      check();
+      counted = Math.max(counted, known);
+    },
+    acceptMissing: () => {
+      check();
+      known = Math.max(counted, known);
     },
     setFact: (name, value) => {
       check();

@@ -24,6 +24,7 @@ const kinds = [
   ['record', /[\\/]run\.json\.[0-9a-f]{8}\.part$/],
   ['owner', /[\\/]lock\.json\.new$/],
   ['log', /[\\/]run\.log$/],
+  ['count', /[\\/]submissions$/],
 ];
 const kindOf = (path) => kinds.find(([, pattern]) => pattern.test(String(path)))?.[0];
 

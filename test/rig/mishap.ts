@@ -3,6 +3,7 @@ export type Moment =
   | 'state commit'
   | `${'image' | 'video' | 'text' | 'answer' | 'manifest' | 'record'} ${'open' | 'write' | 'sync' | 'rename'}`
   | 'owner rename'
+  | 'count write'
   | `log ${'open' | 'write'}`;
 
 /** What befalls the built command line at one moment of its work. */

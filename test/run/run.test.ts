@@ -4,7 +4,7 @@ import type { Clock, RunPorts, RunReport, RunSettings } from '../../src/run/port
 import { runPlan } from '../../src/run/run.ts';
 import type { ImageService } from '../../src/service/answer.ts';
 import type { TextService } from '../../src/service/text.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import { StateError, type StateStore } from '../../src/state/store.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
@@ -416,6 +416,70 @@ steps:
     await run({ text: weather, store: faultyStore(store, [{ at: 2, fault: 'state.full' }]), ask });
     const [record] = store.withStatus('pending');
     expect([asked, record?.turns?.length, record?.attempts, record?.usage?.total]).toEqual([1, 2, 1, 15]);
+  });
+
+  it('counts a submission once its intent is durable, and sends it once it is counted', async () => {
+    const inner = memoryStore();
+    const steps: string[] = [];
+    const store: StateStore = {
+      ...inner,
+      commit: (turn) => {
+        inner.commit(turn);
+        if (turn.submits !== undefined && turn.submits > 0) steps.push(`commit ${turn.submits}`);
+      },
+      countSubmissions: () => {
+        inner.countSubmissions();
+        steps.push('count');
+      },
+    };
+    const counts: number[] = [];
+    const { end, submits } = await run({
+      store,
+      settings: { limits: { tasks: 2, requests: 4 } },
+      service: (port) => {
+        const sent = <T>(send: () => T): T => {
+          steps.push('send');
+          counts.push(inner.submissions().counted);
+          return send();
+        };
+        return {
+          imagine: (...request) => sent(() => port.imagine(...request)),
+          action: (...request) => sent(() => port.action(...request)),
+        };
+      },
+    });
+    expect([end, submits]).toEqual([{ kind: 'complete' }, 10]);
+    expect(inner.submissions()).toEqual({ known: 10, counted: 10 });
+    // One count a turn, between the commit of its intents and the first of its requests.
+    let turn: string[] = [];
+    for (const step of steps) {
+      if (step.startsWith('commit')) turn = [step];
+      else turn.push(step);
+      expect(turn.slice(0, 2)).toEqual([turn[0], 'count'].slice(0, turn.length));
+      expect(turn.filter((one) => one === 'count').length).toBeLessThanOrEqual(1);
+    }
+    expect(counts.every((counted, at) => counted >= at + 1)).toBe(true);
+  });
+
+  it('ends for want of a disk where submissions cannot be counted: none of them is sent, none is in doubt', async () => {
+    for (let at = 1; at < 6; at++) {
+      const inner = memoryStore();
+      let counts = 0;
+      const store: StateStore = {
+        ...inner,
+        countSubmissions: () => {
+          counts += 1;
+          if (counts >= at) throw new StateError('state.io', 'The count could not be written.');
+          inner.countSubmissions();
+        },
+      };
+      const { end, submits, service } = await run({ store, settings: { limits: { tasks: 4, requests: 4 } } });
+      expect(end).toMatchObject({ kind: 'disk', code: 'state.io' });
+      expect(inner.totals().jobs).toMatchObject({ submitting: 0, 'in-doubt': 0 });
+      expect([inner.totals().attempts, submits]).toEqual([service.submits.length, service.submits.length]);
+      const keys = [...inner.withStatus('running'), ...inner.withStatus('done')].map(({ key }) => key);
+      for (const key of keys) expect(inner.attempts(key)).toHaveLength(1);
+    }
   });
 
   it('makes a bug of the store its own end, not a full disk', async () => {

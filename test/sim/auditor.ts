@@ -1,7 +1,7 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { RunEvent } from '../../src/run/event.ts';
-import type { Errand, RunInput } from '../../src/run/turn.ts';
+import { type Errand, isPaid, type RunInput } from '../../src/run/turn.ts';
 import type { Task } from '../../src/service/answer.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { mayPass } from './ends.ts';
@@ -39,6 +39,8 @@ export class Auditor {
   readonly #mayUnkeep: boolean;
   /** The service lists all its tasks, by their tags and at once. */
   readonly #tellsAll: boolean;
+  /** What was sent that costs, over all starts. */
+  #paid = 0;
   #invocation: Invocation | undefined;
   #isPlanned: (key: string) => boolean = () => true;
 
@@ -67,6 +69,9 @@ export class Auditor {
     redo: readonly string[],
     isPlanned: (key: string) => boolean,
   ): void {
+    const { known, counted } = this.#store.submissions();
+    if (counted > known)
+      throw new Violation(`a state that is whole knows ${known} submissions where ${counted} are counted`);
     this.#isPlanned = isPlanned;
     this.#texts.begin(invocation, records, redo);
     this.#tasks.keeps(records);
@@ -78,9 +83,11 @@ export class Auditor {
     this.#madeAnew(this.#lineage.begin(redo));
   }
 
-  sends({ job, send }: Errand, now: number): void {
+  sends(errand: Errand, now: number): void {
+    const { job, send } = errand;
     this.#limits.sends();
     if (send.kind === 'submit' || send.kind === 'ask') this.#lineage.sends({ job, send });
+    if (isPaid(errand)) this.#checkPaid();
     if (send.kind === 'ask') {
       this.#askedTexts.add(job.record.key);
       return this.#texts.sends(job.record, now, this.#gateway.healed);
@@ -98,6 +105,13 @@ export class Auditor {
     if (!isModal) this.#checkSearched(job.record, now);
     this.#licences.sends(job.record, send.kind);
     this.#limits.submits(now);
+  }
+
+  #checkPaid(): void {
+    this.#paid += 1;
+    const { counted } = this.#store.submissions();
+    if (counted < this.#paid)
+      throw new Violation(`submission ${this.#paid} leaves where ${counted} are counted`);
   }
 
   /** Nothing is submitted again whose task the service lists: it is looked for before. */

@@ -23,6 +23,23 @@ describe.each(stores)('a state store: %s', (_, open) => {
     expect(store.fact('a')).toBeUndefined();
     expect([...store.rootKeys()]).toEqual([]);
     expect(store.totals()).toEqual(recount([]));
+    expect(store.submissions()).toEqual({ known: 0, counted: 0 });
+    store.close();
+  });
+
+  it('knows of the submissions of a turn with the turn, and counts them when it is told to', () => {
+    const store = open();
+    store.commit({ records: [jobRecord('a', 'submitting')], attempts: [], submits: 2 });
+    expect(store.submissions()).toEqual({ known: 2, counted: 0 });
+    store.countSubmissions();
+    store.commit({ records: [], attempts: [], submits: 1 });
+    store.commit({ records: [jobRecord('b', 'done')], attempts: [] });
+    expect(store.submissions()).toEqual({ known: 3, counted: 2 });
+    store.countSubmissions();
+    store.countSubmissions();
+    expect(store.submissions()).toEqual({ known: 3, counted: 3 });
+    store.acceptMissing();
+    expect(store.submissions()).toEqual({ known: 3, counted: 3 });
     store.close();
   });
 

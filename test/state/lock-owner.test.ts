@@ -96,8 +96,9 @@ describe.runIf(platform() === 'linux')('processes of this system', () => {
   });
 
   it('have no start once they have ended, though nobody has waited for them', async () => {
-    // The shell's child ends, and the shell becomes a program that never waits for it.
-    const shell = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60']);
+    // The child ends once the shell has become a program that never waits for it.
+    const child = 'until grep -q sleep /proc/$PPID/comm; do :; done';
+    const shell = spawn('sh', ['-c', `sh -c '${child}' & echo $!; exec sleep 60`]);
     try {
       const pid = Number(
         await new Promise<string>((resolve) => shell.stdout.once('data', (text) => resolve(String(text)))),

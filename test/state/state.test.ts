@@ -58,7 +58,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     for (const name of readdirSync(directory)) {
       expect([name, statSync(join(directory, name)).mode & 0o777]).toEqual([name, 0o600]);
     }
-    expect(readdirSync(directory)).toEqual(['state.db', 'state.db-shm', 'state.db-wal']);
+    expect(readdirSync(directory)).toEqual(['state.db', 'state.db-shm', 'state.db-wal', 'submissions']);
     state.close();
     state.close();
   });

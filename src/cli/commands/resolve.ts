@@ -5,6 +5,7 @@ import { isUsableTaskId } from '../../service/task-id.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { openState } from '../../state/state.ts';
 import type { StateReader, StateStore } from '../../state/store.ts';
+import { checkAge } from '../check-age.ts';
 import { type Closing, closingAfter } from '../closing.ts';
 import { type Context, command } from '../command.ts';
 import { isInDoubt } from '../doubt.ts';
@@ -64,6 +65,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const { directory, key, state: reader } = await openJob(named, target, flags, context);
       reader.close();
       const state = openHeld(directory, closing, context);
+      checkAge(state, directory);
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
       const record = doubtfulJob(key, state, commands);

@@ -94,6 +94,7 @@ async function runPipeline(
       selection: selectionOf(flags),
       frozen: flags.frozen,
       trusted: flags['trust-directory'],
+      acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
     },
     closing,
     context,
@@ -119,7 +120,14 @@ async function runPipeline(
   const report = await watched(session, flags, closing, context, (watch) =>
     carryOut(
       session,
-      { baseUrl, service, settings, find: flags['in-doubt'] === 'find', env: io.env },
+      {
+        baseUrl,
+        service,
+        settings,
+        find: flags['in-doubt'] === 'find',
+        acceptOlder: flags['accept-older-state'],
+        env: io.env,
+      },
       interrupts,
       watch,
       closing,
