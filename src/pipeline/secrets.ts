@@ -6,15 +6,15 @@ const namedSecret =
   /((?:api[-_ ]?key|secret|password|passwd|authorization)[\w-]{0,32}["']?\s{0,32}[:=]\s{0,32})(?!["']?\$\{[A-Za-z_][A-Za-z0-9_]{0,64}\}["']?\s{0,32}(?:[,}#]|$))((?:(?:bearer|basic)\s{1,8})?(?:"[^"]*"?|'[^']*'?|[^\s,}]+))/gi;
 
 /** Keys of the usual form, wherever they stand; user and password of an address. */
-const shapedSecrets = [/\bsk-[A-Za-z0-9_-]{12,}/g, /(?<=:\/\/)[^/\s@"'{}]+(?=@)/g];
+const shapedKey = /\bsk-[A-Za-z0-9_-]{12,}/g;
+const userOfAddress = /(:\/\/)([^/\s@"'{}]+)(?=@)/g;
 
 const stars = (text: string): string => text.replace(/\S/g, '*');
 
 /** The text with everything that looks like a secret starred out; its length and columns stay. */
 export function maskSecrets(text: string): string {
-  let masked = text.replace(namedSecret, (_all, name: string, secret: string) => name + stars(secret));
-  for (const shape of shapedSecrets) masked = masked.replace(shape, stars);
-  return masked;
+  const starred = (_all: string, before: string, secret: string): string => before + stars(secret);
+  return text.replace(namedSecret, starred).replace(shapedKey, stars).replace(userOfAddress, starred);
 }
 
 /** The text with one stretch starred out. */

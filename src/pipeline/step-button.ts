@@ -61,7 +61,7 @@ function hintFor(label: string): string {
 
 /** Known labels with something between them that is no separator. */
 function otherSpelling(label: string): string | undefined {
-  const parts = label.split(/\s*(?:>|»|=>|⇒|\/|;|&|\+)+\s*/u);
+  const parts = label.split(/(?:=?>|[»⇒/;&+])+/u).map((part) => part.trim());
   if (parts.length > 1 && parts.every((part) => isKnownButton(part) || buttonWords.includes(part))) {
     const arrows = /[>»⇒/]/u.test(label);
     return arrows

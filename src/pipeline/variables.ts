@@ -1,5 +1,8 @@
-/** `${VAR}` and `${VAR:-default}`, as the service block may hold them. */
-export const variableReference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+/**
+ * `${VAR}` and `${VAR:-default}`, as the service block may hold them. A default holds no other variable, so that a text of nothing
+ * but beginnings is read once.
+ */
+export const variableReference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:[^}$]|\$+[^}${])*\$*))?\}/g;
 
 /** The variable that holds the address of the service. */
 export const addressVariable = 'PROMPTPRESS_BASE_URL';

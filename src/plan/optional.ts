@@ -10,22 +10,41 @@ export const neverOptional: IsOptional = () => false;
 
 /** {@link IsOptional} of a pipeline's places; the branches of wildcards are named by what they found. */
 export function optionalIn({ places }: Pick<Skeleton, 'places'>): IsOptional {
-  const branches = new Map<string, RegExp[]>();
+  const branches = new Map<string, (readonly string[])[]>();
   for (const place of places) {
     if (place.selector?.optional !== true) continue;
     const { name } = place.step;
-    branches.set(name, [...(branches.get(name) ?? []), new RegExp(`^${branchPattern(place)}$`, 'u')]);
+    branches.set(name, [...(branches.get(name) ?? []), piecesOf(place)]);
   }
-  return ({ step, branch }) => branches.get(step)?.some((pattern) => pattern.test(branch)) ?? false;
+  return ({ step, branch }) => branches.get(step)?.some((pieces) => isMadeOf(pieces, branch)) ?? false;
 }
 
-function branchPattern({ above, wild, segment }: Place): string {
-  const own = wild ? '.+' : segment === undefined ? '' : escaped(formatBranch([segment]));
-  const start = above === undefined ? '' : branchPattern(above);
-  return [start, own].filter((part) => part !== '').join('/');
+/** The texts that stand between the wildcards of a place's branch; one alone is the whole branch. */
+function piecesOf({ above, wild, segment }: Place): readonly string[] {
+  const pieces = above === undefined ? [''] : piecesOf(above);
+  const own = wild ? undefined : segment === undefined ? '' : formatBranch([segment]);
+  if (own === '') return pieces;
+  const before = pieces.at(-1) ?? '';
+  const isFirst = pieces.length === 1 && before === '';
+  const joined = isFirst ? '' : `${before}/`;
+  return own === undefined ? [...pieces.slice(0, -1), joined, ''] : [...pieces.slice(0, -1), joined + own];
 }
 
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
+/** Whether a branch is these texts with something between each two: the first place of each will do, read once. */
+function isMadeOf(pieces: readonly string[], branch: string): boolean {
+  const [first = '', ...others] = pieces;
+  const last = others.pop();
+  if (last === undefined) return branch === first;
+  const end = branch.length - last.length;
+  if (!branch.startsWith(first) || !branch.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of others) {
+    const found = branch.indexOf(piece, at + 1);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return at < end;
+}
 
 /**
  * True for a job that failed for a button that is not there, where that is optional: its slots are skipped, and nothing is

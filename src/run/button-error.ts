@@ -59,7 +59,7 @@ function commonGlob(buttons: readonly Button[]): string | undefined {
   );
   let length = others.includes(first) ? 0 : first.length;
   while (length > 0 && !others.every((label) => label.startsWith(first.slice(0, length)))) length -= 1;
-  const start = first.slice(0, length).replace(/[^\p{L}]+$/u, '');
+  const [start = ''] = /^[^]*\p{L}/u.exec(first.slice(0, length)) ?? [];
   return /^[\p{L}\p{N} ()-]+$/u.test(start) ? `${start}*` : undefined;
 }
 

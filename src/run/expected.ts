@@ -27,11 +27,30 @@ export function expectedJson({ kind, fields }: TextRequest): ExpectedJson | unde
 
 const withSchema = (schema: Value | undefined): ExpectedJson => (schema === undefined ? {} : { schema });
 
-const fence = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/i;
+const opening = /^```(?:json)?[ \t]*\r?\n/i;
+const closing = '```';
+
+/** What stands in the fence that a text is; its ends are looked for from the ends of the text, whatever it holds. */
+function fenced(text: string): string | undefined {
+  const block = text.trim();
+  const start = opening.exec(block)?.[0].length;
+  if (start === undefined || !block.endsWith(closing) || block.length < start + closing.length)
+    return undefined;
+  let end = block.length - closing.length;
+  const drop = (character: string): boolean => {
+    const isThere = end > start && block[end - 1] === character;
+    if (isThere) end -= 1;
+    return isThere;
+  };
+  while (drop(' ') || drop('\t'));
+  drop('\n');
+  drop('\r');
+  return block.slice(start, end);
+}
 
 /** The JSON that a text is. Models like to put it in a single fence, which is taken off. */
 export function parseAnswer(text: string): { readonly text: string; readonly value: unknown } | undefined {
-  const inner = fence.exec(text)?.[1];
+  const inner = fenced(text);
   for (const candidate of inner === undefined ? [text] : [text, inner])
     try {
       return { text: candidate, value: JSON.parse(candidate) as unknown };

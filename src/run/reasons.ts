@@ -45,7 +45,7 @@ const reasons: readonly Reason[] = [
     code: 'task.rejected',
     transient: false,
     pattern:
-      /invalid (parameter|link|request|value|prompt)|unrecognized param|empty prompt|\baccounts?\b.*\b(banned|blocked|disabled)\b|prompt不能为空|参数错误|当前账号不支持/i,
+      /invalid (parameter|link|request|value|prompt)|unrecognized param|empty prompt|\baccounts?\b.{0,600}\b(banned|blocked|disabled)\b|prompt不能为空|参数错误|当前账号不支持/i,
   },
   {
     code: 'task.cancelled',

@@ -8,6 +8,9 @@ export type EndpointAnswer =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly error: EndpointMistake };
 
+/** Servers take no longer ones (8,000 octets, RFC 9110 4.1), and each request adds a path. */
+const mostCharacters = 4_000;
+
 const badAddress = (message: string): EndpointAnswer => ({
   ok: false,
   error: { code: 'service.bad-address', message },
@@ -18,6 +21,10 @@ const badAddress = (message: string): EndpointAnswer => ({
  * fragment or credentials in it are refused, for they would get lost, or get into every message.
  */
 export function readBaseUrl(text: string): EndpointAnswer {
+  if (text.length > mostCharacters)
+    return badAddress(
+      `The base address of the service has ${text.length} characters, which is more than ${mostCharacters}.`,
+    );
   let url: URL;
   try {
     url = new URL(text.trim());
@@ -36,7 +43,13 @@ export function readBaseUrl(text: string): EndpointAnswer {
     );
   if (url.search !== '' || url.hash !== '')
     return badAddress(`The base address (${url.origin}${url.pathname}) must not carry a "?" or "#" part.`);
-  return { ok: true, value: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
+  return { ok: true, value: `${url.origin}${withoutSlashes(url.pathname)}` };
+}
+
+function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
 }
 
 /** Reads a key: white space around it (the newline of a file) is dropped, inside it refused. */

@@ -64,4 +64,4 @@ export function readReplyText(body: string, parse: (text: string) => unknown, ty
   }
 }
 
-const titleOf = (html: string): string => /<title[^>]*>([^<]{0,500})/i.exec(html)?.[1]?.trim() ?? '';
+const titleOf = (html: string): string => /<title[^<>]*>([^<]{0,500})/i.exec(html)?.[1]?.trim() ?? '';

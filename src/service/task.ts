@@ -12,7 +12,7 @@ import { readLinks } from './task-links.ts';
  * Bounds of what is kept of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their
  * ids 100.
  */
-const most = { buttons: 100, label: 200, customId: 1_000, tag: 255 } as const;
+const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, progress: 100 } as const;
 
 /**
  * Reads the answer to fetch (service.md 2.2, protocol.md 1). A task that the service does not know is
@@ -48,7 +48,9 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<
 }
 
 const saysUnknown = (words: string): boolean =>
-  /task_no_found|task_not_found|task[^.]*(not found|not exist)|任务不存在|任务未找到|未找到任务/i.test(words);
+  /task_no_found|task_not_found|task[^.]{0,600}(not found|not exist)|任务不存在|任务未找到|未找到任务/i.test(
+    words,
+  );
 
 function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): Answer<Task> {
   const error: ServiceFailure = {
@@ -106,7 +108,9 @@ function stateOf(status: string): Task['state'] {
 
 /** `"93%"`; texts such as "Waiting to start" say nothing. */
 function readProgress(value: unknown): number | undefined {
-  const percent = /^\s*(\d{1,3}(?:\.\d+)?)\s*%?\s*$/.exec(textOf(value))?.[1];
+  const text = textOf(value);
+  const percent =
+    text.length > most.progress ? undefined : /^\s*(\d{1,3}(?:\.\d+)?)\s*(?:%\s*)?$/.exec(text)?.[1];
   return percent === undefined ? undefined : Math.min(100, Number(percent));
 }
 

@@ -1,6 +1,7 @@
 import { type Bench, median } from './comparison.ts';
 import { http } from './http.ts';
 import { matrix } from './matrix.ts';
+import { outside } from './outside.ts';
 import { plan } from './plan.ts';
 import { notice, poll } from './poll.ts';
 import { scheduler } from './scheduler.ts';
@@ -16,6 +17,7 @@ const benches: Readonly<Record<string, Bench>> = {
   poll,
   notice,
   http,
+  ...outside,
 };
 const rounds = 7;
 const figure = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
@@ -43,11 +45,13 @@ async function report(name: string, { asks, prepare }: Bench): Promise<void> {
 }
 
 const [chosen] = process.argv.slice(2);
-if (chosen !== undefined && !Object.hasOwn(benches, chosen)) {
+/** A bench by its name, or all whose names begin so: `outside`. */
+const isChosen = (name: string): boolean =>
+  chosen === undefined || name === chosen || name.startsWith(`${chosen}-`);
+if (!Object.keys(benches).some(isChosen)) {
   console.error(`There is no bench "${chosen}": ${Object.keys(benches).join(', ')}.`);
   process.exitCode = 2;
 } else {
   console.log(`Node.js ${process.version}; medians of ${rounds} alternating rounds`);
-  for (const [name, bench] of Object.entries(benches))
-    if (chosen === undefined || chosen === name) await report(name, bench);
+  for (const [name, bench] of Object.entries(benches)) if (isChosen(name)) await report(name, bench);
 }

@@ -123,3 +123,26 @@ it('knows optional buttons by their place, those below wildcards too', async () 
   expect(isOptional({ step: 'below', branch: 'U1/V1' })).toBe(true);
   expect(isOptional({ step: 'other', branch: 'U1' })).toBe(false);
 });
+
+it('a branch below several wildcards is compared piece by piece', async () => {
+  const { pipeline: checked } = await planOf(`
+steps:
+  grid:
+    imagine: fox
+    path: U* → Vary (Strong) → U* → V* → Nope?
+`);
+  const skeleton = layOut(checked.steps);
+  if ('tooMany' in skeleton) throw new Error('too large');
+  const isOptional = optionalIn(skeleton);
+  const branch = (...parts: readonly string[]): { step: string; branch: string } => ({
+    step: 'grid',
+    branch: parts.join('/'),
+  });
+  expect(isOptional(branch('U1', 'Vary (Strong)', 'U2', 'V3', 'Nope'))).toBe(true);
+  expect(isOptional(branch('U1', 'Vary (Strong)', '"a/b"', 'V3', 'Nope'))).toBe(true);
+  expect(isOptional(branch('U1', 'Vary (Strong)', 'U2', 'Nope'))).toBe(false);
+  expect(isOptional(branch('U1', 'Vary (Strong)', '', 'V3', 'Nope'))).toBe(false);
+  expect(isOptional(branch('', 'Vary (Strong)', 'U2', 'V3', 'Nope'))).toBe(false);
+  expect(isOptional(branch('U1', 'Vary (Strong)', 'U2', 'V3', 'Nope', 'U1'))).toBe(false);
+  expect(isOptional(branch('U1', 'vary (strong)', 'U2', 'V3', 'Nope'))).toBe(false);
+});

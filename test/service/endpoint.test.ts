@@ -7,6 +7,7 @@ test.each([
   [' https://API.example.com:443/ \n', 'https://api.example.com'],
   ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
   ['https://api.example.com/a/b//', 'https://api.example.com/a/b'],
+  [`https://x.test/a${'/'.repeat(3_000)}`, 'https://x.test/a'],
   ['https://bücher.example', 'https://xn--bcher-kva.example'],
 ])('the address %j reads as %s', (text, value) => {
   expect(readBaseUrl(text)).toEqual({ ok: true, value });
@@ -21,6 +22,8 @@ test.each([
   'https://api.example.com?key=hunter2',
   'https://api.example.com/#hunter2',
   'https://',
+  `https://x.test${'/'.repeat(400_000)}`,
+  `https://x.test/${'a'.repeat(4_000)}`,
 ])('the address %j is refused, and nothing secret shown', (text) => {
   const answer = readBaseUrl(text);
   expect(answer).toMatchObject({ ok: false, error: { code: 'service.bad-address' } });

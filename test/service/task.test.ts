@@ -68,6 +68,9 @@ describe('a task', () => {
     [null, undefined],
     ['Waiting to start', undefined],
     ['250%', 100],
+    [`${' '.repeat(90)}7%`, 7],
+    [`${' '.repeat(100)}7%`, undefined],
+    [`1${' '.repeat(100)}x`, undefined],
   ])('progress %j is %j', async (progress, expected) => {
     expect((await fetched({ id, status: 'IN_PROGRESS', progress })).progress).toBe(expected);
   });

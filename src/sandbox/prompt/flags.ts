@@ -48,7 +48,7 @@ export function parsePrompt(prompt: string, niji = false): ParsedPrompt {
     .split(/(?:^|\s)--(?=[a-z])/iu);
   const given = new Map<string, string>();
   for (const part of parts) {
-    const [, name = '', value = ''] = /^([a-z]+)\s*([^]*)$/iu.exec(part.trim()) ?? [];
+    const [, name = '', value = ''] = /^([a-z]+)\s*([^]*)/iu.exec(part.trim()) ?? [];
     const word = name.toLowerCase();
     given.set(aliases[word] ?? word, value.trim());
     // The later of --v and --niji decides.

@@ -35,9 +35,9 @@ function thinkingObjection(message: string, { model, fields }: Call): string | u
   const about = (takes: string): string => `models: { "${model}": { thinking: ${takes} } }`;
   if (/only one of thinking/i.test(message))
     return 'A level and a budget are both sent: keep one of thinkingLevel and thinkingBudget.';
-  if (/thinking[ _]?level[^.]*not (?:supported|allowed)/i.test(message))
+  if (/thinking[ _]?level[^.]{0,600}not (?:supported|allowed)/i.test(message))
     return `The model "${model}" takes a thinking budget, or no thinking at all: write ${asBudget}, and ${about('budget')}.`;
-  if (/thinking[ _]?budget[^.]*not (?:supported|allowed)/i.test(message))
+  if (/thinking[ _]?budget[^.]{0,600}not (?:supported|allowed)/i.test(message))
     return `The model "${model}" takes a thinking level: write ${asLevel}, and ${about('level')}.`;
   if (/\bbudget 0\b|thinking[ _]?mode/i.test(message))
     return `The model "${model}" cannot turn its thinking off: write a budget above 0, or leave "thinking" out.`;

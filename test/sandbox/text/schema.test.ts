@@ -18,6 +18,23 @@ const occasion = (prompt = 'Which of the four frames (1 to 4) shows the sharpest
   temperature: 1,
 });
 
+const textFor = (schema: object): string => String(valueFor(schema, occasion(), 'patterns'));
+
+it.each([
+  ['repeats of repeats', '^(a+)+$'],
+  ['a group that may be anything', '^(a|aa)+!$'],
+  ['a look-ahead over repeats', '^(?=(a+)+b)a{40}$'],
+  ['many open repeats', '^a*a*a*a*a*a*a*a*a*a*b$'],
+])('a pattern with %s is answered without trying every way', (_what, pattern) => {
+  expect(textFor({ type: 'string', pattern, minLength: 100 })).toMatch(/^[^]{1,}$/);
+});
+
+it('repeats of repeats make no text beyond a bound', () => {
+  expect(textFor({ type: 'string', pattern: '^(((a{2000}){2000}){2000})$' }).length).toBeLessThanOrEqual(
+    200_000,
+  );
+});
+
 const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
 
 function mistakes(schema: unknown, value: unknown): unknown {

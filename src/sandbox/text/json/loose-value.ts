@@ -7,7 +7,7 @@ import { textForSchema } from './words.ts';
 /** JSON for a prompt that asks for it without a schema: its members are those that the prompt names. */
 export function looseValue(occasion: Occasion, random: Random): unknown {
   const [, list = ''] =
-    /\b(?:keys?|fields?|members?|properties)\b[^\w"`]*((?:["`]?\w+["`]?(?:,\s*(?:and\s+)?|\s+and\s+)?)+)/i.exec(
+    /\b(?:keys?|fields?|members?|properties)\b[^\w"`]*(["`]?\w+["`]?(?:(?:,\s*(?:and\s+)?|\s+and\s+)["`]?\w+["`]?)*)/i.exec(
       occasion.prompt,
     ) ?? [];
   const named = [...list.matchAll(/\w+/g)].map(([word]) => word).filter((word) => word !== 'and');

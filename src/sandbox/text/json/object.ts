@@ -1,6 +1,7 @@
 import { subjectOf } from '../say/subject.ts';
 import { depthOf } from './depth.ts';
 import { type Making, mostItems } from './making.ts';
+import { patternTest } from './pattern-test.ts';
 import { isSchema, listOf, type Schema } from './schema.ts';
 
 /** An object of a schema: its named members in its own order, then others. */
@@ -69,11 +70,8 @@ function otherMembers(
 function otherSchema(schema: Schema, name: string): unknown {
   const { additionalProperties, patternProperties } = schema;
   for (const [pattern, one] of Object.entries(isSchema(patternProperties) ? patternProperties : {})) {
-    try {
-      if (new RegExp(pattern, 'u').test(name)) return one;
-    } catch {
-      // A pattern that is none names no member.
-    }
+    // A pattern that is none names no member.
+    if (patternTest(pattern)?.(name) === true) return one;
   }
   return additionalProperties ?? true;
 }

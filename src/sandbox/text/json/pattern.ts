@@ -10,6 +10,12 @@ type Node =
 /** Most repetitions of one part. */
 const mostRepeats = 2_000;
 
+/** Parts of one text; repeats of repeats are cut off there. */
+const mostParts = 20_000;
+
+/** Longer patterns are not read. */
+export const longestPattern = 1_000;
+
 const charactersBetween = (from: number, to: number): readonly string[] =>
   Array.from({ length: Math.min(to - from + 1, 200) }, (_, index) => String.fromCodePoint(from + index));
 
@@ -23,26 +29,32 @@ const nothing: Node = { kind: 'sequence', nodes: [] };
  * and look-around are read over: whoever needs certainty tests the text. Undefined for what it cannot read.
  */
 export function textMatching(source: string, random: Random, extra: number): string | undefined {
+  if (source.length > longestPattern) return undefined;
   const reader = new PatternReader(source);
   const node = reader.read();
-  return node === undefined ? undefined : write(node, random, extra);
+  return node === undefined ? undefined : write(node, random, extra, { parts: mostParts });
 }
 
-function write(node: Node, random: Random, extra: number): string {
+function write(node: Node, random: Random, extra: number, left: { parts: number }): string {
+  left.parts -= 1;
+  if (left.parts < 0) return '';
   switch (node.kind) {
     case 'set':
       return node.characters.length === 0 ? '' : random.pick(node.characters);
     case 'sequence':
-      return node.nodes.map((one) => write(one, random, extra)).join('');
+      return node.nodes.map((one) => write(one, random, extra, left)).join('');
     case 'choice':
-      return write(random.pick(node.choices), random, extra);
+      return write(random.pick(node.choices), random, extra, left);
     case 'repeat': {
       const most = Math.min(node.most, node.least + extra, Math.max(node.least, mostRepeats));
       const count = Math.min(
         random.int(Math.min(node.least + Math.floor(extra / 2), most), most),
         mostRepeats,
       );
-      return Array.from({ length: count }, () => write(node.node, random, extra)).join('');
+      let text = '';
+      for (let made = 0; made < count && left.parts > 0; made += 1)
+        text += write(node.node, random, extra, left);
+      return text;
     }
   }
 }

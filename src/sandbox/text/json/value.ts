@@ -3,6 +3,7 @@ import { Random } from '../../draw/scene/random.ts';
 import type { Occasion } from '../say/prose.ts';
 import { looseValue } from './loose-value.ts';
 import { Maker } from './maker.ts';
+import { schemaPattern } from './pattern-test.ts';
 import { isSchema } from './schema.ts';
 
 /** Values that are tried until one fits rules that cannot be built for, such as `not` and `if`. */
@@ -26,7 +27,13 @@ export function valueFor(schema: unknown, occasion: Occasion, seed: string): unk
 }
 
 // One for all: it takes longest to set up. It keeps no schema.
-const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false });
+const ajv = new Ajv2020({
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  addUsedSchema: false,
+  code: { regExp: schemaPattern },
+});
 
 /** Undefined where the schema itself is not valid: then any attempt will do. */
 function validator(schema: unknown): ValidateFunction | undefined {

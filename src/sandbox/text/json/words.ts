@@ -2,6 +2,7 @@ import type { Random } from '../../draw/scene/random.ts';
 import { type Occasion, sayPhrase, saySentence, sayTitle, sayWord } from '../say/prose.ts';
 import { textOfFormat } from './format.ts';
 import { textMatching } from './pattern.ts';
+import { patternTest } from './pattern-test.ts';
 import { descriptionOf, type Schema } from './schema.ts';
 
 /** Longest text that a schema can ask for. */
@@ -23,15 +24,11 @@ export function textForSchema(schema: Schema, name: string, occasion: Occasion, 
 }
 
 function matching(pattern: string, least: number, most: number, random: Random): string | undefined {
-  let test: RegExp;
-  try {
-    test = new RegExp(pattern, 'u');
-  } catch {
-    return undefined;
-  }
+  const matches = patternTest(pattern);
+  if (matches === undefined) return undefined;
   const fits = (text: string): boolean => {
     const length = lengthOf(text);
-    return length >= least && length <= most && test.test(text);
+    return length >= least && length <= most && matches(text);
   };
   let any: string | undefined;
   for (let attempt = 0; attempt < 60; attempt += 1) {
@@ -43,7 +40,7 @@ function matching(pattern: string, least: number, most: number, random: Random):
     for (const padded of [ofLength(text, least, most), text + 'a'.repeat(Math.max(0, least - text.length))]) {
       if (fits(padded)) return padded;
     }
-    if (test.test(text)) any ??= text;
+    if (matches(text)) any ??= text;
   }
   return any;
 }

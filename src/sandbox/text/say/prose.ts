@@ -86,10 +86,8 @@ function inWords(occasion: Occasion, next: () => string, count: number): string 
       .join(' ');
   const words: string[] = [];
   while (words.length < count) words.push(...next().split(' '));
-  return `${words
-    .slice(0, count)
-    .join(' ')
-    .replace(/[.,;:!?]+$/, '')}.`;
+  const [text = ''] = /^[^]*[^.,;:!?]/.exec(words.slice(0, count).join(' ')) ?? [];
+  return `${text}.`;
 }
 
 function oneWord(occasion: Occasion): string {

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+
+/** A regular expression of the sources. */
+export interface Expression {
+  /** `service/task.ts`, below `src`. */
+  readonly file: string;
+  readonly line: number;
+  /** As it is written: `/a+/g`, or the whole `new RegExp(…)`. */
+  readonly text: string;
+  /** Absent for what is made at run time. */
+  readonly literal?: { readonly source: string; readonly flags: string };
+}
+
+/** Every regular expression of one source file, in its order. */
+export function expressionsIn(file: string, code: string): readonly Expression[] {
+  const { program, errors } = parseSync(file, code);
+  if (errors.length > 0) throw new Error(`${file} cannot be read: ${errors[0]?.message}`);
+  const found: { readonly start: number; readonly expression: Expression }[] = [];
+  const add = (start: number, end: number, literal?: Expression['literal']): void => {
+    const text = code.slice(start, end).replaceAll(/\s+/g, ' ');
+    const line = code.slice(0, start).split('\n').length;
+    found.push({ start, expression: { file, line, text, ...(literal !== undefined && { literal }) } });
+  };
+  const made = ({ callee, start, end }: { callee: object; start: number; end: number }): void => {
+    if ('name' in callee && callee.name === 'RegExp') add(start, end);
+  };
+  new Visitor({
+    Literal(node) {
+      if (!('regex' in node)) return;
+      const { pattern: source, flags } = node.regex;
+      add(node.start, node.end, { source, flags });
+    },
+    NewExpression: made,
+    CallExpression: made,
+  }).visit(program);
+  return found.sort((a, b) => a.start - b.start).map(({ expression }) => expression);
+}
+
+/** Every regular expression below a folder, file by file. */
+export function expressionsBelow(folder: string): readonly Expression[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  return files.toSorted().flatMap((file) => expressionsIn(file, readFileSync(join(folder, file), 'utf8')));
+}
