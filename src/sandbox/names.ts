@@ -27,7 +27,8 @@ export interface SandboxNames {
   readonly keyHeader: string;
   /**
    * Whether requests are taken that clients of the midjourney-proxy family send beyond service.md (protocol.md 3, 5.1): an
-   * imagine without botType, the key in `mj-api-secret` or `?key=`, `change`, `simple-change`, `edit` and `image-seed`.
+   * imagine without botType, the key in `mj-api-secret` or `?key=`, `change`, `simple-change`, `shorten`,
+   * `edit` and `image-seed`.
    */
   readonly familyClients: boolean;
 }

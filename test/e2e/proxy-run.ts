@@ -35,6 +35,7 @@ const key = 'a-key-behind-a-proxy';
 
 const pipelineOf = (cells: number, poll: string): string => `name: proxied
 service: { id: proxied }
+models: { text-pro: { thinking: level } }
 limits: { tasks: 8, requests: 16 }
 retry: { attempts: 6, base: 100ms, cap: 1s, patience: 1m }
 timeouts: { request: 20s, task: 2m }

@@ -194,6 +194,39 @@ describe('change', () => {
   });
 });
 
+describe('shorten', () => {
+  test('finds shorter prompts, each with a button that draws it', async () => {
+    const { body } = await post('shorten', { prompt: 'a red fox in the very deep snow at dusk --ar 3:2' });
+    client.wait();
+    const task = (await get(`task/${body.result}/fetch`)).body;
+    expect(task).toMatchObject({ action: 'SHORTEN', status: 'SUCCESS', imageUrl: null });
+    expect(task.properties.finalPrompt).toBe(
+      '## Important tokens\nred, fox, deep, snow, dusk\n\n## Shortened prompts\n' +
+        '1️⃣ red fox deep snow dusk --ar 3:2\n\n2️⃣ red fox deep snow --ar 3:2\n\n3️⃣ red fox deep --ar 3:2\n\n' +
+        '4️⃣ red fox --ar 3:2\n\n5️⃣ red --ar 3:2',
+    );
+    const ids = task.buttons.map(({ customId }: { customId: string }) => customId);
+    expect(ids).toEqual([1, 2, 3, 4, 5].map((number) => `MJ::Job::PromptAnalyzer::${number}`));
+    const opened = await post('action', { taskId: body.result, customId: ids[3] });
+    expect(opened.body).toMatchObject({ code: 21, properties: { finalPrompt: 'red fox --ar 3:2' } });
+    const drawn = await post('modal', { taskId: opened.body.result });
+    client.wait();
+    expect((await get(`task/${drawn.body.result}/fetch`)).body).toMatchObject({
+      action: 'IMAGINE',
+      status: 'SUCCESS',
+      prompt: 'red fox --ar 3:2',
+    });
+  });
+
+  test('of few words has few prompts, and of none is refused', async () => {
+    const { body } = await post('shorten', { prompt: 'the' });
+    client.wait();
+    expect((await get(`task/${body.result}/fetch`)).body.buttons).toHaveLength(1);
+    expect((await post('shorten', {})).status).toBe(400);
+    expect((await post('shorten', { prompt: 'a fox [banned]' })).body.code).toBe(24);
+  });
+});
+
 test('an edit is another word for edits', async () => {
   const image = dataUri(await plain('#446688'));
   const mask = dataUri(await maskOf('<rect width="20" height="20"/>', 'cut'));
@@ -224,13 +257,14 @@ test('a sandbox of the neutral words takes none of it', async () => {
       ['POST', '/img/submit/imagine', { prompt: 'a fox', botType: 'IMG_JOURNEY' }, secret],
       ['POST', '/img/submit/change', { taskId: '1', action: 'REROLL' }, bearer],
       ['POST', '/img/submit/simple-change', { content: '1 R' }, bearer],
+      ['POST', '/img/submit/shorten', { prompt: 'a fox' }, bearer],
       ['POST', '/img/submit/edit', {}, bearer],
       ['GET', '/img/task/1/image-seed', undefined, bearer],
       ['POST', `/v1beta/models/text-pro:generateContent?key=${encodeURIComponent(key)}`, fox, {}],
     ] as const) {
       statuses.push((await send(method, path, body, headers, neutral)).status);
     }
-    expect(statuses).toEqual([400, 401, 301, 301, 301, 301, 401]);
+    expect(statuses).toEqual([400, 401, 301, 301, 301, 301, 301, 401]);
   } finally {
     await neutral.sandbox.close();
   }

@@ -56,7 +56,7 @@ describe('a fault is read from text', () => {
     ['429', 'expected route:fault'],
     [
       'upload:429',
-      'expected the route imagine, action, modal, blend, describe, video, edits, change, simple-change, submit, fetch, list-by-condition, cancel, image, ',
+      'expected the route imagine, action, modal, blend, describe, video, edits, change, simple-change, shorten, submit, fetch, list-by-condition, cancel, image, ',
     ],
     ['submit:418', 'expected one of the statuses'],
     ['submit:429=soon', 'Retry-After: expected seconds'],

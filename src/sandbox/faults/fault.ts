@@ -9,6 +9,7 @@ export type FaultRoute =
   | 'edits'
   | 'change'
   | 'simple-change'
+  | 'shorten'
   | 'submit'
   | 'fetch'
   | 'list-by-condition'
@@ -112,4 +113,5 @@ export const submissionRoutes: readonly string[] = [
   'edits',
   'change',
   'simple-change',
+  'shorten',
 ];

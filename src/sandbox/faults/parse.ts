@@ -23,6 +23,7 @@ const routes: readonly FaultRoute[] = [
   'edits',
   'change',
   'simple-change',
+  'shorten',
   'submit',
   'fetch',
   'list-by-condition',

@@ -2,7 +2,7 @@ import { ownMask, readMask } from '../images/mask.ts';
 import type { ReadImage, SentImage } from '../images/read.ts';
 import type { ImageShelf } from '../images/shelf.ts';
 import type { SandboxNames } from '../names.ts';
-import type { BlendOrder, DescribeOrder, EditOrder, VideoOrder } from '../tasks/orders.ts';
+import type { BlendOrder, DescribeOrder, EditOrder, ShortenOrder, VideoOrder } from '../tasks/orders.ts';
 import { refused, type Submission } from '../tasks/submission.ts';
 import { type Checked, type Members, no, oneOf, optionalText, requiredText } from './members.ts';
 import { botTypeOf, commonFields } from './orders.ts';
@@ -74,6 +74,14 @@ export async function describeOrder(members: Members, parts: EntryParts): Promis
       ? await parts.image(link.value, 'link', true)
       : await parts.image(base64.value, 'base64', false);
   return image.ok ? { ok: true, value: { ...common.value, image: image.value } } : four(image.error);
+}
+
+/** Checks the body of a shorten: a prompt. */
+export function shortenOrder(members: Members, parts: EntryParts): Checked<ShortenOrder> {
+  const common = commonOf(members, parts);
+  if (!common.ok) return common;
+  const prompt = requiredText(members, 'prompt');
+  return prompt.ok ? { ok: true, value: { ...common.value, prompt: prompt.value } } : prompt;
 }
 
 /** Checks the body of an edit: an image, what is to be painted, and where. */

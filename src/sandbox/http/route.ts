@@ -18,6 +18,7 @@ export type RouteName =
   /** Of the family, beyond service.md (protocol.md 3). */
   | 'change'
   | 'simple-change'
+  | 'shorten'
   | 'image-seed'
   | 'list-by-condition'
   | 'list'
@@ -41,7 +42,7 @@ export interface Route {
   readonly stream?: boolean;
 }
 
-/** The submissions of service.md 4.1, and the old forms of a click (protocol.md 3). */
+/** The submissions of service.md 4.1; the old forms of a click, and shorten (protocol.md 3). */
 export const submits = [
   'imagine',
   'action',
@@ -52,10 +53,11 @@ export const submits = [
   'edits',
   'change',
   'simple-change',
+  'shorten',
 ] as const;
 
 /** Routes that only clients of the midjourney-proxy family call. */
-const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'image-seed']);
+const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
 
 /** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
 export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {

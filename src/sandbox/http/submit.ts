@@ -12,6 +12,7 @@ import {
   editOrder,
   imagesOf,
   type Ordered,
+  shortenOrder,
   videoOrder,
 } from './entry-orders.ts';
 import { rewritten, struckBy, unknownAction } from './gateway.ts';
@@ -103,6 +104,8 @@ async function submitted(
       return hand(await describeOrder(members, entryParts), (order) =>
         entries.describe(order, speed, outcome),
       );
+    case 'shorten':
+      return hand(shortenOrder(members, entryParts), (order) => entries.shorten(order, speed, outcome));
     case 'video':
       return hand(await videoOrder(members, entryParts), (order) => entries.video(order, speed, outcome));
     case 'edits':

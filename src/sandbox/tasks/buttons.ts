@@ -58,6 +58,14 @@ export function buttonsOf(
 
   if (task.buttonSet === 'none') return [];
   if (task.buttonSet === 'described') return describedButtons(prefix);
+  if (task.buttonSet === 'shortened') {
+    return (task.prompts ?? []).map((_, index) =>
+      button('', `${index + 1}\u{FE0F}\u{20E3}`, `Job::PromptAnalyzer::${index + 1}`, {
+        kind: 'imagine-prompt',
+        index,
+      }),
+    );
+  }
 
   const reroll = solo('', '🔄', 'JOB::reroll::0', { kind: 'reroll' });
   if (task.buttonSet === 'films') {

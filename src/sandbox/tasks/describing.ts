@@ -1,5 +1,6 @@
 import { Random } from '../draw/scene/random.ts';
 import { themeOf } from '../draw/scene/theme.ts';
+import { parsePrompt } from '../prompt/flags.ts';
 
 const looks = [
   'soft light',
@@ -38,6 +39,31 @@ export function describedPrompts(words: string, aspect: number, again = ''): rea
 /** `properties.finalPrompt` as a describe shows it. */
 export const finalPromptOf = (prompts: readonly string[]): string =>
   prompts.map((prompt, index) => `${index + 1}\u{FE0F}\u{20E3} ${prompt}`).join('\n\n');
+
+/** Words that a prompt can do without. */
+const small = /^(?:an?|the|of|in|on|at|with|and|or|to|is|very|from|by|for)$/i;
+
+/**
+ * What a shorten makes of a prompt (protocol.md 1.4): its words that matter, and up to five prompts, each shorter than the one
+ * before. Flags stay.
+ */
+export function shortened(prompt: string): {
+  readonly words: readonly string[];
+  readonly prompts: readonly string[];
+} {
+  const { text } = parsePrompt(prompt);
+  const [, flags = ''] = /(?:^|\s)((?:--|—|–)\w.*)$/s.exec(prompt) ?? [];
+  const all = text.split(/\s+/).filter((word) => word !== '');
+  const strong = all.filter((word) => !small.test(word));
+  const words = strong.length === 0 ? all : strong;
+  const counts = [1, 0.8, 0.6, 0.4, 0.2].map((share) => Math.max(1, Math.ceil(words.length * share)));
+  const prompts = [...new Set(counts)].map((count) => words.slice(0, count).join(' '));
+  return { words, prompts: prompts.map((short) => (flags === '' ? short : `${short} ${flags.trim()}`)) };
+}
+
+/** `properties.finalPrompt` as a shorten shows it. */
+export const shortenedPromptOf = (prompt: string, prompts: readonly string[]): string =>
+  `## Important tokens\n${shortened(prompt).words.join(', ')}\n\n## Shortened prompts\n${finalPromptOf(prompts)}`;
 
 /** The nearest of the ratios that pictures usually have. */
 function ratioOf(aspect: number): string {

@@ -1,18 +1,18 @@
 import type { Plate } from '../draw/drawing.ts';
-import { blendDrawing, plateFrame, repaintDrawing } from '../draw/lineage.ts';
+import { blendDrawing, imagineDrawing, plateFrame, repaintDrawing } from '../draw/lineage.ts';
 import type { SentImage } from '../images/read.ts';
 import { parsePrompt } from '../prompt/flags.ts';
 import { digestOf } from '../seeded.ts';
 import type { NewTask } from './admission.ts';
-import { describedPrompts } from './describing.ts';
+import { describedPrompts, shortened } from './describing.ts';
 import type { DeskParts } from './desk.ts';
 import { extendedFilms, filmsOf, posterOf } from './filming.ts';
-import type { BlendOrder, DescribeOrder, EditOrder, VideoOrder } from './orders.ts';
+import type { BlendOrder, DescribeOrder, EditOrder, ShortenOrder, VideoOrder } from './orders.ts';
 import { missingTask, notReady, refused, type Submission } from './submission.ts';
 import type { Speed, TaskOutcome } from './task.ts';
 import { momentOf } from './timeline.ts';
 
-/** Takes the submissions that begin from images: blend, describe, video, edits (service.md 4.1, protocol.md 3). */
+/** Takes the submissions that begin from images, and shorten (service.md 4.1, protocol.md 3). */
 export class EntryDesk {
   readonly #parts: DeskParts;
 
@@ -55,6 +55,27 @@ export class EntryDesk {
       drawing: { size: 'whole', frames: [frame] },
       prompts: describedPrompts(words, frame.aspect),
       request: digestOf(JSON.stringify(['describe', photo])),
+      outcome,
+    });
+  }
+
+  /** POST …/submit/shorten (protocol.md 3). */
+  shorten({ prompt, botType, state }: ShortenOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+    const refusal = this.#parts.admission.refusedPrompt(prompt);
+    if (refusal !== undefined) return refusal;
+    return this.#admit({
+      action: 'SHORTEN',
+      operation: 'describe',
+      speed,
+      botType,
+      prompt,
+      description: `/shorten ${prompt}`,
+      state,
+      buttonSet: 'shortened',
+      // Never shown: a shorten has no image.
+      drawing: imagineDrawing(parsePrompt(prompt)),
+      prompts: shortened(prompt).prompts,
+      request: digestOf(JSON.stringify(['shorten', prompt])),
       outcome,
     });
   }

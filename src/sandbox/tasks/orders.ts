@@ -48,6 +48,11 @@ export interface DescribeOrder extends CommonOrder {
   readonly image: SentImage;
 }
 
+export interface ShortenOrder extends CommonOrder {
+  readonly botType: string;
+  readonly prompt: string;
+}
+
 export interface VideoOrder extends CommonOrder {
   readonly botType: string;
   readonly prompt: string;

@@ -2,7 +2,7 @@ import type { WireLink, WireTask } from '../../service/wire.ts';
 import type { SandboxNames } from '../names.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { buttonsOf } from './buttons.ts';
-import { finalPromptOf } from './describing.ts';
+import { finalPromptOf, shortenedPromptOf } from './describing.ts';
 import type { StoredTask } from './task.ts';
 import { type Moment, refreshedMoment } from './timeline.ts';
 
@@ -57,21 +57,27 @@ export function recordOf(
       seen.status === ''
         ? null
         : {
-            finalPrompt: done && task.prompts !== undefined ? finalPromptOf(task.prompts) : task.prompt,
+            finalPrompt: done ? foundBy(task) : task.prompt,
             botType: task.botType,
             ...(seen.status === 'MODAL' ? { remix: true } : {}),
           },
   };
 }
 
+/** The prompts that a task has found; where it looks for none, its own. */
+function foundBy({ action, prompt, prompts }: StoredTask): string {
+  if (prompts === undefined) return prompt;
+  return action === 'SHORTEN' ? shortenedPromptOf(prompt, prompts) : finalPromptOf(prompts);
+}
+
 /** What is shown of a task's files, in the fields that a gateway has for them (protocol.md 1.2). */
 function linksOf(
-  { id, films }: StoredTask,
+  { id, films, action }: StoredTask,
   linkOf: LinkOf,
   { done, preview, percent }: { readonly done: boolean; readonly preview: boolean; readonly percent: number },
   lists: SandboxSettings['linkLists'],
 ): Pick<TaskRecord, 'imageUrl' | 'videoUrl' | 'videoUrls'> & Pick<WireTask, 'imageUrls'> {
-  const image = done || preview ? linkOf(id, percent) : null;
+  const image = action !== 'SHORTEN' && (done || preview) ? linkOf(id, percent) : null;
   const videos = done ? (films ?? []).map((_, index) => linkOf(id, 100, index + 1)) : [];
   const [first = ''] = videos;
   if (lists === 'videos') {

@@ -34,7 +34,8 @@ export type TaskAction =
   | 'DESCRIBE'
   | 'VIDEO'
   | 'VIDEO_EXTEND'
-  | 'EDITS';
+  | 'EDITS'
+  | 'SHORTEN';
 
 /** How a task will end; fixed when its work is submitted, so that nothing but time moves it on. */
 export type TaskOutcome =
@@ -54,6 +55,8 @@ export type ButtonSet =
   /** A grid of edits, whose single images have no buttons. */
   | 'edited'
   | 'described'
+  /** Shorter prompts, and no image. */
+  | 'shortened'
   /** Several videos, and one of them. */
   | 'films'
   | 'film'
@@ -101,7 +104,7 @@ export interface StoredTask {
   readonly drawing: Drawing;
   /** What videoUrls show. */
   readonly films?: readonly Film[];
-  /** What a describe has found. */
+  /** What a describe or a shorten has found. */
   readonly prompts?: readonly string[];
   readonly modal?: OpenedModal;
   /** Tells equal submissions apart from different ones in the counters; equal for equal requests. */
