@@ -33,6 +33,14 @@ describe('the exit code of a run: the first that applies of 130/143, 74, 3, 4, 1
     expect(runExitCode({ kind: 'complete' }, { ...none, ...slots }, undefined)).toBe(code);
   });
 
+  it.each(['pending', 'submitting', 'running', 'modal', 'saving'] as const)(
+    'complete, with one %s: something was left undone',
+    (open) => {
+      expect(runExitCode({ kind: 'complete' }, { ...none, done: 3, [open]: 1 }, undefined)).toBe(1);
+      expect(runExitCode({ kind: 'complete' }, { ...none, 'in-doubt': 1, [open]: 1 }, undefined)).toBe(5);
+    },
+  );
+
   it.each([
     [{ kind: 'interrupted', forced: false }, 'SIGINT', 130],
     [{ kind: 'interrupted', forced: true }, 'SIGTERM', 143],

@@ -5,7 +5,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import type { StateReader } from '../../src/state/store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/pipeline-builder.ts';
-import { finish } from './finish.ts';
+import { doneRecord, finish } from './finish.ts';
 
 const tenCells = `
   matrix: { n: { from: 1, to: 10 } }
@@ -78,6 +78,22 @@ describe('a narrowed manifest', () => {
       '7 other',
       '7/U1 other',
     ]);
+  });
+
+  it.each([
+    ['that wait for their turn', 'pending', []],
+    ['that are under way', 'running', ['7 other']],
+  ] as const)('leaves out of the others those jobs that are no result: %s', async (_what, status, shown) => {
+    const plan = await planOf(tenCells);
+    const store = memoryStore();
+    const cells = [];
+    for await (const cell of plan.matrix.cells({})) if (cell.number === 7) cells.push(cell);
+    const [slot] = cells.flatMap((cell) => plan.resolve(cell, (key) => store.get(key)));
+    if (slot === undefined) throw new Error('There is no cell 7.');
+    const { taskId: _, result: __, ...record } = doneRecord(slot, { status, artifacts: [] });
+    store.commit({ records: [record], attempts: [] });
+    const found = await slots(plan, { filters: [{ axis: 'n', value: '5' }] }, store);
+    expect(found.filter((line) => !line.startsWith('5'))).toEqual(shown);
   });
 
   it('with --limit reads no further than the last result', async () => {

@@ -227,3 +227,14 @@ it('whatever is declared, a check gives a verdict', () => {
     { seed: 7, numRuns: 1500 },
   );
 });
+
+describe('a check', () => {
+  it('has the whole bound of pattern work for itself, whatever the check before it used', () => {
+    const schema: Value = { type: 'string', pattern: 'a*b' };
+    // Well above half of the bound, in which what lies beyond would count as a match.
+    const text = 'x'.repeat(32_000);
+    const first = problems(schema, text);
+    expect(first).toHaveLength(1);
+    expect(problems(schema, text)).toEqual(first);
+  });
+});

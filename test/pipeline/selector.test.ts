@@ -37,6 +37,7 @@ describe('a path', () => {
     expect(names('U1..U4 → Vary (Strong)')).toEqual([['U1', 'U2', 'U3', 'U4'], ['Vary (Strong)']]);
     expect(names('U1,U3->Zoom Out 1.5x -> V1')).toEqual([['U1', 'U3'], ['Zoom Out 1.5x'], ['V1']]);
     expect(names(' U2 .. U3 , V1 ')).toEqual([['U2', 'U3', 'V1']]);
+    expect(names('U2..U2')).toEqual([['U2']]);
     expect(names('1..3')).toEqual([['1', '2', '3']]);
     expect(names('U9..U11')).toEqual([['U9', 'U10', 'U11']]);
   });

@@ -33,6 +33,16 @@ describe('the product', () => {
     expect(await varsOf({ include: [{ a: 1 }, { a: 1, b: 2 }] })).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
   });
 
+  it.each([
+    [0, 0.3, 0.1, [0, 0.1, 0.2, 0.3]],
+    [0, 0.7, 0.1, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]],
+    [0.1, 0.3, 0.1, [0.1, 0.2, 0.3]],
+    [0, 0.29, 0.1, [0, 0.1, 0.2]],
+    [3, 3, 1, [3]],
+  ])('from %d to %d by %d ends where a step falls on the end', async (from, to, by, values) => {
+    expect((await varsOf({ axes: [ranged('w', from, to, by)] })).map(({ w }) => w)).toEqual(values);
+  });
+
   it('steps through a range without the noise of binary fractions', async () => {
     expect((await varsOf({ axes: [ranged('w', 0, 0.5, 0.1)] })).map(({ w }) => w)).toEqual([
       0, 0.1, 0.2, 0.3, 0.4, 0.5,
@@ -243,6 +253,23 @@ describe('a selection', () => {
     expect(await numbers({ shard: { index: 2, of: 3 } })).toEqual([2, 5]);
     expect(await numbers({ shard: { index: 2, of: 3 }, limit: 1 })).toEqual([2]);
     expect(await numbers({ limit: 0 })).toEqual([]);
+  });
+
+  it('filters, then takes the shard, then the first of what is left, each repeat being a cell', async () => {
+    const repeated = await matrixOf({ ...parts, repeat: 2 });
+    const filters = [{ axis: 'seed', value: '2' }];
+    const chosen = async (selection: Parameters<typeof cellsOf>[1]) =>
+      (await cellsOf(repeated, selection)).map(({ number, repeat }) => `${number}.${repeat}`);
+    expect(await chosen({ filters })).toEqual(['3.1', '4.2', '9.1', '10.2']);
+    for (const limit of [1, 2, 3, 4, 5]) {
+      const first = await chosen({ filters, limit });
+      expect(first).toEqual(['3.1', '4.2', '9.1', '10.2'].slice(0, limit));
+      expect(await repeated.chosen({ filters, limit })).toBe(first.length);
+    }
+    const shard = { index: 2, of: 2 };
+    expect(await chosen({ filters, shard })).toEqual(['4.2', '10.2']);
+    expect(await chosen({ filters, shard, limit: 1 })).toEqual(['4.2']);
+    expect(await repeated.chosen({ filters, shard, limit: 9 })).toBe(2);
   });
 
   it('names the axes it does not know, once each', async () => {

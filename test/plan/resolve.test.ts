@@ -647,3 +647,17 @@ test('the state is asked once for each slot that has a job', async () => {
   scene.slots();
   expect(scene.state.lookups).toBe(21);
 });
+
+describe('the prompt of a slot', () => {
+  test('is never what a text model above it was asked', async () => {
+    const scene = await Scene.of(`
+      steps:
+        grid: { imagine: a fox }
+        words: { from: grid, generate: { model: text-pro, prompt: Which is the best? } }
+        mix: { from: words, blend: { images: ['https://images.test/a.png', 'https://images.test/b.png'] }, path: U1 }`);
+    const prompts = () => ['grid', 'words', 'mix', 'mix/U1'].map((at) => scene.at(at).prompt);
+    expect(prompts()).toEqual(['a fox', 'Which is the best?', undefined, undefined]);
+    scene.done('grid', 'words', 'mix', 'mix/U1');
+    expect(prompts()).toEqual(['a fox', 'Which is the best?', undefined, undefined]);
+  });
+});

@@ -450,6 +450,22 @@ it('a budget that is used up leaves no open modal unanswered', async () => {
   expect([end, modals.statuses()]).toEqual([{ kind: 'complete' }, { done: 9 }]);
 });
 
+it.each([
+  ['once more after a 503', failure('service.unavailable', 'retry', { status: 503 }), 'hold'],
+  ['anew on the user’s word', failure('connection.lost', 'lost'), 'retry'],
+] as const)(
+  'a budget of money that is just enough has enough for an answer that is sent %s',
+  async (_, error, inDoubt) => {
+    const modals = await world(text, { onModal: ({ number }) => (number === 1 ? { error } : undefined) });
+    const settings = virtualSettings({ budget: { cost: 9 }, inDoubt });
+    const price = () => 1;
+    modals.run({ settings, price });
+    const { end } = modals.run({ settings, price });
+    expect([end, modals.statuses()]).toEqual([{ kind: 'complete' }, { done: 9 }]);
+    expect(modals.store.totals().cost).toBe(9);
+  },
+);
+
 it('an open modal is answered before anything new is begun', async () => {
   const modals = await world(text);
   modals.run({

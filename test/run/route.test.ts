@@ -22,6 +22,15 @@ describe('RouteTraffic', () => {
     expect(traffic.nextAt()).toBe(22_100);
   });
 
+  it('takes a later Retry-After that comes during a pause, and keeps to a pause that is longer', () => {
+    const traffic = route();
+    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 10_000 }, 0);
+    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 22_000 }, 100);
+    expect(traffic.pausedUntil).toBe(22_100);
+    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 3000 }, 200);
+    expect(traffic.pausedUntil).toBe(22_100);
+  });
+
   it('pauses for an hour at the most, whatever it is told', () => {
     const traffic = route();
     traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 999_999_999_000 }, 100);
