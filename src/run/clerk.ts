@@ -7,6 +7,7 @@ import { unheard } from './ask.ts';
 import type { Desk } from './desk.ts';
 import { type Ending, failedFast, mayBeLeft } from './ending.ts';
 import type { Route, RunEnd } from './event.ts';
+import { FailingClicks } from './failing-clicks.ts';
 import type { Grants } from './grants.ts';
 import type { OnRoute } from './heard.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
@@ -57,6 +58,7 @@ export class Clerk {
   readonly #lookup: RecordLookup;
   readonly #options: ClerkOptions;
   readonly #office: Office;
+  readonly #clicks = new FailingClicks();
   #redosFailed = 0;
   #saidAssumed = false;
   #searches: boolean;
@@ -73,6 +75,7 @@ export class Clerk {
       isEnding: () => ending.hasBegun,
       lookup: this.#lookup,
       put,
+      worked: (record) => this.#clicks.worked(record),
       emit: (event) => outbox.emit(event),
     });
     this.together = new Together(options.settings.poll, desk, grants, outbox, {
@@ -115,6 +118,7 @@ export class Clerk {
     if (inVain !== undefined) this.#redoFailed(next.record, inVain);
     lessons.noteTask(job.record, next.record, now(), watchedSince());
     this.#noteAssumed(job.record, next.record);
+    if (job.record.taskId === undefined && next.record.taskId !== undefined) this.#clicks.worked(next.record);
     this.#put(job, next);
     if (refusal !== undefined)
       noteOnRoute({
@@ -203,7 +207,12 @@ export class Clerk {
       outbox.tell(record, again.record);
       return this.intake.release(record.key);
     }
-    if (settings.failFast && !lastLook && this.intake.isFailure(record)) drain(failedFast(record));
+    const mayEnd = settings.failFast || record.request.kind === 'click';
+    if (mayEnd && !lastLook && this.intake.isFailure(record)) {
+      if (settings.failFast) drain(failedFast(record));
+      const end = this.#clicks.failed(record);
+      if (end !== undefined) drain(end);
+    }
     this.intake.release(record.key);
   }
 

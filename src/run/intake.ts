@@ -26,6 +26,8 @@ export interface IntakeHost {
   /** What is durable, and what is decided and not yet durable. */
   readonly lookup: RecordLookup;
   put(before: Job | undefined, job: Job): void;
+  /** A click is met that is done. */
+  worked(record: JobRecord): void;
   emit(event: RunEvent): void;
 }
 
@@ -142,6 +144,7 @@ export class Intake {
     for (const slot of slots) {
       const key = slot.job?.key;
       if (key === undefined || !this.#isChosen(slot)) continue;
+      if (slot.kind === 'click' && slot.record?.status === 'done') this.#host.worked(slot.record);
       const live = this.#desk.get(key);
       const job = live ?? this.#takenUp(slot);
       if (job === undefined) continue;
