@@ -330,7 +330,7 @@ export interface Retry {
    */
   ambiguous?: 'retry' | 'hold';
   /**
-   * A route that has only refused (429) for this long stops the run.
+   * A route that has only refused (429) for this long stops the run. No Retry-After is waited for longer than this, nor longer than an hour.
    */
   patience?: string;
   /**
@@ -1333,7 +1333,7 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "patience": {
           "$ref": "#/$defs/duration",
           "title": "Patience",
-          "description": "A route that has only refused (429) for this long stops the run.",
+          "description": "A route that has only refused (429) for this long stops the run. No Retry-After is waited for longer than this, nor longer than an hour.",
           "default": "1h"
         },
         "invalid": {

@@ -1,3 +1,4 @@
+import { withinPatience } from './asked-wait.ts';
 import { Clerk, type ClerkOptions } from './clerk.ts';
 import { Desk } from './desk.ts';
 import { Ending, lasted, mayBeLeft } from './ending.ts';
@@ -160,7 +161,8 @@ export class Scheduler {
     });
   }
 
-  #take(input: RunInput): void {
+  #take(given: RunInput): void {
+    const input = withinPatience(given, this.#options.settings.retry.patienceMs);
     switch (input.type) {
       case 'adopt':
         for (const record of input.records) this.#clerk.adopt(record);
