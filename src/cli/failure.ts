@@ -16,6 +16,7 @@ export const exitCodes = {
   disk: 74,
   /** Another run holds the directory. */
   locked: 75,
+  SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
 } as const;

@@ -37,9 +37,12 @@ export interface Terminal {
   readonly unicode: boolean;
 }
 
-export type InterruptName = 'SIGINT' | 'SIGTERM';
+export const interruptNames = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The two signals of DESIGN.md section 6. */
+/** What ends a run in good order: Ctrl-C, a manager of processes, a terminal that is closed. */
+export type InterruptName = (typeof interruptNames)[number];
+
+/** The signals of DESIGN.md section 6. */
 export interface Interrupts {
   /** First signal: open nothing new, settle what is in flight. */
   readonly drain: AbortSignal;

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { exitCodes } from './failure.ts';
-import type { InterruptName, Interrupts, Io, Terminal } from './io.ts';
+import { type InterruptName, type Interrupts, type Io, interruptNames, type Terminal } from './io.ts';
 
 /** Longest time that a command has to end after the second signal. */
 const leaveGraceMs = 2_000;
@@ -117,17 +117,14 @@ function interrupts(): Interrupts {
     leave.abort();
     setTimeout(() => process.exit(exitCode), leaveGraceMs).unref();
   };
-  const onInt = (): void => take('SIGINT');
-  const onTerm = (): void => take('SIGTERM');
-  process.on('SIGINT', onInt);
-  process.on('SIGTERM', onTerm);
+  const listeners = interruptNames.map((name) => [name, (): void => take(name)] as const);
+  for (const [name, listener] of listeners) process.on(name, listener);
   return {
     drain: drain.signal,
     leave: leave.signal,
     first: () => first,
     stop: () => {
-      process.off('SIGINT', onInt);
-      process.off('SIGTERM', onTerm);
+      for (const [name, listener] of listeners) process.off(name, listener);
     },
   };
 }

@@ -20,7 +20,7 @@ const none: Record<SlotStatus, number> = {
 const all = { failed: 1, blocked: 1, 'in-doubt': 1, pending: 1, done: 1 };
 const why = { code: 'x.y', message: 'because' };
 
-describe('the exit code of a run: the first that applies of 130/143, 74, 3, 4, 1, 5', () => {
+describe('the exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5', () => {
   it.each([
     ['all done or skipped', { done: 3, skipped: 2 }, 0],
     ['nothing planned', {}, 0],
@@ -44,6 +44,7 @@ describe('the exit code of a run: the first that applies of 130/143, 74, 3, 4, 1
   it.each([
     [{ kind: 'interrupted', forced: false }, 'SIGINT', 130],
     [{ kind: 'interrupted', forced: true }, 'SIGTERM', 143],
+    [{ kind: 'interrupted', forced: false }, 'SIGHUP', 129],
     [{ kind: 'disk', ...why }, undefined, 74],
     [{ kind: 'stopped', ...why }, undefined, 3],
     [{ kind: 'budget', ...why }, undefined, 4],

@@ -47,24 +47,30 @@ describe('one run at a time on a run directory', () => {
     expect(service.submits.all).toHaveLength(3);
   });
 
-  it('the first signal settles what is in flight and opens nothing; the command again does the rest', async () => {
-    await using folder = await temporaryFolder();
-    await write(folder.path, { 'one.yaml': oneStep(60).replace('tasks: 24', 'tasks: 4') });
-    const hang = service.fault('fetch', { hang: 'before' });
-    const run = startCli(['run', 'one.yaml'], { cwd: folder.path, env });
-    await hang.hit(4);
-    const made = service.submits.all.length;
-    run.child.kill('SIGINT');
-    await run.said(/again/i);
-    hang.release();
-    const result = await run.done;
-    expect(result.code, result.stderr).toBe(130);
-    expect(service.submits.all.length).toBe(made);
-    const rows = await readManifest(join(folder.path, 'runs/one/manifest.csv'));
-    expect(byStatus(rows)).toEqual({ done: made, pending: 60 - made });
-    expect((await cli(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(0);
-    expect(service.submits.all).toHaveLength(60);
-  });
+  it.each([
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const)(
+    'the first %s settles what is in flight and opens nothing; the command again does the rest',
+    async (signal, code) => {
+      await using folder = await temporaryFolder();
+      await write(folder.path, { 'one.yaml': oneStep(60).replace('tasks: 24', 'tasks: 4') });
+      const hang = service.fault('fetch', { hang: 'before' });
+      const run = startCli(['run', 'one.yaml'], { cwd: folder.path, env });
+      await hang.hit(4);
+      const made = service.submits.all.length;
+      run.child.kill(signal);
+      await run.said(/again/i);
+      hang.release();
+      const result = await run.done;
+      expect(result.code, result.stderr).toBe(code);
+      expect(service.submits.all.length).toBe(made);
+      const rows = await readManifest(join(folder.path, 'runs/one/manifest.csv'));
+      expect(byStatus(rows)).toEqual({ done: made, pending: 60 - made });
+      expect((await cli(['run', 'one.yaml'], { cwd: folder.path, env })).code).toBe(0);
+      expect(service.submits.all).toHaveLength(60);
+    },
+  );
 
   it('the second signal leaves at once, and nothing is lost or paid again', async () => {
     await using folder = await temporaryFolder();
