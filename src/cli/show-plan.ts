@@ -8,6 +8,7 @@ import { type Closing, closingAfter } from './closing.ts';
 import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
 import type { FlagValues } from './flags.ts';
+import { jsonLine } from './json-line.ts';
 import { imagesForPlan } from './pipeline-images.ts';
 import { planText } from './plan-text.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
@@ -34,7 +35,7 @@ export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context)
     const report = await estimatePlan(plan, selection, state, revivalOf(flags, state));
     checkChosen(plan, report.cells.chosen);
     const place = origin === undefined ? {} : { origin };
-    if (flags.json) await io.out(redactor.apply(`${JSON.stringify({ ...report, ...place })}\n`));
+    if (flags.json) await io.out(redactor.apply(jsonLine({ ...report, ...place })));
     else await io.out(redactor.apply(planText(report, origin)));
     if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
     return exitCodes.ok;
@@ -51,7 +52,7 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
       if (io.outClosed.aborted) return exitCodes.ok;
       chosen += 1;
       const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
-      batch += `${JSON.stringify({ cell: number, vars, ...times })}\n`;
+      batch += jsonLine({ cell: number, vars, ...times });
       if (batch.length < 16_384) continue;
       await io.out(redactor.apply(batch));
       batch = '';

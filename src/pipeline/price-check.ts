@@ -137,7 +137,7 @@ function mayBeCalled(match: ButtonMatch, entry: string): boolean {
     case 'text': {
       const { source } = match.text;
       if (!hasTags(source)) return sameOrFits(entry, source);
-      return globsMeet(entry, source.replaceAll(/\{\{[^}]*\}\}|\{%[^%]*%\}/g, '*'));
+      return globsMeet(entry, source.replaceAll(/\{\{[^{}]*\}\}|\{%[^{%]*%\}/g, '*'));
     }
     case 'word':
       return entry === match.word || knownNames.some((name) => sameOrFits(entry, name));

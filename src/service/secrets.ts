@@ -19,7 +19,27 @@ const leastLowerCased = 8;
 /** Takes secrets out of a text; the text as it is where it holds none. */
 export type Mask = (text: string) => string;
 
-/** How a secret can stand in a text: as it is, in JSON, in an address, in CSV. */
+/** Shorter secrets make encoded texts that are found by chance. */
+const leastEncoded = 8;
+
+/**
+ * How a secret stands in texts that are encoded as hex or base64, by itself or inside of something longer: base64 writes three
+ * bytes as four characters, so that there are three ways, by how many bytes stand before it. The characters at both ends that
+ * depend on what stands beside it are left out.
+ */
+function encodedForms(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const hex = bytes.toString('hex');
+  const forms = [0, 1, 2].flatMap((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]);
+    const from = Math.ceil((before * 8) / 6);
+    const to = Math.floor((whole.length * 8) / 6);
+    return [whole.toString('base64').slice(from, to), whole.toString('base64url').slice(from, to)];
+  });
+  return [hex, hex.toUpperCase(), bytes.toString('base64'), ...forms];
+}
+
+/** How a secret can stand in a text: as it is, in JSON, in an address, in CSV, as hex, as base64. */
 function formsOf(secret: string): readonly string[] {
   if (secret.length < leastLength || secret === sandboxKey) return [];
   const encoded = encodeURIComponent(secret.toWellFormed());
@@ -30,6 +50,7 @@ function formsOf(secret: string): readonly string[] {
     encoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     secret.replaceAll('"', '""'),
     ...(secret.length < leastLowerCased ? [] : [secret.toLowerCase()]),
+    ...(secret.length < leastEncoded ? [] : encodedForms(secret)),
   ];
 }
 

@@ -160,11 +160,22 @@ function writeOwner(file: string, owner: LockOwner): void {
 /** More than any owner's name takes. */
 const mostOwnerBytes = 64 * 1024;
 
+/** Longest name of a host (RFC 1035). */
+const longestHost = 255;
+
+/** Anybody may have written the file, and terminals are shown what it says. */
+const plainHost = (host: string): string =>
+  host.slice(0, longestHost).replaceAll(/[^\p{L}\p{M}\p{N}._:-]/gu, '?');
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\d:.TZ+-]{1,40}$/.test(value);
+
 function readOwner(file: string): LockOwner | undefined {
   try {
     const owner = JSON.parse(readOwnText(file, mostOwnerBytes) ?? 'null') as Partial<LockOwner> | null;
-    if (typeof owner?.pid !== 'number' || typeof owner.host !== 'string') return undefined;
-    return { ...owner, pid: owner.pid, host: owner.host, startedAt: owner.startedAt ?? '' };
+    if (!Number.isSafeInteger(owner?.pid) || typeof owner?.host !== 'string') return undefined;
+    const { pid = 0, startedAt } = owner;
+    return { ...owner, pid, host: plainHost(owner.host), startedAt: isTime(startedAt) ? startedAt : '' };
   } catch {
     // The name serves a message; that somebody holds the lock is known without it.
     return undefined;

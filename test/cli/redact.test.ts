@@ -27,6 +27,31 @@ describe('Redactor', () => {
     );
   });
 
+  it('finds a secret in hex and in base64, by itself or inside of something longer', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 16, maxLength: 60, unit: 'grapheme-ascii' }),
+        fc.string({ maxLength: 9 }),
+        fc.string({ maxLength: 9 }),
+        fc.constantFrom('hex', 'base64', 'base64url'),
+        (secret, before, after, encoding) => {
+          const redactor = new Redactor();
+          redactor.addCredential(secret);
+          const encoded = Buffer.from(`${before}${secret}${after}`).toString(encoding);
+          for (const text of [encoded, encoding === 'hex' ? encoded.toUpperCase() : encoded]) {
+            for (const shown of [redactor.apply(text), redactor.applyToData(text)]) {
+              expect(shown).toContain('[secret]');
+              // What is left of the secret's own characters are those that hold bytes beside it too.
+              const bytes = before.length + after.length;
+              expect(shown.length - '[secret]'.length).toBeLessThanOrEqual(2 * bytes + 8);
+            }
+          }
+        },
+      ),
+      { seed: 7 },
+    );
+  });
+
   it('masks a secret that holds another one as a whole', () => {
     const redactor = new Redactor();
     redactor.add('abcd');

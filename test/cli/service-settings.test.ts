@@ -90,7 +90,9 @@ describe('which service a run talks to', () => {
   it('takes a default up to its brace, dollar signs too', async () => {
     const env = { PROMPTPRESS_API_KEY: key };
     const file = (text: string): string => `service: { baseUrl: "${text}" }\n`;
-    expect((await settle(file('${WHERE:-https://x.test/$a$$}'), env)).baseUrl).toBe('https://x.test/$a$$');
+    expect((await settle(file('${PROMPTPRESS_VAR_A:-https://x.test/$a$$}'), env)).baseUrl).toBe(
+      'https://x.test/$a$$',
+    );
   });
 
   it('knows the key as a secret before anything can go wrong with it', async () => {

@@ -157,7 +157,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   'service.variable': [
     [`name: t\nservice: { baseUrl: "https://a.example/⟦\${1X}" }\n${one}`],
     [`name: t\nservice: { id: "⟦\${OPEN" }\n${one}`],
-    [`name: t\nservice: { id: "⟦\${A:-\${B}}" }\n${one}`],
+    [`name: t\nservice: { id: "⟦\${PROMPTPRESS_VAR_A:-\${PROMPTPRESS_VAR_B}}" }\n${one}`],
   ],
   'service.variable-name': [
     [`name: t\nservice: { baseUrl: "https://a.example/⟦\${AWS_SECRET_ACCESS_KEY}" }\n${one}`],

@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
@@ -6,6 +7,39 @@ import { type Client, start } from './client.ts';
 
 let client: Client;
 afterEach(() => client.sandbox.close());
+
+/** Sends a request with this Host header, which `fetch` does not let a test choose. */
+function statusFor(url: string, path: string, host: string): Promise<number> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const headers = { host, authorization: 'Bearer sandbox-key' };
+    httpRequest({ hostname, port, path, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('a request for another host name is refused, whatever it asks for: a page could have its name lead here', async () => {
+  client = await start();
+  const { url } = client.sandbox;
+  const { port } = new URL(url);
+  for (const path of ['/sandbox/counters', '/sandbox/requests', '/img/task/1/fetch', '/nothing']) {
+    for (const host of [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      '1',
+    ])
+      expect([host, path, await statusFor(url, path, host)]).toEqual([host, path, 421]);
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, 'LOCALHOST', `[::1]:${port}`])
+      expect([host, path, await statusFor(url, path, host)]).not.toEqual([host, path, 421]);
+  }
+  expect(await statusFor(url, '/sandbox/counters', `localhost:${port}`)).toBe(200);
+});
 
 test.each([
   ['none', { authorization: '' }],

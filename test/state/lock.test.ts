@@ -44,6 +44,14 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     expect(lockOwner(directory, { driver })).toBeUndefined();
     const lock = acquireLock(directory, me, { driver });
     expect(JSON.parse(readFileSync(join(directory, 'lock.json'), 'utf8'))).toMatchObject(me);
+    const host = `\u001b[2J\u009b1m\u202e${'a'.repeat(1_000)}`;
+    writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...me, host, startedAt: '\u001b[2J' }));
+    expect(lockOwner(directory, { driver })).toMatchObject({
+      host: `??2J?1m?${'a'.repeat(247)}`,
+      startedAt: '',
+    });
+    writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...me, pid: 1.5 }));
+    expect(lockOwner(directory, { driver })).toEqual({ pid: 0, host: '', startedAt: '' });
     writeFileSync(join(directory, 'lock.json'), '{"pid":');
     expect(refusal(() => acquireLock(directory, me, { driver })).message).toContain('another process');
     expect(lockOwner(directory, { driver })).toEqual({ pid: 0, host: '', startedAt: '' });

@@ -11,6 +11,7 @@ import { failureText } from '../fault.ts';
 import { machineFiles } from '../files.ts';
 import { oneOf } from '../flag-values.ts';
 import { toggle, valued } from '../flags.ts';
+import { jsonLine } from '../json-line.ts';
 import { type ModelUse, modelsOf, unlistedModels } from '../model-check.ts';
 import { imagesForPlan } from '../pipeline-images.ts';
 import { counted } from '../progress/amounts.ts';
@@ -65,7 +66,7 @@ export const models = command(
         ?.filter(({ model }) => !listed.has(model))
         .map(({ model, step }) => ({ model, step }));
       const text = flags.json
-        ? `${JSON.stringify({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) })}\n`
+        ? jsonLine({ service: origin, models: models.map(facts), ...(unlisted && { unlisted }) })
         : tableText(models, origin);
       await io.out(redactor.applyToData(text));
       for (const warning of unlistedModels(uses ?? [], models)) {

@@ -13,6 +13,7 @@ import { failureText, faultOf } from '../fault.ts';
 import type { FlagValues } from '../flags.ts';
 import { gitFacts } from '../git.ts';
 import type { Interrupts } from '../io.ts';
+import { jsonLine } from '../json-line.ts';
 import { doubtAboutKey } from '../key-doubt.ts';
 import { serviceWords } from '../plan-text.ts';
 import { showProgress } from '../progress/progress.ts';
@@ -152,7 +153,7 @@ async function runPipeline(
   });
   const mayFind = read.pipeline.service.tag && flags['in-doubt'] !== 'find';
   io.err(redactor.apply(endingText(summary, runAgain(read.pipeline.source.file, flags), mayFind)));
-  if (flags.json) await io.out(redactor.applyToData(`${JSON.stringify(summary)}\n`));
+  if (flags.json) await io.out(redactor.applyToData(jsonLine(summary)));
   return exitCode;
 }
 

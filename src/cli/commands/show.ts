@@ -6,6 +6,7 @@ import { commandsOf } from '../go-on.ts';
 import { readStory } from '../job-story.ts';
 import { storyText } from '../job-story-text.ts';
 import { openJob } from '../job-target.ts';
+import { jsonLine } from '../json-line.ts';
 import { keptPipeline, optionalOf } from '../kept-pipeline.ts';
 import { placeFlags } from '../run-flags.ts';
 
@@ -41,7 +42,7 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
       const story = readStory(directory, state, key, commands, optionalOf(pipeline), io);
-      await io.out(redactor.apply(flags.json ? `${JSON.stringify(story)}\n` : storyText(story)));
+      await io.out(redactor.apply(flags.json ? jsonLine(story) : storyText(story)));
       return exitCodes.ok;
     }),
 );

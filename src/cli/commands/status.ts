@@ -5,6 +5,7 @@ import { exitCodes } from '../failure.ts';
 import { toggle } from '../flags.ts';
 import { commandsOf } from '../go-on.ts';
 import type { Io } from '../io.ts';
+import { jsonLine } from '../json-line.ts';
 import { keptOptional, keptPipeline } from '../kept-pipeline.ts';
 import { placeFlags } from '../run-flags.ts';
 import { openTarget } from '../run-target.ts';
@@ -36,7 +37,7 @@ export const status = command(
       const { directory, state } = await openTarget(target, flags, context);
       closing.add(() => state.close());
       const found = readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
-      const text = flags.json ? `${JSON.stringify(found)}\n` : await forPeople(found, directory, state, io);
+      const text = flags.json ? jsonLine(found) : await forPeople(found, directory, state, io);
       await io.out(redactor.apply(text));
       return exitCodes.ok;
     }),

@@ -20,7 +20,7 @@ import {
 import { statusTexts } from './status-text.ts';
 import { answerSubmit } from './submit.ts';
 import { Throttle } from './throttle.ts';
-import { hostOf, refusal, type ServiceParts, type Visit } from './visit.ts';
+import { hostOf, isForUs, refusal, type ServiceParts, type Visit } from './visit.ts';
 
 /** Shortest key that is looked for in addresses: shorter ones are words that stand there anyway, as `sandbox` does. */
 const leastKey = 8;
@@ -100,6 +100,12 @@ export class Service {
   }
 
   async #answer(route: Route | undefined, visit: Visit): Promise<Reply | typeof cut> {
+    if (!isForUs(visit.request))
+      return this.#error(
+        421,
+        'this host name is not that of the sandbox: use 127.0.0.1 or localhost',
+        visit.requestId,
+      );
     if (route === undefined) return this.#redirect(visit);
     const { effects, requestId } = visit;
     for (const effect of effects) {

@@ -86,6 +86,16 @@ export async function membersOf(
   return members.ok ? members : { ok: false, error: refusal(parts, requestId, 400, members.error) };
 }
 
+/**
+ * Whether a request names this machine as its host. A page of a stranger's whose name is made to lead here (DNS rebinding) names
+ * another one; a client that names none is no browser.
+ */
+export function isForUs({ headers: { host } }: IncomingMessage): boolean {
+  if (host === undefined) return true;
+  const name = host.replace(/:\d{1,5}$/, '');
+  return /^(?:localhost|\[[\da-f:.]{2,45}\]|\d{1,3}(?:\.\d{1,3}){3})$/i.test(name);
+}
+
 /** The name by which the client knows this machine; links must carry the same one. */
 export function hostOf({ headers }: IncomingMessage): string {
   return /^localhost(:\d+)?$/i.test(headers.host ?? '') ? 'localhost' : '127.0.0.1';
