@@ -52,13 +52,14 @@ export function shortened(prompt: string): {
   readonly prompts: readonly string[];
 } {
   const { text } = parsePrompt(prompt);
-  const [, flags = ''] = /(?:^|\s)((?:--|—|–)\w.*)$/s.exec(prompt) ?? [];
+  const at = prompt.search(/(?:^|\s)(?:--|—|–)\w/);
+  const flags = at < 0 ? '' : prompt.slice(at).trim();
   const all = text.split(/\s+/).filter((word) => word !== '');
   const strong = all.filter((word) => !small.test(word));
   const words = strong.length === 0 ? all : strong;
   const counts = [1, 0.8, 0.6, 0.4, 0.2].map((share) => Math.max(1, Math.ceil(words.length * share)));
   const prompts = [...new Set(counts)].map((count) => words.slice(0, count).join(' '));
-  return { words, prompts: prompts.map((short) => (flags === '' ? short : `${short} ${flags.trim()}`)) };
+  return { words, prompts: prompts.map((short) => (flags === '' ? short : `${short} ${flags}`)) };
 }
 
 /** `properties.finalPrompt` as a shorten shows it. */
