@@ -118,6 +118,7 @@ export const diagnosticCodes = {
   'template.unknown-variable': 'A template names a variable that the matrix does not have.',
   'template.unknown-member': 'A template names a member that no value of the variable has.',
 
+  'template.object': 'A template would write a mapping or a list as text.',
   'template.syntax': 'A template is not Liquid.',
   'template.empty': 'A condition is empty.',
   'template.wrapped': 'A condition is written in {{ }} or {% %}.',

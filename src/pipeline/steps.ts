@@ -17,6 +17,7 @@ import { orderOf, type StepOrder } from './step-order.ts';
 import { readStep } from './step-read.ts';
 import { checkTextStep } from './step-text.ts';
 import { checkStepUses, checkVariables } from './step-uses.ts';
+import { checkValues } from './step-value.ts';
 import { checkVideo } from './step-video.ts';
 
 /** The steps as far as they could be read, and which of them wait for which. */
@@ -42,6 +43,7 @@ export async function readSteps(
   const order = orderOf(steps, reports);
   for (const step of steps) {
     checkVariables(step.variables, matrix, reports);
+    checkValues(step, matrix, reports);
     checkStart(step, byName, reports);
     // Behind a cycle there is no way from the cell to the job.
     if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);

@@ -69,7 +69,7 @@ export function renderTree(tree: TemplateTree, scope: TemplateScope): Value {
 const isList = (tree: TemplateTree): tree is readonly TemplateTree[] => Array.isArray(tree);
 
 /** Every template of a tree, in written order. */
-function* treeTemplates(tree: TemplateTree): Generator<Template, void, undefined> {
+export function* treeTemplates(tree: TemplateTree): Generator<Template, void, undefined> {
   if (isTemplate(tree)) yield tree;
   else if (typeof tree === 'object' && tree !== null && !(tree instanceof WrittenNumber)) {
     for (const item of Object.values<TemplateTree>(tree)) yield* treeTemplates(item);

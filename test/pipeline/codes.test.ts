@@ -543,6 +543,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       `name: t\nmatrix: { a: [{ b: { c: 1 } }, { b: { d: 1 } }] }\nsteps: { grid: { imagine: "{{ a.b.c }} {{ a.b.d }} {{ ⟦a.b.e }}" } }\n`,
     ],
   ],
+  'template.object': [
+    ['name: t\nmatrix: { m: [{ a: 1 }] }\nsteps: { g: { imagine: "x {{ ⟦m }}" } }\n'],
+    ['name: t\nmatrix: { m: [[1, 2]] }\nsteps: { g: { imagine: "{{ ⟦m }}" } }\n'],
+  ],
   'template.syntax': [[template('{{ a ⟦b }}')]],
   'template.empty': [['name: t\nsteps: { grid: { imagine: a, when: "⟦  " } }\n']],
   'template.wrapped': [['name: t\nmatrix: { a: [1] }\nsteps: { grid: { imagine: a, when: "⟦{{ a }}" } }\n']],
