@@ -66,6 +66,9 @@ export const runFlags = {
   'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
   'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
+  yes: toggle(
+    'go on although the estimate is above budget.ask, which else asks, or refuses without a terminal',
+  ),
   frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
   'dry-run': toggle('say what would run and why, as promptpress plan does'),
   ...manifestFlags,

@@ -1,5 +1,6 @@
 import { estimatePlan } from '../plan/estimate.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
+import type { PlanReport } from '../plan/report.ts';
 import { openStateForReading } from '../state/state.ts';
 import type { StateReader } from '../state/store.ts';
 import { checkRunDirectory } from './check-directory.ts';
@@ -30,16 +31,41 @@ const unknownService = 'unknown';
 export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (closing) => {
     const { io, redactor } = context;
-    const { plan, state, origin, note } = await openPlan(read, flags, closing, context);
-    const selection = selectionOf(flags);
-    const report = await estimatePlan(plan, selection, state, revivalOf(flags, state));
-    checkChosen(plan, report.cells.chosen);
+    const { report, origin, note } = await estimated(read, flags, closing, context);
     const place = origin === undefined ? {} : { origin };
     if (flags.json) await io.out(redactor.apply(jsonLine({ ...report, ...place })));
     else await io.out(redactor.apply(planText(report, origin)));
     if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
     return exitCodes.ok;
   });
+
+/** What a run with these flags would do, as `plan` tells it. */
+export const estimateRun = async (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  closing: Closing,
+  context: Context,
+): Promise<PlanReport> => (await estimated(read, flags, closing, context)).report;
+
+async function estimated(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  closing: Closing,
+  context: Context,
+): Promise<{ readonly report: PlanReport } & Pick<OpenPlan, 'origin' | 'note'>> {
+  const { plan, state, origin, note } = await openPlan(read, flags, closing, context);
+  const report = await estimatePlan(plan, selectionOf(flags), state, revivalOf(flags, state));
+  checkChosen(plan, report.cells.chosen);
+  return { report, origin, note };
+}
+
+interface OpenPlan {
+  readonly plan: Plan;
+  readonly state: StateReader | undefined;
+  /** Where a run would send its requests. */
+  readonly origin: string | undefined;
+  readonly note: string | undefined;
+}
 
 /** `plan --cells`: one JSON object per chosen cell and line, as fast as they are read and no faster. */
 export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
@@ -67,13 +93,7 @@ async function openPlan(
   flags: PlanFlags,
   closing: Closing,
   context: Context,
-): Promise<{
-  readonly plan: Plan;
-  readonly state: StateReader | undefined;
-  /** Where a run would send its requests. */
-  readonly origin: string | undefined;
-  readonly note: string | undefined;
-}> {
+): Promise<OpenPlan> {
   const { io } = context;
   const { pipeline, files } = read;
   const identity = identifyService(pipeline, flags, io.env);

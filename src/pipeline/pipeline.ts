@@ -100,6 +100,8 @@ export interface Budget {
   readonly submits?: number;
   readonly tokens?: number;
   readonly cost?: number;
+  /** A run that is estimated to cost more asks first. */
+  readonly ask?: number;
 }
 
 /** Currency units per submission, or per million tokens for a text model. */

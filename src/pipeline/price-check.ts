@@ -40,7 +40,8 @@ export function checkPrices(
     entriesOf(block).map(({ key, value }) => [key, value.kind === 'mapping' ? { input: 0, output: 0 } : 0]),
   );
   const paid = steps.flatMap((step) => paidBy(step, matrix));
-  checkBudget(member(member(root, 'budget'), 'cost'), prices, paid, reports);
+  for (const key of ['cost', 'ask'] as const)
+    checkBudget(key, member(member(root, 'budget'), key), prices, paid, reports);
   for (const { key, keySpan } of entriesOf(block)) {
     if (paid.some((one) => mayHave(one, key, prices))) continue;
     const isByTokens =
@@ -96,6 +97,7 @@ const isListed = (name: string, { spec, variables }: MatrixDraft): boolean =>
   spec.sample === undefined && variables.get(name)?.axis?.kind === 'values';
 
 function checkBudget(
+  key: 'cost' | 'ask',
   cost: SourceNode | undefined,
   prices: Prices,
   paid: readonly Paid[],
@@ -106,8 +108,8 @@ function checkBudget(
   if (unbounded.size === 0) return;
   const message =
     Object.keys(prices).length === 0
-      ? 'budget.cost counts prices, and the pipeline gives none.'
-      : `budget.cost cannot bound what has no price: ${listing([...unbounded])}.`;
+      ? `budget.${key} counts prices, and the pipeline gives none.`
+      : `budget.${key} cannot bound what has no price: ${listing([...unbounded])}.`;
   const kinds = [...new Set(paid.filter((one) => !hasPrice(one, prices)).map(({ kind }) => kind))];
   const example = kinds.map((kind) => `${kind}: 0.04`).join(', ');
   const hint = `Say what it costs, for example prices: { ${example} }; 0 where it costs nothing. A price under a kind is for all of that kind that have none of their own.`;

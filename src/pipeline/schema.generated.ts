@@ -408,6 +408,10 @@ export interface Budget {
    * Sum of `prices`, in their unit, so everything that runs needs one; also of submissions that nobody answered, which may have been paid.
    */
   cost?: number;
+  /**
+   * A run that is estimated to cost more than this asks first, in the unit of `prices`; everything that runs needs one. `--yes` says yes; without a terminal and without `--yes` the run is refused (exit 2) before anything is submitted.
+   */
+  ask?: number;
 }
 /**
  * What things cost, in any one unit: by step kind (`imagine`), by button label, `*` for any characters (`U*` is `Upscale (Subtle)` too), or by text model. Of several that fit, one without `*` counts, else the one that says most. What has no price has an unknown cost, not 0; with a `budget.cost` that is an error.
@@ -1474,6 +1478,12 @@ export const pipelineSchema: Readonly<Record<string, unknown>> = {
         "cost": {
           "title": "Cost",
           "description": "Sum of `prices`, in their unit, so everything that runs needs one; also of submissions that nobody answered, which may have been paid.",
+          "type": "number",
+          "minimum": 0
+        },
+        "ask": {
+          "title": "Ask",
+          "description": "A run that is estimated to cost more than this asks first, in the unit of `prices`; everything that runs needs one. `--yes` says yes; without a terminal and without `--yes` the run is refused (exit 2) before anything is submitted.",
           "type": "number",
           "minimum": 0
         }

@@ -119,5 +119,6 @@ function budgetOf(block: PipelineFile['budget'] = {}): Budget {
     ...(block.submits === undefined ? {} : { submits: block.submits }),
     ...(block.tokens === undefined ? {} : { tokens: block.tokens }),
     ...(block.cost === undefined ? {} : { cost: block.cost }),
+    ...(block.ask === undefined ? {} : { ask: block.ask }),
   };
 }

@@ -55,7 +55,7 @@ export function checkValues(step: StepDraft, matrix: MatrixDraft, reports: Repor
   }
 }
 
-const isObject = (value: Value | undefined): boolean => isMapping(value as Value) || Array.isArray(value);
+const isObject = (value: Value | undefined): boolean => isMapping(value) || Array.isArray(value);
 
 function objectError(
   template: Template,

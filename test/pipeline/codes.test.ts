@@ -174,6 +174,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'budget.unpriced': [
     [`name: t\nbudget: { cost: ⟦5 }\n${one}`],
+    [`name: t\nbudget: { ask: ⟦5 }\n${one}`],
     [
       `name: t\nbudget: { cost: ⟦5 }\nprices: { imagine: { input: 1, output: 2 } }\n${one}`,
       {},

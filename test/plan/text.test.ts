@@ -203,11 +203,11 @@ describe('what is asked for', () => {
     ['prompt: "{{ a.x }}"', 'template.undefined'],
     ['prompt: "{{ a.none }}"', 'template.empty'],
     ['prompt: x, system: "{{ a.none }}"', 'template.empty'],
-    ['prompt: "{{ a }}"', 'template.object'],
+    ['prompt: "{{ a.o }}"', 'template.object'],
     ['prompt: x, images: ["{{ a.none }}"]', 'template.empty'],
   ])('{ %s } fails for one cell with %s', async (fields, code) => {
     const scene = await Scene.of(`
-      matrix: { a: [{ none: "" }, { x: 1 }] }
+      matrix: { a: [{ none: "", o: { p: 1 } }, { x: 1, o: t }], sample: { count: 9 } }
       steps:
         ask: { generate: { model: m, ${fields} } }`);
     expect(scene.at('ask')).toMatchObject({ status: 'failed', error: { code } });

@@ -5,6 +5,7 @@ import type { RunListener } from '../../run/event.ts';
 import type { RunReport } from '../../run/ports.ts';
 import { doubtAbout } from '../address.ts';
 import { runAgain } from '../again.ts';
+import { askAboutCost } from '../budget-ask.ts';
 import { carryOut, listResults, reachService } from '../carry-out.ts';
 import { type Closing, closingAfter } from '../closing.ts';
 import { type Context, command } from '../command.ts';
@@ -73,6 +74,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     for (const doubt of doubts) {
       if (doubt !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${doubt}`)));
     }
+    await askAboutCost(read, flags, context);
     return await closingAfter((closing) => runPipeline(read, service, flags, closing, context));
   },
 );
