@@ -1,3 +1,4 @@
+import { certificateFault } from '../service/certificate-fault.ts';
 import { readRetryAfter } from '../service/retry-after.ts';
 import { AddressRefused } from './address.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
@@ -48,7 +49,7 @@ export function interrupted(
     message:
       stage === 'truncated'
         ? `The file at ${shownLink(url)} broke off (${cause.message}).`
-        : `${shownLink(url)} could not be reached (${cause.message || String(cause.code)}).`,
+        : `${shownLink(url)} could not be reached (${certificateFault(cause) ?? (cause.message || String(cause.code))}).`,
     cause,
   });
 }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { createServer } from 'node:https';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ArtifactWriterOptions } from '../../src/artifacts/artifact-writer.ts';
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
+import { certificates } from '../rig/certificates.ts';
 import { gallery } from './gallery.ts';
 import {
   filesIn,
@@ -162,6 +164,23 @@ it('passes over informational answers before the file', async () => {
     response.end(bytes);
   });
   expect(answer).toMatchObject({ ok: true, value: { bytes: bytes.length } });
+});
+
+it('names what to do about a certificate that cannot be verified', async () => {
+  const server = createServer({ key: certificates.key, cert: certificates.good }, (_request, response) => {
+    response.end('x');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const error = errorOf(await saveLink(`https://127.0.0.1:${port}/image.png`));
+  expect(error).toMatchObject({ code: 'download.connection', class: 'retry' });
+  expect(error.message).toMatch(/UNABLE_TO_VERIFY_LEAF_SIGNATURE.*NODE_EXTRA_CA_CERTS/);
 });
 
 describe('redirects', () => {
