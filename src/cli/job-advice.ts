@@ -52,6 +52,28 @@ const byCode: Readonly<Record<string, string>> = {
     'The service did not take the request on: what it says tells whether another try can help.',
 };
 
+/** Codes of failures to which another try comes too: what the pipeline asks for has to be changed, or its parent made anew. */
+const hopeless: ReadonlySet<string> = new Set([
+  droppedCode,
+  'button.missing',
+  'button.ambiguous',
+  'button.no-task',
+  'modal.unanswered',
+  'modal.not-opened',
+  'mask.size',
+  'mask.unused',
+  'parent.lost',
+  'task.moderated',
+  'task.rejected',
+  'text.blocked',
+  'text.filtered',
+  'text.max-tokens',
+  'input.changed',
+]);
+
+/** True where trying the same again may come to something else. */
+export const mayHelp = (code: string): boolean => !hopeless.has(code);
+
 const byKind: Readonly<Record<string, string>> = {
   download: 'The image is made and paid: trying again only brings it in.',
   service: 'The operator of the service can find the request by its id.',

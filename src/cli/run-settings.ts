@@ -15,7 +15,7 @@ export interface RevivalSettings {
   readonly inDoubt: 'hold' | 'retry';
 }
 
-/** @throws CliError (exit 2) for `--code` alone, and for a job that the state does not know */
+/** @throws CliError (exit 2) for `--code` alone, for a code that no failure has, and for a job that the state does not know */
 export function revivalOf(flags: Revival, state: StateReader | undefined): RevivalSettings {
   const { code, redo } = flags;
   if (code !== undefined && !flags['retry-failed']) {
@@ -24,6 +24,7 @@ export function revivalOf(flags: Revival, state: StateReader | undefined): Reviv
       `Did you mean --retry-failed --code ${code}?`,
     );
   }
+  if (code !== undefined && state !== undefined) checkCode(code, state);
   if (redo.length > 0 && state === undefined) throw usageError('--redo: nothing has run here yet.');
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
@@ -31,6 +32,34 @@ export function revivalOf(flags: Revival, state: StateReader | undefined): Reviv
     // What is found is no longer in doubt when the run begins; what is not is held.
     inDoubt: flags['in-doubt'] === 'retry' ? 'retry' : 'hold',
   };
+}
+
+/**
+ * @throws CliError (exit 2) for a code that none of the failures has: most likely it is mistyped, and nothing would be tried again
+ * without a word. Where nothing has failed there is nothing to compare it with.
+ */
+function checkCode(code: string, state: StateReader): void {
+  for (const _ of state.withStatus('failed', code)) return;
+  const failures = new Map<string, number>();
+  for (const name of Object.keys(state.totals().codes)) {
+    const count = countOf(state.withStatus('failed', name));
+    if (count > 0) failures.set(name, count);
+  }
+  if (failures.size === 0) return;
+  const named = [...failures].slice(0, mostCodes).map(([name, count]) => `${name} (${count})`);
+  const more = failures.size > mostCodes ? ', …' : '';
+  throw usageError(
+    `--code ${code}: no job has failed with this code.`,
+    `Failed jobs by code: ${named.join(', ')}${more}`,
+  );
+}
+
+const mostCodes = 20;
+
+function countOf(all: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of all) count += 1;
+  return count;
 }
 
 /** What the pipeline and the flags settle about one run. */

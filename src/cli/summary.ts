@@ -5,6 +5,7 @@ import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
 import { finding } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
+import { mayHelp } from './job-advice.ts';
 import { serviceWords } from './plan-text.ts';
 import { assumedTokenWords, count, counted, money, possibleCostWords, span } from './progress/amounts.ts';
 import { printable } from './progress/printable.ts';
@@ -166,6 +167,43 @@ const goingOn = (end: RunEnd): string =>
     ? `goes on here, once ${end.code} of the pipeline is raised`
     : 'goes on where this one stopped';
 
+/** More codes than this are not named one by one. */
+const mostRetries = 3;
+
+const retryWords = (failed: number): string =>
+  `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again`;
+
+/** What may come to something else when it is tried again; the rest only an edit helps. */
+function retries(
+  reasons: readonly Reason[],
+  again: string,
+  hasLate: boolean,
+): readonly (readonly [string, string])[] {
+  // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
+  const asked = reasons.flatMap(({ status, code, count: all, unasked = 0 }) =>
+    status === 'failed' && all > unasked ? [{ code, count: all - unasked }] : [],
+  );
+  const open = asked.filter(({ code }) => mayHelp(code));
+  const [first] = open;
+  if (first === undefined) return [];
+  const anew = (code?: string): string =>
+    hasLate && (code === undefined || code === 'task.timeout')
+      ? '; what is still not finished is submitted anew, and paid again'
+      : '';
+  const ofCode = `${again} --retry-failed --code`;
+  if (open.length < asked.length)
+    return open
+      .slice(0, mostRetries)
+      .map(({ code, count: failed }) => [`${ofCode} ${code}`, `${retryWords(failed)}${anew(code)}`]);
+  const failed = open.reduce((sum, reason) => sum + reason.count, 0);
+  return [
+    [`${again} --retry-failed`, `${retryWords(failed)}${anew()}`],
+    ...(reasons.length > 1
+      ? [[`${ofCode} ${first.code}`, 'only those that failed for this reason'] as const]
+      : []),
+  ];
+}
+
 /** Commands to copy. */
 function advice(
   { end, slots, reasons, inDoubt, directory }: RunSummary,
@@ -184,22 +222,7 @@ function advice(
       : []),
   ];
   if (does.length > 0) lines.push([again, does.join('; ')]);
-  // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
-  const unasked = reasons.reduce((sum, reason) => sum + (reason.unasked ?? 0), 0);
-  if (slots !== undefined && slots.failed > unasked) {
-    const failed = slots.failed - unasked;
-    const anew = late === 0 ? '' : '; what is still not finished is submitted anew, and paid again';
-    lines.push([
-      `${again} --retry-failed`,
-      `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again${anew}`,
-    ]);
-    const code = reasons.find(
-      ({ status, count: amount, unasked: none = 0 }) => status === 'failed' && amount > none,
-    )?.code;
-    if (reasons.length > 1 && code !== undefined) {
-      lines.push([`${again} --retry-failed --code ${code}`, 'only those that failed for this reason']);
-    }
-  }
+  lines.push(...retries(reasons, again, late > 0));
   if (slots !== undefined && slots['in-doubt'] > 0) {
     if (mayFind) lines.push([`${again} --in-doubt find`, finding]);
     const [first] = inDoubt;

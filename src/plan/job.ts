@@ -240,11 +240,8 @@ export interface JobRecord {
    * redo, the job is done again with what stands here. While it is there, `artifacts` are the former ones.
    */
   readonly former?: FormerResult;
-  /** Its result was replaced by a new one: how often, and what its first one was. Absent: never. */
-  readonly redone?: {
-    readonly count: number;
-    readonly first: Pick<JobRecord, 'taskId' | 'submittedAt'>;
-  };
+  /** How often its result was replaced by a new one, and what its first one was. Absent: never. */
+  readonly redone?: { readonly count: number; readonly first: Pick<JobRecord, 'taskId' | 'submittedAt'> };
   /** The finished task of its parent, when this was begun: what is pressed, shown or gone on with. */
   readonly parentTaskId?: string;
   /**

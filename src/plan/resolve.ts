@@ -3,10 +3,11 @@ import type { Cell } from './cell.ts';
 import { standing } from './former.ts';
 import { doneGate, type Gate, gateOf, openGate } from './gate.ts';
 import { type ImageFiles, noImageFiles } from './image-files.ts';
-import { type Button, inputsOf, type JobRecord, type JobSpec } from './job.ts';
+import { inputsOf, type JobRecord, type JobSpec } from './job.ts';
 import { isTextKind, type Press } from './job-request.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from './key.ts';
 import { isOutdated, sourcesOf } from './lineage.ts';
+import { buttonsOf, isBegunAnew, isFree } from './made-anew.ts';
 import { readNamed } from './named.ts';
 import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
@@ -283,24 +284,6 @@ class CellResolution {
     return { ...reading, job };
   }
 }
-
-/** The buttons of what a slot starts from, once they are known; of what is made anew, those that it had. */
-const buttonsOf = ({ above, gate }: Pick<Start, 'above' | 'gate'>): readonly Button[] | undefined =>
-  above !== undefined && (gate.kind === 'done' || (gate.kind === 'open' && above.stands))
-    ? ((above.slot.record && standing(above.slot.record).result?.buttons) ?? [])
-    : undefined;
-
-/** True where all that a slot waits for is done, and it has something to ask for. */
-const isFree = (start: Start, { gate, failure, shortage, off }: Reading): boolean =>
-  start.gate.kind === 'done' &&
-  gate.kind === 'done' &&
-  failure === undefined &&
-  shortage === undefined &&
-  off === undefined;
-
-/** True while a finished job is made anew and may still come to a new result in this run, or on the user's word. */
-const isBegunAnew = (record: JobRecord | undefined): boolean =>
-  record?.former !== undefined && record.status !== 'done' && record.status !== 'failed';
 
 /**
  * The slot above, where its prompt is the nearest one of an image. The buttons of a describe draw what it suggests, not

@@ -39,9 +39,13 @@ export class Ending {
     readonly requests: number;
     readonly jobs: number;
     readonly isDone: boolean;
+    /** Nothing that could be begun was left out. */
+    readonly isWhole: boolean;
   }): RunEnd | undefined {
     if (this.#halted) return left.requests === 0 ? this.#cause : undefined;
     if (left.jobs > 0) return undefined;
+    // Its time was up, and all was begun by then: nothing is left for another run.
+    if (this.#cause === lasted && left.isWhole) return { kind: 'complete' };
     return this.#cause ?? (left.isDone ? { kind: 'complete' } : undefined);
   }
 }

@@ -41,6 +41,7 @@ export class Intake {
   readonly #redo: Set<string>;
   #incoming: Cell[] = [];
   #noMoreCells = false;
+  #isWhole = true;
 
   constructor(options: IntakeOptions, desk: Desk, host: IntakeHost) {
     this.#options = options;
@@ -64,6 +65,11 @@ export class Intake {
     return this.#noMoreCells && this.#incoming.length === 0;
   }
 
+  /** False where something that could have been begun is left to a later run. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
   get #hasRoom(): boolean {
     return this.#desk.hasRoomForCell && this.#frontier.hasRoom;
   }
@@ -76,6 +82,7 @@ export class Intake {
 
   /** Opens no more of the cells that it was given. */
   forget(): void {
+    if (!this.isDone) this.#isWhole = false;
     this.#incoming = [];
   }
 
@@ -95,6 +102,7 @@ export class Intake {
 
   /** A job is left to a later run. */
   giveUp(key: string): void {
+    this.#isWhole = false;
     for (const open of this.#frontier.release(key)) if (open.waiting.size === 0) this.#close(open);
   }
 
@@ -181,9 +189,12 @@ export class Intake {
   #takenUp(slot: Slot): Job | undefined {
     const { settings, startedAt } = this.#options;
     const { job: spec } = slot;
-    if (spec === undefined || this.#host.isEnding() || !this.#isShown(spec)) return undefined;
+    if (spec === undefined || !this.#isShown(spec)) return undefined;
     const lineage = lineageOf(spec, this.taskOf(spec.parent), this.#host.lookup);
-    return jobForSlot(slot, lineage, settings, this.#redo, startedAt, this.#host.now());
+    const job = jobForSlot(slot, lineage, settings, this.#redo, startedAt, this.#host.now());
+    if (job === undefined || !this.#host.isEnding()) return job;
+    this.#isWhole = false;
+    return undefined;
   }
 
   #begin(job: Job): void {

@@ -114,6 +114,7 @@ export class Scheduler {
       requests: this.#desk.traffic.underWay,
       jobs: this.#desk.size,
       isDone: this.#clerk.intake.isDone,
+      isWhole: this.#clerk.intake.isWhole,
     });
   }
 

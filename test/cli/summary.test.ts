@@ -78,6 +78,26 @@ describe('what to do next', () => {
     );
   });
 
+  it('only what may come to something else is tried again', () => {
+    const failed = (code: string, count: number) => ({
+      status: 'failed' as const,
+      code,
+      count,
+      message: 'no',
+    });
+    const hopeless = [failed('task.moderated', 3), failed('button.missing', 2), failed('parent.lost', 1)];
+    expect(ending({ failed: 6 }, { reasons: hopeless })).not.toContain('--retry-failed');
+    const mixed = [...hopeless, failed('download.connection', 2), failed('task.failed', 1)];
+    const lines = ending({ failed: 9 }, { reasons: mixed })
+      .split('\n')
+      .filter((line) => line.includes('--retry-failed'))
+      .map((line) => line.trim().replaceAll(/ +/g, ' '));
+    expect(lines).toEqual([
+      'promptpress run foxes.yaml --retry-failed --code download.connection tries the 2 failed jobs again',
+      'promptpress run foxes.yaml --retry-failed --code task.failed tries the failed job again',
+    ]);
+  });
+
   it('a task that was not finished in time is looked at before it is paid again', () => {
     const reasons = [
       { status: 'failed' as const, code: 'task.timeout', count: 2, message: 'late' },

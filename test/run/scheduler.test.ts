@@ -373,6 +373,22 @@ describe('what ends a run early', () => {
     expect(statuses().running).toBeUndefined();
   });
 
+  it('--max-duration that is over while the last tasks are finished leaves nothing, and ends it as complete', async () => {
+    const { run, statuses } = await world(grid(5));
+    for (const maxDurationMs of [1000, 29_000]) {
+      const result = run({ settings: virtualSettings({ maxDurationMs }) });
+      expect([result.end, statuses()]).toEqual([{ kind: 'complete' }, { done: 5 }]);
+    }
+    const more = await world(grid(5, 'U1'));
+    const stopped = more.run({ settings: virtualSettings({ maxDurationMs: 1000 }) });
+    expect([stopped.end?.kind, more.statuses()]).toEqual(['budget', { done: 5, pending: 5 }]);
+    const queued = await world(grid(5));
+    const limits = { tasks: 1, requests: 1 };
+    expect(queued.run({ settings: virtualSettings({ maxDurationMs: 1000, limits }) }).end?.kind).toBe(
+      'budget',
+    );
+  });
+
   it('--fail-fast ends it at the first failure', async () => {
     const { run, service } = await world(grid(100), {
       onSubmit: ({ number }) =>
