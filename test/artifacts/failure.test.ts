@@ -22,13 +22,18 @@ describe('failures of the disk', () => {
   });
 
   it('are not confused with bugs', async () => {
-    await expect(onDisk(() => Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
+    const bug = new TypeError('a bug');
+    await expect(onDisk(() => Promise.reject(bug))).rejects.toBe(bug);
+    const unknown = Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+    await expect(onDisk(() => Promise.reject(unknown))).rejects.toBe(unknown);
   });
 });
 
 describe('links in messages', () => {
   it('are shown without what gives access, and shortened', () => {
     expect(shownLink(new URL('https://cdn.example/a.png?ex=1&hm=2#x'))).toBe('https://cdn.example/a.png');
-    expect(shownLink(new URL(`https://user:word@cdn.example/${'a'.repeat(999)}`)).length).toBeLessThan(160);
+    const long = shownLink(new URL(`https://user:word@cdn.example/${'a'.repeat(999)}?hm=2`));
+    expect(long).toMatch(/^https:\/\/cdn\.example\/a+…$/);
+    expect(long.length).toBeLessThan(160);
   });
 });

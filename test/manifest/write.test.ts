@@ -220,12 +220,15 @@ describe('manifest.csv', () => {
     const plan = await planOf('{ steps: { grid: { imagine: a fox } } }');
     const store = memoryStore();
     await finish(plan, store, {
-      record: (slot) => failedRecord(slot, { code: 'service.rejected', message: 'bad key sk-123456' }),
+      record: (slot) =>
+        failedRecord(slot, { code: 'service.rejected', message: 'bad key sk-123456, sk-123456' }),
     });
     const file = join(folder, 'manifest.csv');
     const redact = (text: string): string => text.replaceAll('sk-123456', '[secret]');
     await writeManifest({ plan, selection: {}, reader: store, file, redact });
-    expect(await readFile(file, 'utf8')).toContain('bad key [secret]');
+    const written = await readFile(file, 'utf8');
+    expect(written).toContain('bad key [secret], [secret]');
+    expect(written).not.toContain('sk-123456');
   });
 });
 

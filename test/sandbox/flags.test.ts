@@ -34,10 +34,14 @@ test.each([
   expect(parsePrompt(`a fox ${flag}`).problem).toMatch(/^\[Invalid parameter\] Invalid value/);
 });
 
-test('any text is read without failing, and quickly', () => {
+test('any text is read without failing, and no flag stays in the words', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('--', ' ', 'ar', 'v', '1:1', '—', 'fox', '\n', '9')), (parts) => {
-      expect(parsePrompt(parts.join('')).flags.aspect).toHaveLength(2);
+      const { text, flags } = parsePrompt(parts.join(''));
+      expect(flags.aspect).toHaveLength(2);
+      expect(text).not.toMatch(/(^|\s)(--|—)(?=[a-z])/);
+      const [words = ''] = parts.join('').split(/(?:^|\s)(?:--|—)(?=[a-z])/);
+      expect(text).toBe(words.trim());
     }),
     { seed: 7 },
   );
