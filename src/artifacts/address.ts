@@ -29,14 +29,26 @@ export interface AddressRule {
   proxiedRefusal(url: URL): Promise<string | undefined>;
 }
 
-/** The rule for a service. `lookup` is `dns.lookup` unless a test replaces it. */
-export function addressRule(baseUrl: string, lookup: LookupFunction = systemLookup): AddressRule {
-  const ownHost = hostOf(new URL(baseUrl));
+/**
+ * The rule for a service. `lookup` is `dns.lookup` unless a test replaces it.
+ *
+ * @param ownPortOnly of the service's host only the very port of the base address: for a sandbox, whose host is this machine,
+ *   with whatever else listens on it
+ */
+export function addressRule(
+  baseUrl: string,
+  lookup: LookupFunction = systemLookup,
+  ownPortOnly = false,
+): AddressRule {
+  const base = new URL(baseUrl);
+  const ownHost = hostOf(base);
 
   const refusal = (url: URL): string | undefined => {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return `it is a ${url.protocol} link`;
     if (url.username !== '' || url.password !== '') return 'it carries credentials';
     const host = hostOf(url);
+    if (host === ownHost && ownPortOnly && portOf(url) !== portOf(base))
+      return `${url.host} is not the sandbox, and not a public address`;
     if (host === ownHost || isIP(host) === 0) return undefined;
     return isPublic(host) ? undefined : `${host} is not a public address`;
   };
@@ -84,6 +96,9 @@ export function addressRule(baseUrl: string, lookup: LookupFunction = systemLook
 function isLocalName(host: string): boolean {
   return !host.includes('.') || /\.(localhost|local|internal|home\.arpa|lan|test|invalid)$/.test(host);
 }
+
+const portOf = ({ protocol, port }: URL): string =>
+  port !== '' ? port : protocol === 'https:' ? '443' : '80';
 
 /** As it is compared: lower case (`URL` has seen to it), no brackets, no final dot. */
 const hostOf = (url: URL): string => plainName(url.hostname);

@@ -9,6 +9,8 @@ import type { Route } from './request.ts';
 export interface LinkOptions {
   /** The service's base address: links may lead to its host name, whatever that resolves to. */
   readonly baseUrl: string;
+  /** The service is a sandbox on this machine: links lead to its own port there, and to no other. Default: to any. */
+  readonly ownPortOnly?: boolean;
   /**
    * A proxy of the environment, which then resolves the names: links are judged by name before the request. The
    * caller closes it. Default: direct connections, judged by the address that is connected to.
@@ -32,8 +34,8 @@ const defaultConnections = 16;
 
 /** The route of links, to be closed when no more are followed. */
 export function openRoute(options: LinkOptions): Route & { close(): Promise<void> } {
-  const { baseUrl, lookup, mask = (text) => text, dataMask = mask } = options;
-  const rule = addressRule(baseUrl, lookup);
+  const { baseUrl, ownPortOnly, lookup, mask = (text) => text, dataMask = mask } = options;
+  const rule = addressRule(baseUrl, lookup, ownPortOnly);
   const masks = { mask, dataMask };
   if (options.dispatcher !== undefined) {
     return { rule, dispatcher: options.dispatcher, proxied: true, ...masks, close: () => Promise.resolve() };

@@ -17,6 +17,8 @@ const leastTotalMs = 600_000;
 export function linkOptions(
   to: {
     readonly baseUrl: string;
+    /** The service is a sandbox that was started for this run. */
+    readonly isRehearsal: boolean;
     /** The longest silence of a server, in ms. */
     readonly requestMs: number;
     /** Takes secrets out of what is said of servers. */
@@ -27,15 +29,15 @@ export function linkOptions(
   connecting: Connecting,
   closing: Closing,
 ): LinkOptions {
-  const { baseUrl, requestMs, mask, dataMask } = to;
+  const { baseUrl, isRehearsal: ownPortOnly, requestMs, mask, dataMask } = to;
   const { connections, env } = connecting;
   const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
   if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
-    return { baseUrl, connections, timeouts, mask, dataMask };
+    return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask };
   }
   const dispatcher = createDispatcher(connecting);
   closing.add(() => dispatcher.destroy());
-  return { baseUrl, connections, timeouts, mask, dataMask, dispatcher };
+  return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, dispatcher };
 }
 
 /** What brings images and texts into a run directory. */

@@ -101,7 +101,12 @@ export async function carryOut(
   const asked = openTextService(options, service, timeouts, closing);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
-  const links = linkOptions({ baseUrl, requestMs: timeouts.requestMs, mask, dataMask }, connecting, closing);
+  const isRehearsal = service.baseUrl === undefined;
+  const links = linkOptions(
+    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask },
+    connecting,
+    closing,
+  );
   const artifacts = openArtifacts(directory, links, closing);
   const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
   // A sandbox answers for every model, so that its list says nothing.

@@ -129,6 +129,30 @@ describe('where a link may lead', () => {
     expect(named.refusal(new URL('http://127.0.0.1/a.png'))).toBeTypeOf('string');
   });
 
+  it('lets of the host of a sandbox its own port through, and nothing else of this machine', async () => {
+    const sandbox = addressRule('http://127.0.0.1:4000', resolvesTo('127.0.0.1'), true);
+    for (const link of [
+      'http://127.0.0.1:4000/a.png',
+      'http://127.1:4000/a.png',
+      'https://cdn.example/a.png',
+    ])
+      expect(sandbox.refusal(new URL(link))).toBeUndefined();
+    for (const link of ['http://127.0.0.1/a.png', 'https://127.0.0.1/a.png', 'http://127.0.0.1:4001/a.png']) {
+      expect(sandbox.refusal(new URL(link))).toContain('is not the sandbox');
+      expect(await sandbox.proxiedRefusal(new URL(link))).toContain('is not the sandbox');
+    }
+    for (const link of [
+      'http://127.0.0.2:4000/a.png',
+      'http://[::1]:4000/a.png',
+      'http://10.0.0.1:4000/a.png',
+    ])
+      expect(sandbox.refusal(new URL(link))).toBeTypeOf('string');
+    expect(await ask(sandbox.lookup, 'localhost', true)).toBeInstanceOf(AddressRefused);
+    const standard = addressRule('http://127.0.0.1', resolvesTo('127.0.0.1'), true);
+    expect(standard.refusal(new URL('http://127.0.0.1:80/a.png'))).toBeUndefined();
+    expect(standard.refusal(new URL('https://127.0.0.1/a.png'))).toBeTypeOf('string');
+  });
+
   it('connects to the public addresses of a name only', async () => {
     const mixed = addressRule('https://gateway.example', resolvesTo('10.0.0.1', '8.8.8.8', '::1'));
     expect(await ask(mixed.lookup, 'cdn.example', true)).toEqual([{ address: '8.8.8.8', family: 4 }]);
