@@ -11,6 +11,8 @@ export interface RunFacts {
   readonly filesRoot: string;
   readonly tables: readonly InputTable[];
   readonly serviceId: string;
+  /** Where the service was; absent in a rehearsal, and where an earlier release did not note it. */
+  readonly origin?: string;
   /** What the flags of the last run chose. */
   readonly selection: Selection;
   /** Unix ms. */

@@ -22,6 +22,9 @@ export const placeFlags = {
     'address of the service; beats PROMPTPRESS_BASE_URL, which beats the file',
     anyText,
   ),
+  'new-service': toggle(
+    'go on although the jobs of the run directory were made for another service: what is done there is made, and paid for, again here',
+  ),
   'files-root': valued(
     'DIR',
     'folder that files named by the pipeline must lie in; default: the git work tree it is in, else its folder',

@@ -15,10 +15,12 @@ import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
 import { checkFrozen } from './frozen.ts';
 import { forgetOtherInputs, type InputTable, keepInputs, keptFiles } from './inputs.ts';
+import { refuseOtherService } from './other-service.ts';
 import { refuseOtherDirectory } from './own-directory.ts';
 import { imagesForRun } from './pipeline-images.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
 import { type RunFacts, settledJobs, writeRunFacts } from './run-facts.ts';
+import { enterService, type RunService, stateOfService } from './state-services.ts';
 
 /** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
 export interface RunSession {
@@ -51,7 +53,9 @@ export async function openRunSession(
   { pipeline, path, files }: ReadPipeline,
   run: {
     readonly directory: string;
-    readonly serviceId: string;
+    readonly service: RunService;
+    /** What the directory holds of another service is known, and left as it is (`--new-service`). */
+    readonly newService: boolean;
     readonly selection: Selection;
     readonly frozen: boolean;
     /** What git tracks in the directory is taken as it is (`--trust-directory`). */
@@ -62,7 +66,8 @@ export async function openRunSession(
   closing: Closing,
   context: Context,
 ): Promise<RunSession> {
-  const { directory, serviceId, selection } = run;
+  const { directory, service, selection } = run;
+  const { id: serviceId } = service;
   const { io } = context;
   const startedAt = io.now();
   await checkRunDirectory(directory, { trusted: run.trusted, artifacts: true }, io.env);
@@ -80,6 +85,9 @@ export async function openRunSession(
   checkDirectory(state, directory, identity);
   const missing = missingWork(state, directory);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
+  // A frozen run says itself that the service is another one.
+  if (!run.newService && !run.frozen)
+    refuseOtherService(state, service, { directory, file: pipeline.source.file, cwd: io.cwd });
   await removeUnfinished(directory);
 
   const tables = await keepInputs(pipeline, files, directory);
@@ -104,15 +112,18 @@ export async function openRunSession(
     filesRoot: files.root,
     tables,
     serviceId,
+    ...(service.origin === undefined ? {} : { origin: service.origin }),
     selection,
     startedAt,
     atStart: { settled: settledJobs(state), attempts: state.totals().attempts },
   };
+  // Before the facts of the run, by which a state without this one is read.
+  enterService(state, service);
   writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
   return {
     directory,
-    state,
+    state: stateOfService(state, serviceId),
     plan,
     tables,
     images,

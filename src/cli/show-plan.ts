@@ -10,6 +10,7 @@ import type { Context } from './command.ts';
 import { exitCodes, Reported } from './failure.ts';
 import type { FlagValues } from './flags.ts';
 import { jsonLine } from './json-line.ts';
+import { noteOnOtherService } from './other-service.ts';
 import { imagesForPlan } from './pipeline-images.ts';
 import { planText } from './plan-text.ts';
 import { printDiagnostics, type ReadPipeline } from './read-pipeline.ts';
@@ -101,7 +102,10 @@ async function openPlan(
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) closing.add(() => state.close());
-  const { serviceId, note } = settleIdentity(identity, state);
+  const { serviceId, origin, note } = settleIdentity(identity, state);
+  const place = { directory, file: pipeline.source.file, cwd: io.cwd };
+  const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
+  const other = state && !flags['new-service'] ? noteOnOtherService(state, service, place) : undefined;
 
   const prepared = await preparePlan(pipeline, {
     files,
@@ -113,24 +117,34 @@ async function openPlan(
     throw new Reported(exitCodes.usage);
   }
   checkSelection(prepared.value, selectionOf(flags));
-  return { plan: prepared.value, state, origin: identity.origin, note };
+  return {
+    plan: prepared.value,
+    state,
+    origin,
+    note:
+      other === undefined
+        ? note
+        : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`,
+  };
 }
 
 /** Without an address the service of the last run is meant; without a last run nothing can be done already. */
 function settleIdentity(
-  { id, missing }: ServiceIdentity,
+  { id, origin, missing }: ServiceIdentity,
   state: StateReader | undefined,
-): { readonly serviceId: string; readonly note?: string } {
-  if (id !== undefined) return { serviceId: id };
-  const last = state === undefined ? undefined : readRunFacts(state)?.serviceId;
+): { readonly serviceId: string; readonly origin: string | undefined; readonly note?: string } {
+  if (id !== undefined) return { serviceId: id, origin };
+  const last = state === undefined ? undefined : readRunFacts(state);
   if (last !== undefined) {
     return {
-      serviceId: last,
-      note: `${missing} is not set: this plan is for the service of the last run, ${last}.`,
+      serviceId: last.serviceId,
+      origin: last.origin,
+      note: `${missing} is not set: this plan is for the service of the last run, ${last.serviceId}.`,
     };
   }
   return {
     serviceId: unknownService,
+    origin,
     note: `${missing} is not set, so the service is not known; nothing has run here yet either, so the plan is the same for any.`,
   };
 }

@@ -10,6 +10,7 @@ import type { StateReader } from '../state/store.ts';
 import { finding, isInDoubt } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
 import type { Io } from './io.ts';
+import { otherServiceLines } from './other-service.ts';
 import {
   assumedTokenWords,
   count,
@@ -22,6 +23,7 @@ import {
 import { printable } from './progress/printable.ts';
 import { type OutcomeFacts, readRunFacts } from './run-facts.ts';
 import { isWhole, slotNumbers } from './slot-numbers.ts';
+import { StateServices } from './state-services.ts';
 
 /** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
@@ -30,6 +32,8 @@ export interface RunStatus {
   /** The pipeline's file, relative to the current folder; absent when no run got that far. */
   readonly file?: string;
   readonly service?: string;
+  /** Where the last run's requests went; absent for a rehearsal. */
+  readonly origin?: string;
   /** A run is on. */
   readonly running: boolean;
   /** Who runs, where it can be read. */
@@ -62,6 +66,17 @@ export interface RunStatus {
   readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
   /** Jobs in doubt, with what a killed run left while it was being submitted. */
   readonly doubts: number;
+  /**
+   * What of the directory was made for other services than that of the last run, `--new-service` by `--new-service`: only runs
+   * against them go on with it. Absent where there is none.
+   */
+  readonly otherServices?: readonly {
+    readonly service: string;
+    readonly origin?: string;
+    readonly jobs: number;
+    /** Those of them that are in doubt. */
+    readonly doubts: number;
+  }[];
   /** At most 20 of them. */
   readonly inDoubt: readonly {
     readonly job: string;
@@ -87,6 +102,8 @@ export function readStatus(
   const path = state.fact(pipelineFacts.path);
   const settled = jobs.done + jobs.failed + jobs['in-doubt'];
   const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
+  const others =
+    facts === undefined ? [] : new StateServices(state).others(facts.serviceId, owner !== undefined);
   const skipped = countSkipped(state, isOptional);
   const reasons = { ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped };
   const { slots, unasked = [] } = owner === undefined ? (facts?.outcome ?? {}) : {};
@@ -98,7 +115,11 @@ export function readStatus(
     ...(owner === undefined || owner.pid === 0 ? {} : { owner: { pid: owner.pid, host: owner.host } }),
     ...(facts === undefined
       ? {}
-      : { service: facts.serviceId, startedAt: new Date(facts.startedAt).toISOString() }),
+      : {
+          service: facts.serviceId,
+          ...(facts.origin === undefined ? {} : { origin: facts.origin }),
+          startedAt: new Date(facts.startedAt).toISOString(),
+        }),
     ...(facts?.outcome === undefined
       ? {}
       : {
@@ -122,6 +143,9 @@ export function readStatus(
       .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
       .map(([code, number]) => ({ code, count: number, ...commonMessage(code, state, isOptional) })),
     doubts: jobs['in-doubt'] + left.length,
+    ...(others.length === 0
+      ? {}
+      : { otherServices: others.map(({ id, ...more }) => ({ service: id, ...more })) }),
     inDoubt: first(mostListed, doubtful(state, left)).map(({ key, origin, error }) => ({
       job: key,
       step: origin.step,
@@ -210,6 +234,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
     ...unasked.slice(0, mostListed).map(reasonLine),
+    ...otherServiceLines(status.otherServices),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map(
       ({ job, step, branch, cell }) =>

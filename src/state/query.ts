@@ -84,6 +84,7 @@ export function stateQueries(database: Database, counted: () => number): StateRe
     prefix: database.prepare<{ key: string }>(
       'SELECT key FROM jobs WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
     ),
+    number: database.prepare<{ id: number }>('SELECT id FROM jobs WHERE key = ?'),
     last: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs'),
     mentioning: database.prepare<DocumentRow>(
       'SELECT key, doc FROM jobs WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
@@ -152,6 +153,8 @@ export function stateQueries(database: Database, counted: () => number): StateRe
         for (const row of rows) if ((parse(row) as Attempt).taskId === taskId) yield row.key;
       }
     },
+    numberOf: (key) => ask(() => statements.number.get(key)?.id),
+    lastNumber: () => ask(() => statements.last.get()?.id ?? 0),
     *rootKeys() {
       for (const row of paged((after) => statements.roots.all(after))) yield row.key;
     },

@@ -46,6 +46,10 @@ export interface StateReader {
   mentioning(text: string): Iterable<JobRecord>;
   /** Jobs in whose history this task stands. No index helps either. */
   keysOfTask(taskId: string): Iterable<string>;
+  /** A job's number: they count up in the order in which jobs first came. Undefined for a key that is not known. */
+  numberOf(key: string): number | undefined;
+  /** Number of the job that came last; 0 where none has. */
+  lastNumber(): number;
   /** How many jobs have no parent, and their keys: what a narrowed manifest must place. */
   rootKeys(): Iterable<string>;
   totals(): StoreTotals;

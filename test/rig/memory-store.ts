@@ -54,6 +54,15 @@ export function memoryStore(): StateStore {
     *keysOfTask(taskId) {
       for (const { key, doc } of history) if ((JSON.parse(doc) as Attempt).taskId === taskId) yield key;
     },
+    numberOf: (key) => {
+      check();
+      const index = [...jobs.keys()].indexOf(key);
+      return index < 0 ? undefined : index + 1;
+    },
+    lastNumber: () => {
+      check();
+      return jobs.size;
+    },
     *rootKeys() {
       yield* inKeyOrder(records().filter((record) => record.parent === undefined)).map(
         (record) => record.key,

@@ -73,6 +73,11 @@ describe.each(stores)('a state store: %s', (_, open) => {
         for (const slot of ['slot-0', 'slot-1']) {
           expect(store.keysOfSlot(slot)).toEqual(keysWhere((record) => record.origin.slot === slot));
         }
+        const numbers = [...jobs.keys()].map((key) => store.numberOf(key) ?? 0);
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+        expect(new Set(numbers).size).toBe(jobs.size);
+        expect(store.lastNumber()).toBe(numbers.at(-1) ?? 0);
+        expect(store.numberOf('no job')).toBeUndefined();
         expect([...store.rootKeys()]).toEqual(keysWhere((record) => record.parent === undefined).sort());
         expect(store.totals()).toEqual(recount(records));
         for (const prefix of ['', 'key-1', 'key-3', 'nothing'])

@@ -93,7 +93,11 @@ async function runPipeline(
     read,
     {
       directory: placeOfRun(read, flags, io.cwd),
-      serviceId: service.id,
+      service: {
+        id: service.id,
+        ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),
+      },
+      newService: flags['new-service'],
       selection: selectionOf(flags),
       frozen: flags.frozen,
       trusted: flags['trust-directory'],
