@@ -13,6 +13,9 @@ import { globMatches, globsMeet } from './selector-glob.ts';
 import type { StepDraft } from './step-draft.ts';
 import { isTemplate, treeSteps, treeVariables } from './tree.ts';
 
+/** A list of all that a gateway sells is no thousand mistakes. */
+const mostTold = 20;
+
 /** Something that a run pays for. */
 interface Paid {
   readonly kind: StepKind;
@@ -42,8 +45,11 @@ export function checkPrices(
   const paid = steps.flatMap((step) => paidBy(step, matrix));
   for (const key of ['cost', 'ask'] as const)
     checkBudget(key, member(member(root, 'budget'), key), prices, paid, reports);
+  let told = 0;
   for (const { key, keySpan } of entriesOf(block)) {
     if (paid.some((one) => mayHave(one, key, prices))) continue;
+    told += 1;
+    if (told > mostTold) return;
     const isByTokens =
       typeof prices[key] !== 'number' && paid.some(({ kind, name }) => [kind, name].includes(key));
     if (isByTokens) {
