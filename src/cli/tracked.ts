@@ -88,12 +88,11 @@ async function trackedIn(
   const limit = AbortSignal.timeout(timeLimitMs);
   const git = await findGit(folder, env, limit);
   if (git === undefined) return [];
-  const isKnown = (await git(['rev-parse', '--show-prefix'])) !== undefined;
-  if (!isKnown && !limit.aborted) return [];
   const listing = await git(['--literal-pathspecs', 'ls-files', '--cached', '-z', '--', ...names]);
-  // More than can be read, or too slow: a repository that was made so.
-  if (listing === undefined) return names;
-  return listing.split('\0').filter((name) => name !== '');
+  if (listing !== undefined) return listing.split('\0').filter((name) => name !== '');
+  const isRepository = (await git(['rev-parse', '--show-prefix'])) !== undefined;
+  // A repository whose index is more than can be read, or too slow: it was made so.
+  return isRepository || limit.aborted ? names : [];
 }
 
 /** Whether a folder or one above it has a `.git`: elsewhere git need not be asked. */

@@ -120,7 +120,7 @@ const hostile: readonly (readonly [string, string, Make, RegExp])[] = [
     [name, 'a link to a file', linkTo('outside/file'), /is a link/] as const,
     [name, 'a link that leads nowhere', linkTo('outside/new'), /is a link/] as const,
   ]),
-  ...['state.db', 'lock', 'lock.json', 'run.log'].flatMap((name) => [
+  ...['state.db', 'lock', 'lock.json', 'submissions', 'run.log'].flatMap((name) => [
     [name, 'a second name of a file', (path: string) => linkSync(outside('file'), path), /2 names/] as const,
     [name, 'a pipe', pipe, /neither a file nor a folder/] as const,
     [name, 'a folder', folder, /is a folder/] as const,
@@ -313,8 +313,11 @@ describe('--out', () => {
     expect((await run()).code).toBe(0);
     expect((await run()).code).toBe(0);
 
-    // The state was removed on purpose, and run.json moved away, as the refusal of an old state says.
-    for (const name of ['state.db', 'run.json']) rmSync(work(join('out', name)));
+    // The state was removed on purpose, with and without what else was left of the run.
+    rmSync(work('out/state.db'));
+    expect((await pp('run', 'foxes.yaml', '--out', 'out', '--accept-older-state')).code).toBe(0);
+    for (const name of ['state.db', 'submissions', 'run.json', 'manifest.csv'])
+      rmSync(work(join('out', name)));
     expect((await run()).code).toBe(0);
 
     // Only a committed manifest is left, beside a page about the data.

@@ -54,11 +54,11 @@ it.each(files.sort())('%s', async (name) => {
     chunk: 0,
   };
   const code = path.basename(name, `.${ending}`).split('@')[1];
-  expect(await prepare(input)()).toContain(code);
+  expect(await (await prepare(input))()).toContain(code);
 });
 
 it.each(['clean', 'process'])('a repository that names a filter to %s with', async (filter) => {
   const text = `[filter "x"]\n\t${filter} = "touch pwned; cat"\n\trequired = true\n`;
   const input: Input = { kind: 'git', form: 'attributes', pieces: [{ text, times: 1 }], chunk: 0 };
-  expect(await prepare(input)()).toEqual(['exit 0', 'not compared']);
+  expect(await (await prepare(input))()).toEqual(['exit 0', 'not compared']);
 });

@@ -8,6 +8,7 @@ export const kinds = [
   'name',
   'path',
   'git',
+  'repository',
   'stream',
   'answer',
   'schema',

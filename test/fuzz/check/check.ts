@@ -4,10 +4,11 @@ import { clickRun } from './click.ts';
 import { lawfulPrototypes, type Run } from './law.ts';
 import { argumentsRun, gitRun, pathRun } from './machine.ts';
 import { maskRun } from './masks.ts';
+import { repositoryRun } from './repository.ts';
 import { taskRun } from './tasks.ts';
 import { nameRun, pipelineRun, selectorRun, tableRun, templateRun } from './texts.ts';
 
-const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
+const runs: Readonly<Record<Kind, (input: Input) => Run | Promise<Run>>> = {
   pipeline: pipelineRun,
   table: tableRun,
   selector: selectorRun,
@@ -16,6 +17,7 @@ const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
   name: nameRun,
   path: pathRun,
   git: gitRun,
+  repository: repositoryRun,
   stream: answerRun,
   answer: answerRun,
   schema: schemaRun,
@@ -29,8 +31,8 @@ const runs: Readonly<Record<Kind, (input: Input) => Run>> = {
  *
  * @throws when it is run: Broken for a promise that was not kept, anything else for a crash
  */
-export function prepare(input: Input): Run {
-  const run = runs[input.kind](input);
+export async function prepare(input: Input): Promise<Run> {
+  const run = await runs[input.kind](input);
   return async () => {
     const codes = await run();
     lawfulPrototypes();

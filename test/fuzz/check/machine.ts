@@ -26,7 +26,7 @@ const good = 'name: good\nmatrix: { animal: [fox, owl] }\nsteps: { grid: { imagi
 let places: string | undefined;
 
 /** A folder for all inputs of this process; removed when it ends. */
-function temporary(): string {
+export function temporary(): string {
   if (places !== undefined) return places;
   const made = mkdtempSync(path.join(tmpdir(), 'promptpress-fuzz-'));
   places = made;
@@ -85,7 +85,7 @@ export function argumentsRun(input: Input): Run {
 /** Node.js has no call of its own for it. */
 const pipeMaker = 'mkfifo';
 
-const makePipe = (file: string): void => {
+export const makePipe = (file: string): void => {
   execFileSync(pipeMaker, [file]);
 };
 

@@ -28,7 +28,7 @@ function forgetPeak(): void {
 }
 
 async function read(input: Input): Promise<Answer> {
-  const run = prepare(input);
+  const run = await prepare(input);
   if (process.memoryUsage().heapUsed > 100 * kibi * kibi) globalThis.gc?.();
   forgetPeak();
   const before = memory().now;

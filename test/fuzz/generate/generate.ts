@@ -8,6 +8,7 @@ import { hostileMask } from './mask.ts';
 import { hostileName } from './name.ts';
 import { hostilePath } from './path.ts';
 import { hostilePipeline } from './pipeline.ts';
+import { hostileRepository } from './repository.ts';
 import { hostileSchema } from './schema.ts';
 import { hostileSelector } from './selector.ts';
 import { hostileTable } from './table.ts';
@@ -16,7 +17,7 @@ import { hostileTemplate } from './template.ts';
 
 /** Of a thousand inputs, how many are of a kind: what starts processes and touches the disk is dear. */
 const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Random) => Draft]>> = {
-  pipeline: [130, hostilePipeline],
+  pipeline: [125, hostilePipeline],
   table: [100, hostileTable],
   selector: [150, hostileSelector],
   template: [130, hostileTemplate],
@@ -24,6 +25,7 @@ const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Rand
   name: [28, hostileName],
   path: [10, hostilePath],
   git: [2, hostileGit],
+  repository: [5, hostileRepository],
   stream: [80, hostileStream],
   answer: [70, hostileAnswer],
   schema: [70, hostileSchema],
