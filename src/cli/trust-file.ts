@@ -60,9 +60,11 @@ async function readOwn(file: string): Promise<string | undefined> {
   let handle: Awaited<ReturnType<typeof open>>;
   try {
     // Opening a pipe would wait for somebody who writes.
-    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP') throw new Error('it is a link', { cause: error });
     throw error;
   }
   try {

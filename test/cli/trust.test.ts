@@ -310,13 +310,17 @@ describe('promptpress trust', () => {
     expect((await pp(['trust', 'http://x.example'])).out).toContain('(plain http: unencrypted)');
   });
 
-  it('keeps a link to the file of what is trusted from being written through', async () => {
+  it('neither reads nor writes through a link', async () => {
     await mkdir(join(place(), '..'), { recursive: true });
-    await writeFile(join(folder.path, 'mine'), JSON.stringify({ version: 1, trusted: [] }));
+    const text = JSON.stringify({ version: 1, trusted: [{ key: 'PROMPTPRESS_API_KEY', origin }] });
+    await writeFile(join(folder.path, 'mine'), text, { mode: 0o600 });
     await symlink(join(folder.path, 'mine'), place());
-    await pp(['trust', 'https://x.example']);
-    expect(await readFile(join(folder.path, 'mine'), 'utf8')).toBe('{"version":1,"trusted":[]}');
-    expect((await pp(['trust'])).out).toContain('https://x.example');
+    const { code, err } = await pp(['trust', 'https://x.example']);
+    expect([code, err]).toEqual([2, expect.stringContaining('it is a link')]);
+    expect(await readFile(join(folder.path, 'mine'), 'utf8')).toBe(text);
+    await write();
+    expect((await pp(['models', 'set.yaml'])).code).toBe(2);
+    notSent();
   });
 });
 
