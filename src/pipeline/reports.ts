@@ -12,6 +12,9 @@ const linePadding = 200;
 /** More mistakes are not told: nobody reads them, and a hostile file could make millions. */
 const mostFound = 1000;
 
+/** Of these, as many may be warnings: however many there are, a file stays as good as it is, and its errors are told. */
+const mostWarnings = 200;
+
 /** A hint may be costly to find; it is asked for only where it is told. */
 type Hint = string | (() => string | undefined);
 
@@ -23,6 +26,7 @@ export class Reports {
   readonly #secrets: Span[] = [];
   readonly #lines = new Map<number, string>();
   #untold = false;
+  #warnings = 0;
 
   constructor(source: SourceText) {
     this.source = source;
@@ -93,7 +97,10 @@ export class Reports {
     message: string,
     given?: Hint,
   ): void {
-    if (this.#found.length >= mostFound) {
+    if (severity === 'warning') {
+      if (this.#warnings >= mostWarnings) return;
+      this.#warnings += 1;
+    } else if (this.#found.length >= mostFound) {
       this.#untold = true;
       return;
     }

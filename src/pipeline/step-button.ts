@@ -9,7 +9,7 @@ import type { ButtonMatch, Selector } from './pipeline.ts';
 import type { Reports } from './reports.ts';
 import type { StepDraft } from './step-draft.ts';
 
-/** Of labels that templates yield, as many are told for each selector. */
+/** Of labels that a template or a range yields, as many are told. */
 const mostTold = 3;
 
 /** Longer labels are not compared with those that are known. */
@@ -24,9 +24,17 @@ export function checkButtons(step: StepDraft, matrix: MatrixDraft, reports: Repo
     ...(step.selector === undefined ? [] : [step.selector]),
     ...step.path.flatMap((segment) => segment.selectors),
   ];
+  // The members of a range stand at one place: the first of them is told, with how many there are.
+  const ranges = new Map<Selector['position'], string[]>();
   for (const selector of selectors)
-    for (const match of selector.alternatives)
-      for (const label of unknownLabels(match, step, matrix)) warn(label, selector, reports);
+    for (const match of selector.alternatives) {
+      const labels = ranges.get(selector.position) ?? [];
+      ranges.set(selector.position, [...labels, ...unknownLabels(match, step, matrix)]);
+    }
+  for (const [position, labels] of ranges) {
+    const told = labels.slice(0, mostTold);
+    for (const label of told) warn(label, labels.length - told.length, position, reports);
+  }
 }
 
 function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft): readonly string[] {
@@ -45,8 +53,9 @@ function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft)
   return [...unknown];
 }
 
-function warn(label: string, { position }: Selector, reports: Reports): void {
-  const message = `No known model version offers a button "${label}"; the click would fail when what it is pressed on is paid.`;
+function warn(label: string, more: number, position: Selector['position'], reports: Reports): void {
+  const others = more === 0 ? '' : `, nor ${more} more that are written here`;
+  const message = `No known model version offers a button "${label}"${others}; the click would fail when what it is pressed on is paid.`;
   reports.warning('button.unknown', position, message, () => hintFor(label));
 }
 

@@ -16,7 +16,7 @@ it('a task that was made and never told is found by its tag and taken on: nothin
   try {
     await write(folder.path, {
       'set.yaml':
-        'name: set\nprices: { imagine: 1 }\npoll: { min: 20ms, max: 200ms }\nretry: { attempts: 1 }\nsteps:\n  grid: { imagine: a fox }\n',
+        'name: set\nprices: { imagine: 1 }\npoll: { min: 20ms, max: 200ms }\nretry: { ambiguous: hold }\nsteps:\n  grid: { imagine: a fox }\n',
     });
     const run = (...flags: readonly string[]) =>
       cli(['run', 'set.yaml', ...flags], {
@@ -39,6 +39,35 @@ it('a task that was made and never told is found by its tag and taken on: nothin
     expect(tasks.made).toBe(1);
     const rows = await readManifest(join(folder.path, 'runs/set/manifest.csv'));
     expect(rows).toMatchObject([{ status: 'done', attempts: '1', cost: '1' }]);
+  } finally {
+    await sandbox.close();
+  }
+}, 60_000);
+
+it('a submission that was answered by 504 is looked for by its tag before it is sent again: nothing is paid twice', async () => {
+  const fault = parseFault('submit:504-after:first 3');
+  if (!fault.ok) throw new Error(fault.error);
+  const sandbox = await startSandbox({ apiKey, settings: { pace: 0.02, pixels: 64, faults: [fault.value] } });
+  await using folder = await temporaryFolder();
+  try {
+    await write(folder.path, {
+      'set.yaml':
+        'name: set\nmatrix: { n: { from: 1, to: 6 } }\nprices: { imagine: 1 }\npoll: { min: 20ms, max: 200ms }\nretry: { base: 20ms }\nsteps:\n  grid: { imagine: "a fox {{ n }}" }\n',
+    });
+    const done = await cli(['run', 'set.yaml'], {
+      cwd: folder.path,
+      env: { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: apiKey },
+    });
+    expect(done.code, done.stderr).toBe(0);
+    const { requests, tasks } = sandbox.counters();
+    expect([
+      Object.values(requests['imagine'] ?? {}).reduce((sum, count) => sum + count, 0),
+      tasks.made,
+    ]).toEqual([6, 6]);
+    const rows = await readManifest(join(folder.path, 'runs/set/manifest.csv'));
+    expect(rows.map(({ status, attempts, cost }) => [status, attempts, cost])).toEqual(
+      Array.from({ length: 6 }, () => ['done', '1', '1']),
+    );
   } finally {
     await sandbox.close();
   }

@@ -52,6 +52,19 @@ describe('a button that no known version offers', () => {
     expect(await said(path)).toEqual([]);
   });
 
+  it('is told three times of a range, with how many more there are', async () => {
+    expect((await said('U1..U40')).map(([label]) => label)).toEqual(['U5', 'U6', 'U7']);
+    const { diagnostics } = await parse('name: t\nsteps:\n  grid: { imagine: a fox, path: U1..U40 }\n');
+    expect(diagnostics[0]?.message).toContain('"U5", nor 33 more that are written here;');
+  });
+
+  it('is told so often only that a file with very many of them is still good', async () => {
+    const steps = Array.from({ length: 400 }, (_, n) => `  s${n}: { imagine: x, path: "X1,X2,X3" }`);
+    const { pipeline, diagnostics } = await parse(['name: t', 'steps:', ...steps, ''].join('\n'));
+    expect(pipeline).toBeDefined();
+    expect(diagnostics.length).toBe(200);
+  });
+
   it('is told of templates as far as the file says what they yield', async () => {
     const told = await said('U{{ n }}', 'matrix: { n: [1, 5, 2, 6] }\n');
     expect(told.map(([label]) => label)).toEqual(['U5', 'U6']);
