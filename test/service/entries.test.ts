@@ -205,20 +205,70 @@ test('extra is merged into what is declared, not put in its place', async () => 
   expect(body).toMatchObject({ accountFilter: { modes: ['RELAX'], remix: true, remark: 'a' } });
 });
 
-test('whatever a field holds, the request leaves, with its tag', async () => {
+/** A text that a template may have rendered, as the wire wants it; any other value as it is. */
+const rendered = (value: unknown, read: (text: string) => unknown): unknown =>
+  typeof value === 'string' ? read(value) : value;
+
+const counted = (value: unknown): unknown =>
+  rendered(value, (text) => (/^\d{1,9}$/.test(text.trim()) ? Number(text) : text));
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+/** The fields that a declared one becomes. */
+function wireFields(kind: Begin['kind'], name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (kind === 'blend' && name === 'dimensions')
+    return { [name]: rendered(value, (text) => text.trim().toUpperCase()) };
+  if (kind !== 'video') return { [name]: value };
+  switch (name) {
+    case 'motion':
+      return { [name]: rendered(value, (text) => text.trim().toLowerCase()) };
+    case 'batchSize':
+      return { [name]: counted(value) };
+    case 'loop':
+      return { [name]: rendered(value, (text) => truths.get(text.trim().toLowerCase()) ?? text) };
+    case 'extend': {
+      const which = counted(value);
+      return { action: 'extend', taskId: '17', index: typeof which === 'number' ? which - 1 : which };
+    }
+    default:
+      return { [name]: value };
+  }
+}
+
+const firstImage = { blend: 'base64Array', describe: 'base64', video: 'image', edit: 'image' } as const;
+
+test('whatever the fields hold, all of them leave with image and tag, and nothing else', async () => {
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(' 3 ', '12', '1234567890', ' HIGH ', 'Square', 'TRUE', ' false ', 'maybe', ''),
+  );
   await fc.assert(
     fc.asyncProperty(
       fc.dictionary(
         fc.constantFrom('motion', 'loop', 'batchSize', 'extend', 'dimensions', '__proto__', 'x'),
-        fc.jsonValue(),
+        value,
       ),
       fc.constantFrom('blend', 'describe', 'video', 'edit'),
-      async (fields, kind) => {
-        const { body } = await began({ kind, fields, tag: 't' });
-        expect(body).toMatchObject({ state: 't' });
+      async (drawn, kind) => {
+        // As the fields of a pipeline are: what JSON can say, and no more (-0 is 0).
+        const fields = JSON.parse(JSON.stringify(drawn)) as Begin['fields'];
+        const { body } = await began({ kind, fields, tag: 't', taskId: '17' });
+        const image = kind === 'video' && 'extend' in fields ? 'endImage' : firstImage[kind];
+        const expected = new Map<string, unknown>([
+          ['botType', 'IMG_JOURNEY'],
+          ...(kind === 'video' ? [['motion', 'low'] as const] : []),
+          ...Object.entries(fields).flatMap(([name, held]) => Object.entries(wireFields(kind, name, held))),
+          [image, kind === 'blend' ? [uri('AAAA')] : uri('AAAA')],
+          ['state', 't'],
+        ]);
+        // As maps: a member that is called __proto__ counts as any other.
+        expect(new Map(Object.entries(body as object))).toEqual(expected);
       },
     ),
-    { seed: 20261121, numRuns: 200 },
+    { seed: 20261121, numRuns: 500 },
   );
 });
 
