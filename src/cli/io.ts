@@ -35,6 +35,8 @@ export interface Terminal {
   columns(): number;
   /** Block characters can be shown. */
   readonly unicode: boolean;
+  /** Writes to standard error as it is, cursor movements too: who draws answers for each character that is not its own. */
+  draw(frame: string): void;
 }
 
 export const interruptNames = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

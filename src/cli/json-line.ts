@@ -3,6 +3,8 @@ const steering = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+/** JSON without a character that a terminal obeys, its own line ends apart: what reads it as JSON reads the same value. */
+export const plainJson = (json: string): string => json.replaceAll(steering, escaped);
+
 /** A value as one line of JSON that is safe on a terminal: what reads it as JSON reads the same value. */
-export const jsonLine = (value: unknown): string =>
-  `${JSON.stringify(value).replaceAll(steering, escaped)}\n`;
+export const jsonLine = (value: unknown): string => `${plainJson(JSON.stringify(value))}\n`;

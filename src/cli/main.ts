@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { exitCodes } from './failure.ts';
 import { faultOf } from './fault.ts';
+import { plainIo } from './plain-io.ts';
 import { flushed, processIo } from './process-io.ts';
 import { program } from './program.ts';
 import { Redactor } from './redact.ts';
@@ -10,7 +11,7 @@ const io = processIo();
 
 /** Nothing may go on after these: what is durable is in the state, and the next run goes on with it. */
 const bug = (error: unknown): void => {
-  io.err(redactor.apply(faultOf(error).text ?? ''));
+  plainIo(io).err(redactor.apply(faultOf(error).text ?? ''));
   process.exit(exitCodes.internal);
 };
 process.on('uncaughtException', bug);

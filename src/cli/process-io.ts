@@ -28,9 +28,7 @@ export function processIo(): Io {
       });
     },
     outClosed,
-    err: (text) => {
-      if (!stderr.destroyed) stderr.write(text);
-    },
+    err: toStderr,
     ...(shown === undefined ? {} : { terminal: shown }),
     ...(canAnswer() ? { ask } : {}),
     colors: wantsColors(),
@@ -41,6 +39,10 @@ export function processIo(): Io {
     },
     interrupts,
   };
+}
+
+function toStderr(text: string): void {
+  if (!process.stderr.destroyed) process.stderr.write(text);
 }
 
 /** Resolves when everything that was printed has left the process. */
@@ -69,6 +71,7 @@ function terminal(): Terminal | undefined {
   return {
     columns: () => stderr.columns || 80,
     unicode: process.platform === 'win32' ? isSet(env['WT_SESSION']) : /utf-?8/i.test(locale),
+    draw: toStderr,
   };
 }
 

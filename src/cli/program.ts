@@ -3,6 +3,7 @@ import { exitCodes, usageError } from './failure.ts';
 import { faultOf } from './fault.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
+import { plainIo } from './plain-io.ts';
 import { Redactor } from './redact.ts';
 import { didYouMean } from './suggest.ts';
 import { version } from './version.ts';
@@ -32,7 +33,12 @@ export const allCommands = (): Promise<readonly Command[]> =>
  *
  * @param args what stands behind `promptpress`
  */
-export async function program(args: readonly string[], io: Io, redactor = new Redactor()): Promise<number> {
+export async function program(
+  args: readonly string[],
+  processIo: Io,
+  redactor = new Redactor(),
+): Promise<number> {
+  const io = plainIo(processIo);
   try {
     return await dispatch(args, { io, redactor });
   } catch (error) {

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
 import type { RunEvent, RunListener } from '../run/event.ts';
 import { checkFile, ownFile, refuseSecondName } from '../state/plain-path.ts';
+import { plainJson } from './json-line.ts';
 import type { Redactor } from './redact.ts';
 import type { LogLevel } from './run-flags.ts';
 
@@ -19,7 +20,7 @@ export interface RunLog {
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | ownFile;
 
 /**
- * Appends to a run's log: NDJSON, readable by its owner only, secrets masked.
+ * Appends to a run's log: NDJSON, readable by its owner only, secrets masked, nothing in it that a terminal obeys.
  *
  * `info` has what a person would want to know afterwards; each change of each job and each text call is `debug`, each other
  * request `trace`, so that the log of a million jobs stays small. What a text call says and is answered stands in it at
@@ -43,7 +44,7 @@ export function openRunLog(
   const write = (line: string): void => {
     if (!open) return;
     try {
-      writeSync(descriptor, redactor.apply(line));
+      writeSync(descriptor, plainJson(redactor.apply(line)));
     } catch (error) {
       close();
       onError(error as Error);

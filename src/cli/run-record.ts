@@ -9,6 +9,7 @@ import type { RunEnd } from '../run/event.ts';
 import type { RunSettings } from '../run/ports.ts';
 import type { GitFacts } from './git.ts';
 import type { InputTable } from './inputs.ts';
+import { plainJson } from './json-line.ts';
 import type { Redactor } from './redact.ts';
 import { version } from './version.ts';
 
@@ -53,7 +54,7 @@ export async function writeRunRecord(
   redactor: Redactor,
 ): Promise<void> {
   const text = JSON.stringify(runRecord(begin, outcome), undefined, 2);
-  await writeWhole(file, [redactor.applyToData(`${text}\n`)]);
+  await writeWhole(file, [plainJson(redactor.applyToData(`${text}\n`))]);
 }
 
 function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<Record<string, unknown>> {

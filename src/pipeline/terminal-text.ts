@@ -12,7 +12,14 @@ const tabWidth = 4;
 
 /** Controls, what steers the direction of text, and line separators: they would change the terminal, or the line. */
 const harmful =
-  /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{200E}\u{200F}\u{61C}\u{FEFF}\p{Cs}]/gu;
+  /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{206F}\u{200E}\u{200F}\u{61C}\u{FEFF}\u{FFF9}-\u{FFFB}\p{Cs}]/gu;
+
+/** What stays as it is in a text of several lines. */
+const kept = /([\n\t])/;
+
+/** The same, and what picocolors paints diagnostics with: bold, dim, red, yellow, and their ends. */
+// oxlint-disable-next-line no-control-regex -- the escape that a colour begins with
+const keptWithColors = /([\n\t]|\u001b\[(?:1|2|22|31|33|39)m)/;
 
 const wide =
   /^(?:[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{A960}-\u{A97F}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE10}-\u{FE19}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{1F300}-\u{1F64F}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}|.\u{FE0F})/u;
@@ -31,6 +38,14 @@ function picture(char: string): string {
 
 /** The text with nothing in it that a terminal obeys. */
 export const printable = (text: string): string => text.replace(harmful, picture);
+
+/** The same for a text of several lines: line ends and tabs stay, and where they are wanted our own colours. */
+export const printableText = (text: string, { colors }: { readonly colors: boolean }): string =>
+  text
+    .split(colors ? keptWithColors : kept)
+    // What the group holds stands at the odd places.
+    .map((piece, index) => (index % 2 === 1 ? piece : printable(piece)))
+    .join('');
 
 const longestText = 2000;
 

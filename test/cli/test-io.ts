@@ -15,7 +15,8 @@ export interface TestIo {
 export function testIo(options: {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly terminal?: Terminal;
+  /** What is drawn there is said on standard error. */
+  readonly terminal?: Omit<Terminal, 'draw'>;
   readonly now?: () => number;
   /** What somebody at a terminal answers, undefined for the end of the input; absent: nobody is there. */
   readonly answer?: (question: string) => string | undefined;
@@ -32,6 +33,9 @@ export function testIo(options: {
     first: () => first,
     stop: () => {},
   };
+  const err = (text: string): void => {
+    said.err += text;
+  };
   const io: Io = {
     cwd: options.cwd,
     env: options.env ?? {},
@@ -40,10 +44,8 @@ export function testIo(options: {
       return Promise.resolve();
     },
     outClosed: new AbortController().signal,
-    err: (text) => {
-      said.err += text;
-    },
-    ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
+    err,
+    ...(options.terminal === undefined ? {} : { terminal: { ...options.terminal, draw: err } }),
     ...(answer === undefined ? {} : { ask: (question) => Promise.resolve(answer(question)) }),
     colors: false,
     now: options.now ?? Date.now,

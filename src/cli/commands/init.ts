@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { printable } from '../../pipeline/terminal-text.ts';
 import { checkFile, checkFolder } from '../../state/plain-path.ts';
 import { quoted } from '../again.ts';
 import { command } from '../command.ts';
@@ -70,7 +71,7 @@ export const init = command(
     await mkdir(folder, { recursive: true });
     refuseLinks(folder);
     const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
-    const place = (name: string): string => relative(io.cwd, join(folder, name)) || name;
+    const place = (name: string): string => printable(relative(io.cwd, join(folder, name)) || name);
 
     const say = async (name: string, outcome: string): Promise<void> =>
       io.out(`${outcome}  ${place(name)}\n`);

@@ -13,7 +13,7 @@ import { runExitCode } from '../exit-code.ts';
 import { failureText, faultOf } from '../fault.ts';
 import type { FlagValues } from '../flags.ts';
 import { gitFacts } from '../git.ts';
-import type { Interrupts } from '../io.ts';
+import type { Interrupts, Io } from '../io.ts';
 import { jsonLine } from '../json-line.ts';
 import { doubtAboutKey } from '../key-doubt.ts';
 import { serviceWords } from '../plan-text.ts';
@@ -168,16 +168,17 @@ async function watched(
   session: RunSession,
   flags: RunFlags,
   closing: Closing,
-  { io, redactor }: Context,
+  context: Context,
   carry: (watch: {
     readonly listener: RunListener;
     readonly log: RunLog;
     readonly say: (text: string) => void;
   }) => Promise<RunReport>,
 ): Promise<RunReport> {
+  const { io, redactor } = context;
   const { name } = session.plan.pipeline;
   const progress = showProgress(
-    { ...io, err: (text) => io.err(redactor.apply(text)) },
+    redacted(context),
     { name, steps: await progressStart(session), isOptional: optionalIn(session.plan.skeleton) },
     { quiet: flags['no-progress'] },
   );
@@ -203,6 +204,16 @@ async function watched(
   } finally {
     progress.end();
   }
+}
+
+/** Where a view is shown, without secrets. */
+function redacted({ io, redactor }: Context): Io {
+  const { terminal } = io;
+  return {
+    ...io,
+    err: (text) => io.err(redactor.apply(text)),
+    ...(terminal && { terminal: { ...terminal, draw: (frame) => terminal.draw(redactor.apply(frame)) } }),
+  };
 }
 
 /** Writes the manifest, whatever the run came to: what is done is listed after an interrupt and after a full disk too. */

@@ -1,3 +1,4 @@
+import { printable } from '../../pipeline/terminal-text.ts';
 import { preparePlan } from '../../plan/plan.ts';
 import { command } from '../command.ts';
 import { exitCodes, usageError } from '../failure.ts';
@@ -68,10 +69,10 @@ With --online the service is asked for its models (GET /v1/models, once for each
       if (pipeline === undefined) {
         invalid += 1;
         const and = warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`;
-        context.io.err(`${file}: ${counted(diagnostics.length - warnings, 'error')}${and}\n`);
+        context.io.err(`${printable(file)}: ${counted(diagnostics.length - warnings, 'error')}${and}\n`);
       } else {
         const but = warnings === 0 ? '' : ` (${counted(warnings, 'warning')})`;
-        await context.io.out(`${file}: OK${but}\n`);
+        await context.io.out(`${printable(file)}: OK${but}\n`);
         if (planned?.ok === true) await online?.check(planned.value);
       }
     }

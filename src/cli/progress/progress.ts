@@ -38,7 +38,10 @@ export function showProgress(
   if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
 
   const lineFor = announcer(io);
-  const screen = new Screen((text) => io.err(text));
+  const screen = new Screen(
+    (frame) => terminal.draw(frame),
+    (text) => io.err(text),
+  );
   const paint = paintWith(io.colors);
   const draw = (): void => {
     const now = io.now();

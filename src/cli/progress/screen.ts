@@ -1,11 +1,17 @@
 /** Lines at the bottom of a terminal that are drawn over again. */
 export class Screen {
-  readonly #write: (text: string) => void;
+  readonly #draw: (frame: string) => void;
+  readonly #say: (text: string) => void;
   #drawn = 0;
   #last = '';
 
-  constructor(write: (text: string) => void) {
-    this.#write = write;
+  /**
+   * @param draw writes to the terminal, cursor movements too
+   * @param say writes a text to the same terminal
+   */
+  constructor(draw: (frame: string) => void, say: (text: string) => void) {
+    this.#draw = draw;
+    this.#say = say;
   }
 
   /** Shows these lines in place of the ones before; each must fit the width. */
@@ -14,7 +20,7 @@ export class Screen {
     if (text === this.#last && this.#drawn > 0) return;
     // One write per frame, each line cleared behind its text and not before it: nothing flickers.
     const frame = lines.map((line) => `${line}${clearRight}\n`).join('');
-    this.#write(`${this.#home()}${frame}${clearBelow}`);
+    this.#draw(`${this.#home()}${frame}${clearBelow}`);
     this.#drawn = lines.length;
     this.#last = text;
   }
@@ -22,13 +28,13 @@ export class Screen {
   /** Prints above the lines, which come again with the next draw. */
   print(text: string): void {
     this.clear();
-    this.#write(text);
+    this.#say(text);
   }
 
   /** Leaves the terminal as if nothing had been drawn. */
   clear(): void {
     if (this.#drawn === 0) return;
-    this.#write(`${this.#home()}${clearBelow}`);
+    this.#draw(`${this.#home()}${clearBelow}`);
     this.#drawn = 0;
     this.#last = '';
   }

@@ -175,7 +175,8 @@ describe('the live view', () => {
 describe('Screen', () => {
   it('draws each frame with one write over the one before, and leaves nothing behind', () => {
     const writes: string[] = [];
-    const screen = new Screen((text) => writes.push(text));
+    const write = (text: string) => writes.push(text);
+    const screen = new Screen(write, write);
     screen.draw(['one', 'two']);
     screen.draw(['one', 'two']);
     screen.draw(['one']);
