@@ -79,7 +79,23 @@ export function isOutdated(
   if (former !== undefined || error?.code === droppedCode) return false;
   if (from === undefined && sources.every((key) => timesRedone(lookup(key)) === 0)) return false;
   const needs = new Set(needsOf(record));
-  return sources.some((key) => isReplaced(record, needs, key, timesRedone(lookup(key))));
+  return sources.some(
+    (key) => isReplaced(record, needs, key, timesRedone(lookup(key))) && !isMadeFrom(key, record.key, lookup),
+  );
+}
+
+/**
+ * True where a job was made from another one, over any number of others. In different cells each of two jobs may have been made from
+ * the other: then a new result of the one would ask for one of the other, and so on without end.
+ */
+function isMadeFrom(key: string, source: string, lookup: RecordLookup): boolean {
+  const seen = new Set([key]);
+  for (const one of seen) {
+    if (one === source) return true;
+    const record = lookup(one);
+    for (const next of record === undefined ? [] : sourcesOnRecord(record)) seen.add(next);
+  }
+  return false;
 }
 
 /**

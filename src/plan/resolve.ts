@@ -1,5 +1,6 @@
 import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
 import type { Cell } from './cell.ts';
+import { CellSources } from './cell-sources.ts';
 import { standing } from './former.ts';
 import { doneGate, type Gate, gateOf, openGate } from './gate.ts';
 import { type ImageFiles, noImageFiles } from './image-files.ts';
@@ -47,8 +48,9 @@ interface Opened {
  * Everything that the plan and the state say about one cell: which slots it has, what each one asks for, and whether
  * that may be asked for now. Pure; the same plan, cell and records give the same slots. In the manifest's order.
  *
- * Asks `lookup` at most once for each slot. As records settle, slots only ever go forward: one that is done, failed,
- * skipped or blocked stays so until the user has its job, or one that it comes from, made again.
+ * Asks `lookup` at most once for each slot, and for jobs of other cells only where one may have to be made anew. As records
+ * settle, slots only ever go forward: one that is done, failed, skipped or blocked stays so until the user has its job, or one
+ * that it comes from, made again.
  */
 export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
   return new CellResolution(plan, cell, lookup).slots();
@@ -66,6 +68,7 @@ class CellResolution {
   readonly #records = new Map<string, JobRecord | undefined>();
   /** Keys of jobs that are being made anew, or are to be. */
   readonly #anew = new Set<string>();
+  readonly #sources = new CellSources();
 
   constructor(plan: Resolvable, cell: Cell, lookup: RecordLookup) {
     this.#plan = plan;
@@ -196,10 +199,10 @@ class CellResolution {
     if (job === undefined) return { isToCome: false };
     const { key } = job;
     this.#records.set(key, record);
+    this.#sources.add(job);
     const sources = sourcesOf(job);
     const waitsAnew = this.#anew.size > 0 && sources.some((source) => this.#anew.has(source));
-    const outdated =
-      record !== undefined && isOutdated(record, (source) => this.#records.get(source), sources);
+    const outdated = record !== undefined && isOutdated(record, (source) => this.#recordOf(source), sources);
     const isToCome = record !== undefined && (outdated || waitsAnew);
     if (isToCome || isBegunAnew(record)) this.#anew.add(key);
     return {
@@ -207,6 +210,10 @@ class CellResolution {
       ...(outdated && { outdated, ...(free && { ready: true }) }),
       ...(waitsAnew && { waitsAnew }),
     };
+  }
+
+  #recordOf(key: string): JobRecord | undefined {
+    return this.#records.has(key) ? this.#records.get(key) : this.#lookup(key);
   }
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
@@ -271,7 +278,7 @@ class CellResolution {
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
     const { call } = place.request;
-    const reads = this.#reads(place, start);
+    const reads = this.#sources.before(key, this.#reads(place, start));
     const job: JobSpec = {
       key,
       kind: place.kind,

@@ -182,7 +182,9 @@ export class Intake {
     }
     if (jobs.size === 0) return false;
     const below = keysBelow(slots, jobs);
-    for (const [key, job] of jobs) if (!below.has(key)) this.#begin(job);
+    const first = [...jobs.values()].filter(({ record }) => !below.has(record.key));
+    if (first.length === 0) throw new Error('Internal error: jobs of a cell come from themselves.');
+    for (const job of first) this.#begin(job);
     return true;
   }
 

@@ -282,3 +282,46 @@ describe('a state of a release that did not keep what jobs were made from', () =
     expect(here.run().submits).toBe(0);
   });
 });
+
+describe('--redo where equal requests are one job, and a template names what comes from it', () => {
+  const corrected = `name: t
+steps:
+  first: { generate: { model: m, prompt: 'Correct: cat' } }
+  second: { generate: { model: m, prompt: 'Correct: {{ steps.first.text }}' } }
+`;
+  const thereAndBack = (words: string): string => `name: t
+matrix: { word: [${words}] }
+steps:
+  there: { generate: { model: m, prompt: 'To French: {{ word }}' } }
+  back: { generate: { model: m, prompt: 'To English: {{ steps.there.text }}' } }
+  again: { generate: { model: m, prompt: 'To French: {{ steps.back.text }}' } }
+`;
+  const translated: VirtualScript = {
+    onAsk: ({ record }) =>
+      textReply({ text: JSON.stringify(record.request).includes('To French') ? 'chat' : 'cat' }),
+  };
+
+  it.each([
+    ['a text that was right at once', corrected, 'first', 1, 1],
+    ['the same by its second name', corrected, 'second', 1, 1],
+    ['a word translated there and back', thereAndBack('cat'), 'there', 2, 2],
+    ['the way back of it', thereAndBack('cat'), 'back', 2, 1],
+    ['the same word, once more', thereAndBack('cat'), 'again', 2, 2],
+  ])('makes %s anew once', async (_what, text, name, jobs, anew) => {
+    const here = await world(text, translated);
+    expect(here.run().submits).toBe(jobs);
+    const settings = virtualSettings({ redo: [recordAt(here, name).key], maxSubmits: 20 });
+    const { end, submits } = here.run({ settings });
+    expect([end?.kind, submits]).toEqual(['complete', anew]);
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('comes to an end where each of two jobs was made from the other in some cell', async () => {
+    const here = await world(thereAndBack('cat, kitty'), translated);
+    expect(here.run().submits).toBe(3);
+    // `there` of the first cell comes from `back` of the second from now on, and that from it.
+    const settings = virtualSettings({ redo: [recordAt(here, 'again').key] });
+    expect(here.run({ cells: here.cells.slice(1), settings }).submits).toBe(1);
+    expect([here.run().submits, here.run().submits]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,30 @@
+import type { JobSpec } from './job.ts';
+import { sourcesOf } from './lineage.ts';
+
+/**
+ * What the jobs of one cell come from. Equal requests are one job, so that a template can name a step whose job comes from the
+ * very job that is asked for: a text that is corrected twice and was right at once, a word that is translated there and back.
+ * Such a job is what it is without that step, and does not come from it: it would come from itself, and each new result of
+ * it would ask for another one.
+ */
+export class CellSources {
+  readonly #of = new Map<string, ReadonlySet<string>>();
+
+  add(job: JobSpec): void {
+    this.#of.set(job.key, new Set([...(this.#of.get(job.key) ?? []), ...sourcesOf(job)]));
+  }
+
+  /** Of the jobs that a request's templates name, those that do not come from the job itself. */
+  before(key: string, reads: readonly string[]): readonly string[] {
+    return reads.filter((read) => !this.#comesFrom(read, key));
+  }
+
+  #comesFrom(key: string, source: string): boolean {
+    const seen = new Set([key]);
+    for (const one of seen) {
+      if (one === source) return true;
+      for (const next of this.#of.get(one) ?? []) seen.add(next);
+    }
+    return false;
+  }
+}
