@@ -34,14 +34,17 @@ export async function findMissing(
     throw olderState(directory, missing, `What is missing could not be looked for. ${why}`);
   }
   const since = (missing.since ?? 0) - skewMs;
-  const found: Record<string, Found[]> = {};
+  // Tags are what the service says: `constructor` would be a member that every object has.
+  const found = new Map<string, Found[]>();
   for (const { tag, id, state: stage, submittedAt = since } of listed.value.toSorted(furthestFirst)) {
     if (tag === undefined || submittedAt < since || isKnown(state, tag, id)) continue;
-    (found[tag] ??= []).push({ id, state: stage });
+    const same = found.get(tag);
+    if (same === undefined) found.set(tag, [{ id, state: stage }]);
+    else same.push({ id, state: stage });
   }
-  state.setFact(factName, JSON.stringify({ ...readFound(state), ...found }));
+  state.setFact(factName, JSON.stringify({ ...readFound(state), ...Object.fromEntries(found) }));
   acceptMissing(state);
-  return foundText(missing, Object.keys(found).length);
+  return foundText(missing, found.size);
 }
 
 /** Going on with an older state as it is. @returns for the user: what it may cost */
