@@ -11,6 +11,12 @@ import { runFiles } from './run-files.ts';
 /** What says of a run directory what is done and paid: nobody commits it who does not mean to speak for others. */
 const spoken = [...stateFiles, runFiles.log, runFiles.inputs, runFiles.sandbox] as const;
 
+/**
+ * git says nothing of a repository of another user, as a checkout of the host is to a container's root. Its configuration
+ * may then be a stranger's, as that of an unpacked archive is: none of its commands is run, and nothing but its index is read.
+ */
+const whoeverOwnsIt = ['-c', 'safe.directory=*'] as const;
+
 /** For all commands of git together. */
 const timeLimitMs = 10_000;
 
@@ -88,9 +94,17 @@ async function trackedIn(
   const limit = AbortSignal.timeout(timeLimitMs);
   const git = await findGit(folder, env, limit);
   if (git === undefined) return [];
-  const listing = await git(['--literal-pathspecs', 'ls-files', '--cached', '-z', '--', ...names]);
+  const listing = await git([
+    ...whoeverOwnsIt,
+    '--literal-pathspecs',
+    'ls-files',
+    '--cached',
+    '-z',
+    '--',
+    ...names,
+  ]);
   if (listing !== undefined) return listing.split('\0').filter((name) => name !== '');
-  const isRepository = (await git(['rev-parse', '--show-prefix'])) !== undefined;
+  const isRepository = (await git([...whoeverOwnsIt, 'rev-parse', '--show-prefix'])) !== undefined;
   // A repository whose index is more than can be read, or too slow: it was made so.
   return isRepository || limit.aborted ? names : [];
 }

@@ -236,6 +236,24 @@ describe('a link on the way to the run directory', () => {
     expect((await pp('run', 'foxes.yaml', '--trust-directory')).code).toBe(0);
   });
 
+  it('whoever owns the repository: of another user, git says nothing by itself', async () => {
+    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    git('init', '--quiet');
+    git('add', directory('state.db'));
+    const program = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    mkdirSync(outside('bin'));
+    // For git, the repository then belongs to another user, whoever runs this test.
+    const script = `#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec '${program}' "$@"\n`;
+    writeFileSync(outside('bin/git'), script, { mode: 0o755 });
+    const env = { PATH: outside('bin'), HOME: work() };
+    expect(() => execFileSync(outside('bin/git'), ['ls-files'], { cwd: work(), env, stdio: 'pipe' })).toThrow(
+      'dubious ownership',
+    );
+    const { code, err } = await promptpress(['status', 'foxes.yaml'], { cwd: work(), env });
+    expect(code).toBe(2);
+    expect(err).toContain('runs/foxes/state.db is tracked by git');
+  });
+
   it.each(['state.db', 'lock', 'run.log', 'inputs'])(
     'apart: a run directory is refused where git tracks its %s',
     async (name) => {
