@@ -1,6 +1,3 @@
-import type { JobSpec } from './job.ts';
-import { sourcesOf } from './lineage.ts';
-
 /**
  * What the jobs of one cell come from. Equal requests are one job, so that a template can name a step whose job comes from the
  * very job that is asked for: a text that is corrected twice and was right at once, a word that is translated there and back.
@@ -8,10 +5,12 @@ import { sourcesOf } from './lineage.ts';
  * it would ask for another one.
  */
 export class CellSources {
-  readonly #of = new Map<string, ReadonlySet<string>>();
+  readonly #of = new Map<string, readonly string[]>();
 
-  add(job: JobSpec): void {
-    this.#of.set(job.key, new Set([...(this.#of.get(job.key) ?? []), ...sourcesOf(job)]));
+  /** A job that several slots ask for may come from something else in each. */
+  add(key: string, sources: readonly string[]): void {
+    const known = this.#of.get(key);
+    this.#of.set(key, known === undefined ? sources : [...known, ...sources]);
   }
 
   /** Of the jobs that a request's templates name, those that do not come from the job itself. */

@@ -199,8 +199,8 @@ class CellResolution {
     if (job === undefined) return { isToCome: false };
     const { key } = job;
     this.#records.set(key, record);
-    this.#sources.add(job);
     const sources = sourcesOf(job);
+    this.#sources.add(key, sources);
     const waitsAnew = this.#anew.size > 0 && sources.some((source) => this.#anew.has(source));
     const outdated = record !== undefined && isOutdated(record, (source) => this.#recordOf(source), sources);
     const isToCome = record !== undefined && (outdated || waitsAnew);
