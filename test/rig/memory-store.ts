@@ -4,13 +4,22 @@ import type { InputFile, StateStore, StoreTotals } from '../../src/state/store.t
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
   found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
 
+/** A copy, as if it had been written and read again, that nobody can change. */
+const copied = <T>(value: T): T => frozen(JSON.parse(JSON.stringify(value)) as T);
+
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
+}
+
 /**
  * A StateStore in memory, with the contract of the real one (the same suite runs on both): what was committed is a
- * copy, as if it had been written and read again.
+ * copy. Every read of it is the same one, which makes simulated histories of many reads quick.
  */
 export function memoryStore(): StateStore {
-  const jobs = new Map<string, string>();
-  const history: { key: string; doc: string }[] = [];
+  const jobs = new Map<string, JobRecord>();
+  const history: Attempt[] = [];
   const facts = new Map<string, string>();
   const inputs = new Map<string, InputFile>();
   let known = 0;
@@ -22,13 +31,12 @@ export function memoryStore(): StateStore {
   };
   const records = (): JobRecord[] => {
     check();
-    return [...jobs.values()].map((doc) => JSON.parse(doc) as JobRecord);
+    return [...jobs.values()];
   };
   return {
     get: (key) => {
       check();
-      const doc = jobs.get(key);
-      return doc === undefined ? undefined : (JSON.parse(doc) as JobRecord);
+      return jobs.get(key);
     },
     unfinished: () =>
       records().filter((record) => ['submitting', 'running', 'modal', 'saving'].includes(record.status)),
@@ -52,7 +60,7 @@ export function memoryStore(): StateStore {
       yield* records().filter((record) => JSON.stringify(record).includes(JSON.stringify(text)));
     },
     *keysOfTask(taskId) {
-      for (const { key, doc } of history) if ((JSON.parse(doc) as Attempt).taskId === taskId) yield key;
+      for (const entry of history) if (entry.taskId === taskId) yield entry.key;
     },
     numberOf: (key) => {
       check();
@@ -75,7 +83,7 @@ export function memoryStore(): StateStore {
     },
     attempts: (key) => {
       check();
-      return history.filter((entry) => entry.key === key).map((entry) => JSON.parse(entry.doc) as Attempt);
+      return history.filter((entry) => entry.key === key);
     },
     fact: (name) => {
       check();
@@ -83,8 +91,8 @@ export function memoryStore(): StateStore {
     },
     commit: (turn) => {
       check();
-      for (const record of turn.records) jobs.set(record.key, JSON.stringify(record));
-      for (const attempt of turn.attempts) history.push({ key: attempt.key, doc: JSON.stringify(attempt) });
+      for (const record of turn.records) jobs.set(record.key, copied(record));
+      for (const attempt of turn.attempts) history.push(copied(attempt));
       known += turn.submits ?? 0;
     },
     countSubmissions: () => {
