@@ -2,6 +2,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../state/folders.ts';
 import { checkFile, checkFolder } from '../state/plain-path.ts';
 import { onDisk } from './failure.ts';
 import type { Bytes } from './formats/format.ts';
@@ -87,7 +88,7 @@ export class ArtifactFolder {
   async #prepare(): Promise<void> {
     await onDisk(async () => {
       const folder = this.#incoming;
-      await mkdir(this.#directory, { recursive: true });
+      makeFolders(this.#directory);
       for (const made of [dirname(folder), folder]) await makeFolder(made);
       await removeUnfinished(folder);
       for (const made of [dirname(folder), this.#directory]) await syncFolder(made);

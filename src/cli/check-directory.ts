@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../state/folders.ts';
 import { checkFile, checkFolder, type PathKind, refuseOther } from '../state/plain-path.ts';
 import { stateFiles } from '../state/state-files.ts';
 import { StateError } from '../state/store.ts';
@@ -48,7 +49,9 @@ async function isFolder(directory: string): Promise<boolean> {
     if ((await stat(directory)).isDirectory()) return true;
   } catch (error) {
     // Of a link that leads nowhere the run would make what it names.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!isMissing(error)) throw error;
+    // Below a file nothing can be, and who makes the folder says so.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return false;
   }
   throw new StateError('directory.kind', `The run directory ${directory} is no folder.`, {

@@ -53,6 +53,7 @@ function stateExitCode(code: string): number {
     case 'state.schema':
     case 'directory.link':
     case 'directory.kind':
+    case 'directory.system':
     case 'directory.tracked':
     case 'directory.foreign':
       return exitCodes.usage;

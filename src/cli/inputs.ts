@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '../manifest/whole-file.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { checkFile, checkFolder, ownFile } from '../state/plain-path.ts';
@@ -62,7 +63,10 @@ async function take(
   }
 
   const folder = join(directory, runFiles.inputs);
-  if (!checkFolder(folder)) await mkdir(folder);
+  if (!checkFolder(folder)) {
+    await mkdir(folder);
+    await syncFolder(directory);
+  }
   const temporary = join(folder, `table.${randomBytes(4).toString('hex')}.part`);
   const handle = await open(temporary, 'wx');
   try {
@@ -79,6 +83,7 @@ async function take(
   const kept = join(folder, sha256);
   checkFile(kept);
   await rename(temporary, kept);
+  await syncFolder(folder);
   return { sha256, bytes };
 }
 

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { manifestColumns } from '../manifest/columns.ts';
+import { isMissing } from '../state/folders.ts';
 import { kindAt, readOwnText } from '../state/plain-path.ts';
 import { openStateForReading } from '../state/state.ts';
 import { lockFileName, stateFileName, stateFiles } from '../state/state-files.ts';
@@ -51,7 +52,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { writeWhole } from '../manifest/whole-file.ts';
+import { makeFolders } from '../state/folders.ts';
 import type { Environment } from './io.ts';
 
 /** What a user has said that may be: the value of this variable goes to this origin, and may be sent there again. */
@@ -45,7 +46,7 @@ export async function readTrust(file: string): Promise<Remembered> {
 
 /** Writes what is trusted, whole, for its owner alone. @throws the error of the file system */
 export async function writeTrust(file: string, trusted: readonly Trust[]): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(file), 0o700);
   const sorted = trusted.toSorted((a, b) => compare(a.origin, b.origin) || compare(a.key, b.key));
   await writeWhole(file, [`${JSON.stringify({ version, trusted: sorted }, undefined, 2)}\n`], {
     mode: 0o600,

@@ -45,8 +45,8 @@ export async function removeUnfinished(folder: string): Promise<void> {
   }
 }
 
-/** Makes a rename in the folder durable, where the system can: Windows cannot open a folder. */
-async function syncFolder(folder: string): Promise<void> {
+/** Makes the names in a folder durable, where the system can: Windows cannot open a folder. @throws the error of the file system */
+export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
     try {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Driver } from './driver.ts';
 import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
+import { makeFolders } from './folders.ts';
 import { checkHeld, heldFile } from './held-files.ts';
 import {
   identified,
@@ -53,14 +54,14 @@ const held = new Set<Database>();
 /**
  * Takes the run directory for this process, creating it where it is missing.
  * @throws StateError `state.locked` naming the owner; `state.network` | `state.readonly` | `state.full` |
- *   `state.foreign` | `state.replaced` | `state.io`
+ *   `state.foreign` | `state.replaced` | `state.io` | `directory.kind` | `directory.system`
  */
 export function acquireLock(directory: string, owner: LockOwner, options: LockOptions = {}): Lock {
   const file = join(directory, lockFileName);
   const ownerFile = join(directory, ownerFileName);
   const processes = options.processes ?? systemProcesses;
   return guarded(file, () => {
-    mkdirSync(directory, { recursive: true });
+    makeFolders(directory);
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
     checkFile(ownerFile, { inPlace: true });
     createPrivately(file);

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { isMissing } from './folders.ts';
 import { StateError } from './store.ts';
 
 /**
@@ -93,7 +94,12 @@ export function readOwnText(path: string, mostBytes: number): string | undefined
 }
 
 function statOf(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function kindOf(found: Stats): PathKind {

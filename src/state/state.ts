@@ -1,11 +1,11 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync } from 'node:fs';
-import { platform } from 'node:os';
+import { closeSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { exactJson } from '../pipeline/exact-json.ts';
 import type { Driver } from './driver.ts';
 import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
+import { makeFolders, syncFolder } from './folders.ts';
 import { checkHeld, heldFile } from './held-files.ts';
 import type { Lock } from './lock.ts';
 import { refuseOtherSchema, type Schema, schemaMadeBy } from './own-schema.ts';
@@ -31,12 +31,12 @@ export interface StateOptions {
  * Opens the state of a run directory for writing; creates the directory and the state where they are missing, and
  * migrates an older one. The caller holds the directory's lock (`acquireLock`).
  * @throws StateError `state.foreign` | `state.version` | `state.network` | `state.full` | `state.readonly` |
- *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io` | `state.schema` | `directory.link` | `directory.kind`
+ *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io` | `state.schema` | `directory.link` | `directory.kind` | `directory.system`
  */
 export function openState(directory: string, options: StateOptions = {}): StateStore {
   const file = join(directory, stateFileName);
   return guarded(file, () => {
-    mkdirSync(directory, { recursive: true });
+    makeFolders(directory);
     refuseNetwork(directory, options.fileSystem ?? systemProbe);
     createPrivately(file);
     const opened = heldFile(file);
@@ -101,17 +101,6 @@ function createPrivately(file: string): void {
   if (checkDatabaseFiles(file)) return;
   closeSync(openSync(file, 'wx', 0o600));
   syncFolder(dirname(file));
-}
-
-/** Makes the names in a folder survive a power cut. Windows cannot do it, and does not need it (NTFS logs them). */
-function syncFolder(folder: string): void {
-  if (platform() === 'win32') return;
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 /** A file of no bytes is one that a crash left between its creation and the first transaction. */

@@ -4,6 +4,8 @@
  *
  * MISHAP: `{ "moment": "image rename", "n": 3, "when": "before", "does": "SIGKILL" }`, see mishap.ts. What it does, it
  * first says on standard error in a line that begins `mishap: `.
+ *
+ * DISK_CALLS: a file that gets a line of JSON for each call that changes the disk or makes a change durable, see disk-calls.ts.
  */
 import fs from 'node:fs';
 import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
@@ -11,18 +13,45 @@ import { constants } from 'node:os';
 
 const { moment: aim, n: first = 1, when = 'before', does } = JSON.parse(process.env['MISHAP'] ?? '{}');
 delete process.env['MISHAP'];
-const { writeSync, openSync, renameSync } = fs;
-const { open, rename } = fs.promises;
+const { writeSync, openSync, renameSync, fsyncSync, mkdirSync } = fs;
+const { open, rename, mkdir } = fs.promises;
+
+const callsFile = process.env['DISK_CALLS'];
+delete process.env['DISK_CALLS'];
+const calls = callsFile === undefined ? undefined : openSync(callsFile, 'a');
+let step = 0;
+/** Records a call that was carried out between two steps. */
+function record(call, began, facts) {
+  if (calls === undefined) return;
+  step += 1;
+  writeSync(calls, `${JSON.stringify({ call, began, ended: step, ...facts })}\n`);
+}
+
+async function recorded(call, facts, work) {
+  step += 1;
+  const began = step;
+  const result = await work();
+  record(call, began, facts);
+  return result;
+}
+
+function recordedSync(call, facts, work) {
+  step += 1;
+  const began = step;
+  const result = work();
+  record(call, began, facts);
+  return result;
+}
 
 /** What a path within a run directory is. */
 const kinds = [
-  ['answer', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.answer\.\d+\.part$/],
+  ['answer', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.answer\.[0-9a-f]{8}\.part$/],
   ['text', /[\\/]text[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['video', /[\\/]video[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['image', /[\\/]\.incoming[\\/][^\\/]+\.part$/],
   ['manifest', /[\\/]manifest\.csv\.[0-9a-f]{8}\.part$/],
   ['record', /[\\/]run\.json\.[0-9a-f]{8}\.part$/],
-  ['owner', /[\\/]lock\.json\.new$/],
+  ['owner', /[\\/]lock\.json\.[0-9a-f]{8}\.part$/],
   ['log', /[\\/]run\.log$/],
   ['count', /[\\/]submissions$/],
 ];
@@ -78,60 +107,109 @@ function aroundSync(moment, { syscall, path }, call) {
   return die();
 }
 
+/** Whether opening a path with these flags may make the file. */
+const makes = (flags) =>
+  typeof flags === 'number' ? (flags & fs.constants.O_CREAT) !== 0 : flags[0] !== 'r';
+
 fs.promises.open = async (path, flags = 'r', ...rest) => {
   const kind = kindOf(path);
-  if (kind === undefined || flags === 'r') return await open(path, flags, ...rest);
-  const handle = await around(`${kind} open`, { syscall: 'open', path }, () => open(path, flags, ...rest));
-  const writing = (name) => {
-    const call = handle[name];
+  const opening = () => open(path, flags, ...rest);
+  const handle = makes(flags)
+    ? await recorded('create', { path }, () =>
+        kind === undefined ? opening() : around(`${kind} open`, { syscall: 'open', path }, opening),
+      )
+    : await opening();
+  const watch = (name, call, syscall) => {
+    const plain = handle[name];
     handle[name] = (...given) =>
-      around(`${kind} write`, { syscall: 'write' }, () => call.apply(handle, given));
+      recorded(call, { path }, () => {
+        const work = () => plain.apply(handle, given);
+        return kind === undefined ? work() : around(`${kind} ${call}`, { syscall }, work);
+      });
   };
-  writing('write');
-  writing('writeFile');
-  const { sync } = handle;
-  handle.sync = () => around(`${kind} sync`, { syscall: 'fsync' }, () => sync.call(handle));
+  watch('write', 'write', 'write');
+  watch('writeFile', 'write', 'write');
+  watch('sync', 'sync', 'fsync');
   return handle;
 };
 
-fs.promises.rename = async (from, to) => {
-  const kind = kindOf(from);
-  if (kind === undefined) return await rename(from, to);
-  return await around(`${kind} rename`, { syscall: 'rename', path: from }, () => rename(from, to));
-};
+fs.promises.rename = (from, to) =>
+  recorded('rename', { path: from, to }, () => {
+    const kind = kindOf(from);
+    const work = () => rename(from, to);
+    return kind === undefined ? work() : around(`${kind} rename`, { syscall: 'rename', path: from }, work);
+  });
 
-fs.renameSync = (from, to) => {
-  const kind = kindOf(from);
-  if (kind === undefined) return renameSync(from, to);
-  return aroundSync(`${kind} rename`, { syscall: 'rename', path: from }, () => renameSync(from, to));
-};
+fs.renameSync = (from, to) =>
+  recordedSync('rename', { path: from, to }, () => {
+    const kind = kindOf(from);
+    const work = () => renameSync(from, to);
+    return kind === undefined
+      ? work()
+      : aroundSync(`${kind} rename`, { syscall: 'rename', path: from }, work);
+  });
+
+/** One that makes several folders tells the first of them. */
+fs.promises.mkdir = (path, options) => recorded('mkdir', { path }, () => mkdir(path, options));
+fs.mkdirSync = (path, options) => recordedSync('mkdir', { path }, () => mkdirSync(path, options));
 
 const openFiles = new Map();
-fs.openSync = (path, flags, ...rest) => {
+fs.openSync = (path, flags = 'r', ...rest) => {
   const kind = kindOf(path);
-  if (kind === undefined) return openSync(path, flags, ...rest);
-  const file = aroundSync(`${kind} open`, { syscall: 'open', path }, () => openSync(path, flags, ...rest));
-  openFiles.set(file, kind);
+  const opening = () => openSync(path, flags, ...rest);
+  const watched = () =>
+    kind === undefined ? opening() : aroundSync(`${kind} open`, { syscall: 'open', path }, opening);
+  const file = makes(flags) ? recordedSync('create', { path }, watched) : watched();
+  openFiles.set(file, path);
   return file;
 };
 fs.writeSync = (file, ...rest) => {
-  const kind = openFiles.get(file);
+  const path = openFiles.get(file);
+  const kind = path === undefined ? undefined : kindOf(path);
   if (kind === undefined) return writeSync(file, ...rest);
-  return aroundSync(`${kind} write`, { syscall: 'write' }, () => writeSync(file, ...rest));
+  return recordedSync('write', { path }, () =>
+    aroundSync(`${kind} write`, { syscall: 'write' }, () => writeSync(file, ...rest)),
+  );
 };
+fs.fsyncSync = (file) => recordedSync('sync', { path: openFiles.get(file) }, () => fsyncSync(file));
 syncBuiltinESMExports();
 
 /** A driver whose COMMIT on the state can meet a mishap. A failing disk is SQLite's own doing, not an imitation. */
 const watched = (DatabaseSync) =>
   class extends DatabaseSync {
     #isState;
+    #path;
+    /** Of the transaction that is open. */
+    #jobs = [];
 
     constructor(location, ...rest) {
       super(location, ...rest);
-      this.#isState = /[\\/]state\.db$/.test(String(location));
+      this.#path = String(location);
+      this.#isState = /[\\/]state\.db$/.test(this.#path);
+    }
+
+    prepare(sql) {
+      const statement = super.prepare(sql);
+      if (calls === undefined || !this.#isState || !sql.startsWith('INSERT INTO jobs')) return statement;
+      return {
+        run: (...values) => {
+          const { key, status, artifacts } = JSON.parse(values.at(-1));
+          this.#jobs.push({ key, status, files: artifacts.map(({ file }) => file) });
+          return statement.run(...values);
+        },
+      };
     }
 
     exec(sql) {
+      if (calls === undefined || !this.#isState || sql !== 'COMMIT') return this.#execute(sql);
+      // What this connection does to make a commit durable: 2 is FULL (https://sqlite.org/pragma.html#pragma_synchronous).
+      const { synchronous } = super.prepare('PRAGMA synchronous').get();
+      const jobs = this.#jobs;
+      this.#jobs = [];
+      return recordedSync('commit', { path: this.#path, synchronous, jobs }, () => this.#execute(sql));
+    }
+
+    #execute(sql) {
       if (!this.#isState || sql !== 'COMMIT' || !reached('state commit')) return super.exec(sql);
       if (does === 'SIGKILL') {
         if (when === 'after') super.exec(sql);

@@ -251,8 +251,8 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       const file = join(freshFolder(), 'file');
       writeFileSync(file, '');
       const failure = failureOf(() => openState(join(file, 'run'), options));
-      expect(failure.code).toBe('state.io');
-      expect(failure.cause).toMatchObject({ code: 'ENOTDIR' });
+      expect(failure.code).toBe('directory.kind');
+      expect(failure.message).toContain(`${file} is not a folder`);
     });
 
     it('says that another program keeps the state locked', () => {

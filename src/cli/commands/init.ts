@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { printable } from '../../pipeline/terminal-text.ts';
+import { makeFolders } from '../../state/folders.ts';
 import { checkFile, checkFolder } from '../../state/plain-path.ts';
 import { quoted } from '../again.ts';
 import { command } from '../command.ts';
@@ -68,7 +69,7 @@ export const init = command(
     // npm sets both for what npx starts; the command is then on no path of the shell that is typed in.
     const npx = io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx ' : '';
     const folder = resolve(io.cwd, given ?? '.');
-    await mkdir(folder, { recursive: true });
+    makeFolders(folder);
     refuseLinks(folder);
     const schema = await readFile(packageFile('schemas/pipeline.schema.json'), 'utf8');
     const place = (name: string): string => printable(relative(io.cwd, join(folder, name)) || name);
@@ -97,7 +98,7 @@ function refuseLinks(folder: string): void {
 
 /** Exclusive: between a look and a write somebody else could have made the file. */
 async function writeNew(file: string, text: string): Promise<string> {
-  await mkdir(dirname(file), { recursive: true });
+  makeFolders(dirname(file));
   try {
     await writeFile(file, text, { flag: 'wx' });
     return 'written';

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../../state/folders.ts';
 import { refuseOtherSchema, schemaMadeBy } from '../../state/own-schema.ts';
 import { type Database, openDatabase, type Statement } from '../../state/sqlite.ts';
 import { StateError } from '../../state/store.ts';
@@ -48,7 +48,7 @@ export class DiskBook implements TaskBook {
       );
     };
     try {
-      mkdirSync(folder, { recursive: true });
+      makeFolders(folder);
       this.#lock = openDatabase(join(folder, 'sandbox.lock'), { busyTimeoutMs: 0 });
     } catch (cause) {
       throw held(cause);
