@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ManifestTally } from '../manifest/tally.ts';
 import { writeManifest } from '../manifest/write.ts';
+import type { DiskPort } from '../run/disk-room.ts';
 import type { RunListener } from '../run/event.ts';
 import type { RunControl, RunReport, RunSettings } from '../run/ports.ts';
 import { runPlan } from '../run/run.ts';
@@ -67,6 +68,7 @@ export async function carryOut(
     readonly log: RunLog;
     /** Tells the user a line. */
     readonly say: (text: string) => void;
+    readonly disk: DiskPort;
   },
   closing: Closing,
 ): Promise<RunReport> {
@@ -127,6 +129,7 @@ export async function carryOut(
       clock: wallClock,
       random: Math.random,
       memory: () => memoryOf(options.bodies),
+      disk: watch.disk,
     },
     control,
     listener,

@@ -22,6 +22,8 @@ export interface Io {
   readonly colors: boolean;
   /** Unix milliseconds. */
   now(): number;
+  /** Bytes that this process may still write in a folder; undefined where the system does not tell. */
+  freeBytes(folder: string): number | undefined;
   /** Calls back about every `ms` until the result is called; does not keep the process alive. */
   every(ms: number, call: () => void): () => void;
   /** From now on a signal no longer ends the process, but is told to the command. */

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
+import { freeBytesIn } from './disk-room.ts';
 import { exitCodes } from './failure.ts';
 import { type InterruptName, type Interrupts, type Io, interruptNames, type Terminal } from './io.ts';
 
@@ -33,6 +34,7 @@ export function processIo(): Io {
     ...(canAnswer() ? { ask } : {}),
     colors: wantsColors(),
     now: Date.now,
+    freeBytes: (folder) => freeBytesIn(folder),
     every: (ms, call) => {
       const timer = setInterval(call, ms).unref();
       return () => clearInterval(timer);

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { Cell, Selection } from '../plan/cell.ts';
 import { StateError } from '../state/store.ts';
 import { backoffMs } from './backoff.ts';
+import { DiskRoom } from './disk-room.ts';
 import { Errands, failureIn, isBrokenOff, outcomeOf } from './errands.ts';
 import type { RunEnd, RunEvent, RunListener } from './event.ts';
 import { everyMinute } from './memory.ts';
@@ -38,6 +39,7 @@ export class Engine {
   readonly #ports: RunPorts;
   readonly #scheduler: Scheduler;
   readonly #listener: RunListener;
+  readonly #disk: DiskRoom | undefined;
   readonly #cells: AsyncIterator<Cell>;
   /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
   readonly #limit: ReturnType<typeof pLimit>;
@@ -67,6 +69,7 @@ export class Engine {
     this.#ports = ports;
     this.#scheduler = scheduler;
     this.#listener = listener;
+    this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
     this.#errands = new Errands(ports, settings);
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
@@ -81,9 +84,10 @@ export class Engine {
     });
     control.drain.addEventListener('abort', drain, { once: true });
     control.leave.addEventListener('abort', leave, { once: true });
-    const unwatch = this.#watchMemory();
+    const unwatch = this.#watchMachine();
     try {
       this.#emit({ type: 'run:start', at: clock.now() });
+      this.#disk?.look();
       if (control.leave.aborted) leave();
       else {
         this.#take({ type: 'adopt', records: store.unfinished() });
@@ -104,11 +108,13 @@ export class Engine {
   }
 
   /** @returns what ends the watch */
-  #watchMemory(): () => void {
-    const { memory, clock } = this.#ports;
-    if (memory === undefined) return () => undefined;
+  #watchMachine(): () => void {
+    const { memory, disk, clock } = this.#ports;
+    if (memory === undefined && disk === undefined) return () => undefined;
     return everyMinute(clock, () =>
       this.#guard(() => {
+        this.#disk?.look();
+        if (memory === undefined) return;
         const { requests, held } = this.#scheduler;
         this.#emit({ type: 'run:memory', requests, ...held, ...memory() });
       }),
@@ -173,6 +179,7 @@ export class Engine {
     try {
       if (records.length + attempts.length + submits > 0)
         this.#ports.store.commit({ records, attempts, submits });
+      this.#disk?.note(records);
     } catch (error) {
       this.#scheduler.giveBack(turn);
       return diskEnd(error);

@@ -7,6 +7,7 @@ import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/answer.ts';
 import type { TextService } from '../service/text.ts';
 import type { StateStore } from '../state/store.ts';
+import type { DiskPort } from './disk-room.ts';
 import type { RunEnd } from './event.ts';
 import type { MemoryReading } from './memory.ts';
 
@@ -42,6 +43,8 @@ export interface RunPorts {
   readonly random: () => number;
   /** Asked once a minute, for the log. */
   readonly memory?: () => MemoryReading;
+  /** Looked at when the run begins and once a minute; absent: never. */
+  readonly disk?: DiskPort;
 }
 
 /** What the pipeline and the flags settle about one invocation. */

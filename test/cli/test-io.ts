@@ -18,6 +18,8 @@ export function testIo(options: {
   /** What is drawn there is said on standard error. */
   readonly terminal?: Omit<Terminal, 'draw'>;
   readonly now?: () => number;
+  /** Default: the system does not tell. */
+  readonly freeBytes?: (folder: string) => number | undefined;
   /** What somebody at a terminal answers, undefined for the end of the input; absent: nobody is there. */
   readonly answer?: (question: string) => string | undefined;
 }): TestIo {
@@ -49,6 +51,7 @@ export function testIo(options: {
     ...(answer === undefined ? {} : { ask: (question) => Promise.resolve(answer(question)) }),
     colors: false,
     now: options.now ?? Date.now,
+    freeBytes: options.freeBytes ?? (() => undefined),
     every: (_ms, call) => {
       timers.add(call);
       return () => timers.delete(call);

@@ -34,6 +34,10 @@ function jumpingClock(): Clock {
   };
 }
 
+/** What was said of the disk; this clock's jumps look like sleep, and that is said too. */
+const saidOfDisk = (events: readonly RunEvent[]): readonly RunEvent[] =>
+  events.filter((event) => event.type === 'run:notice' && event.code === 'disk.low');
+
 /** The virtual service behind the port, with what a test puts in between. */
 function portOf(
   service: VirtualService,
@@ -76,6 +80,7 @@ async function run(
     readonly ask?: TextService['ask'];
     readonly steps?: ReadonlySet<string>;
     readonly artifacts?: Partial<RunPorts['artifacts']>;
+    readonly disk?: RunPorts['disk'];
     /** Is shown the service before the run begins. */
     readonly seen?: (service: VirtualService) => void;
   } = {},
@@ -99,6 +104,7 @@ async function run(
       close: () => Promise.resolve(),
       ...change.artifacts,
     },
+    ...(change.disk && { disk: change.disk }),
   };
   const events: RunEvent[] = [];
   const never = new AbortController().signal;
@@ -127,6 +133,71 @@ describe('the engine', () => {
     expect([end, submits, service.made.size]).toEqual([{ kind: 'complete' }, 10, 10]);
     expect(events[0]?.type).toBe('run:start');
     expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
+  });
+
+  it('looks how much of the disk is free when it begins, and each minute after; low space is said before anything is sent', async () => {
+    const directory = '/work/runs/t';
+    const disk = (free: (looks: number) => number) => {
+      let looks = 0;
+      return {
+        directory,
+        jobsLeft: 10,
+        made: { jobs: 0, bytes: 0 },
+        freeBytes: () => free((looks += 1)),
+        looks: () => looks,
+      };
+    };
+    const order: string[] = [];
+    const store = memoryStore();
+    const full = await run({
+      store: {
+        ...store,
+        unfinished: () => {
+          order.push('state');
+          return store.unfinished();
+        },
+      },
+      disk: disk(() => {
+        order.push('disk');
+        return 1_000;
+      }),
+    });
+    expect(order).toEqual(['disk', 'state']);
+    expect(full.end).toEqual({ kind: 'complete' });
+    expect(full.events.slice(0, 2)).toMatchObject([
+      { type: 'run:start' },
+      { type: 'run:notice', code: 'disk.low', message: expect.stringContaining(directory) },
+    ]);
+    expect(saidOfDisk(full.events)).toHaveLength(1);
+
+    const filling = disk((looks) => (looks < 3 ? 1e12 : 1_000));
+    expect(saidOfDisk((await run({ disk: filling })).events)).toHaveLength(1);
+    // At the third look, and nobody looks again.
+    expect(filling.looks()).toBe(3);
+
+    const wide = disk(() => 1e12);
+    const { events, startedAt, finishedAt } = await run({ disk: wide });
+    expect(saidOfDisk(events)).toEqual([]);
+    expect(wide.looks()).toBeGreaterThan(2);
+    expect(wide.looks()).toBeLessThanOrEqual(1 + (finishedAt - startedAt) / 60_000);
+  });
+
+  it('counts what it makes as what the rest of it will need', async () => {
+    const large = await run({
+      text: text.replace('to: 5', 'to: 20'),
+      artifacts: {
+        save: ({ key }) =>
+          Promise.resolve({
+            ok: true,
+            value: { output: 1, file: `images/${key}.png`, bytes: 1e9, sha256: key, mime: 'image/png' },
+          }),
+      },
+      disk: { directory: '/d', jobsLeft: 40, made: { jobs: 0, bytes: 0 }, freeBytes: () => 20e9 },
+    });
+    expect(large.end).toEqual({ kind: 'complete' });
+    expect(saidOfDisk(large.events)).toMatchObject([
+      { code: 'disk.low', message: expect.stringContaining('20.0 GB are free for /d, and the files') },
+    ]);
   });
 
   it('ends with the disk’s error, and sends nothing of a turn that could not be made durable', async () => {

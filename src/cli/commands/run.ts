@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ManifestTally } from '../../manifest/tally.ts';
 import { optionalIn } from '../../plan/optional.ts';
+import type { DiskPort } from '../../run/disk-room.ts';
 import type { RunListener } from '../../run/event.ts';
 import type { RunReport } from '../../run/ports.ts';
 import { doubtAbout } from '../address.ts';
@@ -9,6 +10,7 @@ import { askAboutCost } from '../budget-ask.ts';
 import { carryOut, listResults, reachService } from '../carry-out.ts';
 import { type Closing, closingAfter } from '../closing.ts';
 import { type Context, command } from '../command.ts';
+import { diskOf } from '../disk-room.ts';
 import { runExitCode } from '../exit-code.ts';
 import { failureText, faultOf } from '../fault.ts';
 import type { FlagValues } from '../flags.ts';
@@ -173,15 +175,18 @@ async function watched(
     readonly listener: RunListener;
     readonly log: RunLog;
     readonly say: (text: string) => void;
+    readonly disk: DiskPort;
   }) => Promise<RunReport>,
 ): Promise<RunReport> {
   const { io, redactor } = context;
   const { name } = session.plan.pipeline;
+  const steps = await progressStart(session);
   const progress = showProgress(
     redacted(context),
-    { name, steps: await progressStart(session), isOptional: optionalIn(session.plan.skeleton) },
+    { name, steps, isOptional: optionalIn(session.plan.skeleton) },
     { quiet: flags['no-progress'] },
   );
+  const disk = diskOf(session, steps, (folder) => io.freeBytes(folder));
   const log = openRunLog(
     join(session.directory, runFiles.log),
     flags['log-level'] ?? 'info',
@@ -195,7 +200,7 @@ async function watched(
       log.listener(event);
       progress.listener(event);
     };
-    const report = await carry({ listener, log, say: (text) => progress.say(text) });
+    const report = await carry({ listener, log, say: (text) => progress.say(text), disk });
     if (report.listenerError !== undefined) {
       // What runs is more important than who watches; but it is a bug.
       progress.say(faultOf(report.listenerError).text ?? '');
