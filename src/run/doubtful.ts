@@ -10,7 +10,7 @@ import { isUnmade } from './trouble.ts';
 
 /** True where a task may exist although the submission failed. */
 export const mayHaveMade = (failure: ServiceFailure): boolean =>
-  failure.class === 'lost' || (failure.class === 'retry' && !isUnmade(failure));
+  failure.class === 'lost' || failure.mayBeDone === true || (failure.class === 'retry' && !isUnmade(failure));
 
 /** The record with one more such submission: the one that it says was sent last. @param price of it, where known */
 export function doubted(record: JobRecord, price: number | undefined): JobRecord {

@@ -162,8 +162,9 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
     case 'throttle':
       return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
     case 'unsent':
-    case 'stop':
       return modalUnsent(job, context);
+    case 'stop':
+      return failure.mayBeDone ? unheard(job, failure, context) : modalUnsent(job, context);
     case 'permanent':
       return denied(job, jobError(failure), context);
     case 'lost':

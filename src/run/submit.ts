@@ -220,8 +220,10 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
     case 'unsent':
       return submitUnsent(job, context);
     case 'stop':
-      // The run ends; what was answered was not accepted, so the job is as if it had not been asked.
-      return submitUnsent(job, context);
+      // The run ends; what was answered was not accepted, so the job is as if it had not been asked, unless it may be done.
+      return failure.mayBeDone
+        ? settle(job, 'in-doubt', doubt(failure), context.now)
+        : submitUnsent(job, context);
     case 'permanent':
       return (
         lookInto(job, { ok: false, error: failure }, jobError(failure), context) ??

@@ -43,6 +43,8 @@ export interface ServiceFailure {
   readonly retryAfterMs?: number;
   /** A page, a redirect or a missing path: of class `stop`, unless the endpoint has answered well in this run. */
   readonly wrongAddress?: true;
+  /** It ends the run (class `stop`), and the service may have carried the submission out all the same. */
+  readonly mayBeDone?: true;
   /** Tokens that the service counted before a text answer broke off. */
   readonly usage?: ReplyUsage;
   readonly cause?: unknown;

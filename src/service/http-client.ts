@@ -132,6 +132,7 @@ export class HttpClient {
       ...request.facts,
       label: this.shared.mask(`${method} ${path}`),
       isAddressRight: () => this.#endpoints.isRight(endpoint),
+      hasAnswered: () => this.#endpoints.hasAnswered(endpoint),
     };
     // One signal serves every request of a run. Each listener goes with its request: many of them are no leak.
     setMaxListeners(0, signal);

@@ -23,6 +23,11 @@ export class KnownEndpoints {
     return hasAnswered && strange + 1 < mostInARow;
   }
 
+  /** True where it has answered well in this run, whatever it answers now. */
+  hasAnswered(endpoint: string): boolean {
+    return this.#of(endpoint).hasAnswered;
+  }
+
   note(endpoint: string, answer: Answer<unknown>): void {
     const known = this.#of(endpoint);
     if (answer.ok) {

@@ -25,6 +25,8 @@ export interface RequestFacts {
   readonly now: () => number;
   /** The endpoint has answered well before: what speaks for a wrong address is a passing failure. Default: it has not. */
   readonly isAddressRight?: () => boolean;
+  /** The endpoint has answered well before, and may now have gone on speaking for a wrong address for too long. Default: it has not. */
+  readonly hasAnswered?: () => boolean;
 }
 
 /** What a refusal means. */
@@ -36,6 +38,13 @@ export interface Verdict {
   /** Sentences: what to do. */
   readonly advice?: string;
 }
+
+/**
+ * Marks a failure that ends the run. An address that has served this run leads elsewhere by now, or something stands before the
+ * service: an answer that follows work which was done says nothing about whether the submission was carried out.
+ */
+export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonly mayBeDone?: true } =>
+  followsWork && !facts.safe && facts.hasAnswered?.() === true ? { mayBeDone: true } : {};
 
 /** The class of a failure that leaves open whether the service carried the request out. */
 export const lostClass = (facts: RequestFacts): FailureClass => (facts.safe ? 'retry' : 'lost');

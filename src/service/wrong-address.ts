@@ -1,7 +1,7 @@
 import type { ServiceFailure } from './answer.ts';
 import { readReplyWords } from './error-words.ts';
 import type { Reply } from './reply.ts';
-import { lostClass, type RequestFacts } from './request-facts.ts';
+import { lostClass, markedOpen, type RequestFacts } from './request-facts.ts';
 import { withRequestId } from './request-id.ts';
 
 /**
@@ -23,6 +23,7 @@ export function redirected(reply: Reply, facts: RequestFacts): ServiceFailure {
     code: 'service.redirect',
     class: 'stop',
     wrongAddress: true,
+    ...markedOpen(facts, reply.status === 303),
     message:
       `${facts.label}: the service redirects to ${facts.clean(target)} (HTTP ${reply.status}), which it does for paths ` +
       `it does not have. Redirects are not followed, so that the key goes nowhere else. ${advice}`,
@@ -55,6 +56,7 @@ export function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
     code: 'service.not-json',
     class: 'stop',
     wrongAddress: true,
+    ...markedOpen(facts, reply.status !== 404),
     message: `${facts.label}: HTTP ${reply.status} with ${what}. ${addressAdvice(facts)}`,
     status: reply.status,
     ...withRequestId(undefined, reply, facts),

@@ -187,6 +187,11 @@ describe('the submission of a modal', () => {
   });
 
   it('whose answer is lost looks at its task first; moved on, the job goes on', () => {
+    const page = failure('service.not-json', 'stop', { status: 200, mayBeDone: true });
+    expect(submitted(answering(), page).job.record).toMatchObject({
+      status: 'submitting',
+      modal: { sent: 1 },
+    });
     const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
     expect(lost.record.status).toBe('submitting');
     expect(lost.want).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'modal' } });

@@ -100,6 +100,20 @@ describe('what goes wrong on the service', () => {
     expect(statuses()).toEqual({ pending: 100 });
   });
 
+  it('what ended it and may have been done is in doubt, and not submitted again', async () => {
+    let wrong = true;
+    const page = failure('service.not-json', 'stop', { status: 200, wrongAddress: true, mayBeDone: true });
+    const { run, service, statuses } = await world(grid(3), {
+      onSubmit: ({ number }) => (wrong && number > 1 ? { error: page } : undefined),
+    });
+    const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'service.not-json' });
+    expect(statuses()).toEqual({ done: 1, 'in-doubt': 1, pending: 1 });
+    wrong = false;
+    expect(run({ settings }).submits).toBe(1);
+    expect([statuses(), service.submits.length]).toEqual([{ done: 2, 'in-doubt': 1 }, 3]);
+  });
+
   it('twenty equal refusals in a row stop it; what is running is left to the next run', async () => {
     let wrong = true;
     const { run, service, statuses } = await world(grid(60), {

@@ -57,6 +57,22 @@ describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
     const passed = Array.from({ length: 9 }, () => ofSubmission);
     expect(met).toEqual(['ok', ...passed, 'ok', ...passed, 'stop']);
   });
+
+  test('leaves the submission that stops the run as open as those before it, and only where the endpoint had answered', async () => {
+    const openOne = async (before: readonly (() => Response)[]): Promise<unknown> => {
+      const service = answeringInTurn(...before, strange);
+      for (const _ of before) await imagine(service);
+      const answer = await imagine(service);
+      return answer.ok ? 'ok' : [answer.error.class, answer.error.mayBeDone];
+    };
+    const nine = Array.from({ length: 9 }, () => strange);
+    const isOpen = ofSubmission === 'lost' ? true : undefined;
+    expect(await openOne([accepted, ...nine])).toEqual(['stop', isOpen]);
+    expect(await openOne(nine)).toEqual(['stop', undefined]);
+    const looking = answeringInTurn(running, ...nine, strange);
+    for (const _ of [running, ...nine]) await looking.fetchTask('1', never);
+    expect(await looking.fetchTask('1', never)).not.toHaveProperty('error.mayBeDone');
+  });
 });
 
 test('one endpoint says nothing about another', async () => {
