@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { readOwnText } from '../state/plain-path.ts';
 import { StateError, type StateReader, type StateStore } from '../state/store.ts';
 import { readSubmissionCount } from '../state/submission-count.ts';
+import { isMoment, isObject, jsonFact } from './json-fact.ts';
 import { readRunFacts } from './run-facts.ts';
 import { runFiles } from './run-files.ts';
 
@@ -28,10 +29,11 @@ const missingFact = 'state.missing';
  *
  * @param state undefined: there is none
  * @returns undefined where the state is as new as they are
+ * @throws StateError `state.corrupt`
  */
 export function missingWork(state: StateReader | undefined, directory: string): MissingWork | undefined {
-  const noted = state?.fact(missingFact) ?? '';
-  if (noted !== '') return JSON.parse(noted) as MissingWork;
+  const noted = state && jsonFact(state, missingFact, isMissingWork);
+  if (noted !== undefined) return noted;
   const { known, counted } = state?.submissions() ?? { known: 0, counted: readSubmissionCount(directory) };
   const recorded = startOf(join(directory, runFiles.record));
   const since = state && readRunFacts(state)?.startedAt;
@@ -45,6 +47,12 @@ export function missingWork(state: StateReader | undefined, directory: string): 
     ...(since === undefined ? {} : { since }),
   };
 }
+
+const isMissingWork = (value: unknown): value is MissingWork =>
+  isObject(value) &&
+  typeof value['submits'] === 'number' &&
+  typeof value['of'] === 'number' &&
+  [value['runAt'], value['since']].every((at) => at === undefined || isMoment(at));
 
 /** Refuses a state in which something is missing. @throws StateError `state.old` */
 export function checkAge(state: StateReader | undefined, directory: string): void {

@@ -3,6 +3,7 @@ import { furthestFirst, skewMs } from '../run/own-tasks.ts';
 import type { Answer, ImageService, SubmitAnswer, Task } from '../service/answer.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { acceptMissing, type MissingWork, olderState, twice } from './check-age.ts';
+import { isObject, jsonFact } from './json-fact.ts';
 
 /** A task of the service's that carries a job's key and that the state knows nothing of. */
 type Found = Pick<Task, 'id' | 'state'>;
@@ -62,7 +63,17 @@ function foundText({ submits }: MissingWork, jobs: number): string {
   );
 }
 
-const readFound = (state: StateReader): FoundTasks => JSON.parse(state.fact(factName) ?? '{}') as FoundTasks;
+const readFound = (state: StateReader): FoundTasks => jsonFact(state, factName, areFound) ?? {};
+
+const areFound = (value: unknown): value is FoundTasks =>
+  isObject(value) &&
+  Object.values(value).every(
+    (tasks) =>
+      Array.isArray(tasks) &&
+      tasks.every(
+        (task) => isObject(task) && typeof task['id'] === 'string' && typeof task['state'] === 'string',
+      ),
+  );
 
 const isKnown = (state: StateReader, key: string, id: string): boolean =>
   state.get(key)?.taskId === id || state.attempts(key).some(({ taskId }) => taskId === id);

@@ -4,6 +4,7 @@ import type { Selection } from '../plan/cell.ts';
 import type { RunEnd } from '../run/event.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import type { InputTable } from './inputs.ts';
+import { isMoment, isObject, jsonFact } from './json-fact.ts';
 
 /** What a run leaves in the state for the commands that have only the directory. */
 export interface RunFacts {
@@ -53,12 +54,40 @@ const factName = 'run.last';
 export const writeRunFacts = (state: StateStore, facts: RunFacts): void =>
   state.setFact(factName, JSON.stringify(facts));
 
-/** Undefined: nothing has ever run here. */
+/** Undefined: nothing has ever run here. @throws StateError `state.corrupt` */
 export function readRunFacts(state: StateReader): RunFacts | undefined {
-  const text = state.fact(factName);
-  // Written by promptpress alone, in one transaction: it is whole.
-  return text === undefined ? undefined : (JSON.parse(text) as RunFacts);
+  return jsonFact(state, factName, isRunFacts);
 }
+
+function isRunFacts(value: unknown): value is RunFacts {
+  if (!isObject(value)) return false;
+  const { filesRoot, tables, serviceId, origin, selection, startedAt, atStart, outcome } = value;
+  return (
+    typeof filesRoot === 'string' &&
+    Array.isArray(tables) &&
+    tables.every(isTable) &&
+    typeof serviceId === 'string' &&
+    (origin === undefined || typeof origin === 'string') &&
+    isObject(selection) &&
+    isMoment(startedAt) &&
+    isObject(atStart) &&
+    (outcome === undefined || isOutcome(outcome))
+  );
+}
+
+const isTable = (value: unknown): value is InputTable =>
+  isObject(value) &&
+  typeof value['file'] === 'string' &&
+  typeof value['sha256'] === 'string' &&
+  /^[0-9a-f]{64}$/.test(value['sha256']);
+
+const isOutcome = (value: unknown): value is OutcomeFacts =>
+  isObject(value) &&
+  isMoment(value['finishedAt']) &&
+  isObject(value['end']) &&
+  typeof value['exitCode'] === 'number' &&
+  (value['slots'] === undefined || isObject(value['slots'])) &&
+  (value['unasked'] === undefined || Array.isArray(value['unasked']));
 
 /** Jobs that will not be touched again without the user's word. */
 export const settledJobs = (state: StateReader): number => {

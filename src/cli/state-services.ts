@@ -1,6 +1,7 @@
 import type { JobRecord } from '../plan/job.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
+import { isObject, jsonFact } from './json-fact.ts';
 import { readRunFacts } from './run-facts.ts';
 
 /** The service that runs of a directory have talked to. It is part of every job key: the jobs of one are strangers to another. */
@@ -118,10 +119,19 @@ const serviceOf = ({ id, origin }: ServiceSpan): RunService => ({
   ...(origin === undefined ? {} : { origin }),
 });
 
+const areSpans = (value: unknown): value is readonly ServiceSpan[] =>
+  Array.isArray(value) &&
+  value.every(
+    (span) =>
+      isObject(span) &&
+      typeof span['id'] === 'string' &&
+      typeof span['after'] === 'number' &&
+      (span['origin'] === undefined || typeof span['origin'] === 'string'),
+  );
+
 function readSpans(state: StateReader): readonly ServiceSpan[] {
-  const text = state.fact(factName);
-  // Written by promptpress alone, in one transaction: it is whole.
-  if (text !== undefined) return JSON.parse(text) as readonly ServiceSpan[];
+  const spans = jsonFact(state, factName, areSpans);
+  if (spans !== undefined) return spans;
   // Before there were such facts, whoever ran last is taken for the owner of all jobs.
   const facts = readRunFacts(state);
   if (facts === undefined) return [];

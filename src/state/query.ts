@@ -73,6 +73,11 @@ export function stateQueries(database: Database, counted: () => number): StateRe
       throw stateFault('corrupt', file, cause);
     }
   };
+  const parseJob = (row: DocumentRow): JobRecord => {
+    const job = parse(row);
+    if (isJob(job, row.key)) return job;
+    throw stateFault('corrupt', file, new Error(`the record of job ${row.key} is none`));
+  };
 
   const statements = ask(() => ({
     get: database.prepare<DocumentRow>('SELECT key, doc FROM jobs WHERE key = ?'),
@@ -123,16 +128,17 @@ export function stateQueries(database: Database, counted: () => number): StateRe
   }
 
   return {
+    file,
     get: (key) =>
       ask(() => {
         const row = statements.get.get(key);
-        return row === undefined ? undefined : (parse(row) as JobRecord);
+        return row === undefined ? undefined : parseJob(row);
       }),
-    unfinished: () => ask(() => statements.unfinished.all().map((row) => parse(row) as JobRecord)),
+    unfinished: () => ask(() => statements.unfinished.all().map(parseJob)),
     *withStatus(status, code) {
       const any = code === undefined ? 1 : 0;
       for (const row of paged((after) => statusStatement(status).all(after, any, code ?? ''))) {
-        yield parse(row) as JobRecord;
+        yield parseJob(row);
       }
     },
     keysOfSlot: (slot) => ask(() => statements.slot.all(slot).map((row) => row.key)),
@@ -143,7 +149,7 @@ export function stateQueries(database: Database, counted: () => number): StateRe
       const last = ask(() => statements.last.get()?.id ?? 0);
       for (let after = 0; after < last; after += scanned) {
         const rows = ask(() => statements.mentioning.all(after, after + scanned, JSON.stringify(text)));
-        for (const row of rows) yield parse(row) as JobRecord;
+        for (const row of rows) yield parseJob(row);
       }
     },
     *keysOfTask(taskId) {
@@ -169,6 +175,20 @@ export function stateQueries(database: Database, counted: () => number): StateRe
     fact: (name) => ask(() => statements.fact.get(name)?.value),
     close: () => ask(() => database.close()),
   };
+}
+
+/** Whether a document has what everybody who reads a job relies on. */
+function isJob(value: unknown, key: string): value is JobRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const job: Partial<JobRecord> = value;
+  return (
+    job.key === key &&
+    statuses.some((status) => status === job.status) &&
+    typeof job.attempts === 'number' &&
+    typeof job.origin?.slot === 'string' &&
+    typeof job.request === 'object' &&
+    Array.isArray(job.artifacts)
+  );
 }
 
 function sum(rows: readonly TotalRow[]): StoreTotals {

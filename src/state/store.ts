@@ -30,6 +30,8 @@ export interface Submissions {
 
 /** What can be asked of a run's state; a second process may ask while the run is on. */
 export interface StateReader {
+  /** The file that it lies in, for messages; absent where it lies in none. */
+  readonly file?: string;
   get(key: string): JobRecord | undefined;
   /** Submitting, running, modal and saving jobs: what a crash left behind. Found through a partial index. */
   unfinished(): readonly JobRecord[];

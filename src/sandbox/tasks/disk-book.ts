@@ -1,11 +1,14 @@
 import { join } from 'node:path';
+import { stateFault } from '../../state/fault.ts';
 import { makeFolders } from '../../state/folders.ts';
 import { refuseOtherSchema, schemaMadeBy } from '../../state/own-schema.ts';
-import { type Database, openDatabase, type Statement } from '../../state/sqlite.ts';
+import { type Database, openDatabase, type Statement, sqliteCode } from '../../state/sqlite.ts';
 import { StateError } from '../../state/store.ts';
 import { type ImageShelf, sha256Of } from '../images/shelf.ts';
 import type { TaskBook } from './book.ts';
 import type { StoredTask } from './task.ts';
+
+const databaseName = 'sandbox.sqlite';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS task (
@@ -29,6 +32,7 @@ const schema = `
  * it lives, which the system ends with the process.
  */
 export class DiskBook implements TaskBook {
+  readonly #folder: string;
   readonly #lock: Database;
   readonly #database: Database;
   readonly #insert: Statement;
@@ -37,28 +41,24 @@ export class DiskBook implements TaskBook {
   readonly #update: Statement;
   readonly images: ImageShelf;
 
+  /**
+   * @throws StateError `state.locked` where another sandbox holds the folder, `state.corrupt`, and what the file system or the opener
+   *   of SQLite says
+   */
   constructor(folder: string) {
-    const held = (cause: unknown): Error => {
-      // Somebody made or changed the files: that is said as it is.
-      if (cause instanceof StateError) return cause;
-      return new Error(
-        `The sandbox cannot keep its tasks in ${folder}: it cannot be written, or another sandbox holds it. ` +
-          'Give each sandbox its own folder.',
-        { cause },
-      );
-    };
+    this.#folder = folder;
     try {
       makeFolders(folder);
       this.#lock = openDatabase(join(folder, 'sandbox.lock'), { busyTimeoutMs: 0 });
     } catch (cause) {
-      throw held(cause);
+      throw bookFailure(folder, cause);
     }
     try {
       this.#lock.exec('BEGIN EXCLUSIVE');
-      this.#database = openDatabase(join(folder, 'sandbox.sqlite'));
+      this.#database = openDatabase(join(folder, databaseName));
     } catch (cause) {
       this.#lock.close();
-      throw held(cause);
+      throw bookFailure(folder, cause);
     }
     try {
       const own = schemaMadeBy((database) => database.exec(schema));
@@ -68,7 +68,7 @@ export class DiskBook implements TaskBook {
     } catch (cause) {
       this.#database.close();
       this.#lock.close();
-      throw held(cause);
+      throw bookFailure(folder, cause);
     }
     this.#insert = this.#database.prepare(
       'INSERT INTO task (id, request, occupies_until, record) VALUES (?, ?, ?, ?)',
@@ -97,7 +97,7 @@ export class DiskBook implements TaskBook {
   }
 
   get(id: string): StoredTask | undefined {
-    return read(this.#select.get(id));
+    return this.#ask(() => read(this.#select.get(id)));
   }
 
   unfinished(now: number): readonly StoredTask[] {
@@ -137,11 +137,45 @@ export class DiskBook implements TaskBook {
   }
 
   #all(sql: string, value: number): readonly StoredTask[] {
-    return this.#database
-      .prepare<{ record: string }>(sql)
-      .all(value)
-      .flatMap((row) => read(row) ?? []);
+    return this.#ask(() =>
+      this.#database
+        .prepare<{ record: string }>(sql)
+        .all(value)
+        .flatMap((row) => read(row) ?? []),
+    );
   }
+
+  #ask<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      throw bookFailure(this.#folder, cause);
+    }
+  }
+}
+
+/** SQLite's primary result codes (https://sqlite.org/rescode.html). */
+const busy = 5;
+const damageCodes: readonly (number | undefined)[] = [11, 26];
+
+/** What a failure of SQLite or of JSON means to who started the sandbox; any other failure is given back as it is. */
+function bookFailure(folder: string, cause: unknown): unknown {
+  const code = sqliteCode(cause);
+  if (code === busy) {
+    return new StateError(
+      'state.locked',
+      `The sandbox cannot keep its tasks in ${folder}: another sandbox holds it.`,
+      { cause, hint: 'End that one, or give each sandbox its own folder.' },
+    );
+  }
+  if (damageCodes.includes(code) || cause instanceof SyntaxError) {
+    return new StateError('state.corrupt', `${join(folder, databaseName)} is damaged.`, {
+      cause,
+      hint: 'Restore it from a backup, or remove it: a sandbox makes a new one, and no longer knows the tasks of this one.',
+    });
+  }
+  if (code !== undefined) return stateFault('io', join(folder, databaseName), cause);
+  return cause;
 }
 
 function read(row: { readonly record: string } | undefined): StoredTask | undefined {
