@@ -123,6 +123,8 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     speed: context.speed,
     submittedAt: now,
     pressed: job.fresh?.button,
+    // What is pressed now is what the result will have come from, however the job got here.
+    parentTaskId: job.parentTaskId ?? job.record.parentTaskId,
     taskId: undefined,
     error: undefined,
     finishedAt: undefined,

@@ -325,3 +325,38 @@ steps:
     expect([here.run().submits, here.run().submits]).toEqual([0, 0]);
   });
 });
+
+describe('a button that is pressed anew because its dialog is gone', () => {
+  it('names the task that was pressed', async () => {
+    let refused = 0;
+    let isGone = false;
+    const here = await world(
+      `name: t
+steps:
+  grid: { imagine: a fox, path: U1 }
+  hat: { from: grid/U1, click: Custom Zoom, prompt: "hat --zoom 1.5" }
+`,
+      {
+        onModal: () => {
+          refused += 1;
+          return refused === 1 ? { kind: 'refused', code: 24, message: 'banned prompt' } : undefined;
+        },
+        onFetch: (id) =>
+          isGone && here.service.tasks.get(id)?.waits
+            ? failure('service.task-unknown', 'permanent', { status: 404 })
+            : undefined,
+      },
+    );
+    here.run();
+    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
+    isGone = true;
+    here.run({ settings: virtualSettings({ retryFailed: {} }) });
+    isGone = false;
+    here.run();
+    expect(here.statuses()).toEqual({ done: 3 });
+    expect(here.service.submits.filter(({ pressed }) => pressed.endsWith('Custom Zoom'))).toHaveLength(2);
+    const parent = recordAt(here, 'grid/U1').taskId;
+    expect([...here.store.withStatus('done')].map((record) => record.parentTaskId)).toContain(parent);
+    expect(namesOldTask(here)).toEqual([]);
+  });
+});
