@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import { onEachSync } from '../rig/syncs.ts';
 import { expected, gallery } from './gallery.ts';
 import { filesIn, freshFolder, sizeOfArriving, startServer, startWriter, until } from './places.ts';
 
@@ -20,6 +21,50 @@ const errorOf = (answer: SaveAnswer) => {
   if (answer.ok) throw new Error('It was saved.');
   return answer.error;
 };
+
+describe('the folder of an image', () => {
+  it('has a durable name before the image is said to be there, whoever made it', async () => {
+    const directory = freshFolder();
+    const bytes = await file();
+    const server = await startServer((_request, response) => response.end(bytes));
+    const writer = startWriter(directory);
+    const save = (key: string) => writer.save({ url: server.url, key, output: 1 }, always);
+    expect((await save('cd')).ok).toBe(true);
+    // As another image whose key begins alike, and that is not finished yet.
+    mkdirSync(join(directory, 'images/ab'));
+    const synced: number[] = [];
+    await onEachSync((inode) => synced.push(inode));
+    expect((await save('ab')).ok).toBe(true);
+    expect(synced).toEqual(
+      ['images/ab/ab-1.png', 'images', 'images/ab'].map((name) => statSync(join(directory, name)).ino),
+    );
+    synced.length = 0;
+    expect((await save('abc')).ok).toBe(true);
+    expect(synced).toEqual(
+      ['images/ab/abc-1.png', 'images/ab'].map((name) => statSync(join(directory, name)).ino),
+    );
+  });
+});
+
+describe('an image that comes again in another format', () => {
+  it('takes the place of the earlier file only once it has its own name', async () => {
+    const directory = freshFolder();
+    let bytes = await file('png');
+    const server = await startServer((_request, response) => response.end(bytes));
+    const writer = startWriter(directory);
+    const save = () => writer.save({ url: server.url, key: 'ab', output: 1 }, always);
+    expect((await save()).ok).toBe(true);
+    bytes = await file('jpeg');
+    // Whatever keeps the new file from its name.
+    const name = join(directory, 'images/ab/ab-1.jpg');
+    mkdirSync(name);
+    expect(errorOf(await save()).class).toBe('stop');
+    expect(filesIn(directory)).toEqual(['images/ab/ab-1.png']);
+    rmSync(name, { recursive: true });
+    expect((await save()).ok).toBe(true);
+    expect(filesIn(directory)).toEqual(['images/ab/ab-1.jpg']);
+  });
+});
 
 describe('saving an image', () => {
   it.each(Object.keys(gallery))('brings it in as it is: %s', async (name) => {

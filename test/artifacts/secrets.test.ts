@@ -15,6 +15,11 @@ async function save(answer: (response: ServerResponse) => void, link?: string): 
   );
 }
 
+/** Calls back when the event loop has gone round so often. */
+function afterTurns(turns: number, call: () => void): void {
+  setImmediate(() => (turns === 0 ? call() : afterTurns(turns - 1, call)));
+}
+
 it.each<[string, (response: ServerResponse) => void, string]>([
   // At the end of what is shown: a secret that is cut in half is no longer found.
   ['words', (response) => response.end(`${'x'.repeat(190)}${secret}`), 'download.not-image'],
@@ -32,6 +37,15 @@ it.each<[string, (response: ServerResponse) => void, string]>([
   [
     'a long refusal',
     (response) => response.writeHead(403).end(`{"error":"${' '.repeat(4080)}${secret}"}`),
+    'download.refused',
+  ],
+  [
+    'a long refusal whose reading ends in the middle of the secret',
+    (response) => {
+      response.writeHead(403).write(`{"error":"${' '.repeat(4000)}the-sec`);
+      // The client has read the first half before the second one leaves.
+      afterTurns(50, () => response.end(`ret-4711${' '.repeat(200)}"}`));
+    },
     'download.refused',
   ],
   [

@@ -12,7 +12,7 @@ import type { Selection } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { StateReader } from '../../src/state/store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
-import { planOf } from '../rig/pipeline-builder.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, failedRecord, finish } from './finish.ts';
 
 let folder: string;
@@ -228,6 +228,23 @@ describe('manifest.csv', () => {
     await writeManifest({ plan, selection: {}, reader: store, file, redact });
     const written = await readFile(file, 'utf8');
     expect(written).toContain('bad key [secret], [secret]');
+    expect(written).not.toContain('sk-123456');
+  });
+
+  it('takes them out of every row, also where the rows are written in several pieces', async () => {
+    const rows = 300;
+    const plan = await planOf(
+      `{ matrix: { n: { from: 1, to: ${rows} } }, steps: { grid: { imagine: "a fox {{ n }}" } } }`,
+    );
+    const store = memoryStore();
+    const slots = (await cellsOf(plan)).flatMap((cell) => plan.resolve(cell, () => undefined));
+    const error = { code: 'service.rejected', message: 'bad key sk-123456' };
+    store.commit({ records: slots.map((slot) => failedRecord(slot, error)), attempts: [] });
+    const file = join(folder, 'manifest.csv');
+    const redact = (text: string): string => text.replaceAll('sk-123456', '[secret]');
+    await writeManifest({ plan, selection: {}, reader: store, file, redact });
+    const written = await readFile(file, 'utf8');
+    expect(written.split('bad key [secret]')).toHaveLength(rows + 1);
     expect(written).not.toContain('sk-123456');
   });
 });

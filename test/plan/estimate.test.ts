@@ -37,6 +37,8 @@ async function estimate(
 class Directory extends SimulatedState implements PlanState {
   /** How often it was asked for a job or a slot. */
   asked = 0;
+  /** What submissions that nobody answered may have cost. */
+  possibleCost = 0;
 
   get(key: string): ReturnType<PlanState['get']> {
     this.asked += 1;
@@ -61,7 +63,7 @@ class Directory extends SimulatedState implements PlanState {
       tokens: attempts * 100,
       assumedTokens: 0,
       cost: attempts * 0.5,
-      possibleCost: 0,
+      possibleCost: this.possibleCost,
     };
   }
 }
@@ -164,6 +166,18 @@ describe('a plan without a run directory', () => {
     );
     const { warnings } = await estimate(plan);
     expect(warnings.map(({ code }) => code)).toEqual(['plan.shared', 'budget.submits', 'budget.cost']);
+  });
+
+  test.each([
+    [1, []],
+    [1.5, ['budget.cost']],
+  ])('a budget of cost of which %d may be spent already', async (possibleCost, codes) => {
+    const { plan, state } = await scene(
+      '{ budget: { cost: 3 }, prices: { imagine: 1 }, matrix: { n: [1, 2] }, steps: { g: { imagine: "{{ n }}" } } }',
+    );
+    state.possibleCost = possibleCost;
+    const { warnings } = await estimate(plan, {}, state);
+    expect(warnings.map(({ code }) => code)).toEqual(codes);
   });
 });
 

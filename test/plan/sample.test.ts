@@ -72,6 +72,20 @@ describe('a sample', () => {
     );
   });
 
+  it('has of the cells that includes add only these very cells', async () => {
+    const include = ['lynx', 'wolf', 'bear'].map((animal) => ({ animal, seed: 0 }));
+    const parts = { axes: [listed('animal', ['fox', 'owl']), ranged('seed', 1, 2)], include };
+    const all = await drawnOf(parts);
+    const met = new Set<string>();
+    for (let seed = 0; seed < 100; seed++) {
+      const drawn = await drawnOf({ ...parts, sample: { count: 3, seed } });
+      expect(drawn).toEqual(all.filter((vars) => drawn.includes(vars)));
+      expect(drawn).toHaveLength(3);
+      for (const vars of drawn) met.add(vars);
+    }
+    expect(met).toEqual(new Set(all));
+  });
+
   it('is not shuffled by what an include adds to some cells', async () => {
     const noted = await varsOf({ axes, sample, include: [{ animal: 'animal 3', note: 'shy' }] });
     const bare = noted.map(({ animal, seed }) =>

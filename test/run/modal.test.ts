@@ -169,6 +169,25 @@ describe('a click that opens no modal', () => {
 });
 
 describe('the submission of a modal', () => {
+  it('is over with its task: where that fails and is made anew, its button is pressed and opens another', () => {
+    const worked = waiting(
+      region({
+        status: 'running',
+        attempts: 1,
+        taskId: 'M1',
+        modal: { taskId: 'M1', sent: 1, accepted: true },
+      }),
+    );
+    const { job: next } = seen(worked, 'poll', {
+      state: 'failure',
+      status: 'FAILURE',
+      failReason: 'timeout',
+    });
+    expect([next.record.status, next.record.resubmits, next.record.modal]).toEqual(['pending', 1, undefined]);
+    const begun = after(after(next, { type: 'elapsed' }).job, { type: 'granted' }).job;
+    expect(begun.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+  });
+
   it('that is queue-full, throttled or never left is as if it had not been sent', () => {
     for (const answer of [
       { kind: 'queue-full', code: 23, message: 'full' } as const,

@@ -81,13 +81,14 @@ async function run(
     readonly steps?: ReadonlySet<string>;
     readonly artifacts?: Partial<RunPorts['artifacts']>;
     readonly disk?: RunPorts['disk'];
+    readonly clock?: Clock;
     /** Is shown the service before the run begins. */
     readonly seen?: (service: VirtualService) => void;
   } = {},
 ): Promise<RunReport & { readonly service: VirtualService; readonly events: readonly RunEvent[] }> {
   const { plan } = await planOf(change.text ?? text);
   const store = change.store ?? memoryStore();
-  const clock = jumpingClock();
+  const clock = change.clock ?? jumpingClock();
   const service = new VirtualService();
   change.seen?.(service);
   const port = portOf(service, clock, store);
@@ -209,6 +210,35 @@ describe('the engine', () => {
     expect([faulty.writes, faulty.turns.length]).toEqual([4, 3]);
     expect(service.submits.length).toBe(store.totals().attempts);
     expect(store.unfinished().filter(({ status }) => status === 'submitting')).toEqual([]);
+  });
+
+  it('sets no alarm that outlives it: nothing keeps a process from its end', async () => {
+    const inner = jumpingClock();
+    const alarms = new Set<object>();
+    const clock: Clock = {
+      now: () => inner.now(),
+      at: (atMs, call) => {
+        const alarm = {};
+        alarms.add(alarm);
+        const cancel = inner.at(atMs, () => {
+          alarms.delete(alarm);
+          call();
+        });
+        return () => {
+          alarms.delete(alarm);
+          cancel();
+        };
+      },
+    };
+    expect((await run({ clock })).end).toEqual({ kind: 'complete' });
+    expect(alarms.size).toBe(0);
+    const leave = new AbortController();
+    const listener = (event: RunEvent): void => {
+      if (event.type === 'request:end') leave.abort();
+    };
+    const left = await run({ clock, listener, control: { leave: leave.signal } });
+    expect(left.end).toEqual({ kind: 'interrupted', forced: true });
+    expect(alarms.size).toBe(0);
   });
 
   it('goes on whatever a listener throws, and reports it', async () => {

@@ -224,7 +224,9 @@ describe('what never left', () => {
     expect(await third).toMatchObject({ error: { code: 'connection.aborted', class: 'unsent' } });
     hang.release();
     expect((await first).ok).toBe(true);
-    expect(gateway.count('imagine')).toBe(1);
+    // It has the connection after them, so that nothing of theirs can come later.
+    expect((await imagine(client({ dispatcher: narrow }))).ok).toBe(true);
+    expect(gateway.count('imagine')).toBe(2);
     await narrow.close();
   });
 
@@ -264,6 +266,17 @@ describe('what was sent and not answered', () => {
     expire();
     expect(await fetched).toMatchObject({ error: { code: 'connection.timeout', class: 'retry' } });
     expect(set).toEqual([45_000, 45_000]);
+  });
+
+  test('time that runs out in a fetch that is given, which does not tell what has left', async () => {
+    const { timer, expire } = manualTimer();
+    const fetch: typeof globalThis.fetch = (_url, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+      });
+    const submitted = imagine(serviceWith({ fetch, timer }));
+    expire();
+    expect(await submitted).toMatchObject({ error: { code: 'connection.timeout', class: 'lost' } });
   });
 
   test('time that runs out in the middle of the body', async () => {

@@ -48,7 +48,7 @@ const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const withoutNews = (turn: Turn): Turn => ({
   ...turn,
   records: turn.records.map((record) => {
-    const { usage: _, doubtful: _doubtful, ...rest } = record;
+    const { usage: _, doubtful: _doubtful, assumed: _assumed, ...rest } = record;
     return rest;
   }),
 });

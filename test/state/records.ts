@@ -97,6 +97,14 @@ const anyRecord: fc.Arbitrary<JobRecord> = fc.record(
       },
       { requiredKeys: ['count'] },
     ),
+    assumed: fc.record(
+      {
+        answers: fc.integer({ min: 1, max: 9 }),
+        tokens: fc.nat(1_000_000),
+        cost: fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100),
+      },
+      { requiredKeys: ['answers', 'tokens'] },
+    ),
     usage: fc.record(
       { prompt: fc.nat(10_000), thoughts: fc.nat(10_000), total: fc.nat(1_000_000) },
       { requiredKeys: [] },

@@ -43,6 +43,19 @@ describe('the count of submissions beside the state', () => {
     expect(openStateForReading(directory)?.submissions()).toEqual({ known: 86, counted: 86 });
   });
 
+  it('that an older state accepts is what the next submissions are added to', () => {
+    const directory = freshFolder();
+    openState(directory).close();
+    writeFileSync(join(directory, 'submissions'), '0000000000000005\n');
+    const state = openState(directory);
+    expect(state.submissions()).toEqual({ known: 0, counted: 5 });
+    state.acceptMissing();
+    state.commit({ records: [], attempts: [], submits: 2 });
+    state.countSubmissions();
+    state.close();
+    expect(submissions(directory)).toEqual({ known: 7, counted: 7 });
+  });
+
   it('catches up with a state whose process was killed before it counted', () => {
     const directory = freshFolder();
     const state = openState(directory);
