@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { readOwnText } from '../state/plain-path.ts';
 import { StateError, type StateReader, type StateStore } from '../state/store.ts';
 import { readSubmissionCount } from '../state/submission-count.ts';
+import type { Environment } from './io.ts';
 import { isMoment, isObject, jsonFact } from './json-fact.ts';
 import { readRunFacts } from './run-facts.ts';
 import { runFiles } from './run-files.ts';
+import { isTracked } from './tracked.ts';
 
 /** What a state that is older than its directory does not know. */
 export interface MissingWork {
@@ -27,17 +29,24 @@ const missingFact = 'state.missing';
  * left behind the log (`state.db-wal`) that a run which was killed still needs. All that the run made since would be paid for
  * once more, without a word.
  *
+ * A `run.json` that git tracks says nothing of this machine's work: it came with a clone, or with what a colleague committed.
+ *
  * @param state undefined: there is none
  * @returns undefined where the state is as new as they are
- * @throws StateError `state.corrupt`
+ * @throws StateError `state.corrupt`; the error of the file system
  */
-export function missingWork(state: StateReader | undefined, directory: string): MissingWork | undefined {
+export async function missingWork(
+  state: StateReader | undefined,
+  directory: string,
+  env: Environment,
+): Promise<MissingWork | undefined> {
   const noted = state && jsonFact(state, missingFact, isMissingWork);
   if (noted !== undefined) return noted;
   const { known, counted } = state?.submissions() ?? { known: 0, counted: readSubmissionCount(directory) };
   const recorded = startOf(join(directory, runFiles.record));
   const since = state && readRunFacts(state)?.startedAt;
-  const isUnknown = recorded !== undefined && (since === undefined || recorded > since);
+  const isLater = recorded !== undefined && (since === undefined || recorded > since);
+  const isUnknown = isLater && !(await isTracked(directory, runFiles.record, env));
   const submits = Math.max(0, counted - known);
   if (submits === 0 && !isUnknown) return undefined;
   return {
@@ -55,8 +64,12 @@ const isMissingWork = (value: unknown): value is MissingWork =>
   [value['runAt'], value['since']].every((at) => at === undefined || isMoment(at));
 
 /** Refuses a state in which something is missing. @throws StateError `state.old` */
-export function checkAge(state: StateReader | undefined, directory: string): void {
-  const missing = missingWork(state, directory);
+export async function checkAge(
+  state: StateReader | undefined,
+  directory: string,
+  env: Environment,
+): Promise<void> {
+  const missing = await missingWork(state, directory, env);
   if (missing !== undefined) throw olderState(directory, missing);
 }
 

@@ -83,7 +83,7 @@ export async function openRunSession(
   closing.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   checkDirectory(state, directory, identity);
-  const missing = missingWork(state, directory);
+  const missing = await missingWork(state, directory, io.env);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
   // A frozen run says itself that the service is another one.
   if (!run.newService && !run.frozen)

@@ -34,7 +34,7 @@ export async function openTarget(target: string, flags: TargetFlags, context: Co
   if (state !== undefined) return { directory, state };
 
   const place = relative(cwd, directory) || '.';
-  checkAge(undefined, directory);
+  await checkAge(undefined, directory, context.io.env);
   const rehearsal = `${directory}.sandbox`;
   const hint =
     !flags.sandbox && flags.out === undefined && (await isFolder(rehearsal))

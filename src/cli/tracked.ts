@@ -53,6 +53,10 @@ export async function refuseTracked(
   );
 }
 
+/** Whether git tracks a file of a folder that is there. @throws the error of the file system */
+export const isTracked = async (folder: string, name: string, env: Environment): Promise<boolean> =>
+  (await trackedIn(await realpath(folder), [name], env)).length > 0;
+
 const refusal = (message: string, why: string): StateError =>
   new StateError('directory.tracked', message, {
     hint:

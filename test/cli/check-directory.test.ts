@@ -276,6 +276,20 @@ describe('a link on the way to the run directory', () => {
     git('add', directory('manifest.csv'), directory('run.json'));
     expect((await pp('run', 'foxes.yaml')).code).toBe(0);
     expect((await pp('status', 'foxes.yaml')).code).toBe(0);
+    // A fresh clone has nothing else.
+    for (const name of readdirSync(directory()))
+      if (name !== 'manifest.csv' && name !== 'run.json') rmSync(directory(name), { recursive: true });
+    const { code, err } = await pp('run', 'foxes.yaml');
+    expect([code, err]).toEqual([0, expect.not.stringContaining('older')]);
+  });
+
+  it('apart: results without the state that were never committed say what may be paid twice', async () => {
+    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    git('init', '--quiet');
+    for (const name of readdirSync(directory()))
+      if (name !== 'manifest.csv' && name !== 'run.json') rmSync(directory(name), { recursive: true });
+    const { code, err } = await pp('run', 'foxes.yaml');
+    expect([code, err]).toEqual([74, expect.stringContaining('--accept-older-state')]);
   });
 });
 

@@ -65,7 +65,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const { directory, key, state: reader } = await openJob(named, target, flags, context);
       reader.close();
       const state = openHeld(directory, closing, context);
-      checkAge(state, directory);
+      await checkAge(state, directory, io.env);
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
       const record = doubtfulJob(key, state, commands);
