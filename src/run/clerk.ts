@@ -1,6 +1,6 @@
 import type { JobError, JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
-import { lineageAnew } from '../plan/lineage.ts';
+import { isOutdated, lineageAnew } from '../plan/lineage.ts';
 import { promptAbove } from '../plan/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import { unheard } from './ask.ts';
@@ -238,7 +238,9 @@ export class Clerk {
   /** Leaves it to the cells that ask for it, to be taken up when it can begin: nothing is paid that is not planned. */
   #putBack({ record }: Job): void {
     const { key, former, error, status } = record;
-    if (status === 'pending' && former !== undefined && error !== undefined) this.#redoFailed(record, error);
+    const isRedo = status === 'pending' && former !== undefined && error !== undefined;
+    // What is still outdated as it was, a later run makes anew without another word: that is no end of it.
+    if (isRedo && !isOutdated(durableForm(record), this.#lookup)) this.#redoFailed(record, error);
     this.#office.desk.drop(key);
     this.intake.release(key);
   }

@@ -12,6 +12,7 @@ import type {
   TokenUsage,
 } from '../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
+import type { Lineage } from '../plan/lineage.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import type { Route } from './event.ts';
 import type { Tally, Vain } from './vain.ts';
@@ -57,6 +58,8 @@ export interface Job {
   readonly depth: number;
   /** Task whose button is pressed. */
   readonly parentTaskId?: string;
+  /** What it is made from where it is submitted again; absent: what its record says. */
+  readonly lineage?: Lineage;
   /** The button as just read from the parent's task; never stored as truth (service.md 2.3). */
   readonly fresh?: {
     readonly button: Button;

@@ -42,18 +42,22 @@ export const keptAsIs = (record: JobRecord, tried: JobRecord): JobRecord =>
     ? record
     : { ...record, kept: { ...record.kept, ...tried.from } };
 
-/** What a new result changes in the record of a job that is made anew: the former one is gone, and is counted as replaced. */
+/**
+ * What a new result changes in the record of a job that is made anew: the former one is gone, and is counted as replaced. Some gateways
+ * answer an equal submission with the task that they made before: then nothing was replaced, and that task came from what it came from.
+ */
 export const replacing = (
   record: JobRecord,
-): Partial<{ readonly [Member in 'former' | 'redone']: JobRecord[Member] | undefined }> =>
+): Partial<{ readonly [Member in 'former' | 'redone' | 'parentTaskId']: JobRecord[Member] | undefined }> =>
   record.former === undefined
     ? {}
     : {
         former: undefined,
-        ...(isSame(record, record.former) ? {} : { redone: redoneOnce(record, record.former) }),
+        ...(isSame(record, record.former)
+          ? { parentTaskId: record.former.parentTaskId }
+          : { redone: redoneOnce(record, record.former) }),
       };
 
-/** Some gateways answer an equal submission with the task that they made before: then nothing was replaced. */
 const isSame = ({ taskId }: JobRecord, former: FormerResult): boolean =>
   taskId !== undefined && taskId === former.taskId;
 

@@ -30,9 +30,16 @@ export function jobForSlot(
   return job === undefined || waitsForParent(job) ? undefined : begunWith(job, lineage);
 }
 
-/** What is begun has its lineage on record from now on; what is under way, or may be, keeps that of its submission. */
-export const begunWith = (job: Job, lineage: Lineage): Job =>
-  job.record.status === 'pending' ? { ...job, record: begunFrom(job.record, lineage) } : job;
+/**
+ * What is begun has its lineage on record from now on. What is under way keeps that of its submission, and so does what may be: a task that
+ * is found for it was made from what was there then. Only when it is submitted again is it made from what is there now.
+ */
+export function begunWith(job: Job, lineage: Lineage): Job {
+  const { record } = job;
+  if (record.status !== 'pending') return job;
+  if (record.doubtful?.since !== undefined) return { ...job, lineage };
+  return { ...job, record: begunFrom(record, lineage) };
+}
 
 /** What presses or extends a task cannot begin while that is made anew; once it is finished, its cell is looked at again. */
 export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>

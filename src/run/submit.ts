@@ -1,5 +1,6 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
+import { begunFrom } from '../plan/lineage.ts';
 import { findButton, mayTakeMask, offered, whyNoTask } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
@@ -118,19 +119,21 @@ export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
   if (mustSearch(job, context)) return { job: { ...job, want: beforeSubmitting(job, context) } };
   if (isOutdated(job, now)) return { job: { ...job, want: firstWant(job) } };
-  const record = become(job.record, 'submitting', {
-    attempts: job.record.attempts + 1,
+  const begun = job.lineage === undefined ? job.record : begunFrom(job.record, job.lineage);
+  const record = become(begun, 'submitting', {
+    attempts: begun.attempts + 1,
     speed: context.speed,
     submittedAt: now,
     pressed: job.fresh?.button,
     // What is pressed now is what the result will have come from, however the job got here.
-    parentTaskId: job.parentTaskId ?? job.record.parentTaskId,
+    parentTaskId: job.parentTaskId ?? begun.parentTaskId,
     taskId: undefined,
     error: undefined,
     finishedAt: undefined,
   });
   const { again: _, ...fresh } = job.fresh ?? {};
-  const sent: Job = { ...job, record, want: { kind: 'answer' } };
+  const { lineage: __, ...known } = job;
+  const sent: Job = { ...known, record, want: { kind: 'answer' } };
   return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
 }
 

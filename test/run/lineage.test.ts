@@ -360,3 +360,66 @@ steps:
     expect(namesOldTask(here)).toEqual([]);
   });
 });
+
+describe('a click that is in doubt when what it was pressed on is redone', () => {
+  it('names the old task where its own is found, and is then made anew once', async () => {
+    let clicks = 0;
+    let stops = true;
+    const here = await world(grid(1, 'U1'), {
+      onSubmit: ({ pressed }) => {
+        if (pressed === '') return undefined;
+        clicks += 1;
+        if (clicks === 1)
+          return { error: failure('service.unavailable', 'retry', { status: 504 }), made: true };
+        return undefined;
+      },
+      onSearch: (tasks) => (stops ? failure('service.unauthorized', 'stop', { status: 401 }) : tasks),
+    });
+    expect(here.run().end?.kind).toBe('stopped');
+    const first = recordAt(here, 'grid').taskId;
+    expect(recordAt(here, 'grid/U1')).toMatchObject({ status: 'pending', parentTaskId: first });
+    stops = false;
+    here.run(redo(here, 'grid'));
+    const second = recordAt(here, 'grid').taskId;
+    expect(second).not.toBe(first);
+    here.run();
+    // What was found came from the old grid; it was made anew from the new one, and nothing was made twice from either.
+    expect([here.statuses(), clicks, namesOldTask(here)]).toEqual([{ done: 2 }, 2, []]);
+    expect(here.service.tasks.get(recordAt(here, 'grid/U1').taskId ?? '')?.submit.number).toBe(4);
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('names the new task where it is submitted again', async () => {
+    let clicks = 0;
+    let stops = true;
+    const here = await world(grid(1, 'U1'), {
+      onSubmit: ({ pressed }) =>
+        pressed !== '' && ++clicks === 1
+          ? { error: failure('service.unavailable', 'retry', { status: 504 }) }
+          : undefined,
+      onSearch: (tasks) => (stops ? failure('service.unauthorized', 'stop', { status: 401 }) : tasks),
+    });
+    here.run();
+    stops = false;
+    here.run(redo(here, 'grid'));
+    expect([here.statuses(), clicks, namesOldTask(here)]).toEqual([{ done: 2 }, 2, []]);
+    expect(here.run().submits).toBe(0);
+  });
+});
+
+describe('a redo that the gateway answers with the task that it made before', () => {
+  it('names the task from which that came, and is not made anew again', async () => {
+    let old: string | undefined;
+    const here = await world(grid(1, 'U1'), {
+      onSubmit: ({ pressed }) =>
+        pressed !== '' && old !== undefined ? { kind: 'accepted', taskId: old, code: 21 } : undefined,
+    });
+    here.run();
+    const parent = recordAt(here, 'grid').taskId;
+    old = recordAt(here, 'grid/U1').taskId;
+    here.run(redo(here, 'grid'));
+    expect(recordAt(here, 'grid').taskId).not.toBe(parent);
+    expect(recordAt(here, 'grid/U1')).toMatchObject({ status: 'done', taskId: old, parentTaskId: parent });
+    expect(here.run().submits).toBe(0);
+  });
+});

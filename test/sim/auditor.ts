@@ -184,6 +184,8 @@ export class Auditor {
       }
       case 'submitted':
         this.#limits.hears();
+        if (input.answer.ok && 'taskId' in input.answer.value)
+          this.#lineage.answered(input.key, input.answer.value.taskId);
         return this.#licences.answered(input.key, input.answer);
       default:
     }

@@ -55,6 +55,12 @@ export class LineageAuditor {
     });
   }
 
+  /** The service answered a submission with the task that stands: it makes no other one, and the job stays as it is. */
+  answered(key: string, taskId: string): void {
+    const sent = this.#sent.get(key);
+    if (sent !== undefined && this.#stands.get(key) === taskId) this.#kept.set(key, sent.sources);
+  }
+
   /** A turn is durable. @returns keys of what is to be made anew from now on */
   committed(records: readonly JobRecord[]): readonly string[] {
     for (const record of records) {
