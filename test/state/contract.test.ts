@@ -140,6 +140,19 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
+  it('finds the job of a task by each of its attempts, however many attempts there are', () => {
+    const store = open();
+    const numbers = Array.from({ length: 8193 }, (_unused, index) => index + 1);
+    store.commit({
+      records: [],
+      attempts: numbers.map((n) => ({ key: `k${n}`, at: n, outcome: 'accepted', taskId: `t${n}` })),
+    });
+    const found = (n: number): string[] => [...store.keysOfTask(`t${n}`)];
+    for (const n of [1, 4095, 4096, 4097, 8192, 8193]) expect(found(n)).toEqual([`k${n}`]);
+    expect(found(8194)).toEqual([]);
+    store.close();
+  });
+
   it('replaces a record as a whole', () => {
     const store = open();
     store.commit({ records: [jobRecord('a', 'running', { taskId: '7', cost: 2 })], attempts: [] });

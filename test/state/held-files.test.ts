@@ -44,7 +44,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
     ];
 
     it.each(
-      ['lock', 'state.db', 'state.db-wal'].flatMap((name) =>
+      ['lock', 'state.db', 'state.db-wal', 'submissions'].flatMap((name) =>
         (Object.keys(ways) as (keyof typeof ways)[]).map((way) => [name, way] as const),
       ),
     )('%s %s: nothing is written any more', (name, way) => {

@@ -313,6 +313,16 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       openState(directory, probe(driver, 0x65735546, table('fuse.mergerfs'))).close();
     });
 
+    it('takes the later of two mounts at one point, for that lies over the other', () => {
+      const directory = freshFolder();
+      const over = (...kinds: readonly string[]): StateOptions =>
+        probe(driver, 0x65735546, kinds.map((kind) => mount(directory, kind)).join(''));
+      expect(failureOf(() => openState(directory, over('fuse.mergerfs', 'fuse.sshfs'))).code).toBe(
+        'state.network',
+      );
+      openState(directory, over('fuse.sshfs', 'fuse.mergerfs')).close();
+    });
+
     it('reads mount points with escaped characters', () => {
       const directory = join(freshFolder(), 'my runs');
       const table = mount(directory.replaceAll(' ', '\\040'), 'fuse.rclone');
