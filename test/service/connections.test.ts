@@ -413,21 +413,24 @@ describe('a proxy', () => {
     await proxied.destroy();
   });
 
-  test('may lack its scheme, and is passed by for what no_proxy names', async () => {
-    await using proxy = await tunnel();
-    const env = { http_proxy: proxy.url.replace('http://', '') };
-    const proxied = createDispatcher({ connections: 2, connectMs: 5000, env });
-    expect((await imagine(client({ dispatcher: proxied }))).ok).toBe(true);
-    const direct = createDispatcher({
-      connections: 2,
-      connectMs: 5000,
-      env: { ...env, no_proxy: '127.0.0.1' },
-    });
-    expect((await imagine(client({ dispatcher: direct }))).ok).toBe(true);
-    expect(proxy.connections).toBe(1);
-    await proxied.destroy();
-    await direct.destroy();
-  });
+  test.each(['no_proxy', 'NO_PROXY'])(
+    'may lack its scheme, and is passed by for what %s names',
+    async (name) => {
+      await using proxy = await tunnel();
+      const env = { http_proxy: proxy.url.replace('http://', '') };
+      const proxied = createDispatcher({ connections: 2, connectMs: 5000, env });
+      expect((await imagine(client({ dispatcher: proxied }))).ok).toBe(true);
+      const direct = createDispatcher({
+        connections: 2,
+        connectMs: 5000,
+        env: { ...env, [name]: '127.0.0.1' },
+      });
+      expect((await imagine(client({ dispatcher: direct }))).ok).toBe(true);
+      expect(proxy.connections).toBe(1);
+      await proxied.destroy();
+      await direct.destroy();
+    },
+  );
 
   test("is not taken from the process's own environment", async () => {
     const dead = `http://127.0.0.1:${await closedPort()}`;

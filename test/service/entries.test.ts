@@ -329,6 +329,13 @@ describe('a request that is too large', () => {
     expect(answer.ok ? '' : answer.error.message).toContain(`2.0 kB of them in "${part}"`);
   });
 
+  test('is measured in bytes, not in characters', async () => {
+    const ask = (prompt: string) => small.modal({ taskId: '1', prompt, speed: 'relax' }, never);
+    const answer = await ask('狐'.repeat(500));
+    expect(answer).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
+    expect(answer.ok ? '' : answer.error.message).toContain('1.5 kB of them in "prompt"');
+  });
+
   test('for the service names its largest part too', async () => {
     const answer = await answering(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
     expect(answer).toMatchObject({ error: { code: 'service.too-large', class: 'permanent' } });
