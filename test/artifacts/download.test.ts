@@ -364,6 +364,28 @@ describe('sizes', () => {
     await until(() => closed);
   });
 
+  it.each([
+    [0, 'is taken'],
+    [-1, 'is refused'],
+  ])(
+    'that nobody told are counted to the last byte: with a limit of %i beside the size it %s',
+    async (beside, says) => {
+      const bytes = await picture();
+      const directory = freshFolder();
+      const server = await startServer((_request, response) => {
+        response.write(bytes.subarray(0, 100));
+        void until(() => sizeOfArriving(directory, 'ab-1') === 100).then(() =>
+          response.end(bytes.subarray(100)),
+        );
+      });
+      const writer = startWriter(directory, { maxBytes: bytes.length + beside });
+      const answer = await writer.save({ url: server.url, key: 'ab', output: 1 }, always);
+      expect(answer.ok ? 'is taken' : `is refused: ${answer.error.code}`).toBe(
+        says === 'is taken' ? says : 'is refused: download.too-large',
+      );
+    },
+  );
+
   it('of what a small body unpacks to are checked too', async () => {
     const bomb = gzipSync(Buffer.concat([await picture(), Buffer.alloc(50_000_000)]));
     const answer = await save(

@@ -186,6 +186,17 @@ describe('keeping an answer', () => {
     }
   });
 
+  it('takes an image of exactly the most bytes', async () => {
+    const bytes = await image('png', 200, 150);
+    const request = { key: 'ab', pieces: [picture(bytes)], answer: '{}' };
+    const keep = (maxBytes: number): Promise<KeepAnswer> =>
+      startWriter(freshFolder(), { maxBytes }).keep(request, always);
+    expect(await keep(bytes.length)).toMatchObject({
+      ok: true,
+      value: { artifacts: [{ bytes: bytes.length }] },
+    });
+  });
+
   it('does not begin when it has been stopped', async () => {
     const directory = freshFolder();
     const answer = await startWriter(directory).keep(

@@ -211,6 +211,25 @@ describe('a drawn mask', () => {
     expect(mask.of(3)).toEqual([255, 0]);
   });
 
+  it('is made in each form and for each size that is asked for, one after the other', async () => {
+    const { reader } = place();
+    const source = { kind: 'shapes', shapes: [{ rectangle: [0, 0, 0.5, 1] }] } as const;
+    const first = { source, invert: false, size: { width: 4, height: 2 }, form: 'white' } as const;
+    const shown = async (more: Partial<MaskRequest>) => {
+      const mask = valueOf(await reader.mask({ ...first, ...more }, always));
+      const { data, info } = await sharp(Buffer.from(mask.data, 'base64'))
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      return { width: info.width, height: info.height, hasAlpha: info.channels === 4, corner: data[0] };
+    };
+    const white = { width: 4, height: 2, hasAlpha: false, corner: 255 };
+    expect(await shown({})).toEqual(white);
+    expect(await shown({ form: 'transparent' })).toEqual({ ...white, hasAlpha: true });
+    expect(await shown({ invert: true })).toEqual({ ...white, corner: 0 });
+    expect(await shown({ size: { width: 2, height: 4 } })).toEqual({ ...white, width: 2, height: 4 });
+    expect(await shown({})).toEqual(white);
+  });
+
   it('must leave something to repaint', async () => {
     expect(errorOf(await drawn([{ rectangle: [0.5, 0.5, 0.001, 0.001] }]))).toMatchObject({
       code: 'mask.empty',
