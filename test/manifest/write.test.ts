@@ -9,6 +9,7 @@ import type { ManifestTally } from '../../src/manifest/tally.ts';
 import { writeWhole } from '../../src/manifest/whole-file.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { Selection } from '../../src/plan/cell.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { StateReader } from '../../src/state/store.ts';
 import { memoryStore } from '../rig/memory-store.ts';
@@ -155,6 +156,23 @@ describe('manifest.csv', () => {
     const sum = rows.reduce((total, { cost = '' }) => total + Number(cost), 0);
     expect(sum).toBeCloseTo(store.totals().cost, 9);
     expect(tally.cost).toBe(store.totals().cost);
+  });
+
+  it('sums the money that may be spent as the state does: of lost answers, and of answers that told no tokens', async () => {
+    const plan = await planOf(twoSteps);
+    const store = memoryStore();
+    await finish(plan, store);
+    const [first, second] = [...store.withStatus('done')] as [JobRecord, JobRecord];
+    const doubtful = { count: 1, cost: 0.25, since: 1 };
+    const assumed = { answers: 2, tokens: 300, cost: 0.5 };
+    const records = [
+      { ...first, doubtful, assumed },
+      { ...second, assumed },
+    ];
+    store.commit({ records, attempts: [] });
+    const { tally } = await written(plan, store);
+    expect(tally).toMatchObject({ possibleCost: 1.25, assumedTokens: 600 });
+    expect(store.totals()).toMatchObject({ possibleCost: 1.25, assumedTokens: 600 });
   });
 
   it('keeps every text as it is: commas, quotes, line breaks of all kinds, other scripts', async () => {

@@ -283,4 +283,15 @@ describe('a selection', () => {
     const cells = await cellsOf(matrix, { filters: [{ axis: 'a.b', value: 'y' }] });
     expect(cells.map(({ number }) => number)).toEqual([2]);
   });
+
+  it.each([[['a', 'a.b']], [['a.b', 'a']]])(
+    'takes a member of the longest name that fits, of %j',
+    async (columns) => {
+      const text = '{"a.b":{"c":"x"},"a":{"b":{"c":"y"}}}\n{"a.b":{"c":"y"},"a":{"b":{"c":"x"}}}\n';
+      const files = new MemoryFiles({ 't.jsonl': text });
+      const matrix = await matrixOf({ axes: [rowed('t.jsonl', columns, 'jsonl')] }, files);
+      const cells = await cellsOf(matrix, { filters: [{ axis: 'a.b.c', value: 'y' }] });
+      expect(cells.map(({ number }) => number)).toEqual([2]);
+    },
+  );
 });
