@@ -16,7 +16,7 @@ import {
   saveFaults,
   submitFaults,
 } from './faults.ts';
-import { MadeTasks, type SimTask } from './made-tasks.ts';
+import { buttonOf, MadeTasks, type SimTask } from './made-tasks.ts';
 import { facts, replyOf } from './reply.ts';
 import type { Scenario } from './scenario.ts';
 import { answerTo } from './submit-answers.ts';
@@ -122,7 +122,7 @@ export class Gateway implements DrivenService {
       key: record.key,
       n,
       make,
-      older: (failed) => this.#older(record.key, failed, now, make),
+      older: (failed) => this.#older(record, failed, now, make),
       opened: (id) => {
         if (route === 'modal' || this.tasks.get(id)?.waits !== true) return undefined;
         // A gateway may turn the 21 into 1, so that only a look shows MODAL (protocol.md 2.1).
@@ -132,15 +132,23 @@ export class Gateway implements DrivenService {
     return { answer, afterMs: fault === 'timeout-made' ? requestMs : this.#temper.latency(n) };
   }
 
-  /** What a gateway that has made this before names: the last task of the job, or else one that it makes. */
+  /**
+   * What a gateway that has made this before names: the last task that the same request made, or else one that it makes. A button of another
+   * task is another request.
+   */
   #older(
-    key: string,
+    { key, pressed }: Pick<JobRecord, 'key' | 'pressed'>,
     failed: boolean,
     now: number,
     make: () => string,
   ): { readonly id: string; readonly status: string } {
     const isFailed = ({ end }: SimTask): boolean => end === 'transient' || end === 'permanent';
-    const own = [...this.tasks.values()].filter((task) => task.key === key && isFailed(task) === failed);
+    const own = [...this.tasks.values()].filter(
+      (task) =>
+        task.key === key &&
+        task.pressed === (pressed && buttonOf(pressed.customId)) &&
+        isFailed(task) === failed,
+    );
     const id = own.at(-1)?.id ?? make();
     const task = this.tasks.get(id);
     if (task !== undefined && failed && !isFailed(task))

@@ -17,6 +17,8 @@ export interface SimTask {
   readonly why?: FailedEnd;
   readonly buttons: readonly Button[];
   readonly key: string;
+  /** The customId that was pressed, without its age; absent: none. */
+  readonly pressed?: string;
   /** What its end brings beside the image. */
   readonly brings: { readonly videos?: number; readonly prompts?: true };
   /** It waits for its modal. */
@@ -34,6 +36,9 @@ const tooLate: FailedEnd = { status: 'FAILURE', failReason: '任务提交超时'
 
 /** How often a gateway asks for what it shows of a task, twice: once it may fail (protocol.md 2.2). */
 const refreshMs = 30_000;
+
+/** A customId without the age that it changes with. */
+export const buttonOf = (customId: string): string => customId.split('~')[0] ?? '';
 
 /** The tasks that a simulated gateway has made: of submissions, and of modals that were answered. */
 export class MadeTasks {
@@ -75,6 +80,7 @@ export class MadeTasks {
       {
         at: now,
         key: record.key,
+        ...(pressed !== undefined && { pressed: buttonOf(pressed.customId) }),
         waits: pressed !== undefined && (asks || wantsModal(pressed)) && !isDumb,
         name: `${record.key} ${count}`,
         label: pressed?.label ?? '',
@@ -126,7 +132,7 @@ export class MadeTasks {
       label,
       kind,
       ...task
-    }: Pick<SimTask, 'at' | 'key' | 'waits'> & {
+    }: Pick<SimTask, 'at' | 'key' | 'waits' | 'pressed'> & {
       readonly name: string;
       readonly label: string;
       readonly kind: string;
