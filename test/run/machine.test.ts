@@ -15,8 +15,10 @@ const task = (changes: Partial<Task>): Task => ({
   buttons: [],
   ...changes,
 });
-const submitting = (): Job =>
-  job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), { want: { kind: 'answer' } });
+const submitting = (changes = {}): Job =>
+  job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes }), {
+    want: { kind: 'answer' },
+  });
 const running = (changes = {}): Job =>
   job(imagineRecord({ status: 'running', attempts: 1, taskId: 'T9', submittedAt: epoch, ...changes }), {
     want: { kind: 'answer' },
@@ -194,6 +196,16 @@ describe('before the first request', () => {
 });
 
 describe('the answer to a submission', () => {
+  it.each(['accepted', 'modal'] as const)(
+    '%s adds its price to what earlier tasks of the job cost',
+    (kind) => {
+      const { record } = submitted({ kind, taskId: '42', code: 1 }, submitting({ cost: 2, resubmits: 1 }), {
+        price: () => 0.5,
+      }).job;
+      expect(record.cost).toBe(2.5);
+    },
+  );
+
   it.each([1, 22])('code %i is accepted: the task id is kept, and polled', (code) => {
     const { job: next, attempt } = submitted(
       { kind: 'accepted', taskId: '14001929738841620', code },
