@@ -210,7 +210,9 @@ export class Scheduler {
     const said = heardOf(input);
     traffic.answered(said.route);
     const isServing = traffic.lanes[said.route].route.isServing(this.#now);
-    const heard = isServing ? heardOf(readOnServingRoute(input)) : said;
+    const shed = isServing ? heardOf(readOnServingRoute(input)) : said;
+    // A text call that is shed slows its route down too, and still is one of its tries: that a model is overloaded may not pass.
+    const heard = input.type === 'asked' ? { ...shed, event: said.event } : shed;
     const job = this.#desk.get(input.key);
     const isOpen =
       input.type === 'submitted' &&

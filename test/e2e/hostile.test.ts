@@ -220,7 +220,7 @@ steps:
   // Names are those of keys, and nothing lies beside the run directory.
   const files = (await filesBelow(folder.path)).filter((file) => !/state\.db-(wal|shm)$/.test(file));
   const others = files.filter((file) => !/^runs\/hostile\/images\/(\w\w)\/\1\w+-1\.png$/.test(file));
-  const known = ['lock', 'manifest.csv', 'run.json', 'run.log', 'state.db'].map(
+  const known = ['lock', 'manifest.csv', 'run.json', 'run.log', 'state.db', 'submissions'].map(
     (name) => `runs/hostile/${name}`,
   );
   expect(others).toEqual(['hostile.yaml', 'peak', ...known]);

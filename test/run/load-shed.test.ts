@@ -72,7 +72,7 @@ steps:
 `,
       proxy,
     );
-    const { end, events } = here.run({ settings });
+    const { end, events } = here.run();
     expect(end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 200 });
     expect(proxy.refused.calls).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { simulate } from './simulate.ts';
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 60;
 /** So many it takes until each kind of trouble has come about. */
-const seedsOfAll = 120;
+const seedsOfAll = 160;
 
 describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
@@ -35,7 +35,9 @@ describe('simulated histories', () => {
   it('notice a run that sends before its intent is durable, and show the simplest history that does', async () => {
     const { found, seeds: needed } = await search(1, 100, 'sends-first');
     expect(needed).toBeLessThanOrEqual(100);
-    expect(found?.violation).toMatch(/is (submitted|asked) while its record says/);
+    expect(found?.violation).toMatch(
+      /is (submitted|asked) while its record says|leaves where \d+ are counted/,
+    );
     expect(found?.simplest.invocations.length).toBeLessThanOrEqual(1);
   }, 60_000);
 

@@ -29,8 +29,6 @@ export class TextAuditor {
   #heard = new Map<string, number>();
   readonly #durable = new Map<string, number>();
   #sentAt: number[] = [];
-  /** In this run some call was answered, or refused for what it asks: the route serves. */
-  #serves = false;
   #answered: { readonly at: number; readonly tokens: number }[] = [];
 
   constructor(scenario: Scenario, store: StateStore) {
@@ -42,7 +40,6 @@ export class TextAuditor {
     this.#heard = new Map();
     this.#sentAt = [];
     this.#answered = [];
-    this.#serves = false;
     this.#licences = new Map();
     for (const { key, request, status, tries, invalid = 0, turns } of records) {
       if (!isTextRequest(request)) continue;
@@ -93,7 +90,6 @@ export class TextAuditor {
     };
     switch (answer.kind) {
       case 'answered': {
-        this.#serves = true;
         licence.tries = 0;
         const { verdict } = answer.asked;
         if (verdict.kind === 'calls') {
@@ -108,10 +104,7 @@ export class TextAuditor {
         return;
       }
       case 'refused':
-        if (answer.error.class === 'permanent') this.#serves = true;
-        // A service that serves others sheds load so: that is its pace, and no try.
-        if (answer.error.status === 503 && this.#serves) licence.calls += 1;
-        else if (answer.error.class === 'retry' || answer.error.class === 'lost') tryAgain();
+        if (answer.error.class === 'retry' || answer.error.class === 'lost') tryAgain();
         else if (answer.error.class !== 'permanent') licence.calls += 1;
         return;
       case 'unwritten':
