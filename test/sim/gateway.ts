@@ -118,6 +118,7 @@ export class Gateway implements DrivenService {
       capacity !== undefined && route === 'submit' && !this.healed && this.#made.load(now) >= capacity;
     const drawn = this.#temper.fault(submitFaults, this.#scenario.submit, route, n);
     const fault = barred ?? drawn ?? (isFull ? 'code-23' : undefined);
+    if (fault === 'code-23' && drawn === undefined) this.#temper.meet('submit:code-23');
     const answer = answerTo(fault, {
       key: record.key,
       n,

@@ -6,9 +6,9 @@ import { search } from './search.ts';
 import { simulate } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
-const seeds = 60;
+const seeds = 30;
 /** So many it takes until each kind of trouble has come about. */
-const seedsOfAll = 160;
+const seedsOfAll = 120;
 
 describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
