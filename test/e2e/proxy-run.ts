@@ -37,7 +37,7 @@ const pipelineOf = (cells: number, poll: string): string => `name: proxied
 service: { id: proxied }
 models: { text-pro: { thinking: level } }
 limits: { tasks: 8, requests: 16 }
-retry: { attempts: 6, base: 100ms, cap: 1s, patience: 1m }
+retry: { attempts: 30, base: 100ms, cap: 1s, patience: 1m } # short rests, so more of them: together less than the default
 timeouts: { request: 20s, task: 2m }
 poll: ${poll}
 ${everyKindOfStep(cells, ', thinking: minimal')}  story:
