@@ -1,4 +1,5 @@
 import { plainLabel } from './button-stage.ts';
+import type { ButtonWord } from './pipeline.ts';
 import { globMatches } from './selector-glob.ts';
 
 /** Labels that tasks of some model version offer (service.md 2.3; protocol.md 4). Gateways may offer more. */
@@ -55,7 +56,7 @@ const knownEmoji: readonly string[] = [
 ];
 
 /** Words for buttons that have no label. */
-export const buttonWords: readonly string[] = [
+export const buttonWords: readonly ButtonWord[] = [
   'reroll',
   'pan left',
   'pan right',

@@ -1,3 +1,4 @@
+import { buttonWords } from './known-buttons.ts';
 import { compileTemplate } from './liquid.ts';
 import type { Locate, Mistake } from './mistake.ts';
 import type { ButtonMatch, ButtonWord, PathSegment, Selector } from './pipeline.ts';
@@ -8,22 +9,10 @@ import { patternMistake } from './selector-pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './selector-token.ts';
 import type { Template } from './template.ts';
 
-const words: readonly ButtonWord[] = [
-  'reroll',
-  'pan left',
-  'pan right',
-  'pan up',
-  'pan down',
-  'prompt 1',
-  'prompt 2',
-  'prompt 3',
-  'prompt 4',
-];
-
 /** The word a label is, quotes aside. */
 export const wordOf = (label: string): ButtonWord | undefined => {
   const spelled = label.replace(/\s+/gu, ' ');
-  return words.find((word) => word === spelled);
+  return buttonWords.find((word) => word === spelled);
 };
 
 interface Group {

@@ -71,7 +71,10 @@ function hintFor(label: string): string {
 /** Known labels with something between them that is no separator. */
 function otherSpelling(label: string): string | undefined {
   const parts = label.split(/(?:=?>|[»⇒/;&+])+/u).map((part) => part.trim());
-  if (parts.length > 1 && parts.every((part) => isKnownButton(part) || buttonWords.includes(part))) {
+  if (
+    parts.length > 1 &&
+    parts.every((part) => isKnownButton(part) || buttonWords.some((word) => word === part))
+  ) {
     const arrows = /[>»⇒/]/u.test(label);
     return arrows
       ? `One after the other is written ${parts.join(' → ')} (or ->).`
