@@ -16,7 +16,7 @@ import type { Lessons } from './lessons.ts';
 import { hasNoListing } from './listing.ts';
 import { step } from './machine.ts';
 import type { Purse } from './purse.ts';
-import { durableForm } from './redo.ts';
+import { asBefore, durableForm } from './redo.ts';
 import { adopt, begunWith, interrupted, mayRetry, retryOf, waitsForParent } from './revive.ts';
 import { Together } from './together.ts';
 import { type Outbox, routeOf } from './turn.ts';
@@ -240,7 +240,7 @@ export class Clerk {
     const { key, former, error, status } = record;
     const isRedo = status === 'pending' && former !== undefined && error !== undefined;
     // What is still outdated as it was, a later run makes anew without another word: that is no end of it.
-    if (isRedo && !isOutdated(durableForm(record), this.#lookup)) this.#redoFailed(record, error);
+    if (isRedo && !isOutdated(asBefore(record), this.#lookup)) this.#redoFailed(record, error);
     this.#office.desk.drop(key);
     this.intake.release(key);
   }

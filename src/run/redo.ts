@@ -75,10 +75,11 @@ export const redoneOnce = (
 
 /**
  * The record as it becomes durable. Until a redo is sent, nothing of it is: a run that ends before that leaves the job done, and
- * the next one pays for another result only on the user's word.
+ * the next one pays for another result only on the user's word. A redo that was sent, and may have made a task that nobody has seen,
+ * stays as it is: whatever run carries it on looks for that task before it submits again.
  */
 export const durableForm = (record: JobRecord): JobRecord =>
-  record.status === 'pending' ? asBefore(record) : record;
+  record.status === 'pending' && record.doubtful?.since === undefined ? asBefore(record) : record;
 
 /**
  * A redo that failed leaves the job done as it was, and says so. Not while its task may still come: that is looked at by every

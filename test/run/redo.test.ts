@@ -63,6 +63,36 @@ describe('--redo of a finished image', () => {
     expect(standing(recordOf(here))).toEqual(before);
   });
 
+  it.each([
+    ['carries it on', false],
+    ['is asked for it again', true],
+  ])('that a 504 hides the task of is looked for by its tag when the next run %s', async (_how, isAskedAgain) => {
+    const searched: unknown[] = [];
+    for (let turn = 1; turn < 14; turn++) {
+      const { here, script } = await finished(oneGrid, {});
+      const before = here.service.submits.length;
+      Object.assign(script, {
+        onSubmit: ({ number }) =>
+          number === before + 1
+            ? { error: failure('service.unavailable', 'retry', { status: 504 }), made: true }
+            : undefined,
+        onSearch: (tasks) => tasks,
+      } satisfies VirtualScript);
+      here.run({ ...redo(here), dieAfterTurns: turn });
+      const searchedBefore = here.service.searches;
+      const grids = here.service.submits.filter(({ pressed }) => pressed === '').length;
+      here.run(isAskedAgain ? redo(here) : {});
+      if (grids !== 2 || searchedBefore > 0 || here.service.searches === 0) continue;
+      searched.push([
+        turn,
+        here.statuses(),
+        here.service.submits.filter(({ pressed }) => pressed === '').length,
+      ]);
+    }
+    expect(searched).not.toEqual([]);
+    expect(searched).toEqual(searched.map((one) => [(one as unknown[])[0], { done: 2 }, 2]));
+  });
+
   it('that no budget is left for leaves the job done', async () => {
     const { here, before } = await finished(oneGrid, {});
     expect(here.run(redo(here, { budget: { submits: 2 } })).end?.kind).toBe('budget');
