@@ -6,6 +6,9 @@ export type Clean = (words: string) => string;
 /** Longer messages are cut: a service may answer with a whole page. */
 const maxLength = 600;
 
+/** What stands behind this many characters is left out unread: it cannot be within the first ones that are shown, but for blanks. */
+const mostRead = 65_536;
+
 // Control characters, invisible and bidirectional formatting characters, line separators, lone surrogates.
 const unprintable =
   /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Surrogate}\u{e0000}-\u{e007f}]/gu;
@@ -20,8 +23,10 @@ const visible = (character: string): string =>
 export function makeClean(mask: Mask): Clean {
   return (words) => {
     // Cut last: half a key is no longer found. Masked twice: a key broken up by white space may be whole afterwards.
-    const plain = mask(mask(words).replace(/\s+/g, ' ').replace(unprintable, visible)).trim();
-    if (plain.length <= maxLength) return plain;
+    const masked = mask(words);
+    const read = masked.slice(0, mostRead).replace(/\s+/g, ' ').replace(unprintable, visible);
+    const plain = mask(read).trim();
+    if (plain.length <= maxLength && masked.length <= mostRead) return plain;
     return `${plain.slice(0, maxLength).replace(/\p{Surrogate}$/u, '')}…`;
   };
 }
