@@ -76,10 +76,14 @@ export const redoneOnce = (
 /**
  * The record as it becomes durable. Until a redo is sent, nothing of it is: a run that ends before that leaves the job done, and
  * the next one pays for another result only on the user's word. A redo that was sent, and may have made a task that nobody has seen,
- * stays as it is: whatever run carries it on looks for that task before it submits again.
+ * is in doubt until it is sent again.
  */
-export const durableForm = (record: JobRecord): JobRecord =>
-  record.status === 'pending' && record.doubtful?.since === undefined ? asBefore(record) : record;
+export function durableForm(record: JobRecord): JobRecord {
+  const { status, former, doubtful } = record;
+  if (status !== 'pending' || former === undefined) return record;
+  const { since } = doubtful ?? {};
+  return since === undefined ? asBefore(record) : become(record, 'in-doubt', { tries: 0, finishedAt: since });
+}
 
 /**
  * A redo that failed leaves the job done as it was, and says so. Not while its task may still come: that is looked at by every
