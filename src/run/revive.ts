@@ -126,9 +126,9 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
   if (record.status === 'running' && record.taskId !== undefined)
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
   if (record.status === 'saving') return { ...job, want: wantFile(job) };
-  const hasModal =
-    record.modal !== undefined && (record.status === 'modal' || record.status === 'submitting');
-  return hasModal ? { ...job, want: firstModalWant(record) } : job;
+  // An open modal waits for room: nobody has begun it in this run, and its answer makes it a task in flight.
+  const isAnswering = record.modal !== undefined && record.status === 'submitting';
+  return isAnswering ? { ...job, want: firstModalWant(record) } : job;
 }
 
 /**

@@ -97,7 +97,7 @@ describe('a click with a mask', () => {
 
   it('whose modal is open is answered by a run that goes on with it: the mask is made for the answer', () => {
     const open = region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent: 0 } });
-    const { job: answering, send } = granted(adopt(open, 1, 'T1'));
+    const { job: answering, send } = granted(granted(adopt(open, 1, 'T1')).job);
     expect([send, answering.record.modal]).toEqual([{ kind: 'modal' }, { taskId: 'M1', sent: 1 }]);
   });
 });

@@ -68,7 +68,10 @@ describe('a click that opens a modal', () => {
       1,
       'T1',
     );
-    const { job: next, send } = after(open, { type: 'granted' }, { now: epoch + 9_000_000 });
+    // Left open by an earlier run, it takes up no room before its turn for that has come.
+    const { job: roomed } = after(open, { type: 'granted' });
+    expect([holdsRoom(open), holdsRoom(roomed), roomed.want]).toEqual([false, true, { kind: 'modal' }]);
+    const { job: next, send } = after(roomed, { type: 'granted' }, { now: epoch + 9_000_000 });
     expect(send).toEqual({ kind: 'modal' });
     expect(next.record).toMatchObject({
       status: 'submitting',
