@@ -1,4 +1,4 @@
-import type { JobRecord } from '../plan/job.ts';
+import type { JobError, JobRecord } from '../plan/job.ts';
 import type { ServiceFailure } from '../service/answer.ts';
 import { become } from './job.ts';
 import { isUnmade } from './trouble.ts';
@@ -11,6 +11,13 @@ import { isUnmade } from './trouble.ts';
 /** True where a task may exist although the submission failed. */
 export const mayHaveMade = (failure: ServiceFailure): boolean =>
   failure.class === 'lost' || failure.mayBeDone === true || (failure.class === 'retry' && !isUnmade(failure));
+
+/** Why a job is in doubt whose submission nobody heard of again before the run ended. */
+export const interruptedSubmit: JobError = {
+  code: 'submit.interrupted',
+  message:
+    'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
+};
 
 /** The record with one more such submission: the one that it says was sent last. @param price of it, where known */
 export function doubted(record: JobRecord, price: number | undefined): JobRecord {

@@ -1,5 +1,5 @@
 import type { FormerResult, JobRecord } from '../plan/job.ts';
-import { doubtClosed } from './doubtful.ts';
+import { doubtClosed, interruptedSubmit } from './doubtful.ts';
 import { become, type JobContext, type JobStep } from './job.ts';
 
 const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
@@ -79,10 +79,12 @@ export const redoneOnce = (
  * is in doubt until it is sent again.
  */
 export function durableForm(record: JobRecord): JobRecord {
-  const { status, former, doubtful } = record;
+  const { status, former, doubtful, error = interruptedSubmit } = record;
   if (status !== 'pending' || former === undefined) return record;
   const { since } = doubtful ?? {};
-  return since === undefined ? asBefore(record) : become(record, 'in-doubt', { tries: 0, finishedAt: since });
+  return since === undefined
+    ? asBefore(record)
+    : become(record, 'in-doubt', { tries: 0, finishedAt: since, error });
 }
 
 /**

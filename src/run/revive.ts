@@ -4,7 +4,7 @@ import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import { extendsParent } from '../plan/job-request.ts';
 import { begunFrom, type Lineage } from '../plan/lineage.ts';
 import type { Slot } from '../plan/slot.ts';
-import { doubtClosed, doubted } from './doubtful.ts';
+import { doubtClosed, doubted, interruptedSubmit } from './doubtful.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
 import type { RunSettings } from './ports.ts';
@@ -142,13 +142,7 @@ export function interrupted(record: JobRecord, startedAt: number, price: number 
   const left = record.modal === undefined ? doubted(record, price) : record;
   return become(left, 'in-doubt', {
     finishedAt: startedAt - 1,
-    error: isAnswered(record)
-      ? (record.error ?? interruptedModal)
-      : {
-          code: 'submit.interrupted',
-          message:
-            'The run ended between sending this submission and hearing its answer, so a task may exist and may have been paid.',
-        },
+    error: isAnswered(record) ? (record.error ?? interruptedModal) : interruptedSubmit,
   });
 }
 
