@@ -116,6 +116,11 @@ class Conversion {
   #map(shape: Keyword, value: Json, path: SchemaPath, owner: string | undefined): Json {
     const entries = Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
       const way = [...path, name];
+      // Names are written into addresses of parts, where half a character has no form.
+      if (!name.isWellFormed()) {
+        this.#mistakes.error(way, 'The name holds half of a surrogate pair, which is no character.');
+        return [];
+      }
       const converted = this.#schema(one, way, owner);
       const isLeftOut = shape === 'pattern-map' && !isMatched(name, way, this.#mistakes);
       return isLeftOut ? [] : [[name, converted]];

@@ -96,6 +96,14 @@ describe('a JSON Schema', () => {
 });
 
 describe('a schema that is not one', () => {
+  it.each<[string, Value, string]>([
+    ['member', { properties: { '\udbff': { type: 'string' } } }, 'properties'],
+    ['pattern', { patternProperties: { 'a\udbff': { type: 'string' } } }, 'patternProperties'],
+  ])('names a %s by half of a surrogate pair', (_what, schema, keyword) => {
+    expect(mistakes(schema)).toEqual([expect.stringMatching(`^error /${keyword}/`)]);
+    expect(problems(schema, { a: 'fox' })).toEqual([expect.stringContaining('surrogate pair')]);
+  });
+
   it.each<[string, Value, readonly string[]]>([
     ['types', { items: { type: ['string', 'nul'] } }, ['error /items/type']],
     ['references', { $ref: '#/$defs/a' }, ['error /$ref']],
