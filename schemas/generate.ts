@@ -25,7 +25,7 @@ const targets: readonly Target[] = [
     schema: 'pipeline.schema.json',
     type: 'PipelineFile',
     constant: 'pipelineSchema',
-    module: '../src/pipeline/schema.generated.ts',
+    module: '../src/pipeline/schema/schema.generated.ts',
   },
 ];
 

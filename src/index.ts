@@ -42,9 +42,9 @@ export type { ManifestRow } from './manifest/row.ts';
 export { manifestRows } from './manifest/rows.ts';
 export type { ManifestTally, Reason } from './manifest/tally.ts';
 export { writeManifest } from './manifest/write.ts';
-export type { Diagnostic, Position } from './pipeline/diagnostic.ts';
+export type { Diagnostic, Position, Result } from './pipeline/diagnostics/diagnostic.ts';
+export { formatDiagnostic } from './pipeline/diagnostics/format.ts';
 export type { FileFacts, FilePort } from './pipeline/files.ts';
-export { formatDiagnostic } from './pipeline/format.ts';
 export { parsePipeline } from './pipeline/parse.ts';
 export type {
   Axis,
@@ -58,8 +58,7 @@ export type {
   Step,
   StepKind,
 } from './pipeline/pipeline.ts';
-export type { Result } from './pipeline/result.ts';
-export type { Value } from './pipeline/value.ts';
+export type { Value } from './pipeline/values/value.ts';
 export type { Cell, Selection } from './plan/cell.ts';
 export { type ChosenSteps, chosenSteps } from './plan/choose.ts';
 export { type EstimateOptions, estimatePlan } from './plan/estimate.ts';

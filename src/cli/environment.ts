@@ -1,5 +1,5 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { mayBeSent, variableReference } from '../pipeline/variables.ts';
+import { mayBeSent, variableReference } from '../pipeline/settings/variables.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';
 

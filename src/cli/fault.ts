@@ -1,5 +1,5 @@
-import { TableError } from '../pipeline/table-error.ts';
-import { printable } from '../pipeline/terminal-text.ts';
+import { printable } from '../pipeline/diagnostics/terminal-text.ts';
+import { TableError } from '../pipeline/matrix/table/error.ts';
 import { StateError } from '../state/store.ts';
 import { CliError, exitCodes, Reported } from './failure.ts';
 import { reportAdvice, version } from './version.ts';

@@ -1,10 +1,10 @@
 import { createReadStream, type Dirent, existsSync } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { listingText } from '../pipeline/file-glob.ts';
-import { type FolderEntry, listFiles } from '../pipeline/file-list.ts';
-import { placeOf } from '../pipeline/file-place.ts';
 import type { FileFacts, FilePort } from '../pipeline/files.ts';
+import { placeOf } from '../pipeline/files.ts';
+import { listingText } from '../pipeline/matrix/table/glob.ts';
+import { type FolderEntry, listFiles } from '../pipeline/matrix/table/list-files.ts';
 
 /**
  * The files of this machine as a pipeline may see them.

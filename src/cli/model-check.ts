@@ -1,6 +1,6 @@
-import { nearest } from '../pipeline/near.ts';
-import type { TemplateTree } from '../pipeline/template.ts';
-import { isTemplate } from '../pipeline/tree.ts';
+import { nearest } from '../pipeline/diagnostics/did-you-mean.ts';
+import type { TemplateTree } from '../pipeline/templates/template.ts';
+import { isTemplate } from '../pipeline/templates/tree.ts';
 import type { Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/choose.ts';
 import { isTextRequest } from '../plan/job-request.ts';

@@ -1,4 +1,4 @@
-import { printableText } from '../pipeline/terminal-text.ts';
+import { printableText } from '../pipeline/diagnostics/terminal-text.ts';
 import type { Io } from './io.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Diagnostic } from '../pipeline/diagnostic.ts';
+import type { Diagnostic } from '../pipeline/diagnostics/diagnostic.ts';
+import { formatDiagnostic } from '../pipeline/diagnostics/format.ts';
 import type { FilePort } from '../pipeline/files.ts';
-import { formatDiagnostic } from '../pipeline/format.ts';
 import { parsePipeline } from '../pipeline/parse.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { yamlLimits } from '../pipeline/yaml-limits.ts';
+import { yamlLimits } from '../pipeline/yaml/limits.ts';
 import type { Context } from './command.ts';
 import { CliError, exitCodes, Reported, usageError } from './failure.ts';
 import { defaultFilesRoot, machineFiles } from './files.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Pipeline, Speed } from '../pipeline/pipeline.ts';
-import { addressVariable } from '../pipeline/variables.ts';
+import { addressVariable } from '../pipeline/settings/variables.ts';
 import { readApiKey } from '../service/endpoint.ts';
 import { type NameKey, type Names, resolveNames } from '../service/names.ts';
 import { checkBaseUrl } from './address.ts';

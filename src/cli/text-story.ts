@@ -1,4 +1,4 @@
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { JobStory } from './job-story.ts';
 

@@ -1,19 +1,19 @@
-import type { Diagnostic } from './diagnostic.ts';
-import { FileCheck } from './file-check.ts';
+import { Reports } from './diagnostics/collector.ts';
+import type { Diagnostic } from './diagnostics/diagnostic.ts';
+import { SourceText } from './diagnostics/source.ts';
 import type { FilePort } from './files.ts';
-import { readMatrix } from './matrix.ts';
-import { warnOfUnusedAxes } from './matrix-unused.ts';
-import { toJson } from './node.ts';
+import { FileCheck } from './files.ts';
+import { readMatrix } from './matrix/read.ts';
 import type { Pipeline } from './pipeline.ts';
-import { checkPrices } from './price-check.ts';
-import { Reports } from './reports.ts';
-import type { PipelineFile } from './schema.generated.ts';
-import { checkSchema } from './schema-check.ts';
-import { settingsOf } from './settings.ts';
-import { checkSettings, declaredModels } from './settings-check.ts';
-import { SourceText } from './source.ts';
-import { finishSteps, readSteps } from './steps.ts';
-import { readYaml } from './yaml.ts';
+import { checkSchema } from './schema/check.ts';
+import type { PipelineFile } from './schema/schema.generated.ts';
+import { checkSettings, declaredModels } from './settings/check.ts';
+import { settingsOf } from './settings/read.ts';
+import { checkPrices } from './steps/checks/prices.ts';
+import { warnOfUnusedAxes } from './steps/checks/unused-axes.ts';
+import { finishSteps, readSteps } from './steps/read-steps.ts';
+import { toJson } from './yaml/node.ts';
+import { readYaml } from './yaml/read.ts';
 
 /** A pipeline file as it was read. */
 export interface PipelineSource {

@@ -1,5 +1,5 @@
 import type { BranchAddress } from '../pipeline/pipeline.ts';
-import { globMatches } from '../pipeline/selector-glob.ts';
+import { globMatches } from '../pipeline/selectors/glob.ts';
 import { placeText } from './key.ts';
 import { stepNamed } from './order.ts';
 import type { Place, PlaceDraft, StepPlaces } from './place.ts';

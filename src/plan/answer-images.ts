@@ -1,4 +1,4 @@
-import { isMapping, type Value } from '../pipeline/value.ts';
+import { isMapping, type Value } from '../pipeline/values/value.ts';
 import type { JobRecord, TextCandidate, TextResult } from './job.ts';
 
 /** Output numbers of the images in one candidate of an answer; whoever judges answers leaves no other data in them. */

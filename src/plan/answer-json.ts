@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
-import { TemplateError } from '../pipeline/template.ts';
-import { type Value, WrittenNumber } from '../pipeline/value.ts';
+import { TemplateError } from '../pipeline/templates/template.ts';
+import { type Value, WrittenNumber } from '../pipeline/values/value.ts';
 
 /** Lists and mappings inside each other; what reads a value later calls itself for each level. */
 const depthLimit = 100;

@@ -1,4 +1,4 @@
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 
 /** One combination of the matrix's values. */
 export interface Cell {

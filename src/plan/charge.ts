@@ -1,5 +1,5 @@
 import type { Price, Selector, StepKind } from '../pipeline/pipeline.ts';
-import { selectorNames } from '../pipeline/price-entry.ts';
+import { selectorNames } from '../pipeline/settings/price-entry.ts';
 import type { Cell } from './cell.ts';
 import type { JobSpec } from './job.ts';
 import { isTextRequest, type TextRequest } from './job-request.ts';

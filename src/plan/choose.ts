@@ -1,5 +1,5 @@
-import { suggestion } from '../pipeline/near.ts';
-import { err, ok, type Result } from '../pipeline/result.ts';
+import { err, ok, type Result } from '../pipeline/diagnostics/diagnostic.ts';
+import { suggestion } from '../pipeline/diagnostics/did-you-mean.ts';
 import { stepNamed } from './order.ts';
 import type { Place, Skeleton } from './place.ts';
 import type { Slot } from './slot.ts';

@@ -1,4 +1,4 @@
-import { formatAddress } from '../pipeline/selector-address.ts';
+import { formatAddress } from '../pipeline/selectors/address.ts';
 import { type JobError, lacksOnlyFiles } from './job.ts';
 import type { Slot } from './slot.ts';
 

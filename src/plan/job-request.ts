@@ -1,5 +1,5 @@
 import type { ButtonWord, StepKind } from '../pipeline/pipeline.ts';
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 
 /** One way to find a button, its template rendered. Plain data: it is part of a job's request. */
 export type Press =

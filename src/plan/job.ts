@@ -1,5 +1,5 @@
 import type { Speed, StepKind } from '../pipeline/pipeline.ts';
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import type { JobRequest } from './job-request.ts';
 
 /** A button of a finished task (service.md 2.3); absent texts are empty. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Value } from '../pipeline/value.ts';
+import { canonicalJson, type Value } from '../pipeline/values/value.ts';
 import type { JobRequest } from './job-request.ts';
 
 /** Version of the rules below. A new one makes every finished job a stranger, so it changes only with a migration. */

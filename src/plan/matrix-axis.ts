@@ -1,6 +1,6 @@
-import { memberAt } from '../pipeline/member.ts';
 import type { PartialCell } from '../pipeline/pipeline.ts';
-import { renderValue, type Value } from '../pipeline/value.ts';
+import { memberAt } from '../pipeline/values/path.ts';
+import { renderValue, type Value } from '../pipeline/values/value.ts';
 import { AxisClasses, ClassList } from './matrix-class.ts';
 import { type PairHashes, pairHash, RangeHashes, ValueHashes } from './matrix-hash.ts';
 import { type NumberRange, rangeIndex, rangeSize, rangeValue } from './matrix-range.ts';

@@ -1,6 +1,6 @@
 import type { FilePort } from '../pipeline/files.ts';
 import type { MatrixSpec } from '../pipeline/pipeline.ts';
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import type { Cell, Selection } from './cell.ts';
 import type { Matrix, TableFacts } from './matrix.ts';
 import type { PreparedAxis } from './matrix-axis.ts';

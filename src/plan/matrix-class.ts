@@ -1,5 +1,5 @@
-import { leavesOf, type PartialLeaf } from '../pipeline/member.ts';
-import type { Value } from '../pipeline/value.ts';
+import { leavesOf, type PartialLeaf } from '../pipeline/values/path.ts';
+import type { Value } from '../pipeline/values/value.ts';
 
 /**
  * What excludes and includes ask of one axis. Values of the axis that satisfy the same partials are one class:

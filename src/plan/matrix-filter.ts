@@ -1,5 +1,5 @@
 import type { FilePort } from '../pipeline/files.ts';
-import { tableBatches } from '../pipeline/table.ts';
+import { tableBatches } from '../pipeline/matrix/table/read.ts';
 import type { PreparedAxis } from './matrix-axis.ts';
 import { rangeIndex } from './matrix-range.ts';
 import type { MatrixTable, RowValues } from './matrix-table.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FilePort } from '../pipeline/files.ts';
-import { TableError } from '../pipeline/table-error.ts';
+import { TableError } from '../pipeline/matrix/table/error.ts';
 
 const blockBytes = 64 * 1024;
 /** Half a SHA-256 is enough to tell an edited block from the one that was read before. */

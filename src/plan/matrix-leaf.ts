@@ -1,4 +1,4 @@
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import type { Selection } from './cell.ts';
 import type { Extras, MatrixSpace } from './matrix-space.ts';
 import { MatrixWalk, type Wanted } from './matrix-walk.ts';

@@ -1,5 +1,5 @@
 import type { FilePort } from '../pipeline/files.ts';
-import { type TableBatch, tableBatches } from '../pipeline/table.ts';
+import { type TableBatch, tableBatches } from '../pipeline/matrix/table/read.ts';
 import type { MatrixTable, RowValues } from './matrix-table.ts';
 
 /** Rows that one window of cells may hold at once, by number and by bytes of the file. */

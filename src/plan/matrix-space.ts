@@ -1,5 +1,5 @@
 import type { PartialCell } from '../pipeline/pipeline.ts';
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import { AliveSets } from './matrix-alive.ts';
 import type { PreparedAxis } from './matrix-axis.ts';
 

@@ -1,7 +1,7 @@
 import type { FilePort } from '../pipeline/files.ts';
+import { TableError } from '../pipeline/matrix/table/error.ts';
+import { type TableFormat, type TableRow, tableBatches } from '../pipeline/matrix/table/read.ts';
 import type { Axis } from '../pipeline/pipeline.ts';
-import { type TableFormat, type TableRow, tableBatches } from '../pipeline/table.ts';
-import { TableError } from '../pipeline/table-error.ts';
 import { Fingerprint } from './matrix-fingerprint.ts';
 
 /** The rows of a table as the matrix uses them. */

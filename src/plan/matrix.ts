@@ -1,10 +1,10 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { Diagnostic } from '../pipeline/diagnostic.ts';
+import type { Diagnostic } from '../pipeline/diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../pipeline/files.ts';
+import { TableError } from '../pipeline/matrix/table/error.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../pipeline/pipeline.ts';
-import { err, ok, type Result } from '../pipeline/result.ts';
-import { TableError } from '../pipeline/table-error.ts';
-import { renderValue } from '../pipeline/value.ts';
+import { renderValue } from '../pipeline/values/value.ts';
 import type { Cell, Selection } from './cell.ts';
 import { type PreparedAxis, rangeAxis, rowsAxis, textAt, valuesAxis } from './matrix-axis.ts';
 import { MatrixCells } from './matrix-cells.ts';

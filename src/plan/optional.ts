@@ -1,4 +1,4 @@
-import { formatBranch } from '../pipeline/selector.ts';
+import { formatBranch } from '../pipeline/selectors/parse.ts';
 import type { JobOrigin, JobRecord } from './job.ts';
 import type { Place, Skeleton } from './place.ts';
 

@@ -1,6 +1,6 @@
-import { type StepUse, TemplateError, type TemplateScope } from '../pipeline/template.ts';
-import { treeSteps } from '../pipeline/tree.ts';
-import type { Value } from '../pipeline/value.ts';
+import { type StepUse, TemplateError, type TemplateScope } from '../pipeline/templates/template.ts';
+import { treeSteps } from '../pipeline/templates/tree.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import { type Fields, renderPlain } from './request-render.ts';
 import { usualResult } from './tokens.ts';
 

@@ -1,5 +1,5 @@
 import type { Selector, Step, StepKind } from '../pipeline/pipeline.ts';
-import type { Condition } from '../pipeline/template.ts';
+import type { Condition } from '../pipeline/templates/template.ts';
 import type { Press } from './job-request.ts';
 import type { RequestTemplate } from './request.ts';
 

@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../pipeline/diagnostic.ts';
+import type { Diagnostic } from '../pipeline/diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../pipeline/diagnostics/diagnostic.ts';
+import { SourceText } from '../pipeline/diagnostics/source.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { err, ok, type Result } from '../pipeline/result.ts';
-import { SourceText } from '../pipeline/source.ts';
 import type { Cell } from './cell.ts';
 import type { ImageFiles } from './image-files.ts';
 import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './lay-out.ts';

@@ -1,7 +1,7 @@
 import type { ButtonWord } from '../pipeline/pipeline.ts';
-import { globMatches } from '../pipeline/selector-glob.ts';
-import { normalName } from '../pipeline/selector-name.ts';
-import { compilePattern, patternSubject } from '../pipeline/selector-pattern.ts';
+import { globMatches } from '../pipeline/selectors/glob.ts';
+import { normalName } from '../pipeline/selectors/names.ts';
+import { compilePattern, patternSubject } from '../pipeline/selectors/pattern.ts';
 import type { Button } from './job.ts';
 import type { Press } from './job-request.ts';
 

@@ -1,5 +1,5 @@
 import type { Price, StepKind } from '../pipeline/pipeline.ts';
-import { type Prices, priceEntry } from '../pipeline/price-entry.ts';
+import { type Prices, priceEntry } from '../pipeline/settings/price-entry.ts';
 import type { TokenUsage } from './job.ts';
 import type { Press, TextRequest } from './job-request.ts';
 

@@ -1,5 +1,5 @@
-import { TemplateError } from '../pipeline/template.ts';
-import type { Value } from '../pipeline/value.ts';
+import { TemplateError } from '../pipeline/templates/template.ts';
+import type { Value } from '../pipeline/values/value.ts';
 
 /** Two hyphens, or the dash that editors make of them, before a name; what follows an `=` belongs to it. */
 const parameter = /^(?:--|—)(\p{L}[^=]*)/u;

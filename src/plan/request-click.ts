@@ -1,6 +1,6 @@
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline/pipeline.ts';
-import type { Template, TemplateScope } from '../pipeline/template.ts';
-import { treeSteps, treeVariables } from '../pipeline/tree.ts';
+import type { Template, TemplateScope } from '../pipeline/templates/template.ts';
+import { treeSteps, treeVariables } from '../pipeline/templates/tree.ts';
 import type { TaskResult } from './job.ts';
 import type { ClickRequest, Press } from './job-request.ts';
 import { requestText } from './key.ts';

@@ -1,6 +1,6 @@
 import type { Step } from '../pipeline/pipeline.ts';
-import type { TemplateScope, TemplateTree } from '../pipeline/template.ts';
-import { treeSteps, treeVariables } from '../pipeline/tree.ts';
+import type { TemplateScope, TemplateTree } from '../pipeline/templates/template.ts';
+import { treeSteps, treeVariables } from '../pipeline/templates/tree.ts';
 import { countMistake } from './image-count.ts';
 import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from './job-request.ts';
 import { requestText } from './key.ts';

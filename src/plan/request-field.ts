@@ -1,5 +1,5 @@
-import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/template.ts';
-import type { Value } from '../pipeline/value.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/templates/template.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import { decimal, renderPlain, renderText } from './request-render.ts';
 
 /** The longest prompt of an image that is sent, in UTF-16 units: several times what any model reads. */

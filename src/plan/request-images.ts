@@ -1,5 +1,5 @@
-import type { Template, TemplateScope, TemplateTree } from '../pipeline/template.ts';
-import { isTemplate } from '../pipeline/tree.ts';
+import type { Template, TemplateScope, TemplateTree } from '../pipeline/templates/template.ts';
+import { isTemplate } from '../pipeline/templates/tree.ts';
 import type { JobError } from './job.ts';
 import type { ImageSource } from './job-request.ts';
 import type { RequestContext } from './request.ts';

@@ -1,8 +1,8 @@
-import { boxMistake, maskOf } from '../pipeline/mask.ts';
 import type { MaskBoxSpec, MaskShapeSpec, MaskSpec } from '../pipeline/pipeline.ts';
-import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/template.ts';
-import { renderTree } from '../pipeline/tree.ts';
-import type { Value } from '../pipeline/value.ts';
+import { boxMistake, maskOf } from '../pipeline/steps/domain/mask.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/templates/template.ts';
+import { renderTree } from '../pipeline/templates/tree.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import type { ImageFiles } from './image-files.ts';
 import type { JobError } from './job.ts';
 import type { MaskShape, MaskSource } from './job-request.ts';

@@ -1,6 +1,6 @@
-import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/template.ts';
-import { isTemplate, renderTree } from '../pipeline/tree.ts';
-import { renderValue, type Value, WrittenNumber } from '../pipeline/value.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/templates/template.ts';
+import { isTemplate, renderTree } from '../pipeline/templates/tree.ts';
+import { renderValue, type Value, WrittenNumber } from '../pipeline/values/value.ts';
 
 /** Declared fields by their pipeline names, before their templates are rendered. */
 export type Fields = Readonly<Record<string, TemplateTree>>;

@@ -1,8 +1,8 @@
 import type { Pipeline, Step, Thinking } from '../pipeline/pipeline.ts';
-import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/template.ts';
-import { thinkingMistake, wishOf } from '../pipeline/thinking.ts';
-import { isTemplate, treeSteps, treeVariables } from '../pipeline/tree.ts';
-import { isMapping, type Value } from '../pipeline/value.ts';
+import { thinkingMistake, wishOf } from '../pipeline/steps/domain/thinking.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../pipeline/templates/template.ts';
+import { isTemplate, treeSteps, treeVariables } from '../pipeline/templates/tree.ts';
+import { isMapping, type Value } from '../pipeline/values/value.ts';
 import type { TextCall } from './job.ts';
 import type { TextRequest } from './job-request.ts';
 import { requestText } from './key.ts';

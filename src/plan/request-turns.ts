@@ -1,6 +1,6 @@
-import type { TemplateScope, TemplateTree } from '../pipeline/template.ts';
-import { isTemplate } from '../pipeline/tree.ts';
-import { renderValue, type Value, WrittenNumber } from '../pipeline/value.ts';
+import type { TemplateScope, TemplateTree } from '../pipeline/templates/template.ts';
+import { isTemplate } from '../pipeline/templates/tree.ts';
+import { renderValue, type Value, WrittenNumber } from '../pipeline/values/value.ts';
 import { renderPlain } from './request-render.ts';
 
 /** Fields of a conversation in native form. */

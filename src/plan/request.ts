@@ -1,4 +1,4 @@
-import type { TemplateScope } from '../pipeline/template.ts';
+import type { TemplateScope } from '../pipeline/templates/template.ts';
 import type { ImageCount } from './image-count.ts';
 import type { ImageFiles } from './image-files.ts';
 import type { JobError, TaskResult, TextCall } from './job.ts';

@@ -1,4 +1,4 @@
-import { TemplateError, type TemplateScope } from '../pipeline/template.ts';
+import { TemplateError, type TemplateScope } from '../pipeline/templates/template.ts';
 import type { Cell } from './cell.ts';
 import { CellSources } from './cell-sources.ts';
 import { standing } from './former.ts';

@@ -1,4 +1,4 @@
-import { renderValue } from '../pipeline/value.ts';
+import { renderValue } from '../pipeline/values/value.ts';
 import { type PairHash, type PairHashes, pairHash, rankOf } from './matrix-hash.ts';
 import type { MatrixSpace } from './matrix-space.ts';
 import { MatrixWalk } from './matrix-walk.ts';

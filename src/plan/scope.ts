@@ -1,5 +1,5 @@
-import { TemplateError } from '../pipeline/template.ts';
-import type { Value } from '../pipeline/value.ts';
+import { TemplateError } from '../pipeline/templates/template.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import { parseAnswer } from './answer-json.ts';
 import { standing } from './former.ts';
 import { doneGate, type Gate, openGate } from './gate.ts';

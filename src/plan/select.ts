@@ -1,5 +1,5 @@
-import { memberAt } from '../pipeline/member.ts';
-import { renderValue, type Value } from '../pipeline/value.ts';
+import { memberAt } from '../pipeline/values/path.ts';
+import { renderValue, type Value } from '../pipeline/values/value.ts';
 import type { Selection } from './cell.ts';
 
 /** All that a selection wants of one place of a variable: any of these texts. */

@@ -1,4 +1,4 @@
-import { canonicalJson, isMapping, type Value, WrittenNumber } from '../pipeline/value.ts';
+import { canonicalJson, isMapping, type Value, WrittenNumber } from '../pipeline/values/value.ts';
 import type { TextRequest } from './job-request.ts';
 
 /** About how many tokens one text call takes. */

@@ -1,8 +1,8 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter, SaveFailure } from '../artifacts/writer.ts';
-import { answerChecker } from '../pipeline/answer-schema.ts';
-import { exactJson } from '../pipeline/exact-json.ts';
-import { isLongInteger, type Value } from '../pipeline/value.ts';
+import { answerChecker } from '../pipeline/steps/reply-schema/check.ts';
+import { exactJson } from '../pipeline/values/exact-json.ts';
+import { isLongInteger, type Value } from '../pipeline/values/value.ts';
 import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import type { RecordLookup } from '../plan/slot.ts';

@@ -1,5 +1,5 @@
-import { needsUpscale } from '../pipeline/button-stage.ts';
-import { nearest } from '../pipeline/near.ts';
+import { nearest } from '../pipeline/diagnostics/did-you-mean.ts';
+import { needsUpscale } from '../pipeline/selectors/button-stage.ts';
 import type { Button, JobError } from '../plan/job.ts';
 import type { Press } from '../plan/job-request.ts';
 import { buttonName, type Found, offered } from '../plan/press.ts';

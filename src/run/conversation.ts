@@ -1,5 +1,5 @@
 import { type InputSource, largestInput } from '../artifacts/inputs.ts';
-import { isMapping, type Value } from '../pipeline/value.ts';
+import { isMapping, type Value } from '../pipeline/values/value.ts';
 import type { Artifact, JobRecord } from '../plan/job.ts';
 import { type ImageSource, isTextRequest, type TextRequest } from '../plan/job-request.ts';
 import type { RecordLookup } from '../plan/slot.ts';

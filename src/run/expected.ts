@@ -1,4 +1,4 @@
-import { isMapping, type Value } from '../pipeline/value.ts';
+import { isMapping, type Value } from '../pipeline/values/value.ts';
 import type { TextRequest } from '../plan/job-request.ts';
 
 /** The JSON that a request asks its answer to be; undefined: any text. */

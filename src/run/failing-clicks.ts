@@ -1,4 +1,4 @@
-import { formatAddress } from '../pipeline/selector-address.ts';
+import { formatAddress } from '../pipeline/selectors/address.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
 import type { RunEnd } from './event.ts';
 

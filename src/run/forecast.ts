@@ -1,4 +1,4 @@
-import { canonicalJson } from '../pipeline/value.ts';
+import { canonicalJson } from '../pipeline/values/value.ts';
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import { estimateTokens, type TokenEstimate } from '../plan/tokens.ts';

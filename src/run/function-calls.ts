@@ -1,5 +1,5 @@
-import { cutText } from '../pipeline/terminal-text.ts';
-import { isMapping, type Value } from '../pipeline/value.ts';
+import { cutText } from '../pipeline/diagnostics/terminal-text.ts';
+import { isMapping, type Value } from '../pipeline/values/value.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { TextRequest } from '../plan/job-request.ts';
 import type { ReplyCandidate } from '../service/text.ts';

@@ -1,6 +1,6 @@
 import type { SaveAnswer, SaveFailure, TextPiece } from '../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../pipeline/pipeline.ts';
-import type { Value } from '../pipeline/value.ts';
+import type { Value } from '../pipeline/values/value.ts';
 import type {
   Artifact,
   Attempt,

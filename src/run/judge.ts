@@ -1,8 +1,8 @@
 import type { AnswerPiece } from '../artifacts/writer.ts';
-import { answerChecker } from '../pipeline/answer-schema.ts';
-import { withWrittenNumbers } from '../pipeline/exact-json.ts';
-import { cutText } from '../pipeline/terminal-text.ts';
-import { canonicalJson, isMapping, type Value } from '../pipeline/value.ts';
+import { cutText } from '../pipeline/diagnostics/terminal-text.ts';
+import { answerChecker } from '../pipeline/steps/reply-schema/check.ts';
+import { withWrittenNumbers } from '../pipeline/values/exact-json.ts';
+import { canonicalJson, isMapping, type Value } from '../pipeline/values/value.ts';
 import type { JobError, JobRecord, TextCandidate, TextResult } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../service/text.ts';

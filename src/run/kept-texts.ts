@@ -1,5 +1,5 @@
 import type { TextPiece } from '../artifacts/writer.ts';
-import { isMapping, type Value } from '../pipeline/value.ts';
+import { isMapping, type Value } from '../pipeline/values/value.ts';
 import type { TextCandidate, TextResult } from '../plan/job.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ReasonMatch, RetrySettings } from '../pipeline/pipeline.ts';
-import { reasonMatches } from '../pipeline/reason.ts';
+import { reasonMatches } from '../pipeline/settings/fail-reason.ts';
 import type { JobError } from '../plan/job.ts';
 
 /** What a finished task's failure asks for. */

@@ -1,4 +1,4 @@
-import { formatBranch } from '../pipeline/selector.ts';
+import { formatBranch } from '../pipeline/selectors/parse.ts';
 import { formerOf } from '../plan/former.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import { extendsParent } from '../plan/job-request.ts';

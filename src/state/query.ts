@@ -1,4 +1,4 @@
-import { parseExact } from '../pipeline/exact-json.ts';
+import { parseExact } from '../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
 import { guarded, stateFault } from './fault.ts';
 import type { Database, Statement } from './sqlite.ts';

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { exactJson } from '../pipeline/exact-json.ts';
+import { exactJson } from '../pipeline/values/exact-json.ts';
 import type { Driver } from './driver.ts';
 import { guarded, stateFault } from './fault.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';

@@ -1,8 +1,8 @@
 import { fillIn, missingVariables } from '../../src/cli/environment.ts';
-import type { Locate } from '../../src/pipeline/mistake.ts';
-import { maskSecrets } from '../../src/pipeline/secrets.ts';
-import { parsePath } from '../../src/pipeline/selector.ts';
-import { printable } from '../../src/pipeline/terminal-text.ts';
+import type { Locate } from '../../src/pipeline/diagnostics/diagnostic.ts';
+import { maskSecrets } from '../../src/pipeline/diagnostics/mask-secrets.ts';
+import { printable } from '../../src/pipeline/diagnostics/terminal-text.ts';
+import { parsePath } from '../../src/pipeline/selectors/parse.ts';
 import { parseAnswer } from '../../src/run/expected.ts';
 import { judgeTaskFailure } from '../../src/run/reasons.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';

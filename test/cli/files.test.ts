@@ -2,7 +2,7 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { machineFiles } from '../../src/cli/files.ts';
-import { listingName, listingText } from '../../src/pipeline/file-glob.ts';
+import { listingName, listingText } from '../../src/pipeline/matrix/table/glob.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 
 /** What a glob of a pipeline in `p/` lists, of files under a root. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonLine } from '../../src/cli/json-line.ts';
 import { plainIo } from '../../src/cli/plain-io.ts';
-import { formatDiagnostic } from '../../src/pipeline/format.ts';
+import { formatDiagnostic } from '../../src/pipeline/diagnostics/format.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { promptpress, testIo } from './test-io.ts';
 

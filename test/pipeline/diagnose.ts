@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Diagnostic } from '../../src/pipeline/diagnostic.ts';
+import type { Diagnostic } from '../../src/pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../src/pipeline/files.ts';
 import { type ParsedPipeline, parsePipeline } from '../../src/pipeline/parse.ts';
 import { memoryListing } from './listing-port.ts';

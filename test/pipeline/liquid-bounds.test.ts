@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileCondition, compileTemplate } from '../../src/pipeline/liquid.ts';
-import { templateLimits } from '../../src/pipeline/liquid-limits.ts';
+import { compileCondition, compileTemplate } from '../../src/pipeline/templates/compile.ts';
+import { templateLimits } from '../../src/pipeline/templates/limits.ts';
 import { comesTo, inText, marked, marksParts, render, scopeOf, thrown } from './liquid-rig.ts';
 
 describe('a template is bounded', () => {

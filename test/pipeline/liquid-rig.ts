@@ -1,13 +1,12 @@
-import { compileCondition, compileTemplate } from '../../src/pipeline/liquid.ts';
-import type { Locate, Mistake } from '../../src/pipeline/mistake.ts';
-import type { Result } from '../../src/pipeline/result.ts';
+import type { Locate, Mistake, Result } from '../../src/pipeline/diagnostics/diagnostic.ts';
+import { compileCondition, compileTemplate } from '../../src/pipeline/templates/compile.ts';
 import {
   type Condition,
   type Template,
   TemplateError,
   type TemplateScope,
-} from '../../src/pipeline/template.ts';
-import { type Value, WrittenNumber } from '../../src/pipeline/value.ts';
+} from '../../src/pipeline/templates/template.ts';
+import { type Value, WrittenNumber } from '../../src/pipeline/values/value.ts';
 
 /** Offsets as columns, so that a position in a test is one in the text it gives. */
 export const inText: Locate = (offset, length) => ({ line: 1, column: offset + 1, length });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileCondition } from '../../src/pipeline/liquid.ts';
-import { type TemplateError, type TemplateScope } from '../../src/pipeline/template.ts';
-import type { Value } from '../../src/pipeline/value.ts';
+import { compileCondition } from '../../src/pipeline/templates/compile.ts';
+import { type TemplateError, type TemplateScope } from '../../src/pipeline/templates/template.ts';
+import type { Value } from '../../src/pipeline/values/value.ts';
 import { holds, inText, marked, render, scopeOf, template, thrown, written } from './liquid-rig.ts';
 
 describe('a written number computes', () => {

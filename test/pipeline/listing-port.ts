@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { listingText } from '../../src/pipeline/file-glob.ts';
-import { type FolderEntry, type Folders, listFiles } from '../../src/pipeline/file-list.ts';
 import type { FilePort } from '../../src/pipeline/files.ts';
+import { listingText } from '../../src/pipeline/matrix/table/glob.ts';
+import { type FolderEntry, type Folders, listFiles } from '../../src/pipeline/matrix/table/list-files.ts';
 
 /** What stands in the folders of files that are known by their absolute paths; folders come last, as nobody sorts them. */
 const entriesOf = (names: () => Iterable<string>, links: ReadonlySet<string>): Folders['entries'] =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diagnosticCodes } from '../../src/pipeline/codes.ts';
-import { WrittenNumber } from '../../src/pipeline/value.ts';
+import { diagnosticCodes } from '../../src/pipeline/diagnostics/codes.ts';
+import { WrittenNumber } from '../../src/pipeline/values/value.ts';
 import { diagnose, parse } from './diagnose.ts';
 
 /** The example of DESIGN.md section 3, which uses every part of the language. */

@@ -1,6 +1,6 @@
 import type { FilePort } from '../../src/pipeline/files.ts';
-import { readTable, type TableFormat, type TableRow } from '../../src/pipeline/table.ts';
-import { TableError } from '../../src/pipeline/table-error.ts';
+import { TableError } from '../../src/pipeline/matrix/table/error.ts';
+import { readTable, type TableFormat, type TableRow } from '../../src/pipeline/matrix/table/read.ts';
 import { MemoryFiles } from './table-port.ts';
 
 export async function rowsOf(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renderValue } from '../../src/pipeline/value.ts';
+import { renderValue } from '../../src/pipeline/values/value.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { filesOf } from './scene.ts';

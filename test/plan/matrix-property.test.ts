@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Axis } from '../../src/pipeline/pipeline.ts';
-import { type Value, WrittenNumber } from '../../src/pipeline/value.ts';
+import { type Value, WrittenNumber } from '../../src/pipeline/values/value.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
 import { type Matrix, prepareMatrix } from '../../src/plan/matrix.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';

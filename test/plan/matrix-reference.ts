@@ -1,4 +1,4 @@
-import { isMapping, renderValue, type Value } from '../../src/pipeline/value.ts';
+import { isMapping, renderValue, type Value } from '../../src/pipeline/values/value.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
 import { pairHash, rankOf } from '../../src/plan/matrix-hash.ts';
 import type { SpecParts } from './matrix-spec.ts';

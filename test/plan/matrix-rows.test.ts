@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { listingColumns, listingName, listingText } from '../../src/pipeline/file-glob.ts';
-import { TableError } from '../../src/pipeline/table-error.ts';
+import { TableError } from '../../src/pipeline/matrix/table/error.ts';
+import { listingColumns, listingName, listingText } from '../../src/pipeline/matrix/table/glob.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';
 import { cellsOf, listed, matrixOf, rowed } from './matrix-spec.ts';
 

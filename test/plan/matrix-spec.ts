@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../../src/pipeline/diagnostic.ts';
+import type { Diagnostic } from '../../src/pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../src/pipeline/files.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../../src/pipeline/pipeline.ts';
-import type { Value } from '../../src/pipeline/value.ts';
+import type { Value } from '../../src/pipeline/values/value.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
 import { type Matrix, prepareMatrix } from '../../src/plan/matrix.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';

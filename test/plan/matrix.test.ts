@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderValue, WrittenNumber } from '../../src/pipeline/value.ts';
+import { renderValue, WrittenNumber } from '../../src/pipeline/values/value.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import { unknownFilters } from '../../src/plan/select.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';

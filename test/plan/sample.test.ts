@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../src/pipeline/value.ts';
+import { canonicalJson } from '../../src/pipeline/values/value.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';
 import { listed, matrixOf, ranged, rowed, type SpecParts, varsOf } from './matrix-spec.ts';
 

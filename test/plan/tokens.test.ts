@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Value } from '../../src/pipeline/value.ts';
+import type { Value } from '../../src/pipeline/values/value.ts';
 import { estimateTokens } from '../../src/plan/tokens.ts';
 
 const tokens = (fields: Readonly<Record<string, Value>>, images = 0): [number, number] => {

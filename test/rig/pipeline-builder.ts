@@ -1,8 +1,8 @@
+import { Reports } from '../../src/pipeline/diagnostics/collector.ts';
+import { SourceText } from '../../src/pipeline/diagnostics/source.ts';
 import type { FilePort } from '../../src/pipeline/files.ts';
 import { readPipeline } from '../../src/pipeline/parse.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
-import { Reports } from '../../src/pipeline/reports.ts';
-import { SourceText } from '../../src/pipeline/source.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { ImageFiles } from '../../src/plan/image-files.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';

@@ -1,5 +1,5 @@
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
-import { renderValue } from '../../src/pipeline/value.ts';
+import { renderValue } from '../../src/pipeline/values/value.ts';
 import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/job.ts';
 import { judgeReply } from '../../src/run/judge.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reasonMatch } from '../../src/pipeline/reason.ts';
+import { reasonMatch } from '../../src/pipeline/settings/fail-reason.ts';
 import { judgeTaskFailure, type OwnReasons } from '../../src/run/reasons.ts';
 
 const own = (permanent: readonly string[], transient: readonly string[]): OwnReasons => ({

@@ -1,4 +1,4 @@
-import { isMapping } from '../../src/pipeline/value.ts';
+import { isMapping } from '../../src/pipeline/values/value.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/function-calls.ts';

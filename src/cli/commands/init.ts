@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { printable } from '../../pipeline/terminal-text.ts';
+import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { makeFolders } from '../../state/folders.ts';
 import { checkFile, checkFolder } from '../../state/plain-path.ts';
 import { quoted } from '../again.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../pipeline/terminal-text.ts';
+import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { preparePlan } from '../../plan/plan.ts';
 import { command } from '../command.ts';
 import { exitCodes, usageError } from '../failure.ts';

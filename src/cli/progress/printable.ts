@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { type Glyph, glyphsOf, printable as visible } from '../../pipeline/terminal-text.ts';
+import { type Glyph, glyphsOf, printable as visible } from '../../pipeline/diagnostics/terminal-text.ts';
 
 /**
  * Text from a file or a service as one line that is safe to show: what a service says must not move the cursor, fake a

@@ -1,5 +1,5 @@
-import { answerChecker } from '../../../src/pipeline/answer-schema.ts';
-import type { Value } from '../../../src/pipeline/value.ts';
+import { answerChecker } from '../../../src/pipeline/steps/reply-schema/check.ts';
+import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { type JudgedBy, judgeReply } from '../../../src/run/judge.ts';
 import { parseBounded } from '../../../src/service/json.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { FilePort } from '../../../src/pipeline/files.ts';
+import { TableError } from '../../../src/pipeline/matrix/table/error.ts';
 import { parsePipeline } from '../../../src/pipeline/parse.ts';
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts';
-import { TableError } from '../../../src/pipeline/table-error.ts';
 import { preparePlan } from '../../../src/plan/plan.ts';
 import { memoryListing } from '../../pipeline/listing-port.ts';
 import { lawful } from './law.ts';

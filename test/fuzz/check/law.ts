@@ -1,7 +1,6 @@
-import { diagnosticCodes } from '../../../src/pipeline/codes.ts';
-import type { Diagnostic } from '../../../src/pipeline/diagnostic.ts';
-import { formatDiagnostic } from '../../../src/pipeline/format.ts';
-import type { Locate, Mistake } from '../../../src/pipeline/mistake.ts';
+import { diagnosticCodes } from '../../../src/pipeline/diagnostics/codes.ts';
+import type { Diagnostic, Locate, Mistake } from '../../../src/pipeline/diagnostics/diagnostic.ts';
+import { formatDiagnostic } from '../../../src/pipeline/diagnostics/format.ts';
 
 /** What every reader promises was not kept. Whatever else is thrown is a finding too. */
 export class Broken extends Error {

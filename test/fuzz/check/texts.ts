@@ -1,13 +1,17 @@
-import { compileCondition, compileTemplate } from '../../../src/pipeline/liquid.ts';
-import { templateLimits } from '../../../src/pipeline/liquid-limits.ts';
-import type { Mistake } from '../../../src/pipeline/mistake.ts';
-import type { Result } from '../../../src/pipeline/result.ts';
-import { parseAddress, parsePath, parseSegment, parseSelector } from '../../../src/pipeline/selector.ts';
-import { compilePattern, patternMistake, patternSubject } from '../../../src/pipeline/selector-pattern.ts';
-import { type TableFormat, tableBatches } from '../../../src/pipeline/table.ts';
-import { TableError } from '../../../src/pipeline/table-error.ts';
-import { TemplateError, type TemplateScope } from '../../../src/pipeline/template.ts';
-import type { Value } from '../../../src/pipeline/value.ts';
+import type { Mistake, Result } from '../../../src/pipeline/diagnostics/diagnostic.ts';
+import { TableError } from '../../../src/pipeline/matrix/table/error.ts';
+import { type TableFormat, tableBatches } from '../../../src/pipeline/matrix/table/read.ts';
+import {
+  parseAddress,
+  parsePath,
+  parseSegment,
+  parseSelector,
+} from '../../../src/pipeline/selectors/parse.ts';
+import { compilePattern, patternMistake, patternSubject } from '../../../src/pipeline/selectors/pattern.ts';
+import { compileCondition, compileTemplate } from '../../../src/pipeline/templates/compile.ts';
+import { templateLimits } from '../../../src/pipeline/templates/limits.ts';
+import { TemplateError, type TemplateScope } from '../../../src/pipeline/templates/template.ts';
+import type { Value } from '../../../src/pipeline/values/value.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { examine, filesOf } from './examine.ts';
 import { Broken, lawfulMistakes, lawfulText, locate, type Run } from './law.ts';

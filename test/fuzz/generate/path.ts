@@ -48,7 +48,7 @@ export const traps = [
 export function hostilePath(random: Random): Draft {
   const use = random.pick(uses);
   if (random.happens(0.85)) return draft(use, random.pick(traps));
-  const unit = random.pick(['a', '../', './', 'a/', 'link-self/', '/', 'é']);
+  const unit = random.pick(['a', '../', './/', 'a/', 'link-self/', '/', 'é']);
   return draft(
     use,
     piece(unit, random.pick([10, 255, 256, 4096, 10_000])),

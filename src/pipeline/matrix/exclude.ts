@@ -1,0 +1,103 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import { suggestion } from '../diagnostics/did-you-mean.ts';
+import type { Axis } from '../pipeline.ts';
+import { leavesOf, memberAt, type PartialLeaf } from '../values/path.ts';
+import { renderValue, type Value } from '../values/value.ts';
+import { type SourceEntry, toValue } from '../yaml/node.ts';
+import type { Variable } from './read.ts';
+
+/**
+ * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its
+ * values agrees with some value of its axis: no cell is looked at. What a column of a table holds is not known here.
+ */
+export function checkExclude(
+  entries: readonly SourceEntry[],
+  variables: ReadonlyMap<string, Variable>,
+  complete: boolean,
+  reports: Reports,
+): void {
+  const matchers = new Map<Axis, Matcher>();
+  const names = [...variables.values()].filter(({ axis }) => axis !== undefined).map(({ name }) => name);
+  for (const { key, keySpan, value } of entries) {
+    const axis = variables.get(key)?.axis;
+    if (axis === undefined) {
+      if (!complete) continue;
+      const hint = variables.has(key)
+        ? 'Only an include has it, and includes come after excludes.'
+        : () => suggestion(key, names, 'variables of the matrix');
+      reports.error(
+        'matrix.unknown-variable',
+        keySpan,
+        `The matrix has no variable "${key}" to exclude by.`,
+        hint,
+      );
+    } else {
+      const matcher = matchers.get(axis) ?? matcherOf(axis);
+      matchers.set(axis, matcher);
+      if (matcher(toValue(value))) continue;
+      const hint = 'An object matches by the members it names; values compare as they render.';
+      reports.error(
+        'matrix.exclude-nothing',
+        value.span,
+        `No value of "${key}" is this, so nothing is excluded.`,
+        hint,
+      );
+    }
+  }
+}
+
+/** True for a partial value that agrees with some value of the axis. */
+type Matcher = (partial: Value) => boolean;
+
+function matcherOf(axis: Axis): Matcher {
+  switch (axis.kind) {
+    case 'rows':
+      return () => true;
+    case 'range':
+      return (partial) => inRange(renderValue(partial), axis);
+    case 'values':
+      // An axis without values is a mistake of its own.
+      return axis.values.length === 0 ? () => true : listMatcher(axis.values);
+  }
+}
+
+/** Looks values up by one leaf at a time, so that many excludes of a long axis are no product of both. */
+function listMatcher(values: readonly Value[]): Matcher {
+  const byPath = new Map<string, ReadonlyMap<string, readonly Value[]>>();
+  const agreeing = ({ path, text }: PartialLeaf): readonly Value[] => {
+    const name = JSON.stringify(path);
+    const index = byPath.get(name) ?? indexOf(values, path);
+    byPath.set(name, index);
+    return index.get(text) ?? [];
+  };
+  return (partial) => {
+    const leaves = leavesOf(partial);
+    const fewest = leaves
+      .map(agreeing)
+      .reduce((best, next) => (next.length < best.length ? next : best), values);
+    return fewest.some((value) => leaves.every(({ path, text }) => textAt(value, path) === text));
+  };
+}
+
+function indexOf(values: readonly Value[], path: readonly string[]): ReadonlyMap<string, readonly Value[]> {
+  const index = new Map<string, Value[]>();
+  for (const value of values) {
+    const text = textAt(value, path);
+    const same = index.get(text);
+    if (same === undefined) index.set(text, [value]);
+    else same.push(value);
+  }
+  return index;
+}
+
+/** How the member of a value at a path renders; one that is missing reads as null, as when the matrix is expanded. */
+const textAt = (value: Value, path: readonly string[]): string => renderValue(memberAt(value, path) ?? null);
+
+function inRange(text: string, { from, to, step }: { from: number; to: number; step: number }): boolean {
+  const number = Number(text);
+  if (text === '' || String(number) !== text) return false;
+  const index = Math.round((number - from) / step);
+  // The tolerance is for steps such as 0.1, of which three are not quite 0.3.
+  const tolerance = step * 1e-6;
+  return Math.abs(from + index * step - number) <= tolerance && index >= 0 && number <= to + tolerance;
+}

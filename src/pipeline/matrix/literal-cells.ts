@@ -1,0 +1,39 @@
+import type { MatrixSpec, PartialCell } from '../pipeline.ts';
+import { leavesOf, memberAt } from '../values/path.ts';
+import { renderValue, type Value } from '../values/value.ts';
+
+type Vars = Readonly<Record<string, Value>>;
+
+/** More combinations are not looked at while a file is checked. */
+const mostCells = 1000;
+
+/**
+ * What these variables are together in some cell, as far as that is certain from the file alone: of axes whose values it lists,
+ * less what is excluded whatever the others are, and of includes that give all of them. Nothing of a matrix that is sampled.
+ */
+export function* literalCells(spec: MatrixSpec, names: Iterable<string>): Generator<Vars> {
+  if (spec.sample !== undefined) return;
+  const wanted = [...new Set(names)];
+  const excludes = spec.exclude.filter(({ values }) =>
+    Object.keys(values).every((name) => wanted.includes(name)),
+  );
+  let left = mostCells;
+  for (const vars of product(spec.axes, wanted)) {
+    if (left-- === 0) return;
+    if (!excludes.some((exclude) => agrees(vars, exclude))) yield vars;
+  }
+  for (const { values } of spec.include)
+    if (wanted.every((name) => Object.hasOwn(values, name))) yield values;
+}
+
+function* product(axes: MatrixSpec['axes'], wanted: readonly string[]): Generator<Vars> {
+  const [name, ...others] = wanted;
+  if (name === undefined) return yield {};
+  const axis = axes.find((one) => one.kind !== 'rows' && one.name === name);
+  if (axis?.kind !== 'values') return;
+  for (const value of axis.values) for (const rest of product(axes, others)) yield { [name]: value, ...rest };
+}
+
+/** An object matches by the members that it names; values compare as they render. */
+const agrees = (vars: Vars, { values }: PartialCell): boolean =>
+  leavesOf(values).every(({ path, text }) => renderValue(memberAt(vars, path) ?? null) === text);

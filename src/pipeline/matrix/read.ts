@@ -1,0 +1,189 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import type { FileCheck, FilePort } from '../files.ts';
+import type { Axis, MatrixSpec, PartialCell } from '../pipeline.ts';
+import { defaults } from '../settings/read.ts';
+import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
+import { entriesOf, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
+import { checkExclude } from './exclude.ts';
+import { readRows } from './rows-axis.ts';
+
+/** What is known about a variable of the matrix. */
+export interface Variable {
+  readonly name: string;
+  /** Absent for one that only an include has. */
+  readonly axis?: Axis;
+  /** Every value it can have, where the file lists them. */
+  readonly values?: readonly Value[];
+}
+
+/** The matrix as far as it could be read. */
+export interface MatrixDraft {
+  readonly spec: MatrixSpec;
+  readonly variables: ReadonlyMap<string, Variable>;
+  /** False when a table's columns are not known: any name could be one. */
+  readonly complete: boolean;
+}
+
+/** Keys of the matrix that are no axes. */
+const settings = new Set(['exclude', 'include', 'sample', 'repeat']);
+
+/** Names that mean something else in templates. */
+const reservedNames = new Set(
+  [
+    'exclude include sample repeat rows steps',
+    'true false nil null empty blank and or not contains forloop tablerowloop',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/**
+ * Reads the matrix and reports what is wrong with it beyond the schema.
+ *
+ * @param folder absolute folder of the pipeline
+ */
+export async function readMatrix(
+  root: SourceNode,
+  folder: string,
+  files: FilePort,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<MatrixDraft> {
+  const matrix = member(root, 'matrix');
+  const axes: Axis[] = [];
+  let complete = true;
+  for (const entry of entriesOf(matrix)) {
+    if (settings.has(entry.key)) continue;
+    if (entry.key === 'rows') {
+      const rows = await readRows(entry, { folder, files, fileCheck, reports });
+      if (rows === undefined) complete = false;
+      else axes.push(rows);
+    } else if (isFree(entry, 'an axis', reports)) {
+      axes.push(readAxis(entry, reports));
+    }
+  }
+  checkColumns(axes, matrix, reports);
+  const include = readPartials(member(matrix, 'include'), reports);
+  const exclude = readPartials(member(matrix, 'exclude'), reports);
+  for (const entry of include.entries) isFree(entry, 'a variable', reports);
+  const variables = variablesOf(axes, include.cells);
+  checkExclude(exclude.entries, variables, complete, reports);
+  const sample = member(matrix, 'sample');
+  const count = numberOf(member(sample, 'count'));
+  const spec: MatrixSpec = {
+    axes,
+    exclude: exclude.cells,
+    include: include.cells,
+    ...(count === undefined
+      ? {}
+      : { sample: { count, seed: numberOf(member(sample, 'seed')) ?? defaults.sample.seed } }),
+    repeat: numberOf(member(matrix, 'repeat')) ?? defaults.matrix.repeat,
+    variables: [...variables.keys()],
+  };
+  return { spec, variables, complete };
+}
+
+function isFree({ key, keySpan }: SourceEntry, what: string, reports: Reports): boolean {
+  if (!reservedNames.has(key)) return true;
+  reports.error(
+    'matrix.reserved',
+    keySpan,
+    `"${key}" cannot be the name of ${what}.`,
+    'It has a meaning of its own; choose another name.',
+  );
+  return false;
+}
+
+const numberOf = (node: SourceNode | undefined): number | undefined => {
+  const value = node?.kind === 'scalar' ? node.value : undefined;
+  if (value instanceof WrittenNumber) return value.value;
+  return typeof value === 'number' ? value : undefined;
+};
+
+function readAxis({ key: name, keySpan, value: node }: SourceEntry, reports: Reports): Axis {
+  const position = reports.source.position(keySpan);
+  if (node.kind === 'list') {
+    const values = node.items.map(toValue);
+    if (values.length === 0) {
+      reports.error(
+        'matrix.empty-axis',
+        node.span,
+        `The axis "${name}" has no value.`,
+        'An axis without values makes no cell. Remove it, or give it a value.',
+      );
+    }
+    return { kind: 'values', name, values, position };
+  }
+  const from = numberOf(member(node, 'from'));
+  const to = numberOf(member(node, 'to'));
+  const step = numberOf(member(node, 'step')) ?? defaults.axis.step;
+  if (from === undefined || to === undefined) return { kind: 'values', name, values: [], position };
+  if (from > to) {
+    const span = (member(node, 'to') as SourceNode).span;
+    reports.error(
+      'matrix.range',
+      span,
+      `The range of "${name}" ends (${to}) before it begins (${from}).`,
+      'Exchange from and to.',
+    );
+  }
+  return { kind: 'range', name, from, to, step, position };
+}
+
+function checkColumns(axes: readonly Axis[], matrix: SourceNode | undefined, reports: Reports): void {
+  const rows = axes.find((axis) => axis.kind === 'rows');
+  const span = member(matrix, 'rows')?.span;
+  if (rows?.kind !== 'rows' || span === undefined) return;
+  const names = new Set(axes.filter((axis) => axis !== rows).map((axis) => axis.name));
+  for (const column of rows.columns) {
+    if (names.has(column)) {
+      reports.error(
+        'matrix.column-clash',
+        span,
+        `"${column}" is both an axis and a column of ${rows.declared}.`,
+        rows.format === 'files' ? 'Rename the axis.' : 'Rename one of them.',
+      );
+    } else if (reservedNames.has(column)) {
+      reports.error(
+        'matrix.reserved',
+        span,
+        `${rows.declared} has a column "${column}", which cannot be the name of a variable.`,
+        'Rename the column.',
+      );
+    }
+  }
+}
+
+function readPartials(
+  list: SourceNode | undefined,
+  reports: Reports,
+): { cells: PartialCell[]; entries: SourceEntry[] } {
+  const nodes = list?.kind === 'list' ? list.items : [];
+  const cells = nodes.flatMap((node): PartialCell[] => {
+    const values = toValue(node);
+    return isMapping(values) ? [{ values, position: reports.source.position(node.span) }] : [];
+  });
+  return { cells, entries: nodes.flatMap((node) => entriesOf(node)) };
+}
+
+function variablesOf(axes: readonly Axis[], include: readonly PartialCell[]): ReadonlyMap<string, Variable> {
+  const variables = new Map<string, Variable>();
+  for (const axis of axes) {
+    if (axis.kind === 'rows') {
+      for (const name of axis.columns) if (!variables.has(name)) variables.set(name, { name, axis });
+    } else {
+      variables.set(axis.name, {
+        name: axis.name,
+        axis,
+        ...(axis.kind === 'values' ? { values: axis.values } : {}),
+      });
+    }
+  }
+  for (const { values } of include) {
+    for (const [name, value] of Object.entries(values)) {
+      const known = variables.get(name);
+      if (known === undefined) variables.set(name, { name, values: [value] });
+      else if (known.values !== undefined)
+        variables.set(name, { ...known, values: [...known.values, value] });
+    }
+  }
+  return variables;
+}

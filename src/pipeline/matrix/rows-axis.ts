@@ -1,0 +1,119 @@
+import path from 'node:path';
+import type { Reports } from '../diagnostics/collector.ts';
+import { maskSecrets } from '../diagnostics/mask-secrets.ts';
+import type { FileCheck, FilePort } from '../files.ts';
+import type { Axis } from '../pipeline.ts';
+import { isText, member, type SourceEntry, type TextNode } from '../yaml/node.ts';
+import { TableError } from './table/error.ts';
+import { listingColumns, listingName, readGlob } from './table/glob.ts';
+import { type TableFormat, tableColumns } from './table/read.ts';
+
+const formats: Readonly<Record<string, TableFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.yaml': 'yaml',
+  '.yml': 'yaml',
+};
+
+interface Surroundings {
+  /** Absolute folder of the pipeline. */
+  readonly folder: string;
+  readonly files: FilePort;
+  readonly fileCheck: FileCheck;
+  readonly reports: Reports;
+}
+
+/** The `rows` axis with the columns of its table; undefined when they are not known, which is then reported. */
+export async function readRows(entry: SourceEntry, around: Surroundings): Promise<Axis | undefined> {
+  const listed = member(entry.value, 'files');
+  // What is no text, or empty, is the schema's mistake.
+  if (isText(listed) && listed.value !== '') return await readListing(entry, listed, around);
+  return await readTableRows(entry, around);
+}
+
+/** Files as rows. There is nothing but their names to read. */
+async function readListing(
+  { key: name, keySpan }: SourceEntry,
+  node: TextNode,
+  { folder, files, reports }: Surroundings,
+): Promise<Axis | undefined> {
+  const declared = node.value;
+  const read = readGlob(declared);
+  if ('mistake' in read) {
+    reports.error('matrix.glob', node.span, read.mistake.message, read.mistake.hint);
+    return undefined;
+  }
+  const file = listingName(folder, declared);
+  const position = reports.source.position(keySpan);
+  const axis: Axis = {
+    kind: 'rows',
+    name,
+    declared,
+    file,
+    format: 'files',
+    columns: listingColumns,
+    position,
+  };
+  try {
+    await tableColumns(files, file, 'files');
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    // There is no text of a table that could be shown.
+    if (error.code !== 'table.empty') reports.error(error.code, node.span, error.message);
+    else {
+      const hint = 'Paths are relative to the pipeline; * is any part of a name, ** any folders.';
+      reports.error('matrix.no-files', node.span, `There is no file "${declared}".`, hint);
+    }
+  }
+  return axis;
+}
+
+async function readTableRows(
+  { key: name, keySpan, value: node }: SourceEntry,
+  { files, fileCheck, reports }: Surroundings,
+): Promise<Axis | undefined> {
+  if (!isText(node) || node.value === '') return undefined;
+  const declared = node.value;
+  const format = formats[path.extname(declared).toLowerCase()];
+  if (format === undefined) {
+    const hint = `Possible: ${Object.keys(formats).join(', ')}.`;
+    reports.error(
+      'matrix.rows-format',
+      node.span,
+      `The ending of "${declared}" does not say how it is written.`,
+      hint,
+    );
+    return undefined;
+  }
+  const file = await fileCheck.check(declared, node.span);
+  if (file === undefined) return undefined;
+  try {
+    const columns = await tableColumns(files, file, format);
+    return {
+      kind: 'rows',
+      name,
+      declared,
+      file,
+      format,
+      columns,
+      position: reports.source.position(keySpan),
+    };
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    const { code, message, line, column, sourceLine } = error;
+    const shown = path.join(path.dirname(reports.source.file), declared);
+    reports.elsewhere({
+      severity: 'error',
+      code,
+      message,
+      file: shown,
+      line,
+      column,
+      length: 1,
+      sourceLine: maskSecrets(sourceLine),
+    });
+    return undefined;
+  }
+}

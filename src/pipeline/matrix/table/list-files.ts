@@ -1,0 +1,142 @@
+import path from 'node:path';
+import type { FilePort } from '../../files.ts';
+import { isGitName, placeOf } from '../../files.ts';
+import { TableError, tableLimits } from './error.ts';
+import { type FileGlob, type GlobPart, listingParts, partMatches, readGlob } from './glob.ts';
+
+/** What stands in a folder, links not followed. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+}
+
+/** The way to folders that {@link listFiles} goes. */
+export interface Folders extends Pick<FilePort, 'root' | 'facts'> {
+  entries(folder: string): AsyncIterable<FolderEntry>;
+}
+
+/**
+ * Where a pipeline's runs lie beside it. Wildcards do not lead there: a pipeline that made rows of its own images would ask
+ * for more of them with every run. A glob that begins with this name does.
+ */
+const runsFolder = 'runs';
+
+/** Part of a listing that is still to be looked at. */
+interface Open {
+  /** Absolute. */
+  readonly folder: string;
+  /** From the base of the glob, with `/`; empty for the base itself. */
+  readonly way: string;
+  /** Parts of the glob that entries of this folder may fit, in order. */
+  readonly at: readonly number[];
+}
+
+/**
+ * The files that a listing means, relative to the pipeline with `/`, sorted by code unit: the same on every machine. A link
+ * to a file is one where it leads to a file inside the root; `**` does not follow links, which may lead in circles.
+ *
+ * @param listing see `listingName`; its glob has passed the checks
+ * @throws TableError `table.outside` | `table.too-many` | `table.unreadable`
+ */
+export async function listFiles(listing: string, folders: Folders): Promise<readonly string[]> {
+  const { folder, glob: written } = listingParts(listing);
+  const read = readGlob(written);
+  if ('mistake' in read) throw new Error(`Internal error: the glob ${written} passed the checks`);
+  return await new Walk(read.glob, folder, folders).files();
+}
+
+class Walk {
+  readonly #glob: FileGlob;
+  readonly #base: string;
+  readonly #runs: string;
+  readonly #folders: Folders;
+  readonly #found: string[] = [];
+  #looked = 0;
+
+  constructor(glob: FileGlob, folder: string, folders: Folders) {
+    this.#glob = glob;
+    this.#base = path.resolve(folder, glob.base);
+    this.#runs = path.resolve(folder, runsFolder);
+    this.#folders = folders;
+  }
+
+  async files(): Promise<readonly string[]> {
+    if ((await this.#follow(this.#base, '')) !== 'folder') return [];
+    const open: Open[] = [{ folder: this.#base, way: '', at: this.#reached([0]) }];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) open.push(...(await this.#look(next)));
+    return this.#found.sort();
+  }
+
+  /** Takes the files of a folder; gives the folders that lead on. */
+  async #look({ folder, way, at }: Open): Promise<readonly Open[]> {
+    const { parts } = this.#glob;
+    const on: Open[] = [];
+    for await (const entry of this.#folders.entries(folder)) {
+      this.#count();
+      const below = way === '' ? entry.name : `${way}/${entry.name}`;
+      const wanted = at.filter((index) => fits(parts[index] as GlobPart, entry, index === parts.length - 1));
+      if (wanted.length === 0) continue;
+      const target = path.join(folder, entry.name);
+      if (target === this.#runs) continue;
+      const kind = entry.kind === 'link' ? await this.#follow(target, below) : entry.kind;
+      if (kind === 'file' && wanted.includes(parts.length - 1)) this.#take(below);
+      else if (kind === 'folder') {
+        const next = this.#reached(
+          wanted.flatMap((index) => {
+            if ((parts[index] as GlobPart).kind === 'folders') return [index];
+            return index + 1 < parts.length ? [index + 1] : [];
+          }),
+        );
+        if (next.length > 0) on.push({ folder: target, way: below, at: next });
+      }
+    }
+    return on;
+  }
+
+  /** `**` may stand for no folder at all. */
+  #reached(indexes: readonly number[]): readonly number[] {
+    const { parts } = this.#glob;
+    return [...new Set(indexes.flatMap((at) => (parts[at]?.kind === 'folders' ? [at, at + 1] : [at])))];
+  }
+
+  #shown(way: string): string {
+    return [this.#glob.base, way].filter((part) => part !== '').join('/');
+  }
+
+  #take(way: string): void {
+    this.#found.push(this.#shown(way));
+    if (this.#found.length <= tableLimits.files) return;
+    const message = `These are more than ${tableLimits.files} files; list them in a table.`;
+    throw new TableError('table.too-many', message, { line: 1 });
+  }
+
+  #count(): void {
+    this.#looked += 1;
+    if (this.#looked <= tableLimits.looked) return;
+    const message = `More than ${tableLimits.looked} files and folders would have to be looked at; name a folder nearer by.`;
+    throw new TableError('table.too-many', message, { line: 1 });
+  }
+
+  async #follow(target: string, way: string): Promise<'file' | 'folder' | 'other' | undefined> {
+    const facts = await this.#folders.facts(target);
+    if (facts === undefined && way !== '') {
+      const message = `"${this.#shown(way)}" is a link that leads nowhere.`;
+      throw new TableError('table.unreadable', message, { line: 1 });
+    }
+    const place = facts === undefined ? 'inside' : placeOf(this.#folders.root, facts.realPath);
+    if (place === 'inside') return facts?.kind;
+    if (place === 'git') {
+      const message = `"${this.#shown(way)}" lies in a folder of git, which no pipeline may read.`;
+      throw new TableError('table.outside', message, { line: 1 });
+    }
+    const message = `"${this.#shown(way)}" lies outside the folder that this pipeline may read, which is ${this.#folders.root}; --files-root names another.`;
+    throw new TableError('table.outside', message, { line: 1 });
+  }
+}
+
+/** True for an entry that may be, or lead to, what a part describes. git's own folder leads to nothing. */
+function fits(part: GlobPart, { name, kind }: FolderEntry, isLast: boolean): boolean {
+  if (isGitName(name)) return false;
+  if (part.kind === 'names') return partMatches(part, name, isLast);
+  return kind === 'folder' && !name.startsWith('.');
+}

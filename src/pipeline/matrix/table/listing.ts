@@ -1,0 +1,18 @@
+import type { FilePort } from '../../files.ts';
+import { jsonlBatches } from './jsonl.ts';
+import type { TableBatch } from './read.ts';
+
+/** Reads a listing: its files are the rows. @throws TableError */
+export const listingBatches = (
+  files: FilePort,
+  listing: string,
+): AsyncGenerator<TableBatch, void, undefined> =>
+  jsonlBatches(
+    {
+      root: files.root,
+      read: (name) => files.list(name),
+      list: (name) => files.list(name),
+      facts: (file) => files.facts(file),
+    },
+    listing,
+  );

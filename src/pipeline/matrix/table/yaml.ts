@@ -1,0 +1,202 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
+import type { FilePort } from '../../files.ts';
+import { type Value, WrittenNumber } from '../../values/value.ts';
+import { composeTokens, readTokens } from '../../yaml/tokens.ts';
+import { pieces } from './chunks.ts';
+import { OwnColumns } from './columns.ts';
+import { TableError, tableLimits } from './error.ts';
+import type { TableBatch, TableRow } from './read.ts';
+
+/**
+ * Reads a YAML list of mappings, whole: at most 1 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
+ * as they are used. Tags are refused. Every row has the members of the first, in any order.
+ */
+export async function* yamlBatches(
+  files: FilePort,
+  file: string,
+): AsyncGenerator<TableBatch, void, undefined> {
+  const reader = new YamlTable(await wholeText(files, file));
+  const rows = reader.rows();
+  if (reader.columns.columns !== undefined) yield { columns: reader.columns.columns, rows };
+}
+
+async function wholeText(files: FilePort, file: string): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces(files, file)) {
+    bytes += piece.length;
+    if (bytes > tableLimits.yamlBytes) {
+      throw new TableError(
+        'table.too-long',
+        `A YAML table may have ${tableLimits.yamlBytes} bytes; use CSV or JSONL for more.`,
+        { line: 1 },
+      );
+    }
+    parts.push(piece);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
+  } catch (error) {
+    throw new TableError(
+      'table.encoding',
+      'The table is not UTF-8; save it as UTF-8.',
+      { line: 1 },
+      { cause: error },
+    );
+  }
+}
+
+class YamlTable {
+  readonly columns = new OwnColumns();
+  readonly #text: string;
+  readonly #lines = new LineCounter();
+  readonly #anchors = new Map<string, Node>();
+  readonly #open = new Set<Node>();
+  #values = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  rows(): TableRow[] {
+    this.#lines.addNewLine(0);
+    const tokens = readTokens(this.#text, this.#lines.addNewLine);
+    if (typeof tokens === 'number')
+      throw this.#error('table.syntax', 'The table is nested too deeply.', tokens);
+    // Unique names are checked below: the composer's own check takes quadratic time.
+    const options = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false } as const;
+    const { documents, mistakes } = composeTokens(tokens, options, this.#text.length);
+    const [document, second] = documents;
+    const problem = mistakes[0] ?? second?.errors[0];
+    if (problem !== undefined) {
+      throw this.#error('table.syntax', `The table is not valid YAML: ${problem.message}.`, problem.pos[0]);
+    }
+    if (document === undefined) return [];
+    if (second !== undefined)
+      throw this.#error('table.syntax', 'The table is more than one YAML document.', second.range[0]);
+    const list = document.contents;
+    if (list === null || (isScalar(list) && list.value === null)) return [];
+    if (!isSeq(list))
+      throw this.#wrong('table.not-object', 'The table is not a YAML list of mappings.', list);
+    if (list.items.length > tableLimits.yamlRows) {
+      throw this.#wrong(
+        'table.too-many',
+        `A YAML table may have ${tableLimits.yamlRows} rows, this one has ${list.items.length}; use CSV or JSONL for more.`,
+        list.items[tableLimits.yamlRows] as Node,
+      );
+    }
+    this.#untagged(list);
+    return list.items.map((item) => this.#row(item as Node));
+  }
+
+  #row(item: Node): TableRow {
+    const line = this.#place(item).line;
+    const mapping = this.#value(item);
+    const target = isAlias(item) ? this.#anchors.get(item.source) : item;
+    if (!isMap(target))
+      throw this.#wrong('table.not-object', 'This item is not a mapping such as `scene: …`.', item);
+    const values = mapping as Readonly<Record<string, Value>>;
+    this.columns.check(Object.keys(values), line);
+    return { line, values };
+  }
+
+  #value(node: Node | null): Value {
+    if (++this.#values > tableLimits.yamlValues) {
+      throw new TableError(
+        'table.too-many',
+        `The table has more than ${tableLimits.yamlValues} values with its aliases written out.`,
+        node === null ? { line: 1 } : this.#place(node),
+      );
+    }
+    if (node === null) return null;
+    if (isAlias(node)) return this.#alias(node.source, node);
+    this.#untagged(node);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (this.#open.has(node))
+      throw this.#wrong('table.syntax', 'An alias stands inside what it repeats.', node);
+    if (this.#open.size > 100) throw this.#wrong('table.syntax', 'The table is nested too deeply.', node);
+    this.#open.add(node);
+    const value = this.#content(node);
+    this.#open.delete(node);
+    return value;
+  }
+
+  #alias(source: string, node: Node): Value {
+    const target = this.#anchors.get(source);
+    if (target === undefined)
+      throw this.#wrong('table.syntax', `The alias *${source} has no anchor before it.`, node);
+    return this.#value(target);
+  }
+
+  #content(node: Node): Value {
+    if (isSeq(node)) return node.items.map((item) => this.#value(item as Node | null));
+    if (isMap(node)) {
+      const members: Record<string, Value> = {};
+      for (const pair of node.items) {
+        const name = this.#name(pair.key as Node | null, node);
+        if (Object.hasOwn(members, name)) {
+          throw this.#error(
+            'table.duplicate-column',
+            `The member "${name}" is there twice.`,
+            (pair.key as Node).range?.[0] ?? 0,
+          );
+        }
+        members[name] = this.#value(pair.value as Node | null);
+      }
+      return members;
+    }
+    if (!isScalar(node)) throw this.#wrong('table.syntax', 'This is not a value.', node);
+    const { value, source } = node;
+    if (typeof value === 'number') {
+      return source === undefined || String(value) === source ? value : new WrittenNumber(source, value);
+    }
+    return typeof value === 'string' || typeof value === 'boolean' ? value : null;
+  }
+
+  #name(key: Node | null, mapping: Node): string {
+    if (key === null || !isScalar(key)) {
+      throw this.#wrong('table.column-name', 'The name of a member is a text.', key ?? mapping);
+    }
+    this.#untagged(key);
+    const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
+    if (name === '__proto__')
+      throw this.#wrong('table.column-name', 'A member is named "__proto__"; rename it.', key);
+    return name;
+  }
+
+  #untagged(node: Node): void {
+    const { tag, range } = node;
+    // The composer gives plain nodes their default tag only when the text has one.
+    if (tag !== undefined) {
+      throw this.#error(
+        'table.syntax',
+        `The tag ${tag} is not supported in a table; remove it.`,
+        range?.[0] ?? 0,
+      );
+    }
+  }
+
+  #wrong(
+    code: 'table.syntax' | 'table.not-object' | 'table.column-name' | 'table.too-many',
+    message: string,
+    node: Node,
+  ) {
+    return this.#error(code, message, node.range?.[0] ?? 0);
+  }
+
+  #error(code: ConstructorParameters<typeof TableError>[0], message: string, offset: number): TableError {
+    return new TableError(code, message, this.#at(offset));
+  }
+
+  #place(node: Node): { line: number; column: number; sourceLine: string } {
+    return this.#at(node.range?.[0] ?? 0);
+  }
+
+  #at(offset: number): { line: number; column: number; sourceLine: string } {
+    const { line, col } = this.#lines.linePos(offset);
+    const start = this.#lines.lineStarts[line - 1] ?? 0;
+    const end = this.#text.indexOf('\n', start);
+    const sourceLine = this.#text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '');
+    return { line: Math.max(line, 1), column: Math.max(col, 1), sourceLine };
+  }
+}

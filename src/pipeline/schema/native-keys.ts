@@ -1,0 +1,69 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import { nearest } from '../diagnostics/did-you-mean.ts';
+import { entriesOf, member, type SourceMapping, type SourceNode } from '../yaml/node.ts';
+
+/** Members of `generationConfig` (protocol.md 5.1). */
+export const configurationKeys: readonly string[] = [
+  'temperature',
+  'topP',
+  'topK',
+  'maxOutputTokens',
+  'candidateCount',
+  'stopSequences',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'responseLogprobs',
+  'logprobs',
+  'responseMimeType',
+  'responseSchema',
+  'responseJsonSchema',
+  'responseFormat',
+  'responseModalities',
+  'mediaResolution',
+  'speechConfig',
+  'imageConfig',
+  'thinkingConfig',
+  'enableEnhancedCivicAnswers',
+];
+
+/** Members of native objects by the way to them from the request (protocol.md 5.1). */
+const natives: readonly (readonly [way: readonly string[], known: readonly string[]])[] = [
+  [['generationConfig'], configurationKeys],
+  [
+    ['generationConfig', 'thinkingConfig'],
+    ['includeThoughts', 'thinkingBudget', 'thinkingLevel'],
+  ],
+  [
+    ['generationConfig', 'imageConfig'],
+    ['aspectRatio', 'imageSize'],
+  ],
+  [['toolConfig'], ['functionCallingConfig', 'retrievalConfig', 'includeServerSideToolInvocations']],
+  [
+    ['toolConfig', 'functionCallingConfig'],
+    ['mode', 'allowedFunctionNames'],
+  ],
+  [
+    ['toolConfig', 'retrievalConfig'],
+    ['latLng', 'languageCode'],
+  ],
+];
+
+/**
+ * Warns of members of native objects that look like slips of the pen. Services learn new ones, so that one which is near
+ * to none of those known passes, and so does another way to write one (`max_output_tokens`).
+ */
+export function checkNativeKeys(operation: SourceMapping, reports: Reports): void {
+  for (const [way, known] of natives) {
+    const node = way.reduce<SourceNode | undefined>((part, name) => member(part, name), operation);
+    for (const { key, keySpan } of entriesOf(node)) {
+      if (known.includes(key) || known.some((name) => snakeCase(name) === key)) continue;
+      const near = nearest(key, known);
+      if (near === undefined) continue;
+      const message = `"${key}" is no member of ${way.join('.')} that is known; it is sent as it is.`;
+      reports.warning('native.unknown-key', keySpan, message, `Did you mean "${near}"?`);
+    }
+  }
+}
+
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

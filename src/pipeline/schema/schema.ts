@@ -1,0 +1,77 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { StepKind } from '../pipeline.ts';
+import { pipelineSchema } from './schema.generated.ts';
+
+/** A schema as plain JSON; only the members that the messages are made of. */
+export interface SchemaNode {
+  readonly title?: string;
+  readonly type?: string | readonly string[];
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly $defs?: Readonly<Record<string, SchemaNode>>;
+  readonly $ref?: string;
+  readonly [keyword: string]: unknown;
+}
+
+/** One violation, with the schema that was violated. */
+export type Violation = ErrorObject<string, Record<string, unknown>> & {
+  readonly parentSchema?: SchemaNode;
+};
+
+interface Validators {
+  /** The whole file but for what is in its steps. */
+  readonly file: ValidateFunction;
+  readonly step: (kind: StepKind) => ValidateFunction;
+}
+
+const schemaId = 'urn:promptpress:validation';
+
+/**
+ * A step is one of eight schemas, told apart by which kind key it has. Validators that try all eight report the
+ * mistakes of seven that were not meant, so the kind is found first and its own schema is applied.
+ */
+function compileValidators(): Validators {
+  const root = structuredClone(pipelineSchema) as { [name: string]: unknown };
+  const properties = root['properties'] as { steps: { additionalProperties: unknown } };
+  properties.steps.additionalProperties = { type: 'object', title: 'Step' };
+  const { step: _step, ...definitions } = root['$defs'] as Record<string, unknown>;
+  const ajv = new Ajv2020({
+    allErrors: true,
+    discriminator: true,
+    verbose: true,
+    strict: true,
+    strictRequired: false,
+    strictTypes: false,
+  });
+  ajv.addSchema({ ...root, $id: schemaId, $defs: definitions });
+  const at = (pointer: string): ValidateFunction => {
+    const found = ajv.getSchema(`${schemaId}${pointer}`);
+    if (found === undefined) throw new Error(`Internal error: no schema ${pointer}`);
+    return found;
+  };
+  return { file: at(''), step: (kind) => at(`#/$defs/${kind}Step`) };
+}
+
+let validators: Validators | undefined;
+
+/** What is wrong with a file, its steps' contents left out. */
+export function violationsOfFile(json: unknown): readonly Violation[] {
+  validators ??= compileValidators();
+  return violations(validators.file, json);
+}
+
+/** What is wrong with a step of a known kind. */
+export function violationsOfStep(kind: StepKind, json: unknown): readonly Violation[] {
+  validators ??= compileValidators();
+  return violations(validators.step(kind), json);
+}
+
+function violations(validate: ValidateFunction, json: unknown): readonly Violation[] {
+  return validate(json) ? [] : ((validate.errors ?? []) as readonly Violation[]);
+}
+
+/** The keys that a kind of step can have. */
+export function keysOfStep(kind: StepKind): readonly string[] {
+  const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
+  return Object.keys(definitions[`${kind}Step`]?.properties ?? {});
+}

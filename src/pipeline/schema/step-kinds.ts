@@ -1,0 +1,38 @@
+import type { StepKind } from '../pipeline.ts';
+
+/** The kinds of steps, in the order in which messages list them. */
+export const stepKinds = [
+  'imagine',
+  'click',
+  'blend',
+  'describe',
+  'video',
+  'edit',
+  'generate',
+  'chat',
+] as const satisfies readonly StepKind[];
+
+/** True for a word that is a step kind. */
+export const isStepKind = (word: string): word is StepKind => (stepKinds as readonly string[]).includes(word);
+
+const imageFields = ['prompt', 'button', 'task_id', 'image_url'];
+const textFields = ['text', 'json', 'parts', 'usage'];
+
+/** What a template may ask of `steps.<name>`, by the kind of that step. */
+export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
+  imagine: imageFields,
+  // A button of a video makes a video.
+  click: [...imageFields, 'video_url'],
+  blend: imageFields,
+  describe: ['prompts', 'text', 'task_id'],
+  video: [...imageFields, 'video_url'],
+  edit: imageFields,
+  generate: textFields,
+  chat: textFields,
+};
+
+/** What `steps.<name>.usage` counts, in tokens (service.md 2.8). */
+export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'] as const;
+
+/** Fields of {@link stepFields} that are more than one text: templates may go on into them. */
+export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);

@@ -1,0 +1,151 @@
+import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import type { BranchAddress } from '../pipeline.ts';
+import { spanOf, splitAt } from './grammar.ts';
+import { SelectorLexer } from './lexer.ts';
+import { MistakeList, type Span, selectorLimits } from './limits.ts';
+import { atomName, joinNames, normalName, writeLabel } from './names.ts';
+import { type Atom, escapeQuoted, type SelectorToken } from './token.ts';
+
+/**
+ * The grammar of branch addresses (DESIGN.md section 3):
+ *
+ * ```
+ * address   step (/ branch)* (/ "*" | / "**")?
+ * branch    alternative (| alternative)*
+ * ```
+ *
+ * A branch is written as in the path that made it, so `/` inside a label needs quotes, and a pattern keeps its
+ * slashes: `grid//upsample::2::/`. Spelling is normalised as in a selector's name.
+ */
+
+const isStar = (name: string): boolean => name === '*' || name === '**';
+
+class AddressReader {
+  readonly mistakes = new MistakeList();
+
+  step(tokens: readonly SelectorToken[], span: Span): string {
+    const [atom, ...more] = tokens;
+    if (atom?.kind === 'atom' && atom.broken) return '';
+    if (
+      atom?.kind === 'atom' &&
+      more.length === 0 &&
+      atom.form !== 'pattern' &&
+      atom.text.trim() !== '' &&
+      !atom.optional
+    ) {
+      return normalName(atom.text);
+    }
+    const hint = 'Write <step>, <step>/<branch>, <step>/* or <step>/**.';
+    this.mistakes.add('address.step', 'An address begins with the name of a step.', span, hint);
+    return '';
+  }
+
+  segment(tokens: readonly SelectorToken[], span: Span, last: boolean): string {
+    const stray = tokens.find(({ kind }) => kind === 'arrow' || kind === 'comma');
+    if (stray?.kind === 'arrow') {
+      const hint = 'Or quote a label that contains an arrow.';
+      this.mistakes.add(
+        'address.separator',
+        'In an address "/" stands between branches.',
+        spanOf(stray),
+        hint,
+      );
+      return '';
+    }
+    if (stray !== undefined) {
+      this.#several(spanOf(stray));
+      return '';
+    }
+    const parts = splitAt(tokens, 'pipe', span);
+    if (parts.length > selectorLimits.alternatives) {
+      const message = `A branch may have ${selectorLimits.alternatives} alternatives, not more.`;
+      this.mistakes.add('path.too-many', message, span);
+      return '';
+    }
+    const names: string[] = [];
+    for (const part of parts) {
+      const [token] = part.tokens;
+      if (token?.kind === 'atom' && (token.text.trim() !== '' || token.broken))
+        names.push(this.#name(token, parts.length === 1 && last));
+      else this.mistakes.add('path.empty', 'The name of a branch is expected here.', part.span);
+    }
+    return joinNames(names);
+  }
+
+  #several(span: Span): void {
+    const hint = 'Use * for each branch one level below, ** for every leaf, or quote the label.';
+    this.mistakes.add('address.several', 'An address names one branch.', span, hint);
+  }
+
+  #name(atom: Atom, starPlace: boolean): string {
+    if (atom.optional) {
+      this.mistakes.add('address.optional', 'An address names the branch without its "?".', atom.span);
+    }
+    if (atom.dots !== undefined) this.#several(atom.span);
+    const name = atomName(atom);
+    if (atom.form === 'plain' && atom.star !== undefined) {
+      if (!isStar(atom.text)) this.#several({ offset: atom.star, length: 1 });
+      else if (!starPlace) {
+        this.mistakes.add(
+          'address.star',
+          `"${name}" can only stand alone at the end of an address.`,
+          atom.span,
+        );
+      }
+    } else if (isStar(name)) {
+      this.mistakes.add('path.reserved', `No branch is named "${name}".`, atom.span);
+    }
+    return name;
+  }
+}
+
+/**
+ * Reads `from:` or `gather:`. Whether the step and its branches exist is not checked here.
+ *
+ * @returns the address, or every mistake: codes `address.*` and `path.*`
+ */
+export function parseAddress(text: string, locate: Locate): Result<BranchAddress, readonly Mistake[]> {
+  const span = { offset: 0, length: text.length };
+  const reader = new AddressReader();
+  const { mistakes } = reader;
+  if (text.length > selectorLimits.text) {
+    const message = `An address may have ${selectorLimits.text} characters, and this has ${text.length}.`;
+    mistakes.add('path.too-long', message, span);
+    return err(mistakes.all);
+  }
+  const lexer = new SelectorLexer(text, { slash: true });
+  lexer.read();
+  for (const mistake of lexer.mistakes) mistakes.push(mistake);
+  const [head, ...rest] = splitAt(lexer.tokens, 'slash', span);
+  const step = reader.step(head?.tokens ?? [], head?.span ?? span);
+  if (rest.length > selectorLimits.segments) {
+    mistakes.add('path.too-many', `An address may have ${selectorLimits.segments} branches, not more.`, span);
+    return err(mistakes.all);
+  }
+  const segments: string[] = [];
+  for (const [index, part] of rest.entries()) {
+    segments.push(reader.segment(part.tokens, part.span, index === rest.length - 1));
+  }
+  if (mistakes.all.length > 0) return err(mistakes.sorted());
+  return ok({ step, segments, source: text, position: locate(0, text.length) });
+}
+
+/** A branch's name as it stands in an address. */
+function writeName(name: string): string {
+  const lexer = new SelectorLexer(`s/${name}`, { slash: true });
+  lexer.read();
+  const reader = new AddressReader();
+  const tokens = lexer.tokens.slice(2);
+  const marks = tokens.some(({ kind }) => kind === 'slash');
+  const read = marks ? '' : reader.segment(tokens, { offset: 0, length: 0 }, true);
+  const same = read === name && lexer.mistakes.length + reader.mistakes.all.length === 0;
+  return same ? name : `"${escapeQuoted(name)}"`;
+}
+
+/** An address in its one spelling, which is read back as the same address. */
+export const formatAddress = (address: Pick<BranchAddress, 'step' | 'segments'>): string =>
+  [writeLabel(address.step, { slash: true }), ...address.segments.map(writeName)].join('/');
+
+/** The branches that lead to a job, in one unambiguous text: `U2/Vary (Strong)`; empty for a step's own operation. */
+export const formatBranch = (segments: readonly string[]): string => segments.map(writeName).join('/');

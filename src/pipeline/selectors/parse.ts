@@ -1,0 +1,149 @@
+import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import type { ButtonMatch, PathSegment, Selector } from '../pipeline.ts';
+import { SelectorGrammar, spanOf, splitAt, wordOf } from './grammar.ts';
+import { SelectorLexer } from './lexer.ts';
+import { MistakeList, type Span, selectorLimits } from './limits.ts';
+import { writeLabel } from './names.ts';
+import { type SelectorToken } from './token.ts';
+
+/**
+ * The grammar of paths (DESIGN.md section 3), read before templates are rendered:
+ *
+ * ```
+ * path      segment ((→ | ->) segment)*
+ * segment   selector (, selector)*
+ * selector  alternative (| alternative)* ?     an optional one ends in "?"
+ *           range ?                            U1..U4
+ *           wildcard ?                         U*, alone in its segment
+ * alternative  label | word | "quoted" | 'quoted' | /pattern/
+ * ```
+ *
+ * A label runs to the next separator; `{{ … }}` and `{% … %}` in it are taken whole. In quotes everything but
+ * templates is text; `\"` (or `\'`) and `\\` stand for the characters themselves.
+ */
+
+export { formatAddress, formatBranch, parseAddress } from './address.ts';
+
+interface Opened {
+  readonly grammar: SelectorGrammar;
+  readonly tokens: readonly SelectorToken[];
+  readonly span: Span;
+}
+
+function open(text: string, locate: Locate, what: string): Result<Opened, readonly Mistake[]> {
+  const span = { offset: 0, length: text.length };
+  const mistakes = new MistakeList();
+  if (text.length > selectorLimits.text) {
+    const message = `A path may have ${selectorLimits.text} characters, and this has ${text.length}.`;
+    mistakes.add('path.too-long', message, span);
+    return err(mistakes.all);
+  }
+  if (text.trim() === '') {
+    mistakes.add('path.empty', `The ${what} is empty.`, span);
+    return err(mistakes.all);
+  }
+  const lexer = new SelectorLexer(text, { slash: false });
+  lexer.read();
+  for (const mistake of lexer.mistakes) mistakes.push(mistake);
+  return ok({ grammar: new SelectorGrammar(mistakes, locate), tokens: lexer.tokens, span });
+}
+
+function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, readonly Mistake[]> {
+  const mistakes = grammar.mistakes.sorted();
+  if (mistakes.length > 0) return err(mistakes);
+  if (value === undefined) throw new Error('Internal error: a selector was refused without a mistake');
+  return ok(value);
+}
+
+/**
+ * Reads a `path:`.
+ *
+ * @returns its segments, or every mistake: codes `path.*`, and `template.*` of the templates in labels
+ */
+export function parsePath(text: string, locate: Locate): Result<readonly PathSegment[], readonly Mistake[]> {
+  const opened = open(text, locate, 'path');
+  if (!opened.ok) return opened;
+  const { grammar, tokens, span } = opened.value;
+  const { mistakes } = grammar;
+  const parts = splitAt(tokens, 'arrow', span);
+  if (parts.length > selectorLimits.segments) {
+    mistakes.add('path.too-many', `A path may have ${selectorLimits.segments} segments, not more.`, span);
+    return close<readonly PathSegment[]>(grammar, undefined);
+  }
+  const arrows = tokens.filter((token) => token.kind === 'arrow');
+  const segments: PathSegment[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part.tokens.length > 0) segments.push(grammar.segment(part.tokens, part.span));
+    else if (index > 0 && index < parts.length - 1) {
+      mistakes.add('path.empty', 'Between two arrows a button is expected.', part.span);
+    } else {
+      const arrow = arrows[index === 0 ? 0 : index - 1];
+      const side = index === 0 ? 'before' : 'after';
+      mistakes.add(
+        'path.dangling-arrow',
+        `A button is expected ${side} this arrow.`,
+        arrow === undefined ? span : spanOf(arrow),
+      );
+    }
+  }
+  const branches = segments.reduce((product, segment) => product * Math.max(1, segment.selectors.length), 1);
+  if (branches > selectorLimits.branches) {
+    const message = `A path may lead to ${selectorLimits.branches} branches, and this leads to ${branches}.`;
+    mistakes.add('path.too-many', message, span);
+  }
+  return close(grammar, segments);
+}
+
+/** Reads one segment of a path: the `button:` of a mapping. It may fan out; mistakes as in {@link parsePath}. */
+export function parseSegment(text: string, locate: Locate): Result<PathSegment, readonly Mistake[]> {
+  const opened = open(text, locate, 'button');
+  if (!opened.ok) return opened;
+  const { grammar, tokens, span } = opened.value;
+  const arrow = tokens.find((token) => token.kind === 'arrow');
+  if (arrow === undefined) return close(grammar, grammar.segment(tokens, span));
+  const hint =
+    'Write what comes after the arrow as the next segment, or quote a label that contains an arrow.';
+  grammar.mistakes.add('path.one-segment', 'Here stands one segment of a path.', spanOf(arrow), hint);
+  return close<PathSegment>(grammar, undefined);
+}
+
+const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || token.kind === 'comma';
+const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
+
+/** Reads the value of `click:`: one selector, which may be a wildcard; mistakes as in {@link parsePath}. */
+export function parseSelector(text: string, locate: Locate): Result<Selector, readonly Mistake[]> {
+  const opened = open(text, locate, 'button');
+  if (!opened.ok) return opened;
+  const { grammar, tokens, span } = opened.value;
+  const stray = tokens.find(isMark) ?? tokens.find(isRange);
+  if (stray !== undefined) {
+    const hint = 'Use path: for several, or quote a label that contains such a sign.';
+    grammar.mistakes.add('path.one-selector', 'A click presses one button.', spanOf(stray), hint);
+    return close<Selector>(grammar, undefined);
+  }
+  return close(grammar, grammar.segment(tokens, span).selectors[0]);
+}
+
+function writeMatch(match: ButtonMatch): string {
+  switch (match.kind) {
+    case 'pattern':
+      return `/${match.source}/`;
+    case 'wildcard':
+      return match.source;
+    case 'word':
+      return match.word;
+    case 'text': {
+      const { source } = match.text;
+      return wordOf(source) === undefined ? writeLabel(source, { slash: false }) : `"${source}"`;
+    }
+  }
+}
+
+/** A selector as text that is read back as the same one. */
+export const formatSelector = (selector: Selector): string =>
+  selector.alternatives.map(writeMatch).join(' | ') + (selector.optional ? '?' : '');
+
+/** The buttons of a path as text that is read back as the same ones; answers to modals have no place in it. */
+export const formatPath = (path: readonly PathSegment[]): string =>
+  path.map((segment) => segment.selectors.map(formatSelector).join(', ')).join(' → ');

@@ -1,0 +1,72 @@
+/** What stands between labels. A `/` separates in addresses only. */
+export type Separator = 'arrow' | 'comma' | 'pipe' | 'slash';
+
+/** One label, quoted text or `/pattern/`, without the blanks around it. */
+export interface Atom {
+  readonly kind: 'atom';
+  readonly form: 'plain' | 'quoted' | 'pattern';
+  /** What is meant: without quotes, escapes and the `?` after it. */
+  readonly text: string;
+  /** Where the text stands, quotes and slashes left out. */
+  readonly offset: number;
+  /** Indexes in `text` of the characters that stood behind a backslash, in order. */
+  readonly escapes: readonly number[];
+  /** Where the whole atom stands, `?` included. */
+  readonly span: { readonly offset: number; readonly length: number };
+  /** A `{{ … }}` or `{% … %}` is in it. */
+  readonly template: boolean;
+  readonly optional: boolean;
+  /** A mistake was found in it; what it says is not to be trusted. */
+  readonly broken: boolean;
+  /** Offset of the first `..` outside templates, in plain text. */
+  readonly dots?: number;
+  /** Offset of the first `*` outside templates, in plain text. */
+  readonly star?: number;
+}
+
+export interface Mark {
+  readonly kind: Separator;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export type SelectorToken = Atom | Mark;
+
+/** The source offset of an index in an atom's text. */
+export function sourceOffset(atom: Atom, index: number): number {
+  let behind = 0;
+  while (behind < atom.escapes.length && (atom.escapes[behind] as number) < index) behind += 1;
+  return atom.offset + index + behind;
+}
+
+/** The index after the template tag that opens at `at`, or -1 when it does not close. */
+export function endOfTag(text: string, at: number): number {
+  // As liquidjs reads them: quotes hide the end of an output, not that of a tag.
+  const close = text.startsWith('{{', at) ? '}}' : '%}';
+  let quote: string | undefined;
+  for (let i = at + 2; i < text.length; i += 1) {
+    const char = text[i] as string;
+    if (quote !== undefined) {
+      if (char === '\\') i += 1;
+      else if (char === quote) quote = undefined;
+    } else if (text.startsWith(close, i)) return i + 2;
+    else if (close === '}}' && (char === '"' || char === "'")) quote = char;
+  }
+  return -1;
+}
+
+export const opensTag = (text: string, at: number): boolean =>
+  text.startsWith('{{', at) || text.startsWith('{%', at);
+
+/** Text as it stands between double quotes; templates in it stay as they are. */
+export function escapeQuoted(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const end = opensTag(text, at) ? endOfTag(text, at) : -1;
+    const part = text.slice(at, end === -1 ? at + 1 : end);
+    parts.push(end === -1 && (part === '\\' || part === '"') ? `\\${part}` : part);
+    at += part.length;
+  }
+  return parts.join('');
+}

@@ -1,0 +1,173 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import { variableOnly } from '../diagnostics/mask-secrets.ts';
+import type { Thinking } from '../pipeline.ts';
+import { patternMistake } from '../selectors/pattern.ts';
+import { entriesOf, isText, member, type SourceNode } from '../yaml/node.ts';
+import { scalarLocator } from '../yaml/scalar-offsets.ts';
+import { reasonMatch } from './fail-reason.ts';
+import { defaults } from './read.ts';
+import { durationMs } from './units.ts';
+import { mayBeSent, variableReference } from './variables.ts';
+
+/** What is wrong with the settings that the schema cannot say. */
+export function checkSettings(root: SourceNode, reports: Reports): void {
+  checkName(member(root, 'name'), reports);
+  const service = member(root, 'service');
+  checkKey(service, reports);
+  checkBaseUrl(service, reports);
+  checkVariables(service, reports);
+  for (const entry of entriesOf(root)) {
+    if (entry.key !== 'service') warnOfVariables(entry.value, reports, new Set());
+  }
+  checkOrder(root, 'poll', 'min', 'max', defaults.poll, reports);
+  checkOrder(root, 'retry', 'base', 'cap', defaults.retry, reports);
+  for (const key of ['permanent', 'transient']) checkReasons(member(member(root, 'retry'), key), reports);
+}
+
+/** The patterns among the reasons of failed tasks; they are as safe as those of buttons. */
+function checkReasons(list: SourceNode | undefined, reports: Reports): void {
+  for (const node of list?.kind === 'list' ? list.items : []) {
+    const reason = isText(node) ? reasonMatch(node.value) : undefined;
+    if (!isText(node) || reason?.kind !== 'pattern') continue;
+    const mistake = patternMistake(reason.source);
+    // The pattern begins behind its slash.
+    const locate = scalarLocator(reports.source, node);
+    if (mistake !== undefined) reports.mistake({ ...mistake, offset: mistake.offset + 1 }, locate);
+  }
+}
+
+const thinkingWords = ['level', 'budget', 'none'] as const satisfies readonly Thinking[];
+
+const isThinking = (word: string): word is Thinking => (thinkingWords as readonly string[]).includes(word);
+
+/** How text models take thinking, as far as `models` says it rightly. */
+export function declaredModels(root: SourceNode): Readonly<Record<string, Thinking>> {
+  return Object.fromEntries(
+    entriesOf(member(root, 'models')).flatMap(({ key, value }) => {
+      const thinking = member(value, 'thinking');
+      return isText(thinking) && isThinking(thinking.value) ? [[key, thinking.value] as const] : [];
+    }),
+  );
+}
+
+/** Windows opens a device under these, whatever their ending, and drops a dot at the end. */
+const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i;
+
+/** File systems take 255 bytes; `.sandbox` and more may follow. */
+const longestName = 200;
+
+/** The pipeline's name is that of a folder, which may be carried to other systems. */
+function checkName(node: SourceNode | undefined, reports: Reports): void {
+  if (!isText(node)) return;
+  const { value, span } = node;
+  const hint = 'It names the run directory: choose another name.';
+  if (deviceName.test(value) || value.endsWith('.')) {
+    reports.error('schema.name', span, `"${value}" cannot be the name of a folder everywhere.`, hint);
+  } else if (value.length <= longestName && Buffer.byteLength(value) > longestName) {
+    reports.error('schema.name', span, `The name has more than ${longestName} bytes.`, hint);
+  }
+}
+
+/** A pipeline is checked into git: it names where the key is, never the key. */
+function checkKey(service: SourceNode | undefined, reports: Reports): void {
+  for (const { key, value } of entriesOf(service)) {
+    if (!/^api[-_ ]?key$/i.test(key) || value.kind !== 'scalar' || value.value === null) continue;
+    if (isText(value) && variableOnly.test(value.value)) continue;
+    reports.secret(value.span);
+    if (key !== 'apiKey' || !isText(value)) continue;
+    reports.error(
+      'service.literal-key',
+      value.span,
+      'The API key must not be written into the pipeline.',
+      'Put it into an environment variable and write ${PROMPTPRESS_API_KEY}. If the file was committed, renew the key.',
+    );
+  }
+}
+
+function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
+  const node = member(service, 'baseUrl');
+  if (!isText(node) || node.value === '' || node.value.includes('${')) return;
+  const url = URL.canParse(node.value) ? new URL(node.value) : undefined;
+  if (url !== undefined && (url.username !== '' || url.password !== '')) {
+    reports.secret(node.span);
+    const hint = 'The key goes into service.apiKey, as ${VAR}.';
+    reports.error(
+      'service.base-url',
+      node.span,
+      'The base address must not hold a user name or password.',
+      hint,
+    );
+  } else if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    const hint = 'For example https://gateway.example.com';
+    reports.error(
+      'service.base-url',
+      node.span,
+      'The base address must be an http or https address without ? and #.',
+      hint,
+    );
+  }
+}
+
+/** Each `${` in the service block opens a well-formed variable, and outside of `apiKey` one that may be sent. */
+function checkVariables(node: SourceNode | undefined, reports: Reports): void {
+  if (node?.kind === 'list') for (const item of node.items) checkVariables(item, reports);
+  for (const { key, value } of entriesOf(node)) if (key !== 'apiKey') checkVariables(value, reports);
+  if (!isText(node)) return;
+  const locate = scalarLocator(reports.source, node);
+  for (const found of node.value.matchAll(variableReference)) {
+    const [text, name = ''] = found;
+    if (mayBeSent(name)) continue;
+    reports.error(
+      'service.variable-name',
+      locate(found.index, text.length),
+      `The variable ${name} may hold a secret and is not read here.`,
+      `The service block reads PROMPTPRESS_BASE_URL and variables whose names begin with PROMPTPRESS_VAR_: set PROMPTPRESS_VAR_${name} instead. A key belongs into service.apiKey, which may name any variable.`,
+    );
+  }
+  const rest = node.value.replace(variableReference, (found) => ' '.repeat(found.length));
+  const at = rest.indexOf('${');
+  if (at === -1) return;
+  const hint = 'Write ${VAR} or ${VAR:-default}; VAR has letters, digits and underscores.';
+  reports.error('service.variable', locate(at, 2), 'This variable is not well formed.', hint);
+}
+
+/** Elsewhere the text is sent as it stands, which is seldom what was meant. */
+function warnOfVariables(node: SourceNode, reports: Reports, seen: Set<SourceNode>): void {
+  if (seen.has(node)) return;
+  seen.add(node);
+  if (node.kind === 'list') for (const item of node.items) warnOfVariables(item, reports, seen);
+  for (const { value } of entriesOf(node)) warnOfVariables(value, reports, seen);
+  if (!isText(node)) return;
+  const locate = scalarLocator(reports.source, node);
+  for (const found of node.value.matchAll(variableReference)) {
+    if (reports.full) return;
+    reports.warning(
+      'service.variable-outside',
+      locate(found.index, found[0].length),
+      `${found[0]} is not replaced here: the environment is read in the service block only.`,
+      'What changes from run to run belongs into the matrix; a secret has no place in a prompt.',
+    );
+  }
+}
+
+function checkOrder(
+  root: SourceNode,
+  block: 'poll' | 'retry',
+  low: string,
+  high: string,
+  fallback: Readonly<Record<string, unknown>>,
+  reports: Reports,
+): void {
+  const nodes = [member(member(root, block), low), member(member(root, block), high)] as const;
+  const [lowMs, highMs] = [low, high].map((name, index) => {
+    const node = nodes[index as 0 | 1];
+    const text = node === undefined ? String(fallback[name]) : isText(node) ? node.value : '';
+    return /^[0-9]+(\.[0-9]+)?(ms|s|m|h)$/.test(text) ? durationMs(text) : undefined;
+  });
+  const node = nodes[0] ?? nodes[1];
+  if (node === undefined || lowMs === undefined || highMs === undefined || lowMs <= highMs) return;
+  const missing = nodes[0] === undefined || nodes[1] === undefined;
+  const message = `${block}.${low} must not be longer than ${block}.${high}.`;
+  const hint = `By default ${block}.${low} is ${String(fallback[low])} and ${block}.${high} is ${String(fallback[high])}.`;
+  reports.error('settings.order', node.span, message, missing ? hint : undefined);
+}

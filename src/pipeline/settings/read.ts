@@ -1,0 +1,124 @@
+import type { Budget, Limits, NamesSetting, Pipeline, RetrySettings, ServiceBlock } from '../pipeline.ts';
+import type { PipelineFile } from '../schema/schema.generated.ts';
+import { reasonMatch } from './fail-reason.ts';
+import { durationMs, rate } from './units.ts';
+
+/**
+ * What holds when the file says nothing, in the file's own words. The schema states the same defaults for editors;
+ * a test proves that they agree.
+ */
+export const defaults = {
+  service: {
+    baseUrl: '${PROMPTPRESS_BASE_URL}',
+    apiKey: '${PROMPTPRESS_API_KEY}',
+    speed: 'relax',
+    auth: 'bearer',
+    tag: true,
+    names: 'neutral',
+  },
+  limits: { tasks: 12, requests: 32 },
+  retry: {
+    attempts: 6,
+    base: '1s',
+    cap: '60s',
+    resubmits: 2,
+    ambiguous: 'retry',
+    patience: '1h',
+    invalid: 2,
+    permanent: [],
+    transient: [],
+  },
+  timeouts: { request: '60s', task: '20m', text: '10m', firstByte: '3m', idle: '60s' },
+  poll: { min: '1s', max: '15s', list: false },
+  matrix: { repeat: 1 },
+  sample: { seed: 0 },
+  axis: { step: 1 },
+  step: { keep: true },
+  mask: { invert: false },
+  generate: { rounds: 8 },
+} as const;
+
+/** The parts of a pipeline that are settings: no templates, no steps. */
+export type Settings = Pick<
+  Pipeline,
+  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices' | 'models'
+>;
+
+/** Settings of a file that has passed all checks. */
+export function settingsOf(file: PipelineFile): Settings {
+  return {
+    service: serviceOf(file.service),
+    limits: limitsOf(file.limits),
+    retry: retryOf(file.retry),
+    timeouts: {
+      requestMs: durationMs(file.timeouts?.request ?? defaults.timeouts.request),
+      taskMs: durationMs(file.timeouts?.task ?? defaults.timeouts.task),
+      textMs: durationMs(file.timeouts?.text ?? defaults.timeouts.text),
+      firstByteMs: durationMs(file.timeouts?.firstByte ?? defaults.timeouts.firstByte),
+      idleMs: durationMs(file.timeouts?.idle ?? defaults.timeouts.idle),
+    },
+    poll: {
+      minMs: durationMs(file.poll?.min ?? defaults.poll.min),
+      maxMs: durationMs(file.poll?.max ?? defaults.poll.max),
+      list: file.poll?.list ?? defaults.poll.list,
+    },
+    budget: budgetOf(file.budget),
+    prices: file.prices ?? {},
+    models: file.models ?? {},
+  };
+}
+
+function serviceOf(block: PipelineFile['service'] = {}): ServiceBlock {
+  return {
+    baseUrl: block.baseUrl ?? defaults.service.baseUrl,
+    apiKey: block.apiKey ?? defaults.service.apiKey,
+    ...(block.id === undefined ? {} : { id: block.id }),
+    speed: block.speed ?? defaults.service.speed,
+    auth: block.auth ?? defaults.service.auth,
+    tag: block.tag ?? defaults.service.tag,
+    names: namesOf(block.names ?? defaults.service.names),
+  };
+}
+
+function namesOf(names: NonNullable<NonNullable<PipelineFile['service']>['names']>): NamesSetting {
+  if (typeof names === 'string') return { preset: names as NamesSetting['preset'], own: {} };
+  const { preset = defaults.service.names, ...own } = names;
+  return { preset, own };
+}
+
+const rateNames = ['submit', 'poll', 'download', 'text', 'tokens'] as const;
+
+function limitsOf(block: PipelineFile['limits'] = {}): Limits {
+  const rates = rateNames.flatMap((name) => {
+    const text = block[name];
+    return text === undefined ? [] : [[name, rate(text)] as const];
+  });
+  return {
+    tasks: block.tasks ?? defaults.limits.tasks,
+    requests: block.requests ?? defaults.limits.requests,
+    ...Object.fromEntries(rates),
+  };
+}
+
+function retryOf(block: PipelineFile['retry'] = {}): RetrySettings {
+  return {
+    attempts: block.attempts ?? defaults.retry.attempts,
+    baseMs: durationMs(block.base ?? defaults.retry.base),
+    capMs: durationMs(block.cap ?? defaults.retry.cap),
+    resubmits: block.resubmits ?? defaults.retry.resubmits,
+    ambiguous: block.ambiguous ?? defaults.retry.ambiguous,
+    patienceMs: durationMs(block.patience ?? defaults.retry.patience),
+    invalid: block.invalid ?? defaults.retry.invalid,
+    permanent: (block.permanent ?? defaults.retry.permanent).map(reasonMatch),
+    transient: (block.transient ?? defaults.retry.transient).map(reasonMatch),
+  };
+}
+
+function budgetOf(block: PipelineFile['budget'] = {}): Budget {
+  return {
+    ...(block.submits === undefined ? {} : { submits: block.submits }),
+    ...(block.tokens === undefined ? {} : { tokens: block.tokens }),
+    ...(block.cost === undefined ? {} : { cost: block.cost }),
+    ...(block.ask === undefined ? {} : { ask: block.ask }),
+  };
+}

@@ -1,0 +1,114 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import { listing, suggestion } from '../diagnostics/did-you-mean.ts';
+import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
+import { globMatches } from '../selectors/glob.ts';
+import type { StepDraft } from './draft.ts';
+
+const isWildcard = ({ alternatives }: Selector): boolean =>
+  alternatives.some(({ kind }) => kind === 'wildcard');
+
+/** True when a path segment makes this branch. A wildcard makes every branch that it matches. */
+function makes(segment: PathSegment, branch: string): boolean {
+  return segment.selectors.some(
+    (selector) => selector.name === branch || (isWildcard(selector) && globMatches(selector.name, branch)),
+  );
+}
+
+/** Reports an address that leads to no branch of its step's own path. */
+export function checkAddress(address: BranchAddress, target: StepDraft, reports: Reports): void {
+  if (!target.pathKnown || target.kind === undefined) return;
+  const { name, path } = target;
+  for (const [level, branch] of address.segments.entries()) {
+    const way = [name, ...address.segments.slice(0, level)].join('/');
+    const segment = path[level];
+    if (segment === undefined) {
+      const reason = level === 0 ? `Step "${name}" has no path` : `The path of "${name}" ends at ${way}`;
+      const hint = `Write ${way}.`;
+      reports.error(
+        'step.unknown-branch',
+        address.position,
+        `${reason}, so there is no ${way}/${branch}.`,
+        hint,
+      );
+      return;
+    }
+    if (branch === '*' || branch === '**' || makes(segment, branch)) continue;
+    const names = segment.selectors.map((selector) => selector.name);
+    const message = `${way} has no branch "${branch}".`;
+    reports.error('step.unknown-branch', address.position, message, () => branchHint(branch, names));
+    return;
+  }
+}
+
+function branchHint(branch: string, names: readonly string[]): string {
+  const hint = suggestion(branch, names, 'branches there');
+  return hint.startsWith('Did') ? `${hint} The branches there are ${listing(names)}.` : hint;
+}
+
+/** One step of the way from a cell to a job: an operation, or a button under it. */
+type Mark =
+  | { readonly step: string }
+  | { readonly branch: string }
+  /** Any branch of a level; `several`: there may be more than one. */
+  | { readonly any: true; readonly several: boolean };
+
+/** The way from a cell to the jobs of a step's own operation. Steps without `from` begin at the cell. */
+function wayTo(step: StepDraft, steps: ReadonlyMap<string, StepDraft>): readonly Mark[] {
+  const way: Mark[][] = [[{ step: step.name }]];
+  let at = step;
+  while (at.from !== undefined) {
+    const target = steps.get(at.from.step);
+    if (target === undefined) break;
+    way.unshift([{ step: target.name }, ...marksOf(at.from, target)]);
+    at = target;
+  }
+  return way.flat();
+}
+
+const anyBranch = (segment: PathSegment): Mark => ({
+  any: true,
+  several: segment.selectors.length > 1 || segment.selectors.some(isWildcard),
+});
+
+function marksOf({ segments }: BranchAddress, { path }: StepDraft): readonly Mark[] {
+  return segments.flatMap((branch, level): Mark[] => {
+    if (branch === '**') return path.slice(level).map(anyBranch);
+    const segment = path[level];
+    if (branch === '*') return segment === undefined ? [] : [anyBranch(segment)];
+    return [{ branch }];
+  });
+}
+
+const isSeveral = (mark: Mark): boolean => 'any' in mark && mark.several;
+
+/**
+ * True when one job of `step` may have several jobs of `other` at its nearest common ancestor. Both ways are walked
+ * together as long as they are one; what branches after that is not decided by where `step` stands.
+ *
+ * Neither step may be part of a cycle.
+ */
+export function couldMeanSeveral(
+  step: StepDraft,
+  other: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+): boolean {
+  const own = wayTo(step, steps);
+  const others = wayTo(other, steps);
+  for (const [index, wanted] of others.entries()) {
+    const found = own[index];
+    if (found !== undefined && staysTogether(found, wanted)) continue;
+    return others.slice(index).some(isSeveral);
+  }
+  return false;
+}
+
+function staysTogether(found: Mark, wanted: Mark): boolean {
+  if ('step' in found || 'step' in wanted) {
+    return 'step' in found && 'step' in wanted && found.step === wanted.step;
+  }
+  // Any branch of the other's level: the one that this job stands on.
+  if ('any' in wanted) return true;
+  // This step runs on any branch, the other on one: most of its jobs stand elsewhere, unless there is but one.
+  if ('any' in found) return !found.several;
+  return found.branch === wanted.branch;
+}

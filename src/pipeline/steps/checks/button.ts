@@ -1,0 +1,103 @@
+import { distance } from 'fastest-levenshtein';
+import type { Reports } from '../../diagnostics/collector.ts';
+import { listing } from '../../diagnostics/did-you-mean.ts';
+import type { MatrixDraft } from '../../matrix/read.ts';
+import type { ButtonMatch, Selector } from '../../pipeline.ts';
+import { plainLabel } from '../../selectors/button-stage.ts';
+import { buttonWords, findsKnownLabel, isKnownButton, knownLabels } from '../../selectors/known-buttons.ts';
+import { hasTags } from '../../templates/compile.ts';
+import type { StepDraft } from '../draft.ts';
+import { literalScopes, renderedOf } from '../literal-scopes.ts';
+
+/** Of labels that a template or a range yields, as many are told. */
+const mostTold = 3;
+
+/** Longer labels are not compared with those that are known. */
+const longestCompared = 64;
+
+/**
+ * Warns of labels that no known model version offers: the images above them would be paid before the click fails. A warning,
+ * since gateways may offer more. Of templates, what the file alone says they yield.
+ */
+export function checkButtons(step: StepDraft, matrix: MatrixDraft, reports: Reports): void {
+  const selectors = [
+    ...(step.selector === undefined ? [] : [step.selector]),
+    ...step.path.flatMap((segment) => segment.selectors),
+  ];
+  // The members of a range stand at one place: the first of them is told, with how many there are.
+  const ranges = new Map<Selector['position'], string[]>();
+  for (const selector of selectors)
+    for (const match of selector.alternatives) {
+      const labels = ranges.get(selector.position) ?? [];
+      ranges.set(selector.position, [...labels, ...unknownLabels(match, step, matrix)]);
+    }
+  for (const [position, labels] of ranges) {
+    const told = labels.slice(0, mostTold);
+    for (const label of told) warn(label, labels.length - told.length, position, reports);
+  }
+}
+
+function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft): readonly string[] {
+  if (match.kind === 'wildcard') return findsKnownLabel(match.source) ? [] : [match.source];
+  if (match.kind !== 'text') return [];
+  const { text } = match;
+  if (!hasTags(text.source)) return isKnownButton(text.source) ? [] : [text.source];
+  if (!step.usesKnown) return [];
+  const unknown = new Set<string>();
+  for (const scope of literalScopes(step, [text], matrix)) {
+    const label = renderedOf(() => text.render(scope));
+    if (label === undefined || plainLabel(label) === '' || isKnownButton(label)) continue;
+    unknown.add(label);
+    if (unknown.size === mostTold) break;
+  }
+  return [...unknown];
+}
+
+function warn(label: string, more: number, position: Selector['position'], reports: Reports): void {
+  const others = more === 0 ? '' : `, nor ${more} more that are written here`;
+  const message = `No known model version offers a button "${label}"${others}; the click would fail when what it is pressed on is paid.`;
+  reports.warning('button.unknown', position, message, () => hintFor(label));
+}
+
+function hintFor(label: string): string {
+  const written = otherSpelling(label);
+  if (written !== undefined) return written;
+  const near = nearestLabels(label);
+  if (near.length === 0)
+    return 'promptpress show JOB tells what a finished task offers; a button of your gateway alone can be left as it is.';
+  return `Nearest are ${listing(near)}.`;
+}
+
+/** Known labels with something between them that is no separator. */
+function otherSpelling(label: string): string | undefined {
+  const parts = label.split(/(?:=?>|[»⇒/;&+])+/u).map((part) => part.trim());
+  if (
+    parts.length > 1 &&
+    parts.every((part) => isKnownButton(part) || buttonWords.some((word) => word === part))
+  ) {
+    const arrows = /[>»⇒/]/u.test(label);
+    return arrows
+      ? `One after the other is written ${parts.join(' → ')} (or ->).`
+      : `Several of one task are written ${parts.join(', ')}.`;
+  }
+  const words = label.split(/\s+/u);
+  if (words.length > 1 && words.every((word) => isKnownButton(word)))
+    return `Several of one task are written ${words.join(', ')}, one after the other ${words.join(' → ')}.`;
+  return undefined;
+}
+
+/** As letters and digits, in one case: brackets and blanks are what is forgotten most. */
+const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}.]/gu, '');
+
+/** At most three, the nearest first; none where nothing is near. */
+function nearestLabels(label: string): readonly string[] {
+  if (label.length > longestCompared) return [];
+  const small = letters(label);
+  const bound = Math.max(1, Math.floor(small.length / 3));
+  return [...knownLabels, ...buttonWords]
+    .map((known) => ({ known, far: distance(small, letters(known)) }))
+    .filter(({ far }) => far <= bound)
+    .sort((one, other) => one.far - other.far)
+    .slice(0, 3)
+    .map(({ known }) => known);
+}

@@ -1,0 +1,86 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import type { BranchAddress, Selector } from '../../pipeline.ts';
+import { nameOfButton, needsUpscale, type Stage, stageAfter } from '../../selectors/button-stage.ts';
+import type { StepDraft } from '../draft.ts';
+
+type Steps = ReadonlyMap<string, StepDraft>;
+
+/** What several branches show, each with the name of one of them. */
+type Stages = ReadonlyMap<Stage, string>;
+
+const makes = ({ alternatives }: Selector, on: Stage): Stage => {
+  const [first, ...others] = alternatives.map((match) => stageAfter(nameOfButton(match), on));
+  return first !== undefined && others.every((other) => other === first) ? first : 'unknown';
+};
+
+function pressAll(selectors: readonly Selector[], on: Stages): Stages {
+  const found = new Map<Stage, string>();
+  for (const [stage, way] of on)
+    for (const selector of selectors) {
+      const made = makes(selector, stage);
+      if (!found.has(made)) found.set(made, `${way}/${selector.name}`);
+    }
+  return found;
+}
+
+/** What a step's own operation shows. */
+function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
+  const { kind, name, selector, from } = step;
+  if (kind === 'imagine' || kind === 'blend') return new Map([['grid', name]]);
+  const target = from === undefined ? undefined : steps.get(from.step);
+  const isOpen = from === undefined || target === undefined || selector === undefined;
+  // Steps that wait for each other are a mistake of their own.
+  if (isOpen || seen.has(step)) return new Map([['unknown', name]]);
+  seen.add(step);
+  const made = pressAll([selector], stagesAt(from, target, steps, seen));
+  return new Map([...made.keys()].map((stage) => [stage, name]));
+}
+
+/** What the jobs show that an address means. */
+function stagesAt(
+  { segments }: BranchAddress,
+  target: StepDraft,
+  steps: Steps,
+  seen: Set<StepDraft>,
+): Stages {
+  let at = stagesOf(target, steps, seen);
+  for (const [level, branch] of segments.entries()) {
+    const below = branch === '**' ? target.path.slice(level) : target.path.slice(level, level + 1);
+    for (const { selectors } of below) {
+      const meant = branch.startsWith('*') ? selectors : selectors.filter(({ name }) => name === branch);
+      at = meant.length === 0 ? new Map([['unknown', branch]]) : pressAll(meant, at);
+    }
+  }
+  return at;
+}
+
+/**
+ * Warns of buttons that are pressed on a grid and come only once one of its images is upscaled (service.md 2.3, 7.4): the grid
+ * would be paid before the click fails. Only what the names of buttons say by themselves, and never an error: gateways vary.
+ */
+export function checkGrids(step: StepDraft, steps: Steps, reports: Reports): void {
+  const { kind, from, selector, path } = step;
+  const target = from === undefined ? undefined : steps.get(from.step);
+  if (kind === 'click' && from !== undefined && target !== undefined && selector !== undefined)
+    warnOf(selector, stagesAt(from, target, steps, new Set()), reports);
+  let at = stagesOf(step, steps, new Set());
+  for (const { selectors } of path) {
+    for (const pressed of selectors) warnOf(pressed, at, reports);
+    at = pressAll(selectors, at);
+  }
+}
+
+function warnOf({ alternatives, name, position }: Selector, on: Stages, reports: Reports): void {
+  const grid = on.get('grid');
+  const isLate = alternatives.every((match) => {
+    const button = nameOfButton(match);
+    return button !== undefined && needsUpscale(button);
+  });
+  if (grid === undefined || !isLate) return;
+  reports.warning(
+    'button.grid',
+    position,
+    `"${grid}" is a grid of images, and "${name}" comes only under a single one.`,
+    `Upscale one first: U1 → ${name}.`,
+  );
+}

@@ -1,0 +1,163 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import type { Position } from '../../diagnostics/diagnostic.ts';
+import type { FileCheck } from '../../files.ts';
+import { hasTags } from '../../templates/compile.ts';
+import { isText, member, type SourceNode } from '../../yaml/node.ts';
+import type { ImageUse, StepDraft } from '../draft.ts';
+
+/** All steps of the pipeline by their names. */
+type Steps = ReadonlyMap<string, StepDraft>;
+
+/** The step whose result a click presses the buttons of, first of all; a step of another kind is that itself. */
+function originOf(step: StepDraft, steps: Steps): StepDraft {
+  const seen = new Set<StepDraft>();
+  for (let at = step; ; ) {
+    const before = at.kind === 'click' && at.from !== undefined ? steps.get(at.from.step) : undefined;
+    // Steps that wait for each other are a mistake of their own.
+    if (before === undefined || seen.has(before)) return at;
+    seen.add(before);
+    at = before;
+  }
+}
+
+/**
+ * Does a step make images: `some`, `none`, or does a template decide it.
+ *
+ * @param pressed a branch of its path is meant: the buttons of a describe make images, those of a video make videos
+ */
+export function imagesOf(step: StepDraft, steps: Steps, pressed = false): 'some' | 'none' | 'unknown' {
+  const { kind, node } = step;
+  if (kind === undefined) return 'unknown';
+  if (kind === 'chat' || (kind === 'describe' && !pressed)) return 'none';
+  if (kind === 'video' || (kind === 'click' && originOf(step, steps).kind === 'video')) return 'none';
+  if (kind !== 'generate') return 'some';
+  const modalities = member(member(member(node, 'generate'), 'generationConfig'), 'responseModalities');
+  const words: readonly SourceNode[] =
+    modalities === undefined ? [] : modalities.kind === 'list' ? modalities.items : [modalities];
+  if (words.some((word) => isText(word) && word.value.toUpperCase() === 'IMAGE')) return 'some';
+  return words.some((word) => isText(word) && hasTags(word.value)) ? 'unknown' : 'none';
+}
+
+/** Reports a step among images that makes none. @param pressed see {@link imagesOf} */
+export function checkMakesImages(
+  target: StepDraft,
+  position: Position,
+  steps: Steps,
+  reports: Reports,
+  pressed = false,
+): void {
+  if (imagesOf(target, steps, pressed) !== 'none') return;
+  const isVideo = originOf(target, steps).kind === 'video';
+  const message = isVideo
+    ? `Step "${target.name}" makes videos, which are no images.`
+    : `Step "${target.name}" is a ${target.kind} and makes no image.`;
+  const hint =
+    target.kind === 'generate'
+      ? 'Name a step that makes images, or ask it for them: generationConfig: { responseModalities: [TEXT, IMAGE] }.'
+      : 'Name a step that makes images.';
+  reports.error('step.field', position, message, hint);
+}
+
+/** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (protocol.md 5.4). */
+const mostBytes = 20 * 1024 * 1024;
+
+/** The kinds of images that are sent, by the ends of their names. */
+const endings = ['png', 'jpg', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'heif'];
+
+const endingsHint = `Images end in ${endings.map((ending) => `.${ending}`).join(', ')}.`;
+
+/** Reports images that are not there, are no images, or are too large, and a parent where there is none. */
+export async function checkImages(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<void> {
+  for (const image of step.images) {
+    const { text, position, mask } = image;
+    if (text === '') continue;
+    if (mask) await checkMask(image, fileCheck, reports);
+    else if (text === 'parent') checkParent(step, steps, position, reports);
+    else if (/^https?:\/\//i.test(text)) checkAddress(text, position, reports);
+    else if (/^data:/i.test(text)) checkData(image, reports);
+    else await checkFile(image, fileCheck, reports);
+  }
+}
+
+function checkParent(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  position: Position,
+  reports: Reports,
+): void {
+  const { from, node, name } = step;
+  if (node.entries.has('gather') && !node.entries.has('from')) {
+    const message = `Step "${name}" gathers, so it has no single parent.`;
+    const hint = 'Leave it out: what a step gathers is shown, all of it and in order.';
+    reports.error('step.no-parent', position, message, hint);
+  } else if (!node.entries.has('from')) {
+    const message = `Step "${name}" continues no other step, so it has no parent.`;
+    reports.error('step.no-parent', position, message, 'Say from, or name the image.');
+  }
+  const parent = from === undefined ? undefined : steps.get(from.step);
+  if (from === undefined || parent === undefined) return;
+  checkMakesImages(parent, position, steps, reports, from.segments.length > 0);
+}
+
+function checkAddress(text: string, position: Position, reports: Reports): void {
+  if (URL.canParse(text)) return;
+  reports.error(
+    'image.address',
+    position,
+    'This is no http(s) address.',
+    'For example https://a.example/fox.png',
+  );
+}
+
+const dataUri = /^data:image\/([a-z0-9.+-]{1,40})(?:;[a-z0-9.+=-]{1,40}){0,4};base64,/i;
+
+function checkData({ text, position }: ImageUse, reports: Reports): void {
+  const hint = 'For example data:image/png;base64,iVBORw0KGgo…';
+  const head = dataUri.exec(text);
+  const data = head === null ? '' : text.slice(head[0].length);
+  if (head === null || data === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
+    reports.error('image.data', position, 'This is no data URI of an image in base64.', hint);
+  } else if (!endings.includes((head[1] as string).toLowerCase())) {
+    reports.error('image.data', position, `image/${head[1]} is no kind of image that is taken.`, hint);
+  }
+}
+
+async function checkFile(
+  { text, position }: ImageUse,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<void> {
+  const found = await fileCheck.look(text, position);
+  if (found === undefined) return;
+  if (!endings.includes(/\.([A-Za-z0-9]+)$/.exec(text)?.[1]?.toLowerCase() ?? '')) {
+    reports.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);
+  } else {
+    checkSize(text, found.bytes, position, reports);
+  }
+}
+
+function checkSize(text: string, bytes: number, position: Position, reports: Reports): void {
+  if (bytes <= mostBytes) return;
+  const message = `"${text}" has ${bytes} bytes; at most ${mostBytes} (20 MiB) are sent.`;
+  reports.error('image.too-large', position, message, 'Make it smaller; models scale images down anyway.');
+}
+
+/** A mask is looked into and brought to its image's size, so it is a file: no step, no address. */
+async function checkMask(
+  { text, position }: ImageUse,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<void> {
+  const found = /\.png$/i.test(text) ? await fileCheck.look(text, position) : undefined;
+  if (found !== undefined) checkSize(text, found.bytes, position, reports);
+  if (/\.png$/i.test(text)) return;
+  const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  const hint =
+    'White is repainted, black is kept; or draw it: { shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }.';
+  reports.error('mask.type', position, `A mask is a PNG file, and "${shown}" is none by its name.`, hint);
+}

@@ -1,0 +1,160 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import type { Selector } from '../../pipeline.ts';
+import { type ButtonWindow, windowOf } from '../../selectors/button-stage.ts';
+import { hasTags } from '../../templates/compile.ts';
+import { WrittenNumber } from '../../values/value.ts';
+import { entriesOf, isText, member, type SourceEntry, type SourceNode, toValue } from '../../yaml/node.ts';
+import { scalarLocator } from '../../yaml/scalar-offsets.ts';
+import { boxMistake } from '../domain/mask.ts';
+import type { StepDraft } from '../draft.ts';
+
+/** Buttons that are pressed as one, with what their windows are answered by. */
+interface Press {
+  readonly selectors: readonly Selector[];
+  /** The mapping that holds `prompt`, `mask` and `remix`; undefined in a path that is one text. */
+  readonly node?: SourceNode;
+  /** How to write what is missing. */
+  readonly where: 'step' | 'path';
+}
+
+function pressesOf({ kind, node, selector, path }: StepDraft): readonly Press[] {
+  const own: readonly Press[] =
+    kind === 'click' && selector !== undefined ? [{ selectors: [selector], node, where: 'step' }] : [];
+  const list = member(node, 'path');
+  const segments = path.map(({ selectors }, index): Press => {
+    const item = list?.kind === 'list' ? list.items[index] : undefined;
+    return { selectors, where: 'path', ...(item === undefined ? {} : { node: item }) };
+  });
+  return [...own, ...segments];
+}
+
+/**
+ * Reports buttons whose windows want what is not given, and what is given to buttons that have no use for it. Only what
+ * the names of buttons say by themselves; the window itself is met when the pipeline runs.
+ */
+export function checkModals(step: StepDraft, reports: Reports): void {
+  for (const press of pressesOf(step)) {
+    for (const selector of press.selectors) checkWanted(selector, press, reports);
+    checkUseless(press, reports);
+  }
+}
+
+const given = ({ node }: Press, key: 'prompt' | 'mask' | 'remix'): SourceEntry | undefined =>
+  node?.kind === 'mapping' ? node.entries.get(key) : undefined;
+
+/** Windows that take no answer without a prompt: what it is to say, and what to write. */
+const wanted: readonly { readonly window: ButtonWindow; readonly wants: string; readonly example: string }[] =
+  [
+    {
+      window: 'region',
+      wants: 'what to paint there',
+      example: 'prompt: a red scarf, mask: masks/neck.png',
+    },
+    { window: 'zoom', wants: 'the prompt with --zoom', example: 'prompt: "a fox --zoom 1.5"' },
+    { window: 'manual', wants: 'how the image moves', example: 'prompt: it turns its head' },
+  ];
+
+function checkWanted(selector: Selector, press: Press, reports: Reports): void {
+  const windows = new Set(selector.alternatives.map(windowOf));
+  const found = wanted.find(({ window }) => windows.has(window));
+  if (found === undefined) return;
+  const { wants, example } = found;
+  const hint =
+    press.where === 'step'
+      ? `Write beside click: ${example}`
+      : `Write the path as a list: - { button: "${selector.name}", ${example} }`;
+  const what = `"${selector.name}" opens a window`;
+  const prompt = given(press, 'prompt');
+  if (prompt === undefined) {
+    reports.error('modal.prompt', selector.position, `${what} that wants ${wants}.`, hint);
+  } else if (windows.has('zoom')) {
+    checkZoom(prompt.value, reports);
+  }
+  if (windows.has('region') && given(press, 'mask') === undefined) {
+    reports.error('modal.mask', selector.position, `${what} that wants a mask of what to repaint.`, hint);
+  }
+}
+
+const zoomFlag = /(?:^|\s)(?:--|—)zoom(?:[\s=]+(\S+)|(?!\S))/;
+
+function checkZoom(node: SourceNode, reports: Reports): void {
+  if (!isText(node)) return;
+  const found = zoomFlag.exec(node.value);
+  const hint = 'For example --zoom 1.5: from 1 to 2.';
+  if (found === null) {
+    // A template may yield it.
+    if (hasTags(node.value)) return;
+    reports.error('modal.zoom', node.span, 'The prompt of a Custom Zoom says how far: --zoom.', hint);
+    return;
+  }
+  const [flag, value = ''] = found;
+  if (hasTags(value) || value.includes('{')) return;
+  const at = found.index + flag.search(/\S/);
+  const position = scalarLocator(reports.source, node)(at, flag.trim().length);
+  const zoom = Number(value);
+  if (value === '' || !Number.isFinite(zoom)) {
+    reports.error('modal.zoom', position, `--zoom wants a number, and "${value}" is none.`, hint);
+  } else if (zoom < 1 || zoom > 2) {
+    reports.warning(
+      'modal.zoom',
+      position,
+      `--zoom ${value} is not from 1 to 2, so it may be refused.`,
+      'For example --zoom 1.5.',
+    );
+  }
+}
+
+function checkUseless(press: Press, reports: Reports): void {
+  const windows = press.selectors.flatMap(({ alternatives }) => alternatives.map(windowOf));
+  const all = (...those: readonly ButtonWindow[]): boolean =>
+    windows.length > 0 && windows.every((window) => those.includes(window));
+  const names = press.selectors.map(({ name }) => `"${name}"`).join(', ');
+  const [prompt, mask, remix] = [given(press, 'prompt'), given(press, 'mask'), given(press, 'remix')];
+  const isRemixed = remix?.value.kind === 'scalar' && remix.value.value === true;
+  if (mask !== undefined && all('zoom', 'manual', 'prompt', 'remix', 'none')) {
+    const message = `${names} takes no mask.`;
+    reports.warning('modal.unused', mask.keySpan, message, 'Vary (Region) does.');
+  }
+  if (prompt !== undefined && all('none')) {
+    const message = `${names} opens no window, so there is nothing that takes a prompt.`;
+    reports.warning('modal.unused', prompt.keySpan, message, 'Leave it out.');
+  } else if (prompt !== undefined && !isRemixed && all('remix', 'none')) {
+    const message = `${names} takes a prompt only when it is remixed, or where the service's account always does that.`;
+    reports.warning('modal.remix', prompt.keySpan, message, 'Write remix: true beside it.');
+  }
+  if (remix !== undefined && isRemixed && all('none')) {
+    const message = `${names} cannot be remixed.`;
+    reports.warning('modal.unused', remix.keySpan, message, 'Leave it out.');
+  }
+}
+
+/** Reports shapes of masks that are empty or reach beyond the image, as far as they are literal. */
+export function checkMasks(step: StepDraft, reports: Reports): void {
+  const path = member(step.node, 'path');
+  const holders = [
+    ...(step.kind === 'click' ? [step.node] : []),
+    ...(step.kind === 'edit' ? [member(step.node, 'edit')] : []),
+    ...(path?.kind === 'list' ? path.items : []),
+  ];
+  for (const holder of holders) {
+    const shapes = member(member(holder, 'mask'), 'shapes');
+    for (const shape of shapes?.kind === 'list' ? shapes.items : []) {
+      for (const { key, value } of entriesOf(shape)) {
+        if (value.kind !== 'list' || !isBox(value.items)) continue;
+        const wrong = boxMistake(value.items.map(toValue));
+        if (wrong === undefined) continue;
+        const hint = 'A box is [x, y, width, height] in fractions of the image, from its upper left corner.';
+        reports.error('mask.box', value.span, `This ${key} ${wrong}.`, hint);
+      }
+    }
+  }
+}
+
+/** Four literal fractions; anything else is a template, or the schema's mistake. */
+const isBox = (items: readonly SourceNode[]): boolean =>
+  items.length === 4 &&
+  items.every((item) => {
+    const value = item.kind === 'scalar' ? item.value : undefined;
+    const number = value instanceof WrittenNumber ? value.value : value;
+    return typeof number === 'number' && number >= 0 && number <= 1;
+  });

@@ -1,0 +1,162 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import { listing, suggestion } from '../../diagnostics/did-you-mean.ts';
+import type { MatrixDraft } from '../../matrix/read.ts';
+import type { ButtonMatch, StepKind } from '../../pipeline.ts';
+import { isStepKind } from '../../schema/step-kinds.ts';
+import { plainLabel } from '../../selectors/button-stage.ts';
+import { globMatches, globsMeet } from '../../selectors/glob.ts';
+import { knownNames } from '../../selectors/known-buttons.ts';
+import { asksModel, type Prices, priceEntry, selectorNames } from '../../settings/price-entry.ts';
+import { hasTags } from '../../templates/compile.ts';
+import { isTemplate, treeSteps, treeVariables } from '../../templates/tree.ts';
+import { entriesOf, member, type SourceNode } from '../../yaml/node.ts';
+import type { StepDraft } from '../draft.ts';
+import { literalScopes, renderedOf } from '../literal-scopes.ts';
+
+/** A list of all that a gateway sells is no thousand mistakes. */
+const mostTold = 20;
+
+/** Something that a run pays for. */
+interface Paid {
+  readonly kind: StepKind;
+  /** What it is called here, under which its price may stand: a button, a model; absent where its kind says all. */
+  readonly name?: string;
+  /** Of a button: what it may turn out to be called. Of a model: absent where only the run tells. */
+  readonly match?: ButtonMatch;
+  /** A model that only the run tells. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Reports a cost budget that something escapes for want of a price, and warns of prices that nothing has. Where a step could
+ * not be read, nothing is said.
+ */
+export function checkPrices(
+  root: SourceNode,
+  steps: readonly StepDraft[],
+  matrix: MatrixDraft,
+  reports: Reports,
+): void {
+  if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
+  const block = member(root, 'prices');
+  const prices: Prices = Object.fromEntries(
+    entriesOf(block).map(({ key, value }) => [key, value.kind === 'mapping' ? { input: 0, output: 0 } : 0]),
+  );
+  const paid = steps.flatMap((step) => paidBy(step, matrix));
+  for (const key of ['cost', 'ask'] as const)
+    checkBudget(key, member(member(root, 'budget'), key), prices, paid, reports);
+  let told = 0;
+  for (const { key, keySpan } of entriesOf(block)) {
+    if (paid.some((one) => mayHave(one, key, prices))) continue;
+    told += 1;
+    if (told > mostTold) return;
+    const isByTokens =
+      typeof prices[key] !== 'number' && paid.some(({ kind, name }) => [kind, name].includes(key));
+    if (isByTokens) {
+      const message = `"${key}" has a price by tokens, and only text models count tokens.`;
+      reports.warning('price.unused', keySpan, message, 'Write one number: what a submission costs.');
+      continue;
+    }
+    const message = `Nothing in this pipeline has the price "${key}".`;
+    reports.warning('price.unused', keySpan, message, () =>
+      suggestion(key, namesOf(paid), 'names that a price can stand under here'),
+    );
+  }
+}
+
+/** What the jobs of a step, and of its path, cost money for. */
+function paidBy(step: StepDraft, matrix: MatrixDraft): readonly Paid[] {
+  const { kind, selector, path } = step;
+  if (kind === undefined) return [];
+  const selectors = [
+    ...(selector === undefined ? [] : [selector]),
+    ...path.flatMap(({ selectors: all }) => all),
+  ];
+  const pressed = selectors.flatMap((one) => {
+    const names = selectorNames(one);
+    return one.alternatives.map(
+      (match, index): Paid => ({ kind: 'click', name: names[index] ?? '', match, isOpen: false }),
+    );
+  });
+  if (kind === 'click') return pressed;
+  return [...(asksModel(kind) ? modelsOf(step, kind, matrix) : [{ kind, isOpen: false }]), ...pressed];
+}
+
+/** The models that a text step asks: those that the file tells, else one that only the run tells. */
+function modelsOf(step: StepDraft, kind: StepKind, matrix: MatrixDraft): readonly Paid[] {
+  const { model } = step.request;
+  if (!isTemplate(model)) return [{ kind, isOpen: true }];
+  const names = new Set<string>();
+  for (const scope of literalScopes(step, [model], matrix)) {
+    const name = renderedOf(() => model.render(scope));
+    if (name !== undefined) names.add(name);
+  }
+  const listed = treeVariables(model).every(({ path: [root = ''] }) => isListed(root, matrix));
+  const told = [...names].map((name): Paid => ({ kind, name, isOpen: false }));
+  return listed && treeSteps(model).length === 0 && told.length > 0
+    ? told
+    : [...told, { kind, isOpen: true }];
+}
+
+/** The file lists every value of this variable. */
+const isListed = (name: string, { spec, variables }: MatrixDraft): boolean =>
+  spec.sample === undefined && variables.get(name)?.axis?.kind === 'values';
+
+function checkBudget(
+  key: 'cost' | 'ask',
+  cost: SourceNode | undefined,
+  prices: Prices,
+  paid: readonly Paid[],
+  reports: Reports,
+): void {
+  if (cost === undefined) return;
+  const unbounded = new Set(paid.filter((one) => !hasPrice(one, prices)).map(calledOf));
+  if (unbounded.size === 0) return;
+  const message =
+    Object.keys(prices).length === 0
+      ? `budget.${key} counts prices, and the pipeline gives none.`
+      : `budget.${key} cannot bound what has no price: ${listing([...unbounded])}.`;
+  const kinds = [...new Set(paid.filter((one) => !hasPrice(one, prices)).map(({ kind }) => kind))];
+  const example = kinds.map((kind) => `${kind}: 0.04`).join(', ');
+  const hint = `Say what it costs, for example prices: { ${example} }; 0 where it costs nothing. A price under a kind is for all of that kind that have none of their own.`;
+  reports.error('budget.unpriced', cost.span, message, hint);
+}
+
+const hasPrice = ({ kind, name, isOpen }: Paid, prices: Prices): boolean =>
+  priceEntry(prices, kind, name === undefined ? [] : [name]) !== undefined ||
+  // Its model may be any that has a price; one that has none is stopped in the run.
+  (isOpen && Object.keys(prices).some(mayBeModel));
+
+const mayBeModel = (entry: string): boolean => !isStepKind(entry) && !entry.includes('*');
+
+const calledOf = ({ kind, name }: Paid): string => name ?? kind;
+
+/** True where this entry may be the price of something that runs, or stands for all of its kind. */
+function mayHave({ kind, name, match, isOpen }: Paid, entry: string, prices: Prices): boolean {
+  if (asksModel(kind)) return entry === kind || entry === name || (isOpen && mayBeModel(entry));
+  if (typeof prices[entry] !== 'number') return false;
+  return entry === kind || (match !== undefined && mayBeCalled(match, entry));
+}
+
+function mayBeCalled(match: ButtonMatch, entry: string): boolean {
+  switch (match.kind) {
+    case 'wildcard':
+      return globsMeet(entry, match.source);
+    case 'text': {
+      const { source } = match.text;
+      if (!hasTags(source)) return sameOrFits(entry, source);
+      return globsMeet(entry, source.replaceAll(/\{\{[^{}]*\}\}|\{%[^{%]*%\}/g, '*'));
+    }
+    case 'word':
+      return entry === match.word || knownNames.some((name) => sameOrFits(entry, name));
+    case 'pattern':
+      return entry === `/${match.source}/` || knownNames.some((name) => sameOrFits(entry, name));
+  }
+}
+
+const sameOrFits = (entry: string, name: string): boolean =>
+  plainLabel(entry) === plainLabel(name) || (entry.includes('*') && globMatches(entry, name));
+
+const namesOf = (paid: readonly Paid[]): readonly string[] => [
+  ...new Set(paid.flatMap(({ kind, name }) => (name === undefined ? [kind] : [name, kind]))),
+];

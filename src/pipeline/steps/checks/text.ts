@@ -1,0 +1,103 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import type { MatrixDraft } from '../../matrix/read.ts';
+import type { Thinking } from '../../pipeline.ts';
+import { checkNativeKeys } from '../../schema/native-keys.ts';
+import { hasTags } from '../../templates/compile.ts';
+import { isText, member, type SourceMapping, type SourceNode, toValue } from '../../yaml/node.ts';
+import type { StepDraft } from '../draft.ts';
+import { answerChecker } from '../reply-schema/check.ts';
+import { schemaPaths } from '../reply-schema/format.ts';
+import { checkThinking } from './thinking.ts';
+
+/** Reports what is wrong with a generate or chat step by itself, beyond the schema. */
+export function checkTextStep(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  matrix: MatrixDraft,
+  models: Readonly<Record<string, Thinking>>,
+  reports: Reports,
+): void {
+  const { kind, node } = step;
+  if (kind !== 'generate' && kind !== 'chat') return;
+  const operation = member(node, kind);
+  if (operation?.kind !== 'mapping') return;
+  checkSchemas(operation, schemaPaths[kind], reports);
+  if (kind !== 'generate') return;
+  checkNativeKeys(operation, reports);
+  checkContinue(operation, steps, reports);
+  checkRounds(operation, reports);
+  checkThinking(step, operation, matrix, models, reports);
+}
+
+const at = (node: SourceNode | undefined, path: readonly string[]): SourceNode | undefined =>
+  path.reduce<SourceNode | undefined>(
+    (part, name) => (part?.kind === 'list' ? part.items[Number(name)] : member(part, name)),
+    node,
+  );
+
+function checkSchemas(
+  operation: SourceMapping,
+  paths: readonly (readonly string[])[],
+  reports: Reports,
+): void {
+  const declared = paths.flatMap((path) => {
+    const node = at(operation, path);
+    return node?.kind === 'mapping' ? [{ path, node }] : [];
+  });
+  const [, second] = declared;
+  if (second !== undefined) {
+    const message = `The schema of the answer is given twice, as ${declared.map(({ path }) => path.join('.')).join(' and as ')}.`;
+    reports.error('schema.twice', second.node.span, message, 'Keep one.');
+  }
+  for (const { node } of declared) {
+    for (const { severity, path, message, hint } of answerChecker(toValue(node)).mistakes) {
+      const place = placeOf(node, path);
+      // What a template gives is not known yet.
+      if (isText(place) && hasTags(place.value)) continue;
+      reports[severity]('schema.answer', keySpanOf(node, path) ?? place.span, message, hint);
+    }
+  }
+}
+
+/** The node at a path, or the last one on the way that there is. */
+function placeOf(node: SourceNode, path: readonly string[]): SourceNode {
+  for (let length = path.length; length > 0; length -= 1) {
+    const found = at(node, path.slice(0, length));
+    if (found !== undefined) return found;
+  }
+  return node;
+}
+
+/** A mapping or list has no small place of its own: its key is marked. */
+function keySpanOf(node: SourceNode, path: readonly string[]): SourceNode['span'] | undefined {
+  const place = placeOf(node, path);
+  const parent = at(node, path.slice(0, -1));
+  if (place.kind === 'scalar' || parent?.kind !== 'mapping') return undefined;
+  return parent.entries.get(path.at(-1) ?? '')?.keySpan;
+}
+
+function checkContinue(
+  operation: SourceMapping,
+  steps: ReadonlyMap<string, StepDraft>,
+  reports: Reports,
+): void {
+  const entry = operation.entries.get('continue');
+  if (entry === undefined || !isText(entry.value)) return;
+  const target = steps.get(entry.value.value);
+  if (target?.kind !== undefined && target.kind !== 'generate') {
+    const message = `Step "${target.name}" is of kind ${target.kind}; only the turns of a generate step can be continued.`;
+    const hint = 'A template reads its result, and images shows its images.';
+    reports.error('step.continue', entry.value.span, message, hint);
+  } else if (operation.entries.has('contents')) {
+    const message = 'A step that gives its own contents says all turns itself, so it cannot continue others.';
+    reports.error('step.continue', entry.keySpan, message, 'Write prompt in place of contents.');
+  }
+}
+
+function checkRounds(operation: SourceMapping, reports: Reports): void {
+  const rounds = operation.entries.get('rounds');
+  if (rounds === undefined || operation.entries.has('functions')) return;
+  const message = 'There are no functions whose calls would make rounds.';
+  const hint = 'Leave rounds out, or say functions: native functionDeclarations have no answer.';
+  reports.warning('step.rounds', rounds.keySpan, message, hint);
+}

@@ -1,0 +1,91 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import type { MatrixDraft } from '../../matrix/read.ts';
+import type { Thinking } from '../../pipeline.ts';
+import type { TemplateTree } from '../../templates/template.ts';
+import { isTemplate, renderTree, treeVariables } from '../../templates/tree.ts';
+import { member, type SourceMapping, type SourceNode } from '../../yaml/node.ts';
+import {
+  modelsEntry,
+  modelThinking,
+  readWish,
+  type ThinkingField,
+  type ThinkingWish,
+  thinkingMistake,
+} from '../domain/thinking.ts';
+import type { StepDraft } from '../draft.ts';
+import { literalScopes, renderedOf } from '../literal-scopes.ts';
+
+/** One thinking parameter as it is written. */
+interface Given {
+  readonly node: SourceNode;
+  readonly as: ThinkingField;
+  /** Absent where its template has mistakes. */
+  readonly tree?: TemplateTree;
+}
+
+/**
+ * Reports a thinking parameter that its model does not take (service.md 4.2, rule 1). Where templates give the model or the
+ * parameter, each combination is looked at that the matrix has in this file; of any other, rendering decides.
+ */
+export function checkThinking(
+  step: StepDraft,
+  operation: SourceMapping,
+  matrix: MatrixDraft,
+  models: Readonly<Record<string, Thinking>>,
+  reports: Reports,
+): void {
+  const { request, usesKnown } = step;
+  const given = givenOf(operation, request);
+  const [first, second] = given;
+  if (first === undefined) return;
+  if (second !== undefined) {
+    const message = 'A model takes one thinking parameter, and here are several.';
+    const hint = 'Keep thinking, thinkingLevel or thinkingBudget.';
+    reports.error('thinking.both', second.node.span, message, hint);
+    return;
+  }
+  const { node, as, tree } = first;
+  const { model } = request;
+  if (!usesKnown || tree === undefined || !isTemplate(model)) return;
+  const varies = treeVariables([model, tree]).length > 0;
+  for (const scope of literalScopes(step, [model, tree], matrix)) {
+    const name = renderedOf(() => model.render(scope));
+    const wish = readWish(
+      as,
+      renderedOf(() => renderTree(tree, scope)),
+    );
+    if (name === undefined || name === '' || wish === undefined) continue;
+    if (modelThinking(name, models) === undefined) warnOfModel(name, wish, node, reports);
+    const mistake = thinkingMistake(name, wish, models);
+    if (mistake === undefined) continue;
+    const { code, message, hint } = mistake;
+    const way = varies ? `${hint} An axis of mappings can give each model its own thinking.` : hint;
+    reports.error(code, node.span, message, way);
+  }
+}
+
+function givenOf(operation: SourceMapping, request: StepDraft['request']): readonly Given[] {
+  const path = ['generationConfig', 'thinkingConfig'];
+  const places: readonly (readonly [ThinkingField, readonly string[]])[] = [
+    ['short', ['thinking']],
+    ['level', [...path, 'thinkingLevel']],
+    ['budget', [...path, 'thinkingBudget']],
+  ];
+  return places.flatMap(([as, names]): Given[] => {
+    const node = names.reduce<SourceNode | undefined>(member, operation);
+    const tree = names.reduce<TemplateTree | undefined>(memberOf, request);
+    return node === undefined ? [] : [{ node, as, ...(tree === undefined ? {} : { tree }) }];
+  });
+}
+
+const memberOf = (tree: TemplateTree | undefined, name: string): TemplateTree | undefined =>
+  typeof tree === 'object' && tree !== null && Object.hasOwn(tree, name)
+    ? (tree as { readonly [name: string]: TemplateTree })[name]
+    : undefined;
+
+function warnOfModel(model: string, wish: ThinkingWish, node: SourceNode, reports: Reports): void {
+  const way = 'level' in wish ? 'level' : 'budget';
+  const message = `It is not known whether the model "${model}" takes a thinking ${way}; of the wrong kind, the service may refuse it.`;
+  const hint = `Say so at the top of the file: ${modelsEntry(model, way)} (or ${way === 'level' ? 'budget' : 'level'}, or none).`;
+  reports.warning('thinking.unknown-model', node.span, message, hint);
+}

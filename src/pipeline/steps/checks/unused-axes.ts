@@ -1,0 +1,33 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import type { MatrixDraft } from '../../matrix/read.ts';
+import type { Axis } from '../../pipeline.ts';
+import type { StepDraft } from '../draft.ts';
+
+/**
+ * Warns of axes that no request uses: their cells ask for the same thing. Known from the templates, without looking
+ * at a cell; where some template could not be read or asks for what
+ * is not there, nothing is said.
+ */
+export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[], reports: Reports): void {
+  if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
+  const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
+  // A name that is not known may be a mistyped axis.
+  for (const name of used) if (name !== 'repeat' && !matrix.variables.has(name)) return;
+  for (const axis of matrix.spec.axes) {
+    const names = axis.kind === 'rows' ? axis.columns : [axis.name];
+    if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;
+    const what =
+      axis.kind === 'rows'
+        ? `No request uses a column of ${axis.declared}`
+        : `No request uses "${axis.name}"`;
+    reports.warning(
+      'matrix.unused-axis',
+      axis.position,
+      `${what}, so cells that differ in nothing else ask for the same thing.`,
+      'Equal requests are made and paid once, and each of the cells shows the result. Use it in a prompt (a seed: --seed {{ seed }}), or ask for several results with repeat.',
+    );
+  }
+}
+
+/** An axis that makes no more cells. */
+export const hasOneValue = (axis: Axis): boolean => axis.kind === 'values' && axis.values.length <= 1;

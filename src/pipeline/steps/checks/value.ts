@@ -1,0 +1,128 @@
+import type { Reports } from '../../diagnostics/collector.ts';
+import { literalCells } from '../../matrix/literal-cells.ts';
+import type { MatrixDraft } from '../../matrix/read.ts';
+import {
+  type Template,
+  TemplateError,
+  type TemplateScope,
+  type TemplateTree,
+} from '../../templates/template.ts';
+import { isTemplate, treeTemplates } from '../../templates/tree.ts';
+import { memberAt } from '../../values/path.ts';
+import { isMapping, type Value } from '../../values/value.ts';
+import type { StepDraft } from '../draft.ts';
+import { renderedOf } from '../literal-scopes.ts';
+
+/** Fields that are text whatever their template yields. */
+const textFields = new Set(['prompt', 'system', 'model']);
+
+/** Stands for text that only a table or the run tells. */
+const anyText = 'text';
+
+/**
+ * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in the
+ * run. What the file does not tell (tables, results of steps) is taken for text.
+ */
+export function checkValues(step: StepDraft, matrix: MatrixDraft, reports: Reports): void {
+  if (!step.usesKnown) return;
+  const { request, extra = {}, selector, path } = step;
+  for (const [name, tree] of Object.entries(request)) checkTree(tree, textFields.has(name));
+  for (const tree of Object.values(extra)) checkTree(tree, false);
+  const selectors = [
+    ...(selector === undefined ? [] : [selector]),
+    ...path.flatMap(({ selectors: all }) => all),
+  ];
+  for (const { alternatives } of selectors)
+    for (const match of alternatives) if (match.kind === 'text') checkTree(match.text, true);
+  for (const { prompt } of path) if (prompt !== undefined) checkTree(prompt, true);
+
+  function checkTree(tree: TemplateTree, isText: boolean): void {
+    // Alone in a field that is no text, an output keeps its type.
+    for (const template of treeTemplates(tree))
+      checkTemplate(template, isText && isTemplate(tree) ? 'render' : 'evaluate');
+  }
+
+  function checkTemplate(template: Template, as: 'render' | 'evaluate'): void {
+    const known = knownScopes(template, step, matrix);
+    if (known === undefined) return;
+    let all = true;
+    let first: { readonly error: TemplateError; readonly scope: TemplateScope } | undefined;
+    for (const scope of known.scopes) {
+      const error = objectError(template, as, scope);
+      if (error === undefined) all = false;
+      else first ??= { error, scope };
+    }
+    // A sample may have drawn any cell.
+    if (first === undefined || (known.isSampled && !all)) return;
+    const { error, scope } = first;
+    const use = template.variables.find(({ path: way }) => isObject(memberAt(scope.vars, way)));
+    reports.error('template.object', use?.position ?? template.position, error.message);
+  }
+}
+
+const isObject = (value: Value | undefined): boolean => isMapping(value) || Array.isArray(value);
+
+function objectError(
+  template: Template,
+  as: 'render' | 'evaluate',
+  scope: TemplateScope,
+): TemplateError | undefined {
+  try {
+    template[as](scope);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return error.code === 'template.object' ? error : undefined;
+  }
+  return undefined;
+}
+
+/** What a template sees in the cells that the file tells; undefined where nothing is certain. */
+function knownScopes(
+  { variables, steps, source }: Template,
+  { when }: StepDraft,
+  { spec, variables: all }: MatrixDraft,
+): { readonly scopes: Iterable<TemplateScope>; readonly isSampled: boolean } | undefined {
+  if (variables.length === 0) return undefined;
+  const uses = [...variables, ...(when?.variables ?? [])];
+  const roots = [...new Set(uses.map(({ path: [root = ''] }) => root))];
+  const told = roots.filter((root) => all.get(root)?.axis?.kind === 'values');
+  const open = uses.filter(({ path: [root = ''] }) => !told.includes(root) && root !== 'repeat');
+  const isOpen = open.length > 0 || steps.length > 0;
+  // Which outputs are reached, and whether the step runs, may depend on what is not known.
+  if (isOpen && (source.includes('{%') || when !== undefined)) return undefined;
+  if (when !== undefined && when.steps.length > 0) return undefined;
+  const ways = [...open.map(({ path }) => path), ...steps.map(({ step, path }) => ['steps', step, ...path])];
+  const stand = standIns(ways);
+  if (stand === undefined) return undefined;
+  const { steps: results = {}, ...others } = stand as {
+    steps?: TemplateScope['steps'];
+  } & TemplateScope['vars'];
+  const cells = literalCells(withoutSample(spec), told);
+  return {
+    isSampled: spec.sample !== undefined,
+    scopes: (function* () {
+      for (const vars of cells) {
+        const scope: TemplateScope = { vars: { ...others, ...vars }, repeat: 1, steps: results };
+        if (renderedOf(() => when?.holds(scope)) !== false) yield scope;
+      }
+    })(),
+  };
+}
+
+const withoutSample = ({ sample: _sample, ...spec }: MatrixDraft['spec']): MatrixDraft['spec'] => spec;
+
+/** Mappings in which each way ends at a text; undefined where one is the beginning of another. */
+function standIns(ways: readonly (readonly string[])[]): Readonly<Record<string, Value>> | undefined {
+  const root: Record<string, unknown> = {};
+  for (const way of ways) {
+    let at = root;
+    for (const [index, name] of way.entries()) {
+      const isLast = index === way.length - 1;
+      const next = Object.hasOwn(at, name) ? at[name] : undefined;
+      if (next !== undefined && isLast !== (next === anyText)) return undefined;
+      at[name] = next ?? (isLast ? anyText : {});
+      at = at[name] as Record<string, unknown>;
+    }
+  }
+  return root as Readonly<Record<string, Value>>;
+}

@@ -1,0 +1,64 @@
+import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
+import type { StepDraft } from './draft.ts';
+
+/** How many of something there will be: from `least` to `most`. */
+export interface Count {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** All steps of the pipeline by their names. */
+export type Steps = ReadonlyMap<string, StepDraft>;
+
+const one: Count = { least: 1, most: 1 };
+
+/** No count is ever that large; a product stays a number. */
+export const countless = 1e6;
+
+export const times = (a: Count, b: Count): Count => ({
+  least: Math.min(countless, a.least * b.least),
+  most: Math.min(countless, a.most * b.most),
+});
+
+const maybe = ({ most }: Count): Count => ({ least: 0, most });
+
+function pressed({ alternatives, optional }: Selector): Count {
+  if (alternatives.some(({ kind }) => kind === 'wildcard')) return { least: 0, most: countless };
+  return optional ? maybe(one) : one;
+}
+
+const allOf = ({ selectors }: PathSegment): Count =>
+  selectors.map(pressed).reduce((a, b) => ({ least: a.least + b.least, most: a.most + b.most }));
+
+/** The jobs of a cell that an address means, as far as the pipeline tells. @param target the step that it names */
+export function jobsAt(
+  { segments }: BranchAddress,
+  target: StepDraft,
+  steps: Steps,
+  seen: Set<StepDraft> = new Set(),
+): Count {
+  return segments.reduce(
+    (count, branch, level) => {
+      if (branch === '**') return target.path.slice(level).map(allOf).reduce(times, count);
+      const segment = target.path[level];
+      if (segment === undefined) return count;
+      if (branch === '*') return times(count, allOf(segment));
+      const selector = segment.selectors.find(({ name }) => name === branch);
+      // A branch that a wildcard may find.
+      return times(count, selector === undefined ? maybe(one) : { ...pressed(selector), most: 1 });
+    },
+    jobsOf(target, steps, seen),
+  );
+}
+
+/** The jobs of a cell that a step's own operation is. */
+function jobsOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Count {
+  const { from, selector, when } = step;
+  const target = from === undefined ? undefined : steps.get(from.step);
+  // Steps that wait for each other are a mistake of their own.
+  if (from !== undefined && (target === undefined || seen.has(step))) return { least: 0, most: countless };
+  seen.add(step);
+  const above = from === undefined || target === undefined ? one : jobsAt(from, target, steps, seen);
+  const own = selector === undefined ? above : times(above, pressed(selector));
+  return when === undefined ? own : maybe(own);
+}

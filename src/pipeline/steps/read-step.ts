@@ -1,0 +1,228 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import type { Locate, Mistake, Position, Result } from '../diagnostics/diagnostic.ts';
+import type { PathSegment, Selector, StepKind } from '../pipeline.ts';
+import type { StepNode } from '../schema/check.ts';
+import { keysOfStep } from '../schema/schema.ts';
+import { parseAddress } from '../selectors/address.ts';
+import { parsePath, parseSegment, parseSelector } from '../selectors/parse.ts';
+import { defaults } from '../settings/read.ts';
+import { compileCondition, hasTags } from '../templates/compile.ts';
+import type { StepUse, TemplateTree, VariableUse } from '../templates/template.ts';
+import { compileTree, treeSteps, treeVariables } from '../templates/tree.ts';
+import {
+  entriesOf,
+  isText,
+  member,
+  type SourceMapping,
+  type SourceNode,
+  type TextNode,
+  toValue,
+} from '../yaml/node.ts';
+import { scalarLocator } from '../yaml/scalar-offsets.ts';
+import type { ImageUse, NameUse, StepDraft } from './draft.ts';
+
+/** Reads one step: compiles its templates, its path and its address. */
+export function readStep(step: StepNode, reports: Reports): StepDraft {
+  return new StepReader(step, reports).read();
+}
+
+/** Fields that name images. */
+const imageFields = new Set(['image', 'images', 'endImage']);
+
+/** Fields that are text, whatever their template gives. */
+const textFields = new Set(['prompt', 'system', 'model']);
+
+const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
+
+const stepName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+class StepReader {
+  readonly #step: StepNode;
+  readonly #reports: Reports;
+  readonly #variables: VariableUse[] = [];
+  readonly #steps: StepUse[] = [];
+  readonly #names: NameUse[] = [];
+  readonly #images: ImageUse[] = [];
+  #usesKnown = true;
+
+  constructor(step: StepNode, reports: Reports) {
+    this.#step = step;
+    this.#reports = reports;
+  }
+
+  read(): StepDraft {
+    const { name, kind, node, entry } = this.#step;
+    // A key that this kind does not have is the schema's mistake; what it would mean is not looked at.
+    const known = kind === undefined ? undefined : keysOfStep(kind);
+    const at = (key: string): SourceNode | undefined =>
+      known === undefined || known.includes(key) ? member(node, key) : undefined;
+    const from = this.#text(at('from'), parseAddress);
+    const gather = this.#text(at('gather'), parseAddress);
+    const selector = this.#text(at('click'), parseSelector);
+    if (selector !== undefined) this.#useSelector(selector);
+    const request = kind === undefined ? {} : this.#request(kind, node);
+    const path = this.#path(at('path'));
+    const when = this.#text(at('when'), compileCondition);
+    if (when !== undefined) this.#use(when);
+    const extraNode = at('extra');
+    const extra = extraNode?.kind === 'mapping' ? this.#members(extraNode) : undefined;
+    const keepNode = at('keep');
+    const keep = keepNode?.kind === 'scalar' && keepNode.value === false ? false : defaults.step.keep;
+    return {
+      name,
+      ...(kind === undefined ? {} : { kind }),
+      node,
+      position: this.#reports.source.position(entry.keySpan),
+      ...(from === undefined ? {} : { from }),
+      ...(gather === undefined ? {} : { gather }),
+      request,
+      ...(selector === undefined ? {} : { selector }),
+      path: path ?? [],
+      pathKnown: path !== undefined,
+      ...(when === undefined ? {} : { when }),
+      keep,
+      ...(extra === undefined ? {} : { extra }),
+      variables: this.#variables,
+      steps: this.#steps,
+      names: this.#names,
+      images: this.#images,
+      usesKnown: this.#usesKnown,
+    };
+  }
+
+  /** Reads a text by a grammar; nothing when it is no text (which the schema reports) or has mistakes. */
+  #text<T>(
+    node: SourceNode | undefined,
+    parse: (text: string, locate: Locate) => Result<T, readonly Mistake[]>,
+  ): T | undefined {
+    // An empty text is the schema's mistake.
+    if (!isText(node) || node.value === '') return undefined;
+    const locate = scalarLocator(this.#reports.source, node);
+    const parsed = parse(node.value, locate);
+    if (parsed.ok) return parsed.value;
+    for (const mistake of parsed.error) this.#reports.mistake(mistake, locate);
+    this.#usesKnown = false;
+    return undefined;
+  }
+
+  #request(kind: StepKind, node: SourceMapping): Readonly<Record<string, TemplateTree>> {
+    if (kind === 'click') {
+      const modal = ['prompt', 'mask', 'remix'].flatMap((key) => node.entries.get(key) ?? []);
+      return Object.fromEntries(modal.map(({ key, value }) => [key, this.#field(key, value)]));
+    }
+    const operation = member(node, kind);
+    if (isText(operation)) return { prompt: this.#tree(operation, true) };
+    const entries = entriesOf(operation);
+    return Object.fromEntries(entries.map(({ key, value }) => [key, this.#field(key, value)]));
+  }
+
+  #field(key: string, node: SourceNode): TemplateTree {
+    if (imageFields.has(key)) this.#useImages(node);
+    else if (key === 'mask') this.#useMask(node);
+    // What is no name is the schema's mistake.
+    if (key === 'continue' && isText(node) && stepName.test(node.value)) {
+      this.#names.push({ step: node.value, position: this.#position(node), image: false });
+    }
+    return this.#tree(node, textFields.has(key));
+  }
+
+  #members(node: SourceMapping): Readonly<Record<string, TemplateTree>> {
+    return Object.fromEntries(entriesOf(node).map(({ key, value }) => [key, this.#tree(value)]));
+  }
+
+  /** @param asText it becomes text even where it is one output and nothing else */
+  #tree(node: SourceNode, asText = false): TemplateTree {
+    const { source } = this.#reports;
+    const compiled = compileTree(toValue(node), (leaf) => scalarLocator(source, leafOf(node, leaf)));
+    if (compiled.ok) {
+      this.#variables.push(...treeVariables(compiled.value));
+      for (const use of treeSteps(compiled.value)) {
+        this.#steps.push(asText && use.output !== undefined ? { ...use, output: 'within' } : use);
+      }
+      return compiled.value;
+    }
+    for (const mistake of compiled.error) {
+      this.#reports.mistake(mistake, () => mistake.position);
+    }
+    this.#usesKnown = false;
+    return null;
+  }
+
+  #path(node: SourceNode | undefined): readonly PathSegment[] | undefined {
+    if (node === undefined) return [];
+    if (node.kind !== 'list') {
+      const path = this.#text(node, parsePath);
+      for (const segment of path ?? []) this.#useSegment(segment);
+      return path;
+    }
+    const segments = node.items.map((item) => this.#segment(item));
+    return segments.every((segment) => segment !== undefined) ? segments : undefined;
+  }
+
+  #segment(node: SourceNode): PathSegment | undefined {
+    const segment = this.#text(node.kind === 'mapping' ? member(node, 'button') : node, parseSegment);
+    const fields = node.kind === 'mapping' ? this.#modal(node) : {};
+    if (segment === undefined) return undefined;
+    this.#useSegment(segment);
+    return { ...segment, ...fields };
+  }
+
+  #modal(node: SourceMapping): Pick<PathSegment, 'prompt' | 'mask' | 'remix'> {
+    const promptNode = member(node, 'prompt');
+    const maskNode = member(node, 'mask');
+    const remixNode = member(node, 'remix');
+    const prompt = promptNode === undefined ? undefined : this.#field('prompt', promptNode);
+    const mask = maskNode === undefined ? undefined : this.#field('mask', maskNode);
+    const remix = remixNode?.kind === 'scalar' ? remixNode.value : undefined;
+    return {
+      ...(isText(promptNode) && prompt !== undefined
+        ? { prompt: prompt as PathSegment['prompt'] & object }
+        : {}),
+      ...(mask === undefined ? {} : { mask }),
+      ...(typeof remix === 'boolean' ? { remix } : {}),
+    };
+  }
+
+  #useSegment(segment: PathSegment): void {
+    for (const selector of segment.selectors) this.#useSelector(selector);
+  }
+
+  #useSelector(selector: Selector): void {
+    for (const match of selector.alternatives) if (match.kind === 'text') this.#use(match.text);
+  }
+
+  #use({ variables, steps }: { variables: readonly VariableUse[]; steps: readonly StepUse[] }): void {
+    this.#variables.push(...variables);
+    this.#steps.push(...steps);
+  }
+
+  #useImages(node: SourceNode): void {
+    if (node.kind === 'list') for (const item of node.items) this.#useImages(item);
+    if (!isText(node) || hasTags(node.value)) return;
+    const position = this.#position(node);
+    const step = stepReference.exec(node.value)?.[1];
+    if (step === undefined) this.#images.push({ text: node.value, position, mask: false });
+    else this.#names.push({ step, position, image: true });
+  }
+
+  /** A mask is a file, whatever it is called. */
+  #useMask(node: SourceNode): void {
+    const file = isText(node) ? node : member(node, 'file');
+    if (!isText(file) || hasTags(file.value)) return;
+    this.#images.push({ text: file.value, position: this.#position(file), mask: true });
+  }
+
+  #position(node: TextNode): Position {
+    return scalarLocator(this.#reports.source, node)(0, node.value.length);
+  }
+}
+
+function leafOf(node: SourceNode, path: readonly (string | number)[]): TextNode {
+  let at: SourceNode | undefined = node;
+  for (const segment of path) {
+    at = at?.kind === 'list' ? at.items[Number(segment)] : member(at, String(segment));
+  }
+  if (isText(at)) return at;
+  // A list that lies too deep is no text; its place is the best there is.
+  return { kind: 'scalar', style: 'plain', value: '', span: (at ?? node).span };
+}

@@ -1,0 +1,121 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import type { FileCheck } from '../files.ts';
+import type { MatrixDraft } from '../matrix/read.ts';
+import type { Step, Thinking } from '../pipeline.ts';
+import type { StepNode } from '../schema/check.ts';
+import { stepFields } from '../schema/step-kinds.ts';
+import { isText } from '../yaml/node.ts';
+import { checkAddress } from './branch.ts';
+import { checkBlend } from './checks/blend.ts';
+import { checkButtons } from './checks/button.ts';
+import { checkGrids } from './checks/grid.ts';
+import { checkImages, imagesOf } from './checks/images.ts';
+import { checkMasks, checkModals } from './checks/modal.ts';
+import { checkAlike } from './checks/same-request.ts';
+import { checkTextStep } from './checks/text.ts';
+import { checkValues } from './checks/value.ts';
+import { checkVideo } from './checks/video.ts';
+import type { StepDraft } from './draft.ts';
+import { orderOf, type StepOrder } from './order.ts';
+import { readStep } from './read-step.ts';
+import { checkStepUses, checkVariables } from './references.ts';
+
+/** The steps as far as they could be read, and which of them wait for which. */
+export interface StepsDraft {
+  readonly steps: readonly StepDraft[];
+  readonly order: StepOrder;
+}
+
+/**
+ * Reads all steps and reports what is wrong with them and between them, beyond the schema.
+ *
+ * @param models how text models take thinking, as far as the file says
+ */
+export async function readSteps(
+  nodes: readonly StepNode[],
+  matrix: MatrixDraft,
+  models: Readonly<Record<string, Thinking>>,
+  fileCheck: FileCheck,
+  reports: Reports,
+): Promise<StepsDraft> {
+  const steps = nodes.map((node) => readStep(node, reports));
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const order = orderOf(steps, reports);
+  for (const step of steps) {
+    checkVariables(step.variables, matrix, reports);
+    checkValues(step, matrix, reports);
+    checkStart(step, byName, reports);
+    // Behind a cycle there is no way from the cell to the job.
+    if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
+    checkTextStep(step, byName, matrix, models, reports);
+    checkButtons(step, matrix, reports);
+    checkGrids(step, byName, reports);
+    checkModals(step, reports);
+    checkMasks(step, reports);
+    checkAlike(step, byName, matrix, reports);
+    checkBlend(step, byName, reports);
+    checkVideo(step, byName, reports);
+    await checkImages(step, byName, fileCheck, reports);
+  }
+  return { steps, order };
+}
+
+function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, reports: Reports): void {
+  const { from, gather } = step;
+  const fromEntry = step.node.entries.get('from');
+  const gatherEntry = step.node.entries.get('gather');
+  if (step.kind === 'click' && gatherEntry !== undefined) {
+    const { value } = gatherEntry;
+    const message = `Step "${step.name}" presses a button, and a button belongs to one task, not to all that are gathered.`;
+    const wanted = fromEntry === undefined && isText(value) && value.value !== '';
+    const hint = wanted ? `Write from: ${value.value} to press it on each.` : 'Keep from.';
+    reports.error('step.gather-click', gatherEntry.keySpan, message, hint);
+  } else if (fromEntry !== undefined && gatherEntry !== undefined) {
+    const message = `Step "${step.name}" has both from and gather.`;
+    const hint = 'from makes one job per branch, gather one job per cell with all of them: keep one.';
+    reports.error('step.from-and-gather', gatherEntry.keySpan, message, hint);
+  }
+  const parent = from === undefined ? undefined : steps.get(from.step);
+  if (
+    from !== undefined &&
+    step.kind === 'click' &&
+    (parent?.kind === 'generate' || parent?.kind === 'chat')
+  ) {
+    const message = `Step "${from.step}" is a ${parent.kind}, which makes text and no buttons.`;
+    reports.error('step.no-buttons', from.position, message, 'Continue a step that makes images.');
+    return;
+  }
+  const gathered = gather === undefined ? undefined : steps.get(gather.step);
+  const pressed = gather !== undefined && gather.segments.length > 0;
+  if (gather !== undefined && gathered !== undefined && imagesOf(gathered, steps, pressed) === 'none') {
+    const message = `Step "${gather.step}" makes no images, and images are what is gathered.`;
+    const hint = stepFields[gathered.kind ?? 'imagine'].includes('text')
+      ? `A template reads a text: {{ steps.${gather.step}.text }}.`
+      : 'Gather a step that makes images.';
+    reports.error('step.gather-text', gather.position, message, hint);
+    return;
+  }
+  for (const address of [from, gather]) {
+    const target = address === undefined ? undefined : steps.get(address.step);
+    if (address !== undefined && target !== undefined) checkAddress(address, target, reports);
+  }
+}
+
+/** The steps of a pipeline that has passed all checks. */
+export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
+  return steps.map((draft) => {
+    const { kind, name } = draft;
+    if (kind === undefined)
+      throw new Error(`Internal error: step "${name}" passed the checks without a kind`);
+    const {
+      node: _node,
+      pathKnown: _path,
+      usesKnown: _uses,
+      variables: _vars,
+      steps: _steps,
+      ...rest
+    } = draft;
+    const { names: _names, images: _images, ...step } = rest;
+    return { ...step, kind, after: order.after.get(name) ?? [] };
+  });
+}

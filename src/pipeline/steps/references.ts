@@ -1,0 +1,122 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
+import type { MatrixDraft, Variable } from '../matrix/read.ts';
+import { stepFields, structuredFields } from '../schema/step-kinds.ts';
+import type { StepUse, VariableUse } from '../templates/template.ts';
+import { isMapping, type Value } from '../values/value.ts';
+import { couldMeanSeveral } from './branch.ts';
+import { checkMakesImages } from './checks/images.ts';
+import type { StepDraft } from './draft.ts';
+import { checkResult } from './reply-fields.ts';
+
+/** What Liquid itself offers on any list or text. */
+const liquidMembers = new Set(['size', 'first', 'last']);
+
+/** Reports variables that the matrix does not have, and members that none of a variable's values has. */
+export function checkVariables(uses: readonly VariableUse[], matrix: MatrixDraft, reports: Reports): void {
+  for (const { path, position } of uses) {
+    const [root = '', ...members] = path;
+    if (root === 'repeat') continue;
+    const variable = matrix.variables.get(root);
+    if (variable !== undefined) {
+      checkMembers(variable, members, position, reports);
+    } else if (matrix.complete) {
+      const names = [...matrix.variables.keys(), 'repeat'];
+      const message = `The matrix has no variable "${root}".`;
+      reports.error('template.unknown-variable', position, message, () =>
+        suggestion(root, names, 'variables'),
+      );
+    }
+  }
+}
+
+function checkMembers(
+  { name, values }: Variable,
+  members: readonly string[],
+  position: VariableUse['position'],
+  reports: Reports,
+): void {
+  let at = values;
+  for (const [index, member] of members.entries()) {
+    if (at === undefined || at.length === 0 || liquidMembers.has(member)) return;
+    // Lists have indexes, and what is a text in one cell may be an object in another.
+    if (!at.every(isMapping)) {
+      if (at.some((value) => typeof value === 'object' && value !== null)) return;
+      const way = [name, ...members.slice(0, index)].join('.');
+      const message = `"${way}" is no object, so it has no "${member}".`;
+      reports.error('template.unknown-member', position, message, `Write {{ ${way} }}.`);
+      return;
+    }
+    const next: readonly Value[] = at.flatMap((value) =>
+      Object.hasOwn(value, member) ? [value[member] as Value] : [],
+    );
+    if (next.length === 0) {
+      const way = [name, ...members.slice(0, index)].join('.');
+      const message = `No value of "${way}" has a member "${member}".`;
+      const all = at;
+      reports.error('template.unknown-member', position, message, () =>
+        suggestion(member, [...new Set(all.flatMap((value) => Object.keys(value)))], 'members'),
+      );
+      return;
+    }
+    at = next;
+  }
+}
+
+/** Reports what a step's templates ask of other steps and cannot have. The steps named exist and form no cycle. */
+export function checkStepUses(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  reports: Reports,
+): void {
+  for (const use of step.steps) {
+    const target = steps.get(use.step);
+    if (target === undefined) continue;
+    checkField(use, target, reports);
+    reportSeveral(step, target, use.position, steps, reports);
+  }
+  for (const { step: name, position, image } of step.names) {
+    const target = steps.get(name);
+    if (target === undefined) continue;
+    if (image) checkMakesImages(target, position, steps, reports);
+    reportSeveral(step, target, position, steps, reports);
+  }
+}
+
+function checkField(use: StepUse, target: StepDraft, reports: Reports): void {
+  const { path, position } = use;
+  if (target.kind === undefined) return;
+  const fields = stepFields[target.kind];
+  const [field, ...rest] = path;
+  const offers = `Steps of kind ${target.kind} offer ${listing(fields)}.`;
+  if (field === undefined) {
+    const message = `"steps.${target.name}" is all of a step; say which part.`;
+    reports.error('step.field', position, message, `${offers} Write steps.${target.name}.${fields[0]}.`);
+  } else if (!fields.includes(field)) {
+    const near = nearest(field, fields);
+    const hint = near === undefined ? offers : `Did you mean "${near}"? ${offers}`;
+    reports.error('step.field', position, `Step "${target.name}" offers no "${field}".`, hint);
+  } else if (rest.length > 0 && !structuredFields.has(field) && !liquidMembers.has(rest[0] as string)) {
+    const message = `"steps.${target.name}.${field}" is text, so it has no "${rest[0]}".`;
+    reports.error('step.field', position, message, `Write steps.${target.name}.${field}.`);
+  } else {
+    checkResult(use, target, reports);
+  }
+}
+
+function reportSeveral(
+  step: StepDraft,
+  target: StepDraft,
+  position: StepUse['position'],
+  steps: ReadonlyMap<string, StepDraft>,
+  reports: Reports,
+): void {
+  if (!target.pathKnown || !couldMeanSeveral(step, target, steps)) return;
+  const address = target.from?.source ?? target.name;
+  const message = `"${target.name}" has several jobs here (one per branch of ${address}), and a job of "${step.name}" can use one.`;
+  const hint =
+    step.gather?.step === target.name
+      ? 'A template reads one job; what a step gathers goes into its request as it is.'
+      : `Continue one of them (from: ${address}), or collect all of them with gather: ${target.name}.`;
+  reports.error('step.several', position, message, hint);
+}

@@ -1,0 +1,101 @@
+import type { Reports } from '../diagnostics/collector.ts';
+import { suggestion } from '../diagnostics/did-you-mean.ts';
+import { usageMembers } from '../schema/step-kinds.ts';
+import type { StepUse } from '../templates/template.ts';
+import { isMapping } from '../values/value.ts';
+import { member, toValue } from '../yaml/node.ts';
+import type { StepDraft } from './draft.ts';
+import { answerFormat } from './reply-schema/format.ts';
+import { type Shape, schemaMember } from './reply-schema/member.ts';
+
+/** Reports what a template asks of the JSON, the parts or the usage of a text step and cannot have. */
+export function checkResult(use: StepUse, target: StepDraft, reports: Reports): void {
+  const [field, ...rest] = use.path;
+  if (target.kind !== 'generate' && target.kind !== 'chat') {
+    if (field === 'prompts' && rest.length === 0) checkText(use, 'array', reports);
+  } else if (field === 'json') {
+    checkJson(use, rest, target, target.kind, reports);
+  } else if (field === 'usage') {
+    checkUsage(use, rest, reports);
+  } else if (field === 'parts') {
+    checkParts(use, rest, reports);
+  }
+}
+
+function checkJson(
+  use: StepUse,
+  path: readonly string[],
+  target: StepDraft,
+  kind: 'generate' | 'chat',
+  reports: Reports,
+): void {
+  const operation = member(target.node, kind);
+  const fields = operation === undefined ? undefined : toValue(operation);
+  if (!isMapping(fields)) return;
+  const { json, schema } = answerFormat(kind, fields);
+  if (json === false) {
+    const message = `Step "${target.name}" does not ask for JSON, so it has no "json".`;
+    const fix =
+      kind === 'chat'
+        ? 'Give it response_format: { type: json_object }'
+        : 'Give it a responseSchema, or generationConfig: { responseMimeType: application/json }';
+    reports.error(
+      'step.no-json',
+      use.position,
+      message,
+      `${fix}; as text its answer is steps.${target.name}.text.`,
+    );
+    return;
+  }
+  if (schema === undefined) return;
+  const found = schemaMember(schema, path);
+  if (found.kind === 'found') checkText(use, found.shape, reports);
+  if (found.kind !== 'missing') return;
+  const wrong = path[found.depth] as string;
+  const way = ['steps', target.name, 'json', ...path.slice(0, found.depth)].join('.');
+  const what =
+    found.shape === 'array' ? 'a list' : found.shape === 'scalar' ? 'no object' : 'described in the schema';
+  if (found.names.length > 0) {
+    const message = `"${way}" has no "${wrong}" by its schema.`;
+    reports.error('step.json-member', use.position, message, () => suggestion(wrong, found.names, 'members'));
+  } else {
+    const hint = found.shape === 'array' ? `Write ${way}[0] or ${way}.first.` : `Write ${way}.`;
+    reports.error('step.json-member', use.position, `"${way}" is ${what}, so it has no "${wrong}".`, hint);
+  }
+}
+
+function checkUsage(use: StepUse, path: readonly string[], reports: Reports): void {
+  const [name, more] = path;
+  const way = `steps.${use.step}.usage`;
+  if (name === undefined) {
+    checkText(use, 'object', reports);
+  } else if (!(usageMembers as readonly string[]).includes(name)) {
+    const message = `"${way}" has no "${name}".`;
+    reports.error('step.field', use.position, message, () => suggestion(name, usageMembers, 'counts'));
+  } else if (more !== undefined) {
+    const message = `"${way}.${name}" is a number, so it has no "${more}".`;
+    reports.error('step.field', use.position, message, `Write ${way}.${name}.`);
+  }
+}
+
+function checkParts(use: StepUse, path: readonly string[], reports: Reports): void {
+  const [name, ...more] = path;
+  const way = `steps.${use.step}.parts`;
+  if (name === undefined) {
+    checkText(use, 'array', reports);
+  } else if (!/^(?:-?\d+|first|last|size)$/.test(name)) {
+    const message = `"${way}" is a list, so it has no "${name}".`;
+    reports.error('step.field', use.position, message, `Write ${way}[0].${name}.`);
+  } else if (more.length === 0 && name !== 'size') {
+    checkText(use, 'object', reports);
+  }
+}
+
+/** An object or a list that would be rendered as text. */
+function checkText({ step, path, position, output }: StepUse, shape: Shape, reports: Reports): void {
+  if (output !== 'within' || (shape !== 'object' && shape !== 'array')) return;
+  const what = shape === 'object' ? 'an object' : 'a list';
+  const way = ['steps', step, ...path].join('.');
+  const hint = `Name one of its members, or write {{ ${way} | json }}.`;
+  reports.error('step.no-text', position, `"${way}" is ${what}, which has no text of its own.`, hint);
+}

@@ -1,0 +1,107 @@
+import { listing, nearest } from '../../diagnostics/did-you-mean.ts';
+import { patternMistake } from '../../selectors/pattern.ts';
+import { isObject, isStrings, type Json } from '../../values/value.ts';
+import { type Assertion, typeWords } from './keywords.ts';
+import type { SchemaMistakes, SchemaPath } from './problems.ts';
+
+/**
+ * What stands under a keyword that holds no schema, as JSON Schema 2020-12 writes it. Undefined: the keyword is left out,
+ * for it is wrong, which is told, or there is nothing in it to check.
+ */
+export function convertAssertion(
+  shape: Assertion,
+  word: string,
+  value: unknown,
+  path: SchemaPath,
+  mistakes: SchemaMistakes,
+): unknown {
+  switch (shape) {
+    case 'type':
+      return convertType(value, path, mistakes);
+    case 'pattern':
+      return isMatched(value, path, mistakes) ? value : undefined;
+    case 'number':
+      return typeof value === 'number' && (word !== 'multipleOf' || value > 0)
+        ? value
+        : mistakes.error(path, `"${word}" is a number${word === 'multipleOf' ? ' above 0' : ''}.`);
+    case 'count': {
+      // Native schemas write 64-bit integers as texts.
+      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+      return Number.isSafeInteger(number) && (number as number) >= 0
+        ? number
+        : mistakes.error(path, `"${word}" is a whole number from 0.`);
+    }
+    case 'flag':
+      return typeof value === 'boolean' ? value : mistakes.error(path, `"${word}" is true or false.`);
+    case 'nullable':
+      // It changes what the schema around it says.
+      return typeof value === 'boolean' ? undefined : mistakes.error(path, `"${word}" is true or false.`);
+    case 'names':
+      return isStrings(value) ? [...new Set(value)] : mistakes.error(path, `"${word}" is a list of names.`);
+    case 'names-map':
+      return isObject(value) && Object.values(value).every(isStrings)
+        ? value
+        : mistakes.error(path, `"${word}" is a mapping of lists of names.`);
+    case 'values':
+      return Array.isArray(value) && value.length > 0
+        ? value
+        : mistakes.error(path, `"${word}" is a list of values, and not an empty one.`);
+    case 'value':
+      return value;
+  }
+}
+
+function convertType(value: unknown, path: SchemaPath, mistakes: SchemaMistakes): unknown {
+  const words = typeof value === 'string' ? [value] : value;
+  if (!isStrings(words) || words.length === 0)
+    return mistakes.error(path, 'The type is a word, or a list of words.');
+  const types: string[] = [];
+  for (const word of words) {
+    const small = word.toLowerCase();
+    // What a native schema says where it says no type.
+    if (small === 'type_unspecified') return undefined;
+    if (!typeWords.includes(small)) {
+      const near = nearest(word, typeWords);
+      const hint = near === undefined ? `The types are ${listing(typeWords)}.` : `Did you mean "${near}"?`;
+      return mistakes.error(path, `"${word}" is no type.`, hint);
+    }
+    if (!types.includes(small)) types.push(small);
+  }
+  return types.length === 1 ? types[0] : types;
+}
+
+/** True for a pattern that answers are matched with: one that matches in bounded time, and not everything. */
+export function isMatched(value: unknown, path: SchemaPath, mistakes: SchemaMistakes): value is string {
+  if (typeof value !== 'string') {
+    mistakes.error(path, '"pattern" is a text.');
+    return false;
+  }
+  if (!isUnchecked(value)) return true;
+  if (value === '') return false;
+  if (isRegularExpression(value)) {
+    mistakes.warning(
+      path,
+      'Answers are not checked against this pattern: a match could take for ever.',
+      'It is sent to the service as it is. Patterns without repeated groups, look-around and more than two open repeats are checked.',
+    );
+  } else {
+    mistakes.error(path, 'This pattern is no regular expression.');
+  }
+  return false;
+}
+
+/** Whether `patternProperties` has a pattern that answers are not matched with. */
+export const hasUnchecked = (patterns: Json): boolean => Object.keys(patterns).some(isUnchecked);
+
+const isUnchecked = (pattern: string): boolean => pattern === '' || patternMistake(pattern) !== undefined;
+
+function isRegularExpression(source: string): boolean {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(source, flags).flags === flags;
+    } catch {
+      // It may be one in the other way of reading.
+    }
+  }
+  return false;
+}

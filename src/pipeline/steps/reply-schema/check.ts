@@ -1,0 +1,191 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { cutText } from '../../diagnostics/terminal-text.ts';
+import { patternWork } from '../../selectors/pattern.ts';
+import { canonicalJson, type Value } from '../../values/value.ts';
+import { convertSchema } from './convert.ts';
+import type { SchemaMistake } from './problems.ts';
+
+/** What a check found. Each problem names its place by a JSON pointer: `/best must be integer`. */
+export type AnswerVerdict =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Checks parsed answers against one schema. */
+export interface AnswerChecker {
+  /**
+   * Errors and warnings about the schema itself. Where it has errors, no answer is ok. A schema without templates
+   * has been checked with its pipeline; one that a template makes is looked at here before it is sent.
+   */
+  readonly mistakes: readonly SchemaMistake[];
+  /** Bounded in time whatever the schema and the answer are. */
+  check(value: unknown): AnswerVerdict;
+}
+
+/** Bounds of one check: a model's longest answers stay far below them. */
+const limits = {
+  values: 100_000,
+  depth: 200,
+  steps: 1_000_000,
+  patternSteps: 2 ** 30,
+  problems: 10,
+} as const;
+
+/** Checkers that are kept: steps have few schemas, unless templates make one for every cell. */
+const mostKept = 100;
+
+const kept = new Map<string, AnswerChecker>();
+
+/**
+ * The checker of a declared answer schema: JSON Schema, or the native subset of OpenAPI (upper-case types, `nullable`;
+ * protocol.md 5.1). `format` asserts nothing. Equal schemas share one checker.
+ */
+export function answerChecker(schema: Value): AnswerChecker {
+  const text = canonicalJson(schema);
+  const known = kept.get(text);
+  const checker = known ?? compileChecker(JSON.parse(JSON.stringify(schema)));
+  kept.delete(text);
+  kept.set(text, checker);
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
+  return checker;
+}
+
+/** What a check has used, so that no schema and no answer can hold up a run. Checks are synchronous, so one is enough. */
+const used = { steps: 0, patternSteps: 0 };
+
+class TooMuchWork extends Error {}
+
+const meter = 'x-promptpress-steps';
+
+function countStep(): boolean {
+  used.steps += 1;
+  if (used.steps > limits.steps) throw new TooMuchWork();
+  return true;
+}
+
+interface BoundedPattern {
+  test(text: string): boolean;
+  toString(): string;
+}
+
+/** A pattern that is matched as long as the work of it is bounded; what lies beyond counts as a match. */
+function boundedPattern(source: string, flags: string): BoundedPattern {
+  const pattern = new RegExp(source, flags);
+  const work = patternWork(source);
+  return {
+    test(text) {
+      const steps = work(text.length);
+      if (used.patternSteps + steps > limits.patternSteps) return true;
+      used.patternSteps += steps;
+      return pattern.test(text);
+    },
+    // Ajv tells patterns apart by it.
+    toString: () => String(pattern),
+  };
+}
+boundedPattern.code = 'boundedPattern';
+
+function hasNoDuplicates(wanted: boolean, items: readonly Value[]): boolean {
+  return !wanted || new Set(items.map(canonicalJson)).size === items.length;
+}
+
+function compileChecker(declared: unknown): AnswerChecker {
+  const { schema, mistakes } = convertSchema(declared, meter);
+  const wrong = mistakes.filter(({ severity }) => severity === 'error');
+  if (wrong.length > 0) {
+    const problems = wrong.map(({ path, message }) =>
+      cutText(`The schema is wrong at /${path.join('/')}: ${message}`),
+    );
+    return { mistakes, check: () => ({ ok: false, problems: problems.slice(0, limits.problems) }) };
+  }
+  let validate: ValidateFunction | undefined;
+  return {
+    mistakes,
+    check(value) {
+      try {
+        // Whoever only validates a pipeline does not wait for it.
+        validate ??= compile(schema);
+        return check(validate, value);
+      } catch (error) {
+        // Schemas that lead to each other take stack as well.
+        if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
+        return { ok: false, problems: ['The answer takes too much work to check against its schema.'] };
+      }
+    },
+  };
+}
+
+/** @returns what says whether a value keeps to the schema; it throws {@link TooMuchWork} */
+function compile(schema: unknown): ValidateFunction {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: false,
+    validateFormats: false,
+    validateSchema: false,
+    meta: false,
+    inlineRefs: false,
+    addUsedSchema: false,
+    logger: false,
+    // Its optimizer takes time that grows with the square of the schema.
+    code: { regExp: boundedPattern, optimize: false },
+  });
+  ajv.addKeyword({ keyword: meter, schema: false, errors: false, validate: countStep });
+  // Ajv's own compares each item with each other.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: false,
+    validate: hasNoDuplicates,
+    error: { message: 'must NOT have equal items' },
+  });
+  return ajv.compile(schema as object);
+}
+
+function check(validate: ValidateFunction, value: unknown): AnswerVerdict {
+  const beyond = tooLarge(value);
+  if (beyond !== undefined) return { ok: false, problems: [beyond] };
+  used.steps = 0;
+  used.patternSteps = 0;
+  if (validate(value)) return { ok: true };
+  const problems = [...new Set((validate.errors ?? []).filter(isTold).map(problem))];
+  validate.errors = null;
+  const rest = problems.length - limits.problems;
+  return {
+    ok: false,
+    problems: rest > 0 ? [...problems.slice(0, limits.problems), `and ${rest} more`] : problems,
+  };
+}
+
+/** Walks without recursion: an answer may be nested deeper than the stack. */
+function tooLarge(value: unknown): string | undefined {
+  let level: unknown[] = [value];
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limits.depth) return `The answer is nested more than ${limits.depth} deep.`;
+    const next: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue;
+      for (const member of Object.values(one)) next.push(member);
+      if (values + next.length > limits.values) return `The answer has more than ${limits.values} values.`;
+    }
+    values += next.length;
+    level = next;
+  }
+  return undefined;
+}
+
+/** That a branch did not hold says nothing that the branch's own problem does not. */
+const isTold = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
+
+function problem({ instancePath, keyword, message = 'is wrong', params }: ErrorObject): string {
+  const place = instancePath === '' ? 'The answer' : instancePath;
+  const told = params as Readonly<Record<string, unknown>>;
+  if (keyword === 'enum' || keyword === 'const') {
+    const allowed = keyword === 'enum' ? told['allowedValues'] : [told['allowedValue']];
+    return cutText(`${place} must be one of ${JSON.stringify(allowed).slice(1, -1)}`);
+  }
+  const extra = told['additionalProperty'] ?? told['unevaluatedProperty'];
+  const more = extra === undefined ? '' : ` (${JSON.stringify(extra)})`;
+  return cutText(`${place} ${message}${more}`);
+}

@@ -1,0 +1,140 @@
+import { isObject, type Json } from '../../values/value.ts';
+import { convertAssertion, hasUnchecked, isMatched } from './assertions.ts';
+import { type Keyword, keywordShapes, warnOfKeyword, warnOfRequired } from './keywords.ts';
+import { type SchemaMistake, SchemaMistakes, type SchemaPath } from './problems.ts';
+import { References } from './references.ts';
+
+/** As much as any service takes, and little enough to be compiled in no time. */
+const limits = { subschemas: 2000, depth: 100 } as const;
+
+/** A schema in JSON Schema 2020-12, and what was wrong with the one it was made of. */
+export interface ConvertedSchema {
+  readonly schema: unknown;
+  readonly mistakes: readonly SchemaMistake[];
+}
+
+/**
+ * Turns a declared answer schema into JSON Schema 2020-12. It may be JSON Schema, or the subset of OpenAPI that native
+ * text endpoints take: upper-case types, `nullable`, counts as texts (protocol.md 5.1). Keywords that assert nothing
+ * are left out, as are patterns whose match could take for ever; each `$ref` leads to a schema of its own.
+ *
+ * @param meter keyword that is put into every subschema with the value `true`, so that the work of a check is counted
+ */
+export const convertSchema = (schema: unknown, meter: string): ConvertedSchema =>
+  new Conversion(schema, meter).run();
+
+/** Walks the schema; the mistakes come in the order of the walk. */
+class Conversion {
+  readonly #meter: string;
+  readonly #mistakes = new SchemaMistakes();
+  readonly #references: References;
+  #subschemas = 0;
+
+  constructor(root: unknown, meter: string) {
+    this.#meter = meter;
+    this.#references = new References(root, this.#mistakes);
+  }
+
+  run(): ConvertedSchema {
+    this.#references.convertAll(({ schema, path, pointer }) => this.#schema(schema, path, pointer));
+    return { schema: this.#references.schema(), mistakes: this.#mistakes.found };
+  }
+
+  /** @param owner pointer of the target that this schema applies to the same value as; undefined below a member or item */
+  #schema(schema: unknown, path: SchemaPath, owner: string | undefined): unknown {
+    if (typeof schema === 'boolean') return schema;
+    if (!isObject(schema)) return this.#unread(path, 'A schema is a mapping.');
+    this.#subschemas += 1;
+    if (this.#subschemas === limits.subschemas + 1) {
+      this.#mistakes.error(path, `A schema may have ${limits.subschemas} parts, not more.`);
+    }
+    if (this.#subschemas > limits.subschemas) return true;
+    if (path.length > limits.depth) return this.#unread(path, 'The schema is nested too deep.');
+    const members = Object.entries(schema).flatMap(([word, value]) =>
+      this.#keyword(word, value, [...path, word], owner),
+    );
+    warnOfRequired(schema, path, this.#mistakes);
+    const converted = Object.fromEntries(members);
+    // Members that a pattern that is not checked would have named cannot be told from others.
+    if (isObject(schema['patternProperties']) && hasUnchecked(schema['patternProperties'])) {
+      delete converted['additionalProperties'];
+      delete converted['unevaluatedProperties'];
+    }
+    converted[this.#meter] = true;
+    return schema['nullable'] === true ? nullable(converted) : converted;
+  }
+
+  /** In place of a schema that is not looked at stands the one that takes anything. */
+  #unread(path: SchemaPath, message: string): true {
+    this.#mistakes.error(path, message);
+    return true;
+  }
+
+  #keyword(word: string, value: unknown, path: SchemaPath, owner: string | undefined): [string, unknown][] {
+    const shape = keywordShapes.get(word);
+    if (shape === undefined) {
+      warnOfKeyword(word, path, this.#mistakes);
+      return [];
+    }
+    const converted = this.#value(shape, word, value, path, owner);
+    return converted === undefined ? [] : [[word, converted]];
+  }
+
+  #value(shape: Keyword, word: string, value: unknown, path: SchemaPath, owner: string | undefined): unknown {
+    switch (shape) {
+      case 'same-value':
+        return this.#schema(value, path, owner);
+      case 'member':
+        return this.#schema(value, path, undefined);
+      case 'same-value-list':
+      case 'member-list': {
+        if (!Array.isArray(value) || value.length === 0)
+          return this.#mistakes.error(path, `"${word}" is a list of schemas.`);
+        const inner = shape === 'member-list' ? undefined : owner;
+        return value.map((item, index) => this.#schema(item, [...path, String(index)], inner));
+      }
+      case 'same-value-map':
+      case 'member-map':
+      case 'pattern-map': {
+        if (!isObject(value)) return this.#mistakes.error(path, `"${word}" is a mapping of schemas.`);
+        return this.#map(shape, value, path, shape === 'same-value-map' ? owner : undefined);
+      }
+      case 'definitions': {
+        if (!isObject(value)) return this.#mistakes.error(path, `"${word}" is a mapping of schemas.`);
+        for (const [name, one] of Object.entries(value)) this.#references.define([...path, name], one);
+        return undefined;
+      }
+      case 'ref':
+        return this.#references.refer(value, path, owner);
+      default:
+        return convertAssertion(shape, word, value, path, this.#mistakes);
+    }
+  }
+
+  #map(shape: Keyword, value: Json, path: SchemaPath, owner: string | undefined): Json {
+    const entries = Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
+      const way = [...path, name];
+      // Names are written into addresses of parts, where half a character has no form.
+      if (!name.isWellFormed()) {
+        this.#mistakes.error(way, 'The name holds half of a surrogate pair, which is no character.');
+        return [];
+      }
+      const converted = this.#schema(one, way, owner);
+      const isLeftOut = shape === 'pattern-map' && !isMatched(name, way, this.#mistakes);
+      return isLeftOut ? [] : [[name, converted]];
+    });
+    return Object.fromEntries(entries);
+  }
+}
+
+function nullable(schema: { [name: string]: unknown }): unknown {
+  const { type, enum: values } = schema;
+  const simple = !['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'const'].some((word) => word in schema);
+  if (!simple || type === undefined) return { anyOf: [schema, { type: 'null' }] };
+  const types = Array.isArray(type) ? type : [type];
+  return {
+    ...schema,
+    type: types.includes('null') ? types : [...types, 'null'],
+    ...(Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}),
+  };
+}

@@ -1,0 +1,139 @@
+import { isMapping, type Value } from '../../values/value.ts';
+
+/** What a schema says of a member of the answers that keep to it. */
+export type SchemaMember =
+  /** The schema leaves it open. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'found'; readonly shape: Shape }
+  | {
+      readonly kind: 'missing';
+      /** How far the path leads. */
+      readonly depth: number;
+      readonly shape: Shape;
+      /** The members that there are. */
+      readonly names: readonly string[];
+    };
+
+export type Shape = 'object' | 'array' | 'scalar' | 'unknown';
+
+type Schema = { readonly [name: string]: Value };
+
+/** More parts of a schema are not looked through for one member. */
+const mostVisited = 1000;
+
+const unknown: SchemaMember = { kind: 'unknown' };
+
+/**
+ * Follows a template's path through a declared answer schema (JSON Schema or the native subset of OpenAPI). Only what
+ * certainly is not there is missing: additional properties, open schemas and conditions leave a member open.
+ */
+export function schemaMember(schema: Value, path: readonly string[]): SchemaMember {
+  const visit = { left: mostVisited };
+  let at = variants(schema, schema, visit);
+  for (const [depth, name] of path.entries()) {
+    if (at === undefined) return unknown;
+    const next: Schema[] = [];
+    for (const one of at) {
+      const found = memberOf(one, name);
+      const inner =
+        found === 'unknown' ? undefined : found === 'missing' ? [] : variants(found.schema, schema, visit);
+      if (inner === undefined) return unknown;
+      next.push(...inner);
+    }
+    if (next.length === 0) return { kind: 'missing', depth, shape: shapeOf(at), names: namesOf(at) };
+    at = next;
+  }
+  return at === undefined ? unknown : { kind: 'found', shape: shapeOf(at) };
+}
+
+/** The schemas that a value may keep to, one of them each time; undefined: it is not known. An empty value is none. */
+function variants(schema: Value, root: Value, visit: { left: number }): readonly Schema[] | undefined {
+  visit.left -= 1;
+  if (visit.left < 0 || !isMapping(schema)) return undefined;
+  if ('allOf' in schema || 'if' in schema || 'dependentSchemas' in schema) return undefined;
+  if (typeof schema['$ref'] === 'string') {
+    const target = 'properties' in schema ? undefined : at(root, schema['$ref']);
+    return target === undefined ? undefined : variants(target, root, visit);
+  }
+  const choice = schema['anyOf'] ?? schema['oneOf'];
+  if (choice === undefined) return typeOf(schema) === 'null' ? [] : [schema];
+  if (!Array.isArray(choice) || 'properties' in schema || 'items' in schema) return undefined;
+  const all: Schema[] = [];
+  for (const one of choice as readonly Value[]) {
+    const inner = variants(one, root, visit);
+    if (inner === undefined) return undefined;
+    all.push(...inner);
+  }
+  return all;
+}
+
+function at(root: Value, reference: string): Value | undefined {
+  if (!/^#(?:\/|$)/.test(reference)) return undefined;
+  const names = reference
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return names.reduce<Value | undefined>(
+    (part, name) => (isMapping(part) && Object.hasOwn(part, name) ? part[name] : undefined),
+    root,
+  );
+}
+
+/** The one type of a schema, `null` aside; undefined where there are several or none is said. */
+function typeOf(schema: Schema): string | undefined {
+  const words = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]) as readonly Value[];
+  const types = words.flatMap((word) => (typeof word === 'string' ? [word.toLowerCase()] : []));
+  const others = types.filter((type) => type !== 'null');
+  if (types.length > 0) return others.length > 1 ? undefined : (others[0] ?? 'null');
+  if ('properties' in schema) return 'object';
+  return 'items' in schema ? 'array' : undefined;
+}
+
+const scalarTypes = new Set(['string', 'number', 'integer', 'boolean']);
+
+function memberOf(schema: Schema, name: string): { readonly schema: Value } | 'missing' | 'unknown' {
+  switch (typeOf(schema)) {
+    case 'object': {
+      const { properties, additionalProperties = false, patternProperties } = schema;
+      if (!isMapping(properties)) return 'unknown';
+      if (Object.hasOwn(properties, name)) return { schema: properties[name] as Value };
+      const closed =
+        additionalProperties === false &&
+        patternProperties === undefined &&
+        Object.keys(properties).length > 0;
+      // Liquid's own: how many members.
+      return closed && name !== 'size' ? 'missing' : 'unknown';
+    }
+    case 'array': {
+      if (name === 'size') return { schema: { type: 'integer' } };
+      if (name !== 'first' && name !== 'last' && !/^-?\d+$/.test(name)) return 'missing';
+      return 'prefixItems' in schema || schema['items'] === undefined
+        ? 'unknown'
+        : { schema: schema['items'] };
+    }
+    case 'string':
+      return name === 'size' || name === 'first' || name === 'last' ? 'unknown' : 'missing';
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return 'missing';
+    default:
+      return 'unknown';
+  }
+}
+
+function shapeOf(schemas: readonly Schema[]): Shape {
+  const shapes = new Set(
+    schemas.map((schema): Shape => {
+      const type = typeOf(schema);
+      if (type === 'object' || type === 'array') return type;
+      return type !== undefined && scalarTypes.has(type) ? 'scalar' : 'unknown';
+    }),
+  );
+  const [shape = 'unknown'] = shapes;
+  return shapes.size === 1 ? shape : 'unknown';
+}
+
+const namesOf = (schemas: readonly Schema[]): readonly string[] => [
+  ...new Set(schemas.flatMap(({ properties }) => (isMapping(properties) ? Object.keys(properties) : []))),
+];

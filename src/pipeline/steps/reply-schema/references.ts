@@ -1,0 +1,132 @@
+import { isObject, type Json } from '../../values/value.ts';
+import type { SchemaMistakes, SchemaPath } from './problems.ts';
+
+/** Parts of one schema that are referred to: little enough to be compiled in no time. */
+const mostTargets = 100;
+
+/** A part of a schema that is to be converted by itself. */
+export interface Target {
+  /** JSON pointer as a fragment: `#/$defs/part`; `#` for the whole. */
+  readonly pointer: string;
+  readonly path: SchemaPath;
+  readonly schema: unknown;
+}
+
+/**
+ * The parts of one schema that a `$ref` may lead to. Each becomes a definition with a name of its own (`t0`, the whole
+ * schema, is the first), so that it is converted once, however many lead to it and however they write the way.
+ */
+export class References {
+  readonly #root: unknown;
+  readonly #mistakes: SchemaMistakes;
+  /** By pointer. */
+  readonly #definitions = new Map<string, { readonly name: string; schema?: unknown }>();
+  readonly #waiting: Target[] = [];
+  /** Which targets apply to the very same value as a target does. */
+  readonly #sameValue = new Map<string, { readonly pointer: string; readonly path: SchemaPath }[]>();
+  #isFull = false;
+
+  constructor(root: unknown, mistakes: SchemaMistakes) {
+    this.#root = root;
+    this.#mistakes = mistakes;
+    this.define([], root);
+  }
+
+  /** Converts the whole schema, and each part that turns out to be referred to meanwhile. */
+  convertAll(convert: (target: Target) => unknown): void {
+    // The list grows while it is gone through.
+    for (const target of this.#waiting) {
+      const definition = this.#definitions.get(target.pointer);
+      const schema = convert(target);
+      if (definition !== undefined) definition.schema = schema;
+    }
+    this.#reportCycles();
+  }
+
+  /** The converted schema: all definitions, and a reference to the whole. */
+  schema(): unknown {
+    const definitions = [...this.#definitions.values()].map(({ name, schema }) => [name, schema ?? true]);
+    return { $ref: '#/$defs/t0', $defs: Object.fromEntries(definitions) };
+  }
+
+  /** Makes a definition of the part at these keys, unless it is one. Returns its name. */
+  define(path: SchemaPath, schema: unknown): string {
+    const pointer = pointerOf(path);
+    const known = this.#definitions.get(pointer);
+    if (known !== undefined) return known.name;
+    const name = `t${this.#definitions.size}`;
+    // The root is one of them.
+    if (this.#definitions.size > mostTargets) {
+      if (!this.#isFull) {
+        this.#mistakes.error(path, `A schema may have ${mostTargets} parts that are referred to, not more.`);
+      }
+      this.#isFull = true;
+      return name;
+    }
+    this.#definitions.set(pointer, { name });
+    this.#waiting.push({ pointer, path, schema });
+    return name;
+  }
+
+  /**
+   * What stands under `$ref` in the converted schema. Undefined: it leads nowhere, which is told.
+   *
+   * @param owner pointer of the target that the `$ref` applies to the same value as; undefined below a member or item
+   */
+  refer(value: unknown, path: SchemaPath, owner: string | undefined): string | undefined {
+    if (typeof value !== 'string' || !/^#(?:\/|$)/.test(value)) {
+      const message = '"$ref" leads to a place in this schema, and begins with "#/".';
+      return this.#mistakes.error(path, message, 'For example: $ref: "#/$defs/part"');
+    }
+    const way = pathOf(value);
+    const found = way?.reduce<unknown>(
+      (part, name) =>
+        (isObject(part) || Array.isArray(part)) && Object.hasOwn(part, name)
+          ? (part as Json)[name]
+          : undefined,
+      this.#root,
+    );
+    if (way === undefined || found === undefined) {
+      return this.#mistakes.error(path, `There is nothing at ${value} in this schema.`);
+    }
+    if (owner !== undefined) {
+      const edges = this.#sameValue.get(owner) ?? [];
+      edges.push({ pointer: pointerOf(way), path });
+      this.#sameValue.set(owner, edges);
+    }
+    return `#/$defs/${this.define(way, found)}`;
+  }
+
+  /** A schema that applies itself to the same value again has no end. */
+  #reportCycles(): void {
+    const done = new Set<string>();
+    const walk = (pointer: string, open: ReadonlySet<string>): void => {
+      for (const edge of this.#sameValue.get(pointer) ?? []) {
+        if (open.has(edge.pointer)) {
+          const message = 'This $ref leads back to itself without going to a member or an item.';
+          this.#mistakes.error(edge.path, message);
+        } else if (!done.has(edge.pointer)) {
+          walk(edge.pointer, new Set([...open, edge.pointer]));
+        }
+      }
+      done.add(pointer);
+    };
+    for (const pointer of this.#sameValue.keys()) if (!done.has(pointer)) walk(pointer, new Set([pointer]));
+  }
+}
+
+const pointerOf = (path: SchemaPath): string =>
+  ['#', ...path.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+
+function pathOf(reference: string): SchemaPath | undefined {
+  let text: string;
+  try {
+    text = decodeURIComponent(reference.slice(1));
+  } catch {
+    return undefined;
+  }
+  return text
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

@@ -1,0 +1,294 @@
+import {
+  type Expression,
+  type Template as LiquidNode,
+  Output,
+  type Token,
+  TypeGuards,
+  toValueSync,
+  Value,
+} from 'liquidjs';
+import type { Mistake } from '../diagnostics/diagnostic.ts';
+import { cutText } from '../diagnostics/terminal-text.ts';
+import { WrittenNumber } from '../values/value.ts';
+import { dateFilters, isMovingDate } from './date-filter.ts';
+import { engine, refusedFilters, suggest } from './engine.ts';
+import { askedFor, expressionMistake } from './expression.ts';
+import { templateLimits } from './limits.ts';
+import { absentable, boundedRange, rangeBound } from './token-override.ts';
+
+/** A name that a template reads from its scope. */
+export interface NameUse {
+  readonly root: string;
+  /** Members after the root, up to the first that is computed. */
+  readonly path: readonly string[];
+  readonly offset: number;
+  readonly length: number;
+  /** It is written out as it is: `{{ x }}`, with no filter. */
+  readonly output: boolean;
+}
+
+/** What can be said of a template before it is rendered. */
+export interface Analysis {
+  /** In order of appearance; `steps` among them. */
+  readonly uses: readonly NameUse[];
+  readonly mistakes: readonly Mistake[];
+}
+
+const isTest = (node: LiquidNode): boolean => {
+  const { name } = node as LiquidNode & { name?: string };
+  return name === 'if' || name === 'unless';
+};
+
+/** After an expression stands the end of its tag, of its line (in the liquid tag), or of the condition. */
+const afterExpression = /[ \t\r]*\n|\s*(?:-?[%}]\}|$)/y;
+
+interface FilterCall {
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** Where `name: args` stands; absent on a filter that the library made itself. */
+  readonly token?: Token;
+}
+
+/**
+ * Walks a parsed template: which names it reads, what is wrong with it. It also prepares it for rendering, where
+ * that is a matter of single tokens (written numbers, bounds of ranges, names that may be absent).
+ */
+class Walk {
+  readonly uses: NameUse[] = [];
+  readonly mistakes: Mistake[] = [];
+  /** Names that assign and capture made, from where they did so. */
+  readonly #assigned = new Set<string>();
+  /** Names of the loops around. */
+  readonly #loops: string[] = [];
+  /** The one name of an output that is nothing else. */
+  #output: Token | undefined;
+
+  nodes(nodes: readonly LiquidNode[]): void {
+    for (const node of nodes) this.node(node);
+  }
+
+  node(node: LiquidNode): void {
+    if (node instanceof Output) {
+      const { filters, initial } = node.value;
+      this.#output = filters.length === 0 && initial.postfix.length === 1 ? initial.postfix[0] : undefined;
+    }
+    for (const argument of (node.arguments?.() ?? []) as Iterable<Value | Token | undefined>) {
+      // A word without a value, as in `{% for x in list reversed %}`.
+      if (argument === undefined) continue;
+      if (argument instanceof Value) this.value(argument, node.token, isTest(node));
+      else if (!(argument.getText() === 'continue' && 'hash' in node)) this.token(argument);
+    }
+    for (const local of node.localScope?.() ?? []) {
+      this.#declare(local.content, local);
+      this.#assigned.add(local.content);
+    }
+    if (node.children === undefined) return;
+    const inside = [...(node.blockScope?.() ?? [])];
+    for (const name of inside) this.#declare(name, node.token);
+    this.#loops.push(...inside);
+    this.nodes(toValueSync(node.children(false, true)));
+    this.#loops.length -= inside.length;
+  }
+
+  value(value: Value, owner: Token, test: boolean): void {
+    const filters = value.filters as unknown as readonly FilterCall[];
+    const { postfix } = value.initial;
+    const end = Math.max(
+      owner.begin,
+      ...postfix.map((token) => token.end),
+      ...filters.map((filter) => filter.token?.end ?? 0),
+    );
+    afterExpression.lastIndex = end;
+    if (!afterExpression.test(owner.input)) {
+      this.#mistake(
+        'template.syntax',
+        'Nothing was expected here.',
+        end,
+        1,
+        'A text needs quotes; filters begin with "|".',
+      );
+    }
+    this.#expression(value.initial, owner, test, filters);
+    for (const filter of filters) this.#filter(filter, owner);
+  }
+
+  token(token: Token): void {
+    if (TypeGuards.isRangeToken(token)) {
+      this.token(token.lhs);
+      this.token(token.rhs);
+      const range = token as unknown as { lhs: Token; rhs: Token } & Token;
+      const rhs = boundedRange(range);
+      range.lhs = rangeBound(range.lhs);
+      range.rhs = rhs;
+    } else if (TypeGuards.isPropertyAccessToken(token)) {
+      this.#access(token);
+    } else if (TypeGuards.isNumberToken(token)) {
+      const text = token.getText();
+      if (text !== String(token.content)) {
+        (token as { content: unknown }).content = new WrittenNumber(text, token.content);
+      }
+    } else if (TypeGuards.isFilteredValueToken(token)) {
+      this.#expression(token.initial, token, false, token.filters);
+      for (const filter of token.filters)
+        this.#filter({ name: filter.name, args: filter.args, token: filter }, token);
+    }
+  }
+
+  #mistake(code: string, message: string, offset: number, length: number, hint?: string): void {
+    this.mistakes.push({
+      code,
+      message: cutText(message),
+      offset,
+      length,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+
+  #declare(name: string, token: Token): void {
+    if (name !== 'steps' && name !== 'repeat') return;
+    this.#mistake(
+      'template.reserved',
+      `"${name}" has a meaning of its own; choose another name.`,
+      token.begin,
+      token.size(),
+    );
+  }
+
+  #filter(filter: FilterCall, owner: Token): void {
+    const { begin, end } = filter.token ?? owner;
+    if (!(filter.name in engine.filters)) {
+      const why = Object.hasOwn(refusedFilters, filter.name) ? refusedFilters[filter.name] : undefined;
+      if (why === undefined) {
+        const hint = suggest(filter.name, Object.keys(engine.filters));
+        this.#mistake(
+          'template.unknown-filter',
+          `There is no filter "${filter.name}".`,
+          begin,
+          end - begin,
+          hint,
+        );
+      } else {
+        this.#mistake(
+          'template.refused-filter',
+          `The filter "${filter.name}" is not available: ${why}.`,
+          begin,
+          end - begin,
+        );
+      }
+    }
+    for (const argument of filter.args) {
+      // A named argument is a pair; its value may be missing.
+      const token: unknown = Array.isArray(argument) ? argument[1] : argument;
+      if (token !== undefined) this.token(token as Token);
+    }
+  }
+
+  #expression(expression: Expression, owner: Token, test: boolean, filters: readonly FilterCall[]): void {
+    const { postfix } = expression;
+    const mistake = expressionMistake(postfix);
+    if (mistake !== undefined) {
+      this.mistakes.push(mistake);
+      return;
+    }
+    const [first] = postfix;
+    const [filter] = filters;
+    if (postfix.length === 1 && first !== undefined && filter !== undefined) {
+      if (
+        Object.hasOwn(dateFilters, filter.name) &&
+        TypeGuards.isQuotedToken(first) &&
+        isMovingDate(first.content)
+      ) {
+        this.#mistake(
+          'template.not-repeatable',
+          `A date of "${first.content}" gives another text each day.`,
+          first.begin,
+          owner.end > first.begin ? first.size() : 0,
+          'Write the date, or make it a variable of the matrix.',
+        );
+      }
+    }
+    for (const token of postfix) this.token(token);
+    const asked = test ? askedFor(postfix) : [];
+    if (postfix.length === 1 && filter?.name === 'default') asked.push(0);
+    for (const index of asked) {
+      const token = postfix[index];
+      if (TypeGuards.isPropertyAccessToken(token)) postfix[index] = absentable(token);
+    }
+  }
+
+  #access(access: Token & { variable: Token | undefined; props: Token[] }): void {
+    if (access.variable !== undefined) this.token(access.variable);
+    const members = access.variable === undefined ? access.props.slice(1) : access.props;
+    for (const member of members) {
+      // Names, and indexes, which stay numbers.
+      if (!TypeGuards.isWordToken(member) && !TypeGuards.isNumberToken(member)) this.token(member);
+    }
+    const [root] = access.props;
+    if (access.variable !== undefined || root === undefined) return;
+    const name = constant(root);
+    if (name === undefined) {
+      this.token(root);
+      this.#mistake(
+        'template.computed-name',
+        'The name of a variable cannot be computed.',
+        access.begin,
+        access.size(),
+      );
+      return;
+    }
+    if (this.#assigned.has(name) || this.#loops.includes(name)) return;
+    const path: string[] = [];
+    for (const member of members) {
+      const part = constant(member);
+      if (part === undefined) break;
+      path.push(part);
+    }
+    if (name === 'steps' && (path.length === 0 || TypeGuards.isNumberToken(members[0]))) {
+      this.#mistake(
+        'template.steps',
+        members.length === 0
+          ? '"steps" alone has no value.'
+          : 'Which step is meant must be written, not computed.',
+        access.begin,
+        access.size(),
+        'Name the step: steps.<name>.',
+      );
+      return;
+    }
+    this.uses.push({
+      root: name,
+      path,
+      offset: access.begin,
+      length: access.size(),
+      output: access === this.#output,
+    });
+  }
+}
+
+function constant(token: Token): string | undefined {
+  if (TypeGuards.isWordToken(token)) return (token as Token & { content: string }).content;
+  if (TypeGuards.isQuotedToken(token)) return token.content;
+  if (TypeGuards.isNumberToken(token)) return String(token.content);
+  return undefined;
+}
+
+function finish(walk: Walk): Analysis {
+  return {
+    uses: walk.uses.toSorted((a, b) => a.offset - b.offset),
+    mistakes: walk.mistakes.toSorted((a, b) => a.offset - b.offset).slice(0, templateLimits.mistakes),
+  };
+}
+
+/** Analyses and prepares the nodes of a template; once per parse. */
+export function analyseNodes(nodes: readonly LiquidNode[]): Analysis {
+  const walk = new Walk();
+  walk.nodes(nodes);
+  return finish(walk);
+}
+
+/** Analyses and prepares the value of a condition; `owner` spans its text. */
+export function analyseCondition(value: Value, owner: Token): Analysis {
+  const walk = new Walk();
+  walk.value(value, owner, true);
+  return finish(walk);
+}

@@ -1,0 +1,207 @@
+import {
+  type FilteredValueToken,
+  isTruthy,
+  LiquidError,
+  type Template as LiquidNode,
+  Value as LiquidValue,
+  Output,
+  Tokenizer,
+  toValue,
+  toValueSync,
+} from 'liquidjs';
+import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { cutText } from '../diagnostics/terminal-text.ts';
+import { analyseCondition, analyseNodes, type NameUse } from './analyze.ts';
+import { BoundedParser, engine, Refusal } from './engine.ts';
+import { plainReader, plainRenderer } from './fast-path.ts';
+import { templateLimits } from './limits.ts';
+import { explain, renderText, renderValue } from './render.ts';
+import { openContext } from './scope.ts';
+import type { Condition, StepUse, Template, VariableUse } from './template.ts';
+
+/** True where Liquid has something to do. */
+export const hasTags = (text: string): boolean => text.includes('{{') || text.includes('{%');
+
+/** What liquidjs threw while parsing, as a mistake. */
+function parseMistake(thrown: unknown, source: string): Mistake {
+  if (thrown instanceof RangeError) {
+    return {
+      code: 'template.too-deep',
+      message: 'The template is nested too deep.',
+      offset: 0,
+      length: source.length,
+    };
+  }
+  if (!LiquidError.is(thrown)) throw thrown;
+  const { originalError, token } = thrown;
+  const offset = Math.min(token.begin, source.length);
+  // A tag that is nothing but its signs ends before it begins.
+  const length = Math.max(0, Math.min(token.end, source.length) - offset);
+  if (originalError instanceof Refusal) {
+    const { code, message, hint } = originalError;
+    return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
+  }
+  if (source.slice(0, offset).trimEnd().endsWith('=')) {
+    const message = 'A single "=" compares nothing.';
+    const hint = 'Two values are compared with "==".';
+    return { code: 'template.syntax', message, hint, offset: Math.max(0, offset - 1), length: 1 };
+  }
+  const text = (originalError ?? thrown).message.replace(/, line:\d+, col:\d+$/, '');
+  return {
+    code: 'template.syntax',
+    message: cutText(`Template: ${text}.`),
+    offset,
+    length: Math.min(length, 80),
+  };
+}
+
+/** Brackets inside brackets recurse in the tokenizer; a bound on them keeps its depth independent of the stack. */
+function bracketsTooDeep(source: string): Mistake | undefined {
+  let depth = 0;
+  for (let at = 0; at < source.length; at += 1) {
+    const char = source[at];
+    if (char === '(' || char === '[') depth += 1;
+    else if (char === ')' || char === ']' || char === '}') depth = Math.max(0, depth - 1);
+    if (depth > templateLimits.depth * 4) {
+      return {
+        code: 'template.too-deep',
+        message: 'There are too many brackets inside brackets.',
+        offset: at,
+        length: 1,
+      };
+    }
+  }
+  return undefined;
+}
+
+const tooLong = (source: string, limit: number): Mistake | undefined =>
+  source.length > limit
+    ? {
+        code: 'template.too-long',
+        message: `A template may have ${limit} characters, and this has ${source.length}.`,
+        offset: 0,
+        length: source.length,
+      }
+    : undefined;
+
+function parse(source: string): Result<LiquidNode[], readonly Mistake[]> {
+  const nodes: LiquidNode[] = [];
+  const mistakes: Mistake[] = [];
+  try {
+    const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options);
+    const parser = new BoundedParser();
+    for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
+      try {
+        nodes.push(parser.parseToken(token, tokens));
+      } catch (thrown) {
+        mistakes.push(parseMistake(thrown, source));
+        if (mistakes.length === templateLimits.mistakes) break;
+      }
+    }
+  } catch (thrown) {
+    mistakes.push(parseMistake(thrown, source));
+  }
+  return mistakes.length === 0 ? ok(nodes) : err(mistakes);
+}
+
+interface Uses {
+  readonly variables: readonly VariableUse[];
+  readonly steps: readonly StepUse[];
+  readonly roots: readonly string[];
+}
+
+/** @param sole the template is one output and nothing else */
+function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
+  const variables: VariableUse[] = [];
+  const steps: StepUse[] = [];
+  for (const { root, path, offset, length, output } of uses) {
+    const position = locate(offset, length);
+    const [step, ...rest] = path;
+    if (root === 'steps' && step !== undefined) {
+      steps.push({ step, path: rest, position, ...(output ? { output: sole ? 'alone' : 'within' } : {}) });
+    } else variables.push({ path: [root, ...path], position });
+  }
+  return { variables, steps, roots: [...new Set(uses.map(({ root }) => root))] };
+}
+
+/**
+ * Compiles a Liquid template. Text without tags costs nothing to render.
+ *
+ * @param locate turns offsets into `source` into positions in the file
+ * @returns the template, or every mistake found: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`,
+ *   `.refused-tag`, `.unknown-filter`, `.refused-filter`, `.not-repeatable`, `.reserved`, `.computed-name`, `.steps`
+ */
+export function compileTemplate(source: string, locate: Locate): Result<Template, readonly Mistake[]> {
+  const position = locate(0, source.length);
+  if (!hasTags(source)) {
+    const long = tooLong(source, templateLimits.literal);
+    if (long !== undefined) return err([long]);
+    return ok({ source, position, variables: [], steps: [], render: () => source, evaluate: () => source });
+  }
+  const beyond = tooLong(source, templateLimits.source) ?? bracketsTooDeep(source);
+  if (beyond !== undefined) return err([beyond]);
+  const parsed = parse(source);
+  if (!parsed.ok) return parsed;
+  const nodes = parsed.value;
+  const { uses, mistakes } = analyseNodes(nodes);
+  if (mistakes.length > 0) return err(mistakes);
+  const [sole, ...others] = nodes;
+  const { variables, steps, roots } = place(uses, locate, sole instanceof Output && others.length === 0);
+  const render: Template['render'] =
+    plainRenderer(nodes) ?? ((scope) => renderText(nodes, openContext(scope, roots)));
+  const evaluate: Template['evaluate'] =
+    sole instanceof Output && others.length === 0
+      ? (plainReader(sole) ?? ((scope) => renderValue(sole, openContext(scope, roots))))
+      : render;
+  return ok({ source, position, variables, steps, render, evaluate });
+}
+
+/**
+ * Compiles a condition, as it would stand inside `{% if … %}`. A name that may be absent can be asked for
+ * (`medium.stylize`, `not x`, `x == nil`), but not computed with.
+ *
+ * @returns the condition, or its mistakes: those of {@link compileTemplate}, `template.empty`, `template.wrapped`
+ */
+export function compileCondition(source: string, locate: Locate): Result<Condition, readonly Mistake[]> {
+  const whole = { offset: 0, length: source.length };
+  if (source.trim() === '')
+    return err([{ code: 'template.empty', message: 'The condition is empty.', ...whole }]);
+  if (hasTags(source.replace(/"[^"]*"|'[^']*'/g, ''))) {
+    return err([
+      {
+        code: 'template.wrapped',
+        message: 'A condition is written without {{ }} and {% %}.',
+        hint: 'For example: when: animal == "fox" and seed > 2',
+        ...whole,
+      },
+    ]);
+  }
+  const beyond = tooLong(source, templateLimits.source) ?? bracketsTooDeep(source);
+  if (beyond !== undefined) return err([beyond]);
+  let token: FilteredValueToken;
+  let value: LiquidValue;
+  try {
+    token = new Tokenizer(source, engine.options.operators).readFilteredValue();
+    value = new LiquidValue(token, engine);
+  } catch (thrown) {
+    return err([parseMistake(thrown, source)]);
+  }
+  const { uses, mistakes } = analyseCondition(value, token);
+  if (mistakes.length > 0) return err(mistakes);
+  const { variables, steps, roots } = place(uses, locate);
+  return ok({
+    source,
+    position: locate(0, source.length),
+    variables,
+    steps,
+    holds(scope) {
+      const context = openContext(scope, roots);
+      try {
+        return isTruthy(toValue(toValueSync(value.value(context))), context);
+      } catch (thrown) {
+        throw explain(thrown, token);
+      }
+    },
+  });
+}

@@ -1,0 +1,146 @@
+import {
+  defaultOperators,
+  type FilterImplOptions,
+  filters,
+  Liquid,
+  ParseError,
+  Parser,
+  type TagToken,
+  TypeGuards,
+} from 'liquidjs';
+import { nearest } from '../diagnostics/did-you-mean.ts';
+import { cutText } from '../diagnostics/terminal-text.ts';
+import { dateFilters } from './date-filter.ts';
+import { templateLimits } from './limits.ts';
+import { renderNodes } from './render.ts';
+
+/**
+ * liquidjs, set up so that a template is a pure, bounded function of its scope: no files, no clock, no chance,
+ * no state from one rendering to the next, and nothing read that static analysis does not see.
+ */
+
+/** A mistake that liquidjs' parser carries to the surface as the cause of its own error. */
+export class Refusal extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(code: string, message: string, hint?: string) {
+    super(cutText(message));
+    this.name = 'Refusal';
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const refusedTags: Readonly<Record<string, string>> = {
+  include: 'it reads another file; write the text here',
+  render: 'it reads another file; write the text here',
+  layout: 'it reads another file; write the text here',
+  block: 'it belongs to layouts, which read other files',
+  increment: 'it counts in a variable that nothing else shows; use assign with the plus filter',
+  decrement: 'it counts in a variable that nothing else shows; use assign with the minus filter',
+};
+
+/** Why a filter that liquidjs knows is refused here. */
+export const refusedFilters: Readonly<Record<string, string>> = {
+  sample: 'its result is chance; the matrix has sample, with a seed',
+  ...Object.fromEntries(
+    ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp'].map((name) => [
+      name,
+      'what its expression reads cannot be known before the run; use a for loop with if',
+    ]),
+  ),
+};
+
+/** `Did you mean …?` where a known name is near, else nothing. */
+export function suggest(name: string, known: readonly string[]): string | undefined {
+  const near = nearest(name, known);
+  return near === undefined ? undefined : `Did you mean "${near}"?`;
+}
+
+/** What a value costs to walk over once. */
+const extent = (value: unknown): number =>
+  typeof value === 'string' || Array.isArray(value) ? value.length + 1 : 1;
+
+const charged = (filter: FilterImplOptions): FilterImplOptions => {
+  const handler = typeof filter === 'function' ? filter : filter.handler;
+  return function (value, ...args) {
+    this.context.memoryLimit.use(extent(value));
+    return handler.call(this, value, ...args);
+  };
+};
+
+function build(): Liquid {
+  const liquid = new Liquid({
+    // An in-memory store without a file: whatever asked for one would find none.
+    templates: {},
+    strictVariables: true,
+    // Unknown filters are found by the analysis, which knows where each stands.
+    strictFilters: false,
+    ownPropertyOnly: true,
+    locale: 'en-US',
+    timezoneOffset: 0,
+    operators: {
+      ...defaultOperators,
+      contains(list, item, context) {
+        context.memoryLimit.use(extent(list));
+        return (defaultOperators['contains'] as (typeof defaultOperators)[string])(list, item, context);
+      },
+    },
+  });
+  for (const name of Object.keys(refusedTags)) delete liquid.tags[name];
+  for (const name of Object.keys(refusedFilters)) liquid.unregisterFilter(name);
+  for (const [name, filter] of Object.entries({ ...filters, ...dateFilters })) {
+    if (!Object.hasOwn(refusedFilters, name))
+      liquid.registerFilter(name, charged(filter as FilterImplOptions));
+  }
+  // Every tag renders its inner templates through this one function, so that here all of them are bounded and
+  // their values become text in one way.
+  liquid.renderer.renderTemplates = renderNodes;
+  return liquid;
+}
+
+export const engine = build();
+
+const inner = new Set(['else', 'elsif', 'when']);
+
+function refusal(token: TagToken): Refusal {
+  const { name } = token;
+  const why = Object.hasOwn(refusedTags, name) ? refusedTags[name] : undefined;
+  if (why !== undefined)
+    return new Refusal('template.refused-tag', `The tag "${name}" is not available: ${why}.`);
+  if (name.startsWith('end') || inner.has(name)) {
+    return new Refusal('template.syntax', `"${name}" stands here without the tag it belongs to.`);
+  }
+  return new Refusal(
+    'template.unknown-tag',
+    name === '' ? 'A tag needs a name.' : `There is no tag "${name}".`,
+    suggest(name, Object.keys(engine.tags)),
+  );
+}
+
+/** liquidjs' parser, with a bound on tags inside tags and with refusals that have a code. */
+export class BoundedParser extends Parser {
+  #depth = 0;
+
+  constructor() {
+    super(engine);
+  }
+
+  override parseToken(...args: Parameters<Parser['parseToken']>): ReturnType<Parser['parseToken']> {
+    const token = args[0];
+    // Wrapped here, or the tag around would be given as the place.
+    if (TypeGuards.isTagToken(token) && !(token.name in engine.tags))
+      throw new ParseError(refusal(token), token);
+    if (this.#depth >= templateLimits.depth) {
+      const message = `Tags may be nested ${templateLimits.depth} deep, not more.`;
+      throw new ParseError(new Refusal('template.too-deep', message), token);
+    }
+    this.#depth += 1;
+    try {
+      return super.parseToken(...args);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}

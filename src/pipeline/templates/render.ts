@@ -1,0 +1,162 @@
+import {
+  type Context,
+  type Emitter,
+  type Template as LiquidNode,
+  type Output,
+  type Token,
+  toValue,
+  toValueSync,
+} from 'liquidjs';
+import { listing } from '../diagnostics/did-you-mean.ts';
+import { cutText } from '../diagnostics/terminal-text.ts';
+import { type Value, WrittenNumber } from '../values/value.ts';
+import { templateLimits } from './limits.ts';
+import { TemplateError } from './template.ts';
+
+/** A value as text. @throws TemplateError for what has no text */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const plain = plainValue(value);
+  if (plain === null) return '';
+  if (typeof plain === 'object' && !(plain instanceof WrittenNumber)) {
+    throw new TemplateError(
+      'template.object',
+      `is ${Array.isArray(plain) ? 'a list' : 'a mapping'}, which has no text of its own; name one of its members, or use the ${Array.isArray(plain) ? 'join' : 'json'} filter`,
+    );
+  }
+  return String(plain);
+}
+
+/** What a template may give: our own values. */
+export function plainValue(value: unknown): Value {
+  const plain: unknown = toValue(value);
+  if (plain === undefined) throw new TemplateError('template.undefined', 'gives nothing');
+  if (typeof plain === 'number' && !Number.isFinite(plain)) {
+    throw new TemplateError('template.filter', `gives ${plain}, which is not a number that can be written`);
+  }
+  return plain as Value;
+}
+
+class TextEmitter implements Emitter {
+  buffer = '';
+  readonly #meter: Context['memoryLimit'];
+
+  constructor(meter: Context['memoryLimit']) {
+    this.#meter = meter;
+  }
+
+  write(value: unknown): void {
+    const text = textOf(value);
+    this.#meter.use(text.length);
+    if (this.buffer.length + text.length > templateLimits.output) {
+      throw new TemplateError('template.limit', `gives more than ${templateLimits.output} characters`);
+    }
+    this.buffer += text;
+  }
+}
+
+const shown = (token: Token): string => {
+  const text = token.getText().replace(/\s+/g, ' ');
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+};
+
+/** Errors that already say where they happened. */
+const placed = new WeakSet<TemplateError>();
+
+function place(code: string, message: string, cause?: unknown): TemplateError {
+  const error = new TemplateError(code, cutText(message), cause === undefined ? undefined : { cause });
+  placed.add(error);
+  return error;
+}
+
+/** A name that the scope does not have. */
+export const undefinedName = (name: string, token: Token, cause?: unknown, more = ''): TemplateError =>
+  place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).${more}`, cause);
+
+/** What an answer has in place of a member that it lacks; nothing where it is not an answer's JSON that is asked. */
+export function membersInstead(path: readonly (string | number)[], owner: unknown): string {
+  const [root, , field] = path;
+  if (root !== 'steps' || field !== 'json' || path.length < 4) return '';
+  const names =
+    typeof owner === 'object' && owner !== null && !(owner instanceof WrittenNumber) && !Array.isArray(owner)
+      ? Object.keys(owner)
+      : undefined;
+  const has = Array.isArray(owner)
+    ? ` The JSON of the answer has a list of ${owner.length} there.`
+    : names === undefined
+      ? ' The JSON of the answer has no object there.'
+      : names.length === 0
+        ? ' The JSON of the answer has an empty object there.'
+        : ` The JSON of the answer has ${listing(names)} there.`;
+  return `${has} A member that may be missing is written {{ ${path.join('.')} | default: "…" }}.`;
+}
+
+/** What a value of the scope threw when it was read: liquidjs takes that for a name that is not defined. */
+function ownError(thrown: unknown): unknown {
+  const original =
+    thrown instanceof Error ? (thrown as { originalError?: unknown }).originalError : undefined;
+  return original instanceof TemplateError ? original : thrown;
+}
+
+/** Whatever was thrown while a node rendered, as the error that the contract knows. */
+export function explain(caught: unknown, token: Token): TemplateError {
+  const thrown = ownError(caught);
+  if (thrown instanceof TemplateError) {
+    if (placed.has(thrown)) return thrown;
+    // Our own messages are either sentences or predicates of the tag's text.
+    const sentence = /^[A-Z"]/.test(thrown.message);
+    return place(
+      thrown.code,
+      sentence ? `${thrown.message} (in ${shown(token)})` : `${shown(token)} ${thrown.message}.`,
+    );
+  }
+  if (thrown instanceof Error && thrown.name === 'UndefinedVariableError') {
+    const name = (thrown as { originalError?: { variableName?: string } }).originalError?.variableName;
+    return undefinedName(name ?? shown(token), token, thrown);
+  }
+  if (thrown instanceof RangeError && /call stack/i.test(thrown.message)) {
+    return place('template.limit', `${shown(token)} is nested too deep.`, thrown);
+  }
+  const reason =
+    thrown instanceof Error ? thrown.message.replace(/, line:\d+, col:\d+$/, '') : String(thrown);
+  return place('template.filter', `${shown(token)} failed: ${reason}.`, thrown);
+}
+
+/**
+ * Renders nodes into text; stands in for liquidjs' own, which keeps the wall clock, writes `[object Object]` and
+ * drops a 0 that a tag returns.
+ *
+ * @throws TemplateError
+ */
+export function* renderNodes(
+  nodes: LiquidNode[],
+  context: Context,
+  emitter: Emitter = new TextEmitter(context.memoryLimit),
+): Generator<unknown, string, unknown> {
+  context.memoryLimit.use(1);
+  for (const node of nodes) {
+    try {
+      context.memoryLimit.use(1);
+      const written = yield node.render(context, emitter);
+      if (written !== undefined && written !== null) emitter.write(written);
+    } catch (thrown) {
+      throw explain(thrown, node.token);
+    }
+    if (context.breakCalled || context.continueCalled) break;
+  }
+  return emitter.buffer;
+}
+
+/** @throws TemplateError */
+export function renderText(nodes: LiquidNode[], context: Context): string {
+  return toValueSync(renderNodes(nodes, context));
+}
+
+/** The value of a template that is one output and nothing else. @throws TemplateError */
+export function renderValue(output: Output, context: Context): Value {
+  try {
+    return plainValue(toValueSync(output.value.value(context, false)));
+  } catch (thrown) {
+    throw explain(thrown, output.token);
+  }
+}

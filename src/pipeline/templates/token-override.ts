@@ -1,0 +1,50 @@
+import { type Context, evalToken, evalTokenValue, type Token, TokenKind } from 'liquidjs';
+import { templateLimits } from './limits.ts';
+import { TemplateError } from './template.ts';
+
+/**
+ * Puts an evaluation of ours in the place of a token. To liquidjs it looks like a value with filters, which is
+ * what it evaluates through a method.
+ */
+function stand(token: Token, evaluate: (context: Context) => Iterable<unknown>): Token {
+  const { input, begin, end } = token;
+  return {
+    kind: TokenKind.FilteredValue,
+    input,
+    begin,
+    end,
+    getText: () => token.getText(),
+    getPosition: () => token.getPosition(),
+    size: () => token.size(),
+    filters: [],
+    initial: { postfix: [token], evaluate },
+  } as unknown as Token;
+}
+
+/** A bound of a range. liquidjs counts up by 1 without end where a number is too large to grow by 1. */
+export const rangeBound = (token: Token): Token =>
+  stand(token, function* (context) {
+    const bound = Number(yield evalTokenValue(token, context));
+    if (Number.isSafeInteger(bound)) return bound;
+    throw new TemplateError(
+      'template.range',
+      `A range needs whole numbers, and "${token.getText()}" is none.`,
+    );
+  });
+
+/** A range as a whole: bounded in length, whatever its bounds turn out to be. */
+export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token => {
+  const { lhs, rhs } = range;
+  return stand(rhs, function* (context) {
+    const high = Number(yield evalToken(rangeBound(rhs), context));
+    const low = Number(yield evalToken(rangeBound(lhs), context));
+    if (high - low < templateLimits.range) return high;
+    throw new TemplateError(
+      'template.limit',
+      `A range may have ${templateLimits.range} members, not ${high - low + 1}.`,
+    );
+  });
+};
+
+/** A name that may be absent: asked for, not computed with. */
+export const absentable = (token: Token): Token => stand(token, (context) => evalToken(token, context, true));

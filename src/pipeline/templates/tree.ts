@@ -1,0 +1,84 @@
+import type { Locate, Mistake, Position } from '../diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
+import { compileTemplate } from './compile.ts';
+import type { StepUse, Template, TemplateScope, TemplateTree, VariableUse } from './template.ts';
+
+/** Keys and indexes that lead from the root of a tree to one of its leaves. */
+export type LeafPath = readonly (string | number)[];
+
+/** A mistake in one leaf of a tree, with its place in the file. */
+export interface LeafMistake extends Mistake {
+  readonly path: LeafPath;
+  readonly position: Position;
+}
+
+/** Lists and mappings inside each other. */
+const depthLimit = 100;
+
+/** True for a template among the other members of a tree (JSON holds no functions). */
+export const isTemplate = (tree: unknown): tree is Template =>
+  typeof tree === 'object' && tree !== null && 'render' in tree && typeof tree.render === 'function';
+
+/**
+ * Compiles every string of a value as a template; everything else stays as it is.
+ *
+ * @param locateLeaf gives the locator of the string at a path
+ * @returns the tree, or the mistakes of all its leaves
+ */
+export function compileTree(
+  value: Value,
+  locateLeaf: (path: LeafPath) => Locate,
+): Result<TemplateTree, readonly LeafMistake[]> {
+  const mistakes: LeafMistake[] = [];
+  const add = (path: LeafPath, mistake: Mistake): null => {
+    mistakes.push({ ...mistake, path, position: locateLeaf(path)(mistake.offset, mistake.length) });
+    return null;
+  };
+  const compile = (part: Value, path: LeafPath): TemplateTree => {
+    if (typeof part === 'string') {
+      const compiled = compileTemplate(part, locateLeaf(path));
+      if (compiled.ok) return compiled.value;
+      for (const mistake of compiled.error) add(path, mistake);
+      return null;
+    }
+    if (typeof part !== 'object' || part === null || part instanceof WrittenNumber) return part;
+    if (path.length === depthLimit) {
+      const message = `Lists and mappings may be nested ${depthLimit} deep, not more.`;
+      return add(path, { code: 'template.too-deep', message, offset: 0, length: 0 });
+    }
+    if (!isMapping(part)) return part.map((item, index) => compile(item, [...path, index]));
+    // fromEntries makes an own member even of `__proto__`.
+    return Object.fromEntries(
+      Object.entries(part).map(([name, item]) => [name, compile(item, [...path, name])]),
+    );
+  };
+  const tree = compile(value, []);
+  return mistakes.length === 0 ? ok(tree) : err(mistakes);
+}
+
+/** The value of a tree in one scope; a string that is nothing but `{{ x }}` becomes x. @throws TemplateError */
+export function renderTree(tree: TemplateTree, scope: TemplateScope): Value {
+  if (isTemplate(tree)) return tree.evaluate(scope);
+  if (typeof tree !== 'object' || tree === null || tree instanceof WrittenNumber) return tree;
+  if (isList(tree)) return tree.map((item) => renderTree(item, scope));
+  return Object.fromEntries(Object.entries(tree).map(([name, item]) => [name, renderTree(item, scope)]));
+}
+
+const isList = (tree: TemplateTree): tree is readonly TemplateTree[] => Array.isArray(tree);
+
+/** Every template of a tree, in written order. */
+export function* treeTemplates(tree: TemplateTree): Generator<Template, void, undefined> {
+  if (isTemplate(tree)) yield tree;
+  else if (typeof tree === 'object' && tree !== null && !(tree instanceof WrittenNumber)) {
+    for (const item of Object.values<TemplateTree>(tree)) yield* treeTemplates(item);
+  }
+}
+
+/** Matrix variables that a tree reads, in order of appearance. */
+export const treeVariables = (tree: TemplateTree): readonly VariableUse[] =>
+  [...treeTemplates(tree)].flatMap((template) => template.variables);
+
+/** Steps that a tree reads, in order of appearance. */
+export const treeSteps = (tree: TemplateTree): readonly StepUse[] =>
+  [...treeTemplates(tree)].flatMap((template) => template.steps);

@@ -1,0 +1,120 @@
+/**
+ * A number whose written form differs from JavaScript's (`6.0`, `1e3`, `0x10`): it renders as it was written
+ * and computes as a number. Implements liquidjs' Comparable so that conditions compare it by value.
+ */
+export class WrittenNumber {
+  readonly source: string;
+  readonly value: number;
+
+  constructor(source: string, value: number) {
+    this.source = source;
+    this.value = value;
+  }
+
+  toString(): string {
+    return this.source;
+  }
+
+  valueOf(): number {
+    return this.value;
+  }
+
+  /** Whoever writes JSON without loss writes its text: only of an integer that a number cannot hold. */
+  get isLongInteger(): boolean {
+    return isLongSource(this.source, this.value);
+  }
+
+  /** In plain JSON the text it was written as would be lost, so the number goes out. */
+  toJSON(): number {
+    return this.value;
+  }
+
+  equals(other: unknown): boolean {
+    return plain(other) === this.value;
+  }
+
+  gt(other: unknown): boolean {
+    return this.value > plain(other);
+  }
+
+  geq(other: unknown): boolean {
+    return this.value >= plain(other);
+  }
+
+  lt(other: unknown): boolean {
+    return this.value < plain(other);
+  }
+
+  leq(other: unknown): boolean {
+    return this.value <= plain(other);
+  }
+}
+
+/** True for an integer in JSON's notation whose digits a number does not hold. */
+export const isLongSource = (source: string, value: number): boolean =>
+  !Number.isSafeInteger(value) && /^-?[1-9]\d{15,255}$/.test(source) && String(value) !== source;
+
+/** True for an integer with more digits than a number holds, whoever keeps it: pipelines and answers do. */
+export const isLongInteger = (
+  value: unknown,
+): value is { toString(): string; readonly isLongInteger: true } =>
+  typeof value === 'object' && value !== null && 'isLongInteger' in value && value.isLongInteger === true;
+
+/**
+ * What the other side of a comparison is to a number: a text is never equal to one (`6 == "6"` is false), though
+ * larger or smaller; Liquid's `nil` and `empty` are objects and neither.
+ */
+function plain(other: unknown): number {
+  if (other instanceof WrittenNumber) return other.value;
+  return (typeof other === 'object' ? Number.NaN : other) as number;
+}
+
+/** A value of the matrix or of a template: JSON, with numbers that remember how they were written. */
+export type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | WrittenNumber
+  | readonly Value[]
+  | { readonly [name: string]: Value };
+
+/** True for a mapping (neither a list nor a written number). */
+export function isMapping(value: unknown): value is { readonly [name: string]: Value } {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof WrittenNumber)
+  );
+}
+
+/**
+ * Canonical JSON: keys sorted by code unit, no white space, numbers as they were written. Equal values give equal
+ * text, whatever the order of their keys. It is what values are compared and hashed by, and how a manifest
+ * shows an object.
+ */
+export function canonicalJson(value: Value): string {
+  if (value instanceof WrittenNumber) return value.source;
+  if (Array.isArray(value)) return `[${value.map((item: Value) => canonicalJson(item)).join(',')}]`;
+  if (isMapping(value)) {
+    const members = Object.keys(value)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name] as Value)}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** How a value stands in text: scalars as they are written, lists and mappings as canonical JSON. */
+export function renderValue(value: Value): string {
+  if (value === null) return '';
+  if (typeof value === 'object' && !(value instanceof WrittenNumber)) return canonicalJson(value);
+  return String(value);
+}
+
+/** A mapping as `JSON.parse` gives it, which is what a declared answer schema is made of. */
+export type Json = { readonly [name: string]: unknown };
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isStrings = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');

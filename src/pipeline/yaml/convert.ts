@@ -1,0 +1,202 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
+import type { Reports } from '../diagnostics/collector.ts';
+import type { Span } from '../diagnostics/source.ts';
+import { WrittenNumber } from '../values/value.ts';
+import { tooDeep, yamlLimits } from './limits.ts';
+import type { ScalarStyle, SourceEntry, SourceNode, SourceScalar } from './node.ts';
+
+/** Names that reach into JavaScript's own objects. */
+const refusedKeys = new Set(['__proto__', 'constructor']);
+
+const plainTags = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+/** For a template that is not in quotes: YAML takes its braces for mappings. */
+export const templateHint = 'A text that begins with {{ is put in quotes: "{{ name }}, …".';
+
+/** A converted node, and how many values it stands for. */
+interface Converted {
+  readonly node: SourceNode;
+  readonly size: number;
+}
+
+/** Stops a conversion that has already been reported. */
+class Refused extends Error {}
+
+/** A composed document as nodes of JSON's shapes; undefined when it cannot be, which is then reported. */
+export const convertDocument = (document: Document.Parsed, reports: Reports): SourceNode | undefined =>
+  new Conversion(document, reports).run();
+
+class Conversion {
+  readonly #document: Document.Parsed;
+  readonly #reports: Reports;
+  readonly #anchors = new Map<string, Converted>();
+
+  constructor(document: Document.Parsed, reports: Reports) {
+    this.#document = document;
+    this.#reports = reports;
+  }
+
+  run(): SourceNode | undefined {
+    try {
+      return this.#convert(this.#document.contents, { offset: 0, length: 1 }, 1).node;
+    } catch (error) {
+      if (error instanceof Refused) return undefined;
+      throw error;
+    }
+  }
+
+  /** `keySpan` is what to mark for a value of which nothing is written. */
+  #convert(node: Node | null, keySpan: Span, depth: number): Converted {
+    if (node === null) return { node: emptyScalar(keySpan), size: 1 };
+    const span = spanOf(node, keySpan);
+    if (depth > yamlLimits.depth) this.#refuse('yaml.nesting', span, tooDeep);
+    if (isAlias(node)) return this.#alias(node.source, span);
+    const converted = this.#bare(node, span, keySpan, depth);
+    if (converted.size > yamlLimits.values) {
+      const message = `The file holds more than ${yamlLimits.values.toLocaleString('en')} values, aliases counted each time.`;
+      this.#refuse('yaml.size', span, message, 'Put long lists into a table and name it in matrix.rows.');
+    }
+    if ('anchor' in node && typeof node.anchor === 'string') this.#anchors.set(node.anchor, converted);
+    return converted;
+  }
+
+  #bare(node: Node, span: Span, keySpan: Span, depth: number): Converted {
+    const tag = (node as { tag?: string }).tag;
+    if (tag !== undefined && !plainTags.has(tag)) {
+      const short = tag.replace('tag:yaml.org,2002:', '!!');
+      this.#reports.error('yaml.tag', span, `The tag ${short} is not allowed: pipelines are plain data.`);
+      return { node: emptyScalar(span), size: 1 };
+    }
+    if (isScalar(node)) return { node: this.#scalar(node, span), size: 1 };
+    if (isSeq(node)) {
+      const items = node.items.map((item) => this.#convert(item as Node | null, span, depth + 1));
+      return { node: { kind: 'list', span, items: items.map((item) => item.node) }, size: sizeOf(items) };
+    }
+    if (this.#isBareTemplate(span)) return { node: this.#bareTemplate(span), size: 1 };
+    if (isMap(node)) return this.#mapping(node.items as Pair<Node, Node | null>[], span, depth);
+    // Nothing else comes out of the parser; an empty value is a scalar.
+    return { node: emptyScalar(keySpan), size: 1 };
+  }
+
+  #isBareTemplate({ offset }: Span): boolean {
+    return this.#reports.source.text.startsWith('{{', offset);
+  }
+
+  /** Read as what was meant, so that the mistakes inside are found in the same go. */
+  #bareTemplate(span: Span): SourceScalar {
+    const { text } = this.#reports.source;
+    this.#reports.error('yaml.key', span, 'YAML reads these braces as a mapping, not as text.', templateHint);
+    return {
+      kind: 'scalar',
+      span,
+      style: 'plain',
+      value: text.slice(span.offset, span.offset + span.length),
+    };
+  }
+
+  #mapping(pairs: readonly Pair<Node, Node | null>[], span: Span, depth: number): Converted {
+    const entries = new Map<string, SourceEntry>();
+    const values: Converted[] = [];
+    for (const pair of pairs) {
+      const keySpan = pair.key === null ? span : spanOf(pair.key, span);
+      const value = this.#convert(pair.value, keySpan, depth + 1);
+      const key = this.#key(pair.key, keySpan);
+      if (key === undefined) continue;
+      if (entries.has(key)) {
+        const first = this.#reports.source.position((entries.get(key) as SourceEntry).keySpan).line;
+        this.#reports.error(
+          'yaml.duplicate-key',
+          keySpan,
+          `The key "${key}" stands in this mapping twice.`,
+          `The first one is on line ${first}.`,
+        );
+        continue;
+      }
+      values.push(value);
+      entries.set(key, { key, keySpan, value: value.node });
+    }
+    return { node: { kind: 'mapping', span, entries }, size: sizeOf(values) };
+  }
+
+  #key(node: Node | null, span: Span): string | undefined {
+    if (!isScalar(node) || typeof node.value !== 'string') {
+      const shown = isScalar(node) && node.source !== undefined ? ` Write "${node.source}".` : '';
+      this.#reports.error('yaml.key', span, 'A key must be text.', `Put it in quotes.${shown}`);
+      return undefined;
+    }
+    if (node.value === '<<' && node.type === 'PLAIN') {
+      this.#reports.error(
+        'yaml.merge',
+        span,
+        'Merge keys are not part of YAML 1.2.',
+        'Write the keys out, or use an alias for a whole value.',
+      );
+      return undefined;
+    }
+    if (refusedKeys.has(node.value)) {
+      this.#reports.error('yaml.key', span, `"${node.value}" cannot be a key.`, 'Choose another name.');
+      return undefined;
+    }
+    return node.value;
+  }
+
+  #scalar(node: { value: unknown; source?: string; type?: string }, span: Span): SourceScalar {
+    const style = styles[node.type ?? 'PLAIN'] ?? 'plain';
+    const { value } = node;
+    if (typeof value === 'number') {
+      const written = node.source ?? String(value);
+      if (!Number.isFinite(value)) {
+        this.#reports.error(
+          'yaml.number',
+          span,
+          `${written} is not a number that can be sent.`,
+          'Put it in quotes if it is text.',
+        );
+        return { kind: 'scalar', span, style, value: null };
+      }
+      return {
+        kind: 'scalar',
+        span,
+        style,
+        value: String(value) === written ? value : new WrittenNumber(written, value),
+      };
+    }
+    if (typeof value === 'string' || typeof value === 'boolean')
+      return { kind: 'scalar', span, style, value };
+    return { kind: 'scalar', span, style, value: null };
+  }
+
+  #alias(name: string, span: Span): Converted {
+    const target = this.#anchors.get(name);
+    if (target === undefined) {
+      const hint = 'An anchor (&name) stands before its aliases and does not contain them.';
+      this.#refuse('yaml.alias', span, `There is no anchor "${name}" before this alias.`, hint);
+    }
+    return target;
+  }
+
+  #refuse(code: DiagnosticCode, span: Span, message: string, hint?: string): never {
+    this.#reports.error(code, span, message, hint);
+    throw new Refused();
+  }
+}
+
+const styles: Record<string, ScalarStyle> = {
+  PLAIN: 'plain',
+  QUOTE_SINGLE: 'single',
+  QUOTE_DOUBLE: 'double',
+  BLOCK_LITERAL: 'block',
+  BLOCK_FOLDED: 'block',
+};
+
+const emptyScalar = (span: Span): SourceScalar => ({ kind: 'scalar', span, style: 'plain', value: null });
+
+const sizeOf = (parts: readonly Converted[]): number => parts.reduce((sum, part) => sum + part.size, 1);
+
+function spanOf(node: Node, otherwise: Span): Span {
+  const [start, end] = node.range ?? [0, 0];
+  return end > start ? { offset: start, length: end - start } : otherwise;
+}

@@ -1,0 +1,73 @@
+import type { Position } from '../diagnostics/diagnostic.ts';
+import type { SourceText } from '../diagnostics/source.ts';
+import type { ScalarStyle, TextNode } from './node.ts';
+
+const simpleEscapes = '0abtnvfre "/\\NbLP_\t';
+
+/** How many file units an escape of a double-quoted scalar takes, and how many units of text it yields. */
+function escapeAt(text: string, at: number): { taken: number; made: number } {
+  const mark = text[at + 1] ?? '';
+  if (mark === 'x') return { taken: 4, made: 1 };
+  if (mark === 'u') return { taken: 6, made: 1 };
+  if (mark === 'U')
+    return { taken: 10, made: Number.parseInt(text.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1 };
+  return { taken: 2, made: simpleEscapes.includes(mark) ? 1 : 0 };
+}
+
+const isBlank = (unit: string | undefined): boolean =>
+  unit === ' ' || unit === '\t' || unit === '\n' || unit === '\r';
+
+/** Where the text begins: behind an opening quote, or on the line below a block scalar's header. */
+function textStart(style: ScalarStyle, file: string, offset: number): number {
+  if (style === 'plain') return offset;
+  if (style !== 'block') return offset + 1;
+  const lineEnd = file.indexOf('\n', offset);
+  return lineEnd === -1 ? file.length : lineEnd + 1;
+}
+
+/**
+ * For each unit of a scalar's text, its offset in the file; one more for the end. White space may be folded,
+ * indented or escaped in the file, all else stands there in the same order, so both are walked side by side.
+ */
+function unitOffsets(source: SourceText, scalar: TextNode): readonly number[] {
+  const file = source.text;
+  const { value, style } = scalar;
+  const offsets: number[] = [];
+  let at = textStart(style, file, scalar.span.offset);
+  while (offsets.length < value.length) {
+    const wanted = value[offsets.length];
+    const blank = isBlank(wanted);
+    if (style === 'double' && file[at] === '\\') {
+      const { taken, made } = escapeAt(file, at);
+      for (let unit = 0; unit < made && offsets.length < value.length; unit += 1) offsets.push(at);
+      at += taken;
+    } else if (!blank && isBlank(file[at])) {
+      at += 1;
+    } else {
+      offsets.push(Math.min(at, file.length));
+      if (!blank) at += style === 'single' && wanted === "'" ? 2 : 1;
+      else if (isBlank(file[at])) at += 1;
+    }
+  }
+  offsets.push(Math.min(at, file.length));
+  return offsets;
+}
+
+/** Turns offsets in a scalar's text into positions in the file, whatever quotes, escapes and folds lie between. */
+export function scalarLocator(
+  source: SourceText,
+  scalar: TextNode,
+): (offset: number, length: number) => Position {
+  let offsets: readonly number[] | undefined;
+  const fileOffset = (unit: number): number => {
+    offsets ??= unitOffsets(source, scalar);
+    const last = offsets.length - 1;
+    return offsets[Math.min(Math.max(unit, 0), last)] as number;
+  };
+  return (offset, length) => {
+    const start = fileOffset(offset);
+    // The end is found from the last unit marked: what follows it may stand on another line.
+    const end = length > 0 ? fileOffset(offset + length - 1) + 1 : start;
+    return source.position({ offset: start, length: end - start });
+  };
+}

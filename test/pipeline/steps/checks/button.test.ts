@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../diagnose.ts';
+
+/** What is said of the buttons of a path. */
+async function said(path: string, matrix = ''): Promise<readonly (readonly [string, string | undefined])[]> {
+  const text = `name: t\n${matrix}steps:\n  grid:\n    imagine: "a fox {{ repeat }}"\n    path: ${JSON.stringify(path)}\n`;
+  const { pipeline, diagnostics } = await parse(text);
+  // A gateway may offer more than is known: the file is good.
+  expect(pipeline).toBeDefined();
+  return diagnostics
+    .filter(({ code }) => code === 'button.unknown')
+    .map(({ severity, message, hint }) => {
+      expect(severity).toBe('warning');
+      return [/button "(.*?)"/.exec(message)?.[1] ?? '', hint];
+    });
+}
+
+describe('a button that no known version offers', () => {
+  it.each([
+    ['U5', 'U5', 'Nearest are "U1", "U2", "U3".'],
+    ['U1 → Vary Strong', 'Vary Strong', 'Nearest are "Vary (Strong)".'],
+    ['U1 → vary (subtle)', 'vary (subtle)', 'Nearest are "Vary (Subtle)".'],
+    ['U1 → zoom out 2', 'zoom out 2', 'Nearest are "Zoom Out 2x".'],
+    ['panleft', 'panleft', 'Nearest are "pan left"'],
+    [
+      'U1 > Vary (Strong)',
+      'U1 > Vary (Strong)',
+      'One after the other is written U1 → Vary (Strong) (or ->).',
+    ],
+    ['U1 => V1', 'U1 => V1', 'One after the other is written U1 → V1 (or ->).'],
+    ['U1 / V1', 'U1 / V1', 'One after the other is written U1 → V1 (or ->).'],
+    ['U1 & U2', 'U1 & U2', 'Several of one task are written U1, U2.'],
+    ['U1 U2', 'U1 U2', 'Several of one task are written U1, U2, one after the other U1 → U2.'],
+    ['Quux', 'Quux', 'promptpress show'],
+  ])('%s is told, with what is nearest', async (path, label, hint) => {
+    const found = await said(path);
+    expect(found.map(([name]) => name)).toEqual([label]);
+    expect(found[0]?.[1]).toContain(hint);
+  });
+
+  it.each([
+    'U1..U4 → Vary (Strong)',
+    'U* → Vary (Subtle)?',
+    'U1 → Upscale (Subtle) | Upscale (2x)',
+    'U1 → Zoom Out 1.5x → 🔄',
+    'U1 → ⬅️',
+    'reroll → V4',
+    'U1 → pan left',
+    '/anything::at::all/',
+    'U1 → *',
+  ])('is none of %s', async (path) => {
+    expect(await said(path)).toEqual([]);
+  });
+
+  it('is told three times of a range, with how many more there are', async () => {
+    expect((await said('U1..U40')).map(([label]) => label)).toEqual(['U5', 'U6', 'U7']);
+    const { diagnostics } = await parse('name: t\nsteps:\n  grid: { imagine: a fox, path: U1..U40 }\n');
+    expect(diagnostics[0]?.message).toContain('"U5", nor 33 more that are written here;');
+  });
+
+  it('is told so often only that a file with very many of them is still good', async () => {
+    const steps = Array.from({ length: 400 }, (_, n) => `  s${n}: { imagine: x, path: "X1,X2,X3" }`);
+    const { pipeline, diagnostics } = await parse(['name: t', 'steps:', ...steps, ''].join('\n'));
+    expect(pipeline).toBeDefined();
+    expect(diagnostics.length).toBe(200);
+  });
+
+  it('is told of templates as far as the file says what they yield', async () => {
+    const told = await said('U{{ n }}', 'matrix: { n: [1, 5, 2, 6] }\n');
+    expect(told.map(([label]) => label)).toEqual(['U5', 'U6']);
+    expect(await said('U{{ n }}', 'matrix: { n: [1, 5], exclude: [{ n: 5 }] }\n')).toEqual([]);
+    expect(await said('U{{ n }}', 'matrix: { n: { from: 1, to: 9 } }\n')).toEqual([]);
+    expect(await said('U{{ n }}', 'matrix: { n: [5, 6, 7, 8, 9] }\n')).toHaveLength(3);
+  });
+});

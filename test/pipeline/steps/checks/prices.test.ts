@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { globsMeet } from '../../../../src/pipeline/selectors/glob.ts';
+import { parse } from '../../diagnose.ts';
+
+const steps = `
+steps:
+  grid: { imagine: "a fox {{ m }}", path: "U1..U4 → Upscale (Subtle) | Upscale (2x)" }
+  ask: { from: grid, generate: { model: "{{ m }}", prompt: p } }
+`;
+
+/** What is said of these prices: codes, and what the hints and messages name. */
+async function said(prices: string, { matrix = 'm: [pro, lite]', budget = '', more = '' } = {}) {
+  const { diagnostics } = await parse(
+    `name: t\nmatrix: { ${matrix} }\n${budget}prices: { ${prices} }${steps}${more}`,
+  );
+  return diagnostics.map(({ code, severity, message, hint }) => ({ code, severity, message, hint }));
+}
+
+const cost = 'budget: { cost: 5 }\n';
+
+describe('a cost budget', () => {
+  it.each([
+    'imagine: 1, click: 1, generate: 1',
+    'imagine: 0, "U*": 1, pro: 1, lite: { input: 1, output: 1 }',
+    'imagine: 1, U1: 1, U2: 1, U3: 1, U4: 1, "Upscale*": 1, generate: 1',
+  ])('is bounded by prices for all that runs: %s', async (prices) => {
+    expect(await said(prices, { budget: cost })).toEqual([]);
+  });
+
+  it.each([
+    ['click: 1, generate: 1', '"imagine"'],
+    ['imagine: 1, U1: 1, "Upscale*": 1, generate: 1', '"U2", "U3", "U4"'],
+    ['imagine: 1, click: 1, pro: 1', '"lite"'],
+    ['imagine: 1, U1: 1, U2: 1, U3: 1, U4: 1, Upscale (Subtle): 1, generate: 1', '"Upscale (2x)"'],
+  ])('is not by %s', async (prices, names) => {
+    expect(await said(prices, { budget: cost })).toMatchObject([
+      {
+        code: 'budget.unpriced',
+        severity: 'error',
+        message: `budget.cost cannot bound what has no price: ${names}.`,
+      },
+    ]);
+  });
+
+  it('may leave a model to the run where only the run tells it, if any model has a price', async () => {
+    const open = { budget: cost, matrix: 'm: { from: 1, to: 3 }' };
+    expect(await said('imagine: 1, click: 1, pro: 1', open)).toEqual([]);
+    expect(await said('imagine: 1, click: 1', open)).toMatchObject([{ code: 'budget.unpriced' }]);
+  });
+
+  it('asks for nothing where there is none', async () => {
+    expect(await said('imagine: 1')).toEqual([]);
+  });
+});
+
+describe('a price that nothing has', () => {
+  it.each([
+    ['imagin: 1', 'Did you mean "imagine"?'],
+    ['genrate: 1', 'Did you mean "generate"?'],
+    ['Upscale (Sutble): 1', 'Did you mean "Upscale (Subtle)"?'],
+    ['prro: 1', 'Did you mean "pro"?'],
+    ['blend: 1', 'names that a price can stand under here'],
+    ['"V*": 1', 'names that a price can stand under here'],
+  ])('%s is a warning, with what was meant', async (price, hint) => {
+    const [found, ...others] = await said(price);
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ code: 'price.unused', severity: 'warning' });
+    expect(found?.hint).toContain(hint);
+  });
+
+  it.each([
+    ['a wildcard may find it', '"Vary*": 1, "*": 2', 'more: { from: grid/U1, click: "V*" }'],
+    ['a template may yield it', 'V1: 1', 'more: { from: grid, click: "V{{ repeat }}" }'],
+    ['a pattern may mean it', 'V1: 1, 🔄: 1', 'more: { from: grid, click: /variation::1/ }'],
+    ['a word means it', 'reroll: 1, 🔄: 1', 'more: { from: grid, click: reroll }'],
+    [
+      'the run alone tells the model',
+      'other: 1',
+      'more: { chat: { model: "{{ steps.ask.text }}", prompt: p }, from: grid }',
+    ],
+  ])('is none where %s', async (_why, prices, more) => {
+    const found = await said(prices, { more: `  ${more}\n` });
+    expect(found.filter(({ code }) => code === 'price.unused')).toEqual([]);
+  });
+});
+
+describe('two globs', () => {
+  it.each([
+    ['U*', 'Upscale*', true],
+    ['U*', 'V*', false],
+    ['*a', 'b*', true],
+    ['a*c', 'ab*', true],
+    ['a', 'a', true],
+    ['a', 'b', false],
+    ['', '*', true],
+    ['', 'a', false],
+    ['*', '*', true],
+    ['a*b', 'a*c', false],
+  ])('%j and %j have a text in common: %s', (one, other, expected) => {
+    expect(globsMeet(one, other)).toBe(expected);
+    expect(globsMeet(other, one)).toBe(expected);
+  });
+});

@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerChecker } from '../../../../src/pipeline/steps/reply-schema/check.ts';
+import { type Value, WrittenNumber } from '../../../../src/pipeline/values/value.ts';
+
+/** What a check says: nothing, or its problems. */
+function problems(schema: Value, value: unknown): readonly string[] {
+  const verdict = answerChecker(schema).check(value);
+  return verdict.ok ? [] : verdict.problems;
+}
+
+const mistakes = (schema: Value): readonly string[] =>
+  answerChecker(schema).mistakes.map(({ severity, path }) => `${severity} /${path.join('/')}`);
+
+describe('a native schema', () => {
+  const schema: Value = {
+    type: 'OBJECT',
+    properties: {
+      best: { type: 'INTEGER', nullable: true, enum: [1, 2] },
+      words: { type: 'ARRAY', items: { type: 'STRING', minLength: '2' }, maxItems: '2' },
+      kind: { type: 'TYPE_UNSPECIFIED', format: 'enum' },
+    },
+    required: ['best'],
+    propertyOrdering: ['best', 'words'],
+  };
+
+  it('means what JSON Schema means', () => {
+    expect(mistakes(schema)).toEqual([]);
+    expect(problems(schema, { best: 1, words: ['fox', 'owl'], kind: {}, more: true })).toEqual([]);
+    expect(problems(schema, { best: null })).toEqual([]);
+    expect(problems(schema, { words: ['a', 'fox', 'owl'] })).toEqual([
+      "The answer must have required property 'best'",
+      '/words must NOT have more than 2 items',
+      '/words/0 must NOT have fewer than 2 characters',
+    ]);
+    expect(problems(schema, { best: 3 })).toEqual(['/best must be one of 1,2,null']);
+    expect(problems(schema, [])).toEqual(['The answer must be object']);
+  });
+
+  it.each<[string, Value]>([
+    ['a choice', { anyOf: [{ type: 'STRING' }], nullable: true }],
+    ['no type', { minLength: 1, nullable: true }],
+    ['a reference', { $ref: '#/$defs/a', nullable: true, $defs: { a: { type: 'STRING' } } }],
+  ])('can be nullable with %s', (_what, nullable) => {
+    expect(problems(nullable, null)).toEqual([]);
+    expect(problems(nullable, 'fox')).toEqual([]);
+    expect(problems({ ...(nullable as object), nullable: false }, 'fox')).toEqual([]);
+  });
+});
+
+describe('a JSON Schema', () => {
+  it('may lead to itself, from anywhere to anywhere', () => {
+    const tree: Value = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'https://a.example/tree',
+      type: 'object',
+      properties: {
+        left: { $ref: '#' },
+        right: { $ref: '#/properties/left' },
+        leaf: { $ref: '#/more/a~1b' },
+      },
+      additionalProperties: false,
+      more: { 'a/b': { type: 'integer' } },
+    };
+    expect(mistakes(tree)).toEqual([]);
+    expect(problems(tree, { left: { right: { leaf: 1 } } })).toEqual([]);
+    expect(problems(tree, { left: { right: { leaf: 'x', top: 1 } } })).toEqual([
+      '/left/right must NOT have additional properties ("top")',
+      '/left/right/leaf must be integer',
+    ]);
+  });
+
+  it('compares items without looking at each pair', () => {
+    const items = Array.from({ length: 90_000 }, (_, index) => index);
+    expect(problems({ uniqueItems: true }, items)).toEqual([]);
+    expect(
+      problems({ uniqueItems: true }, [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ]),
+    ).toEqual(['The answer must NOT have equal items']);
+  });
+
+  it('may hold numbers as they were written', () => {
+    expect(problems({ minimum: new WrittenNumber('6.0', 6) }, 5)).toEqual(['The answer must be >= 6']);
+  });
+
+  it('says the first ten problems', () => {
+    const found = problems(
+      { items: { type: 'string' } },
+      Array.from({ length: 30 }, () => 1),
+    );
+    expect(found).toHaveLength(11);
+    expect(found.at(-1)).toBe('and 20 more');
+  });
+});
+
+describe('a schema that is not one', () => {
+  it.each<[string, Value, string]>([
+    ['member', { properties: { '\udbff': { type: 'string' } } }, 'properties'],
+    ['pattern', { patternProperties: { 'a\udbff': { type: 'string' } } }, 'patternProperties'],
+  ])('names a %s by half of a surrogate pair', (_what, schema, keyword) => {
+    expect(mistakes(schema)).toEqual([expect.stringMatching(`^error /${keyword}/`)]);
+    expect(problems(schema, { a: 'fox' })).toEqual([expect.stringContaining('surrogate pair')]);
+  });
+
+  it.each<[string, Value, readonly string[]]>([
+    ['types', { items: { type: ['string', 'nul'] } }, ['error /items/type']],
+    ['references', { $ref: '#/$defs/a' }, ['error /$ref']],
+    ['addresses', { $ref: 'https://a.example/b' }, ['error /$ref']],
+    ['a loop', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } }, ['error /$defs/a/allOf/0/$ref']],
+    [
+      'counts',
+      { minItems: -1, maxItems: 'x', minLength: 1.5 },
+      ['error /minItems', 'error /maxItems', 'error /minLength'],
+    ],
+    ['numbers', { minimum: '1', multipleOf: 0 }, ['error /minimum', 'error /multipleOf']],
+    ['lists', { anyOf: [], enum: [], required: 'a' }, ['error /anyOf', 'error /enum', 'error /required']],
+    ['schemas', { properties: { a: 1 }, items: [] }, ['error /properties/a', 'error /items']],
+    ['flags', { nullable: 'yes', uniqueItems: 1 }, ['error /nullable', 'error /uniqueItems']],
+    ['unused definitions', { definitions: { a: { type: 'x' } } }, ['error /definitions/a/type']],
+    ['patterns', { pattern: '[' }, ['error /pattern']],
+    ['patterns that may take for ever', { pattern: '^(a+)+$' }, ['warning /pattern']],
+    ['keywords', { requierd: [] }, ['warning /requierd']],
+    ['requirements', { properties: { a: true }, required: ['b'] }, ['warning /required/0']],
+  ])('is told by the place: %s', (_what, schema, expected) => {
+    expect(mistakes(schema)).toEqual(expected);
+    expect(answerChecker(schema).check({ b: 1 }).ok).toBe(!expected.some((one) => one.startsWith('error')));
+  });
+
+  it('is too large, or nested too deep', () => {
+    let deep: Value = {};
+    for (let level = 0; level < 120; level += 1) deep = { items: deep };
+    expect(mistakes(deep)).toHaveLength(1);
+    const many = Object.fromEntries(Array.from({ length: 6000 }, (_, index) => [`a${index}`, {}]));
+    expect(mistakes({ properties: many })).toHaveLength(1);
+    const parts = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [`a${index}`, { items: { $ref: `#/$defs/a${index + 1}` } }]),
+    );
+    const chain: Value = { $ref: '#/$defs/a0', $defs: { ...parts, a120: {} } };
+    expect(mistakes(chain)).toEqual(['error /$defs/a100']);
+  });
+});
+
+describe('a check', () => {
+  it('ends, whatever the schema', () => {
+    const names = Array.from({ length: 60 }, (_, index) => `a${index}`);
+    const choices = names.map((name, index): [string, Value] => {
+      const next = { $ref: `#/$defs/${names[index + 1] ?? 'end'}` };
+      return [name, { anyOf: [next, next] }];
+    });
+    const schema = { $ref: '#/$defs/a0', $defs: { ...Object.fromEntries(choices), end: { type: 'string' } } };
+    expect(mistakes(schema)).toEqual([]);
+    expect(problems(schema, 1)).toEqual(['The answer takes too much work to check against its schema.']);
+  });
+
+  it('ends, whatever the pattern and the text', () => {
+    const schema = { items: { pattern: '^[a-z]*[a-z0-9]*x$' } };
+    expect(mistakes(schema)).toEqual([]);
+    expect(problems(schema, ['foxX'])).toEqual(['/0 must match pattern "^[a-z]*[a-z0-9]*x$"']);
+    expect(
+      problems(
+        schema,
+        Array.from({ length: 100 }, () => 'a'.repeat(100_000)),
+      ),
+    ).toEqual([]);
+  });
+
+  it('ends, whatever the answer', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    expect(problems({ items: { $ref: '#' } }, deep)).toEqual(['The answer is nested more than 200 deep.']);
+    expect(
+      problems(
+        {},
+        Array.from({ length: 100_001 }, () => 1),
+      ),
+    ).toEqual(['The answer has more than 100000 values.']);
+  });
+
+  it('leaves members open that an unchecked pattern may name', () => {
+    const schema = { patternProperties: { '^(a+)+$': {} }, additionalProperties: false };
+    expect(problems(schema, { aa: 1 })).toEqual([]);
+  });
+});
+
+const keyword = fc.constantFrom(
+  'type',
+  'properties',
+  'items',
+  'anyOf',
+  'allOf',
+  'enum',
+  'const',
+  '$ref',
+  '$defs',
+  'nullable',
+  'pattern',
+  'required',
+  'minItems',
+  'maximum',
+  'uniqueItems',
+  'additionalProperties',
+  'patternProperties',
+  'prefixItems',
+  'if',
+  'then',
+  'not',
+  'dependentRequired',
+  'dependentSchemas',
+  'contains',
+  'minContains',
+  'unevaluatedProperties',
+  'propertyNames',
+  'x',
+);
+
+it('whatever is declared, a check gives a verdict', () => {
+  const { schema } = fc.letrec<{ schema: Value }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      fc.constantFrom<Value[]>('string', 'OBJECT', '#', '#/$defs/x', '^a', true, false, 0, 2, null),
+      fc.array(tie('schema'), { maxLength: 3 }),
+      fc.dictionary(keyword, tie('schema'), { maxKeys: 4 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(schema, fc.jsonValue(), (declared, value) => {
+      const checker = answerChecker(declared);
+      const verdict = checker.check(value);
+      const isWrong = checker.mistakes.some(({ severity }) => severity === 'error');
+      expect(isWrong && verdict.ok).toBe(false);
+      expect(verdict.ok || verdict.problems.length > 0).toBe(true);
+    }),
+    { seed: 7, numRuns: 1500 },
+  );
+});
+
+describe('a check', () => {
+  it('has the whole bound of pattern work for itself, whatever the check before it used', () => {
+    const schema: Value = { type: 'string', pattern: 'a*b' };
+    // Well above half of the bound, in which what lies beyond would count as a match.
+    const text = 'x'.repeat(32_000);
+    const first = problems(schema, text);
+    expect(first).toHaveLength(1);
+    expect(problems(schema, text)).toEqual(first);
+  });
+});

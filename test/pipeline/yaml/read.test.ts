@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose, parse, placed } from '../diagnose.ts';
+
+const one = 'steps: { grid: { imagine: a fox } }\n';
+const mebi = 1024 * 1024;
+
+describe('hostile YAML', () => {
+  it('does not grow by its aliases', async () => {
+    const level = (index: number): string =>
+      `  b${index}: &a${index + 1} [${Array.from({ length: 9 }, () => `*a${index}`).join()}]\n`;
+    const levels = Array.from({ length: 20 }, (_, index) => level(index)).join('');
+    expect(await diagnose(`name: t\nmatrix:\n  a: &a0 [x]\n${levels}${one}`)).toEqual(['yaml.size 9:11']);
+  });
+
+  it.each([
+    ['brackets', '['.repeat(mebi)],
+    ['braces', '{a: '.repeat(mebi / 4)],
+    ['dashes', '- '.repeat(30_000)],
+    ['indents', Array.from({ length: 1000 }, (_, index) => `${' '.repeat(index)}a:\n`).join('')],
+    ['keys', '? '.repeat(30_000)],
+  ])('is not followed too deep: %s', async (_what, text) => {
+    const found = await diagnose(text);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^yaml\.nesting /);
+  });
+
+  it('takes no quadratic time for keys', async () => {
+    const keys = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1`).join(', ');
+    const found = await diagnose(`name: t\nprices: { ${keys} }\n${one}`);
+    // A long price list is told of at its beginning, and is no mistake.
+    expect(found).toHaveLength(20);
+    expect(found.every((each) => each.startsWith('price.unused 2:'))).toBe(true);
+  });
+
+  it('takes no quadratic time for mistakes on one line', async () => {
+    const items = Array.from({ length: 9000 }, () => '{a: x}').join();
+    const text = `name: t\nmatrix: { b: [1, 2], exclude: [${items}] }\nsteps: { grid: { imagine: "{{ b }}" } }\n`;
+    expect(await diagnose(text)).toHaveLength(1001);
+  });
+
+  it('takes no product of excludes and values', async () => {
+    const values = Array.from({ length: 20_000 }, (_, index) => `{n: ${index}}`).join();
+    const excludes = Array.from({ length: 5000 }, (_, index) => `{a: {n: ${index}}}`).join();
+    const text = `name: t\nmatrix: { a: [${values}], exclude: [${excludes}] }\nsteps: { grid: { imagine: "{{ a.n }}" } }\n`;
+    expect(await diagnose(text)).toEqual([]);
+  });
+
+  it('cannot reach into objects by its keys', async () => {
+    const text =
+      'name: t\nmatrix: { a: [{ toString: x, hasOwnProperty: y }] }\nsteps: { grid: { imagine: "{{ a.toString }} {{ a.valueOf }}" } }\n';
+    expect(await diagnose(text)).toEqual(['template.unknown-member 3:48']);
+    const { diagnostics } = await parse(
+      'name: t\nsteps:\n  toString: { imagine: x }\n  valueOf: { from: constructor, click: U1 }\n',
+    );
+    expect(diagnostics.map(({ code }) => code)).toEqual(['step.unknown']);
+    expect(({} as Record<string, unknown>)['imagine']).toBeUndefined();
+  });
+
+  it('tells its first syntax mistakes, one for a line', async () => {
+    const found = await diagnose(`name: t\n${'}\n'.repeat(50)}`);
+    expect(found).toHaveLength(10);
+    expect(new Set(found.map((one) => one.split(' ')[0]))).toEqual(new Set(['yaml.syntax']));
+  });
+});
+
+describe('YAML that surprises', () => {
+  it.each([
+    ['a key without a value', 'name:\n', 'schema.type 1:1'],
+    ['yes', 'description: yes\n', undefined],
+    ['a date', 'description: 2026-11-01\n', undefined],
+    ['a tagged text', 'description: !!str 6\n', undefined],
+  ])('%s', async (_what, line, expected) => {
+    const text = line.startsWith('name') ? `${line}${one}` : `name: t\n${line}${one}`;
+    expect(await diagnose(text)).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  it.each([
+    ['alone', 'imagine: {{ animl }}', ['yaml.key 5:14', 'template.unknown-variable 5:17']],
+    ['before other text', 'imagine: {{ animal }} in snow', ['yaml.syntax 5:27']],
+  ])('says that a template needs quotes: %s', async (_what, step, expected) => {
+    const { diagnostics } = await parse(`name: t\nmatrix: { animal: [fox] }\nsteps:\n  grid:\n    ${step}\n`);
+    expect(diagnostics.map(placed)).toEqual(expected);
+    expect(diagnostics[0]?.hint).toBe('A text that begins with {{ is put in quotes: "{{ name }}, …".');
+  });
+
+  it('says where a quote opens that is never closed, and nothing of what it swallowed', async () => {
+    const { diagnostics } = await parse(
+      'name: t\nsteps:\n  grid: { imagine: "a fox }\n  b: { imagine: a }\n',
+    );
+    expect(diagnostics.map(placed)).toEqual(['yaml.syntax 3:20']);
+    expect(diagnostics[0]).toMatchObject({
+      message: 'The quote that opens here is never closed.',
+      hint: 'End the text with ".',
+      sourceLine: '  grid: { imagine: "a fox }',
+      length: 8,
+    });
+  });
+
+  it.each([
+    ['service: { speed: 3 }', 'Speed cannot be 3.'],
+    ['service: { speed: "3 " }', 'Speed cannot be "3 ".'],
+  ])('a value that is not possible stands as it is written: %s', async (line, message) => {
+    const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
+    expect(diagnostics.map((found) => [found.code, found.message])).toContainEqual(['schema.value', message]);
+  });
+
+  it('says what is possible where nothing else is', async () => {
+    const { diagnostics } = await parse(
+      `name: t\nsteps: { a: { video: { image: a.png, batchSize: 3 } } }\n`,
+      {
+        'a.png': '',
+      },
+    );
+    expect(diagnostics.map(({ message, hint }) => [message, hint])).toEqual([
+      ['BatchSize cannot be 3.', 'Possible: 1, 2, 4.'],
+    ]);
+  });
+
+  it('says that a text with a colon needs quotes', async () => {
+    const { diagnostics } = await parse('name: t\nsteps:\n  grid:\n    imagine: a fox: in snow\n');
+    expect(diagnostics.map(placed)).toEqual(['yaml.syntax 4:14']);
+    expect(diagnostics[0]?.hint).toBe('A text with ": " in it is put in quotes.');
+  });
+
+  it.each([
+    ['limits: { submit: 60 }', 'Submit must be a rate; this is a number.', 'Examples: 5/s, 60/min, 2000/h.'],
+    ['retry: { base: 1 }', 'Base must be a duration; this is a number.', 'Examples: 250ms, 30s, 20m, 6h.'],
+    [
+      'description: 12',
+      'Description must be text; this is a number.',
+      'Text that looks like something else is put in quotes: "12".',
+    ],
+  ])('a number in place of a text: %s', async (line, message, hint) => {
+    const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
+    expect(diagnostics.map((found) => [found.message, found.hint])).toEqual([[message, hint]]);
+  });
+
+  it('keeps what an anchor means at each place', async () => {
+    const text = 'name: &x t\nmatrix: { a: [&x 1, *x, &x 2, *x] }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
+    const { pipeline } = await parse(text);
+    expect(pipeline?.matrix.axes[0]).toMatchObject({ values: [1, 1, 2, 2] });
+  });
+});
