@@ -60,9 +60,9 @@ export type {
 } from './pipeline/pipeline.ts';
 export type { Value } from './pipeline/values/value.ts';
 export type { Cell, Selection } from './plan/cell.ts';
-export { type ChosenSteps, chosenSteps } from './plan/choose.ts';
-export { type EstimateOptions, estimatePlan } from './plan/estimate.ts';
-export type { ImageFile, ImageFiles } from './plan/image-files.ts';
+export { type EstimateOptions, estimatePlan } from './plan/estimate/estimate.ts';
+export type { PlanReport, StepReport } from './plan/estimate/report.ts';
+export { type ChosenSteps, chosenSteps } from './plan/graph/step-selection.ts';
 export type {
   Artifact,
   Attempt,
@@ -75,10 +75,10 @@ export type {
   TokenUsage,
 } from './plan/job.ts';
 export type { JobRequest, TextRequest } from './plan/job-request.ts';
-export type { Matrix, TableFacts } from './plan/matrix.ts';
+export type { Matrix, TableFacts } from './plan/matrix/matrix.ts';
 export { type Plan, preparePlan } from './plan/plan.ts';
-export type { PlanReport, StepReport } from './plan/report.ts';
-export { resolveCell } from './plan/resolve.ts';
+export type { ImageFile, ImageFiles } from './plan/request/image-files.ts';
+export { resolveCell } from './plan/resolve/resolve.ts';
 export type { RecordLookup, Slot, SlotStatus } from './plan/slot.ts';
 export type { RunEnd, RunEvent, RunListener } from './run/event.ts';
 export type { Clock, RunControl, RunPorts, RunReport, RunSettings } from './run/ports.ts';

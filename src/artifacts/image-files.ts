@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { ImageFile, ImageFiles } from '../plan/image-files.ts';
 import type { JobError } from '../plan/job.ts';
+import type { ImageFile, ImageFiles } from '../plan/request/image-files.ts';
 import { headLength, inputType } from './content.ts';
 import { SaveError } from './failure.ts';
 import { missingFile, notImage, placeRefusal, readFlags, tooLarge } from './input-failure.ts';

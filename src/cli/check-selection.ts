@@ -1,5 +1,5 @@
 import type { Selection } from '../plan/cell.ts';
-import { chosenSteps } from '../plan/choose.ts';
+import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { Plan } from '../plan/plan.ts';
 import { usageError } from './failure.ts';
 import { didYouMean } from './suggest.ts';

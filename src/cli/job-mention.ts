@@ -1,5 +1,5 @@
+import { type IsOptional, isSkipped, neverOptional } from '../plan/graph/optional.ts';
 import type { JobRecord, JobStatus } from '../plan/job.ts';
-import { type IsOptional, isSkipped, neverOptional } from '../plan/optional.ts';
 import { printable } from './progress/printable.ts';
 
 /** Another job, as the story of one names it. Only the key, where the state has no record of it. */

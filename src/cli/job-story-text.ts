@@ -1,5 +1,5 @@
+import { pressNames } from '../plan/estimate/price.ts';
 import type { JobError } from '../plan/job.ts';
-import { pressNames } from '../plan/price.ts';
 import { imageRows } from './image-story.ts';
 import { type JobMention, slotWords } from './job-mention.ts';
 import type { JobStory } from './job-story.ts';

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { type IsOptional, isSkipped } from '../plan/graph/optional.ts';
 import {
   type DoubtfulSubmits,
   type JobError,
@@ -9,9 +10,8 @@ import {
   type TokenUsage,
 } from '../plan/job.ts';
 import type { JobRequest } from '../plan/job-request.ts';
-import { isOutdated, parentTaskOf } from '../plan/lineage.ts';
-import { nearestPrompt } from '../plan/nearest-prompt.ts';
-import { type IsOptional, isSkipped } from '../plan/optional.ts';
+import { isOutdated, parentTaskOf } from '../plan/resolve/lineage.ts';
+import { nearestPrompt } from '../plan/resolve/nearest-prompt.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';

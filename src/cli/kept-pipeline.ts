@@ -1,8 +1,8 @@
 import { dirname, relative } from 'node:path';
 import { parsePipeline } from '../pipeline/parse.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { layOut } from '../plan/lay-out.ts';
-import { type IsOptional, missingCode, neverOptional, optionalIn } from '../plan/optional.ts';
+import { layOut } from '../plan/graph/build.ts';
+import { type IsOptional, missingCode, neverOptional, optionalIn } from '../plan/graph/optional.ts';
 import { pipelineFacts } from '../state/binding.ts';
 import type { StateReader } from '../state/store.ts';
 import { machineFiles } from './files.ts';

@@ -2,7 +2,7 @@ import { nearest } from '../pipeline/diagnostics/did-you-mean.ts';
 import type { TemplateTree } from '../pipeline/templates/template.ts';
 import { isTemplate } from '../pipeline/templates/tree.ts';
 import type { Selection } from '../plan/cell.ts';
-import { chosenSteps } from '../plan/choose.ts';
+import { chosenSteps } from '../plan/graph/step-selection.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Model } from '../service/text.ts';

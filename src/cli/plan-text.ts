@@ -1,4 +1,4 @@
-import type { PlanCounts, PlanReport, StepReport } from '../plan/report.ts';
+import type { PlanCounts, PlanReport, StepReport } from '../plan/estimate/report.ts';
 import { count, counted, money } from './progress/amounts.ts';
 import { cut, printable } from './progress/printable.ts';
 

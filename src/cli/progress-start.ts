@@ -1,4 +1,4 @@
-import { estimatePlan } from '../plan/estimate.ts';
+import { estimatePlan } from '../plan/estimate/estimate.ts';
 import type { StepStart } from './progress/model.ts';
 import type { RunSession } from './run-session.ts';
 

@@ -1,9 +1,9 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Selection } from '../plan/cell.ts';
-import { chosenSteps } from '../plan/choose.ts';
+import { pressNames, priceOf } from '../plan/estimate/price.ts';
+import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
-import { pressNames, priceOf } from '../plan/price.ts';
 import type { RunPlan } from '../run/ports.ts';
 
 /** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */

@@ -1,6 +1,6 @@
-import { estimatePlan } from '../plan/estimate.ts';
+import { estimatePlan } from '../plan/estimate/estimate.ts';
+import type { PlanReport } from '../plan/estimate/report.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
-import type { PlanReport } from '../plan/report.ts';
 import { openStateForReading } from '../state/state.ts';
 import type { StateReader } from '../state/store.ts';
 import { checkRunDirectory } from './check-directory.ts';

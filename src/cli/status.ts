@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 import { type CommonMessage, Messages, messageText } from '../manifest/messages.ts';
+import { type IsOptional, isSkipped, missingCode, neverOptional } from '../plan/graph/optional.ts';
 import type { JobRecord, JobStatus } from '../plan/job.ts';
-import { type IsOptional, isSkipped, missingCode, neverOptional } from '../plan/optional.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/event.ts';
 import { pipelineFacts } from '../state/binding.ts';

@@ -1,9 +1,9 @@
 import type { Cell, Selection } from '../plan/cell.ts';
-import { chosenSteps } from '../plan/choose.ts';
-import { standing } from '../plan/former.ts';
+import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { JobRecord } from '../plan/job.ts';
-import { parentTaskOf } from '../plan/lineage.ts';
 import type { Plan } from '../plan/plan.ts';
+import { standing } from '../plan/resolve/former.ts';
+import { parentTaskOf } from '../plan/resolve/lineage.ts';
 import type { Slot } from '../plan/slot.ts';
 import type { StateReader } from '../state/store.ts';
 import { isNarrowed, type ManifestCell, narrowedCells } from './cells.ts';

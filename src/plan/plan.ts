@@ -4,11 +4,11 @@ import { SourceText } from '../pipeline/diagnostics/source.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Cell } from './cell.ts';
-import type { ImageFiles } from './image-files.ts';
-import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './lay-out.ts';
-import { type Matrix, prepareMatrix } from './matrix.ts';
-import type { Skeleton } from './place.ts';
-import { resolveCell } from './resolve.ts';
+import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './graph/build.ts';
+import type { Skeleton } from './graph/slot-template.ts';
+import { type Matrix, prepareMatrix } from './matrix/matrix.ts';
+import type { ImageFiles } from './request/image-files.ts';
+import { resolveCell } from './resolve/resolve.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 
 /** A pipeline that is ready to be enumerated: all that is the same in every cell is worked out once. */

@@ -1,8 +1,8 @@
 import { nearest } from '../pipeline/diagnostics/did-you-mean.ts';
 import { needsUpscale } from '../pipeline/selectors/button-stage.ts';
+import { buttonName, type Found, offered } from '../plan/button-match.ts';
 import type { Button, JobError } from '../plan/job.ts';
 import type { Press } from '../plan/job-request.ts';
-import { buttonName, type Found, offered } from '../plan/press.ts';
 
 /**
  * Why none of the buttons that a task offers was pressed: `button.missing`, with the button that was probably meant or what to

@@ -1,7 +1,7 @@
 import type { JobError, JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
-import { isOutdated, lineageAnew } from '../plan/lineage.ts';
-import { promptAbove } from '../plan/nearest-prompt.ts';
+import { isOutdated, lineageAnew } from '../plan/resolve/lineage.ts';
+import { promptAbove } from '../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import { unheard } from './ask.ts';
 import type { Desk } from './desk.ts';

@@ -1,6 +1,6 @@
 import type { Cell } from '../plan/cell.ts';
 import { type JobRecord, type JobSpec, lacksOnlyFiles, needsOf } from '../plan/job.ts';
-import { lineageOf, sourcesOf } from '../plan/lineage.ts';
+import { lineageOf, sourcesOf } from '../plan/resolve/lineage.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { Desk } from './desk.ts';
 import type { RunEvent } from './event.ts';

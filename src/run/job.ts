@@ -12,7 +12,7 @@ import type {
   TokenUsage,
 } from '../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
-import type { Lineage } from '../plan/lineage.ts';
+import type { Lineage } from '../plan/resolve/lineage.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import type { Route } from './event.ts';
 import type { Tally, Vain } from './vain.ts';

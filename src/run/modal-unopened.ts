@@ -1,6 +1,6 @@
+import { offered } from '../plan/button-match.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
-import { offered } from '../plan/press.ts';
-import { promptOf } from '../plan/request-text.ts';
+import { promptOf } from '../plan/request/text.ts';
 import type { JobContext } from './job.ts';
 
 /**

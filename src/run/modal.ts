@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
+import { suggestedBy } from '../plan/button-match.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
-import { suggestedBy } from '../plan/press.ts';
 import type { Answer, ServiceFailure, SubmitAnswer } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';

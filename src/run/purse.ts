@@ -1,4 +1,4 @@
-import { priceName } from '../plan/charge.ts';
+import { priceName } from '../plan/estimate/cost.ts';
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { RunEnd } from './event.ts';

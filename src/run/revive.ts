@@ -1,8 +1,8 @@
 import { formatBranch } from '../pipeline/selectors/parse.ts';
-import { formerOf } from '../plan/former.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../plan/job.ts';
 import { extendsParent } from '../plan/job-request.ts';
-import { begunFrom, type Lineage } from '../plan/lineage.ts';
+import { formerOf } from '../plan/resolve/former.ts';
+import { begunFrom, type Lineage } from '../plan/resolve/lineage.ts';
 import type { Slot } from '../plan/slot.ts';
 import { doubtClosed, doubted, interruptedSubmit } from './doubtful.ts';
 import { become, type Job, newJob } from './job.ts';

@@ -1,10 +1,10 @@
 import { type InputReader, type LoadedImage, largestMask } from '../artifacts/inputs.ts';
 import type { SaveFailure } from '../artifacts/writer.ts';
 import type { Speed } from '../pipeline/pipeline.ts';
+import { isInpaint, mayTakeMask } from '../plan/button-match.ts';
 import type { JobRecord } from '../plan/job.ts';
 import { extendsParent, type ImageSource, isTextRequest, type MaskSource } from '../plan/job-request.ts';
-import { nearestPrompt } from '../plan/nearest-prompt.ts';
-import { isInpaint, mayTakeMask } from '../plan/press.ts';
+import { nearestPrompt } from '../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../plan/slot.ts';
 import type { Answer, ImageService, SubmitAnswer } from '../service/answer.ts';
 import type { InlineImage } from '../service/text.ts';

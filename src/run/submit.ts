@@ -1,7 +1,7 @@
 import type { SaveFailure } from '../artifacts/writer.ts';
+import { findButton, mayTakeMask, offered, whyNoTask } from '../plan/button-match.ts';
 import type { JobError, JobRecord } from '../plan/job.ts';
-import { begunFrom } from '../plan/lineage.ts';
-import { findButton, mayTakeMask, offered, whyNoTask } from '../plan/press.ts';
+import { begunFrom } from '../plan/resolve/lineage.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../service/answer.ts';
 import { backoffMs } from './backoff.ts';
 import { buttonError } from './button-error.ts';

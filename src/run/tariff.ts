@@ -1,7 +1,7 @@
 import type { Price } from '../pipeline/pipeline.ts';
+import { answerPrice } from '../plan/estimate/price.ts';
 import type { JobRecord, TokenUsage } from '../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../plan/job-request.ts';
-import { answerPrice } from '../plan/price.ts';
 import type { TokenForecast } from './forecast.ts';
 
 /** What requests cost and take: before they are made about, after their answer exactly. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planText } from '../../src/cli/plan-text.ts';
-import type { PlanCounts, PlanReport } from '../../src/plan/report.ts';
+import type { PlanCounts, PlanReport } from '../../src/plan/estimate/report.ts';
 
 const nothing: PlanCounts = {
   slots: 0,

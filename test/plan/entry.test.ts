@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { chosenSteps } from '../../src/plan/choose.ts';
-import { estimatePlan } from '../../src/plan/estimate.ts';
+import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
+import { chosenSteps } from '../../src/plan/graph/step-selection.ts';
 import { filesOf, Scene } from './scene.ts';
 import { button, line } from './simulated-state.ts';
 

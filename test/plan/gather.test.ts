@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
-import { chosenSteps } from '../../src/plan/choose.ts';
+import { layOut } from '../../src/plan/graph/build.ts';
+import { chosenSteps } from '../../src/plan/graph/step-selection.ts';
 import { inputsOf } from '../../src/plan/job.ts';
 import type { JobRequest } from '../../src/plan/job-request.ts';
 import { identityOf, jobKey } from '../../src/plan/key.ts';
-import { layOut } from '../../src/plan/lay-out.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { cellsOf, noFiles, pipelineOf, planOf } from '../rig/pipeline-builder.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Axis } from '../../src/pipeline/pipeline.ts';
 import { type Value, WrittenNumber } from '../../src/pipeline/values/value.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
-import { type Matrix, prepareMatrix } from '../../src/plan/matrix.ts';
+import { type Matrix, prepareMatrix } from '../../src/plan/matrix/matrix.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';
 import { type EagerAxes, eagerCells, eagerSelection } from './matrix-reference.ts';
 import { cellsOf, listed, ranged, rowed, type SpecParts, specOf } from './matrix-spec.ts';

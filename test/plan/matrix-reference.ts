@@ -1,6 +1,6 @@
 import { isMapping, renderValue, type Value } from '../../src/pipeline/values/value.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
-import { pairHash, rankOf } from '../../src/plan/matrix-hash.ts';
+import { pairHash, rankOf } from '../../src/plan/matrix/hash.ts';
 import type { SpecParts } from './matrix-spec.ts';
 
 type Vars = Readonly<Record<string, Value>>;

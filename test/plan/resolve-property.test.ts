@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
-import type { ImageFiles } from '../../src/plan/image-files.ts';
 import { inputsOf, type JobSpec, needsOf } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { ImageFiles } from '../../src/plan/request/image-files.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { button, SimulatedState } from './simulated-state.ts';

@@ -1,8 +1,8 @@
 import type { Cell } from '../../src/plan/cell.ts';
-import type { ImageFiles } from '../../src/plan/image-files.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { JobRequest } from '../../src/plan/job-request.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { ImageFiles } from '../../src/plan/request/image-files.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { gridButtons, line, SimulatedState } from './simulated-state.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/plan/cell.ts';
-import { chosenSteps } from '../../src/plan/choose.ts';
-import type { ImageFiles } from '../../src/plan/image-files.ts';
+import { chosenSteps } from '../../src/plan/graph/step-selection.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { TextRequest } from '../../src/plan/job-request.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { ImageFiles } from '../../src/plan/request/image-files.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { gridButtons, line, SimulatedState } from './simulated-state.ts';

@@ -4,8 +4,8 @@ import type { FilePort } from '../../src/pipeline/files.ts';
 import { readPipeline } from '../../src/pipeline/parse.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { Cell } from '../../src/plan/cell.ts';
-import type { ImageFiles } from '../../src/plan/image-files.ts';
 import { type Plan, preparePlan } from '../../src/plan/plan.ts';
+import type { ImageFiles } from '../../src/plan/request/image-files.ts';
 
 /** For pipelines that name no file. */
 export const noFiles: FilePort = {

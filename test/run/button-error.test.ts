@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { findButton } from '../../src/plan/button-match.ts';
 import type { Press } from '../../src/plan/job-request.ts';
-import { findButton } from '../../src/plan/press.ts';
 import { buttonError } from '../../src/run/button-error.ts';
 
 const text = (label: string): Press => ({ kind: 'text', text: label });

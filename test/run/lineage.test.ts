@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { manifestRows } from '../../src/manifest/rows.ts';
-import { estimatePlan } from '../../src/plan/estimate.ts';
+import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import { parentTaskOf } from '../../src/plan/lineage.ts';
+import { parentTaskOf } from '../../src/plan/resolve/lineage.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { failure, textReply, type VirtualScript } from '../rig/virtual-service.ts';
 import { grid, type World, world } from '../rig/world.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ManifestTally } from '../../manifest/tally.ts';
-import { optionalIn } from '../../plan/optional.ts';
+import { optionalIn } from '../../plan/graph/optional.ts';
 import type { DiskPort } from '../../run/disk-room.ts';
 import type { RunListener } from '../../run/event.ts';
 import type { RunReport } from '../../run/ports.ts';

@@ -1,5 +1,5 @@
+import { type IsOptional, missingCode, neverOptional } from '../../plan/graph/optional.ts';
 import type { JobStatus, TokenUsage } from '../../plan/job.ts';
-import { type IsOptional, missingCode, neverOptional } from '../../plan/optional.ts';
 import type { RunEvent } from '../../run/event.ts';
 import { Spending } from './spending.ts';
 

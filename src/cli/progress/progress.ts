@@ -1,4 +1,4 @@
-import type { IsOptional } from '../../plan/optional.ts';
+import type { IsOptional } from '../../plan/graph/optional.ts';
 import type { Route, RunEvent, RunListener } from '../../run/event.ts';
 import type { Io } from '../io.ts';
 import { counted, span } from './amounts.ts';

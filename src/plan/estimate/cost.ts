@@ -1,0 +1,92 @@
+import type { Price, Selector, StepKind } from '../../pipeline/pipeline.ts';
+import { selectorNames } from '../../pipeline/settings/price-entry.ts';
+import type { Cell } from '../cell.ts';
+import type { Place } from '../graph/slot-template.ts';
+import type { JobSpec } from '../job.ts';
+import { isTextRequest, type TextRequest } from '../job-request.ts';
+import { estimateTokens } from '../request/tokens.ts';
+import type { Slot } from '../slot.ts';
+import { answerPrice, pressNames, priceOf } from './price.ts';
+import type { Charge } from './totals.ts';
+
+/** What submitting a job takes, as far as it is known before. */
+export function chargeOf(
+  prices: Readonly<Record<string, Price>>,
+  { kind, request }: Pick<JobSpec, 'kind' | 'request'>,
+): Charge {
+  if (!isTextRequest(request))
+    return { price: priceOf(prices, kind, request.kind === 'click' ? pressNames(request.press) : []) };
+  return textCharge(prices, request, request.images?.length ?? 0);
+}
+
+/** What a job's price would stand under: its button, its model, else its kind. */
+export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>): string {
+  if (request.kind === 'click') return pressNames(request.press).join(' | ');
+  const { model } = request.fields;
+  return isTextRequest(request) && typeof model === 'string' ? model : kind;
+}
+
+/** The same of a slot whose request waits for results: a guess with stand-ins for them. */
+export function outlookCharge(prices: Readonly<Record<string, Price>>, place: Place, cell: Cell): Charge {
+  const { kind, request, selector, gathers } = place;
+  const { vars, repeat } = cell;
+  const outlook = request.outlook?.({ vars, repeat, steps: {} }, gathers?.places.size ?? 1);
+  return outlook === undefined
+    ? pressCharge(prices, kind, selector)
+    : textCharge(prices, outlook.request, outlook.images);
+}
+
+/** What submitting takes that is no text call, by what the file says. */
+export const pressCharge = (
+  prices: Readonly<Record<string, Price>>,
+  kind: StepKind,
+  selector: Selector | undefined,
+): Charge => ({ price: priceOf(prices, kind, selector === undefined ? [] : selectorNames(selector)) });
+
+function textCharge(
+  prices: Readonly<Record<string, Price>>,
+  request: Pick<TextRequest, 'kind' | 'fields'>,
+  images: number,
+): Charge {
+  const tokens = estimateTokens(request, images);
+  const usage = { prompt: tokens.input, candidates: tokens.output };
+  return { tokens, price: answerPrice(prices, request, usage) };
+}
+
+interface Sum {
+  count: number;
+  priced: number;
+  cost: number;
+  input: number;
+  output: number;
+}
+
+/** What the text calls of each place take on the average of some cells. */
+export class MeanCharges {
+  /** By place; as many as a cell has slots. */
+  readonly #sums = new Map<number, Sum>();
+
+  add({ place }: Slot, { price, tokens }: Charge): void {
+    if (place === undefined || tokens === undefined) return;
+    const sum = this.#sums.get(place) ?? { count: 0, priced: 0, cost: 0, input: 0, output: 0 };
+    this.#sums.set(place, sum);
+    sum.count += 1;
+    sum.input += tokens.input;
+    sum.output += tokens.output;
+    if (price === undefined) return;
+    sum.priced += 1;
+    sum.cost += price;
+  }
+
+  /** The same average over so many calls of a place, those with a price apart from those without one. */
+  spread(place: number, calls: number): readonly { readonly charge: Charge; readonly count: number }[] {
+    const sum = this.#sums.get(place);
+    if (sum === undefined) return [{ charge: {}, count: calls }];
+    const tokens = { input: sum.input / sum.count, output: sum.output / sum.count };
+    const priced = Math.round((calls * sum.priced) / sum.count);
+    return [
+      { charge: { tokens, price: sum.cost / Math.max(1, sum.priced) }, count: priced },
+      { charge: { tokens }, count: calls - priced },
+    ].filter(({ count }) => count > 0);
+  }
+}

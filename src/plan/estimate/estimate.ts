@@ -1,0 +1,185 @@
+import type { Selection } from '../cell.ts';
+import type { Place } from '../graph/slot-template.ts';
+import { chosenSteps } from '../graph/step-selection.ts';
+import { isTextKind } from '../job-request.ts';
+import type { Plan } from '../plan.ts';
+import { pressCharge } from './cost.ts';
+import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
+import { type PlanState, type RevivalFlags, Survey } from './scan.ts';
+import { StepTally, sumOf } from './totals.ts';
+
+export interface EstimateOptions extends RevivalFlags {
+  /** Most slots that are looked at one by one (default 200,000: seconds, some 50 MB); above it, arithmetic. */
+  readonly mostSlots?: number;
+}
+
+/** Cells that are looked at for examples and failing templates when there are too many to look at each. */
+const sampleCells = 20;
+
+/**
+ * What a run of the chosen part of a plan would do, and why. Looks at every slot up to a bound, above which it
+ * multiplies; either way its memory does not grow with the matrix.
+ *
+ * @param state the run directory's; undefined when there is none
+ * @throws Error when `selection.only` names no step: ask {@link chosenSteps} first
+ */
+export async function estimatePlan(
+  plan: Plan,
+  selection: Selection,
+  state: PlanState | undefined,
+  options: EstimateOptions = {},
+): Promise<PlanReport> {
+  const chosen = chosenSteps(plan, selection.only);
+  if (!chosen.ok) throw new Error(`Internal error: ${chosen.error.message}`);
+  const totals = state?.totals();
+  // An empty directory need not be asked about every slot.
+  const holdsJobs = totals !== undefined && Object.values(totals.jobs).some((count) => count > 0);
+  const newSurvey = (): Survey => new Survey(plan, chosen.value, holdsJobs ? state : undefined, options);
+  const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
+
+  const places = plan.skeleton.places.filter(({ index }) => chosen.value.places.has(index));
+  const mostSlots = options.mostSlots ?? 200_000;
+  const isSmall = cells.chosen * places.length <= mostSlots;
+  const whole = isSmall ? await surveyCells(plan, selection, newSurvey(), mostSlots) : undefined;
+  const survey = whole ?? (await surveyCells(plan, { ...selection, limit: sampled(selection) }, newSurvey()));
+  if (survey === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
+  const steps = whole === undefined ? multiplied(plan, places, cells.chosen, survey) : reportsOf(survey);
+  const report = {
+    pipeline: plan.pipeline.name,
+    file: plan.pipeline.source.file,
+    service: plan.serviceId,
+    cells,
+    slotsPerCell: plan.slotsPerCell,
+    exact: whole !== undefined,
+    total: sumOf(steps),
+    priced: Object.keys(plan.pipeline.prices).length > 0,
+    unpricedNames: survey.unpricedNames,
+    steps,
+    ...(totals === undefined
+      ? {}
+      : {
+          state: {
+            jobs: totals.jobs,
+            attempts: totals.attempts,
+            tokens: totals.tokens + totals.assumedTokens,
+            cost: totals.cost,
+            possibleCost: totals.possibleCost,
+          },
+        }),
+    examples: survey.examples,
+  };
+  return { ...report, warnings: warningsOf(plan, report, survey) };
+}
+
+const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells, sampleCells);
+
+/** Looks at each chosen cell; undefined when wildcards turn out to make more slots than the bound allows. */
+async function surveyCells(
+  plan: Plan,
+  selection: Selection,
+  survey: Survey,
+  mostSlots = Number.POSITIVE_INFINITY,
+): Promise<Survey | undefined> {
+  for await (const cell of plan.matrix.cells(selection)) {
+    survey.add(cell);
+    if (survey.looked > mostSlots) return undefined;
+  }
+  return survey;
+}
+
+const reportsOf = (survey: Survey): readonly StepReport[] =>
+  [...survey.tallies.values()].map((tally) => tally.report());
+
+/**
+ * Every place in every cell asks for a job of its own, as far as its request can be known before the run. What a text call
+ * takes depends on its prompt: the cells that were looked at stand for all.
+ */
+function multiplied(
+  plan: Plan,
+  places: readonly Place[],
+  cells: number,
+  { charges }: Survey,
+): readonly StepReport[] {
+  const tallies = new Map<string, StepTally>();
+  for (const place of places) {
+    const { step, kind, selector } = place;
+    const tally = tallies.get(step.name) ?? new StepTally(step);
+    tallies.set(step.name, tally);
+    if (place.open) tally.open = true;
+    const all = isTextKind(kind)
+      ? charges.spread(place.index, cells)
+      : [{ charge: pressCharge(plan.pipeline.prices, kind, selector), count: cells }];
+    for (const { charge, count } of all)
+      if (place.late) tally.wait(charge, count);
+      else tally.submit('new', charge, count);
+  }
+  return [...tallies.values()].map((tally) => tally.report());
+}
+
+function warningsOf(
+  { pipeline }: Plan,
+  { exact, total, steps, state }: Omit<PlanReport, 'warnings'>,
+  { firstInvalid, notKept }: Survey,
+): readonly PlanWarning[] {
+  const warnings: PlanWarning[] = [];
+  const warn = (code: string, message: string): void => void warnings.push({ code, message });
+
+  if (!exact)
+    warn(
+      'plan.at-most',
+      'There are too many slots to look at each: jobs, submissions, tokens and cost are upper bounds, and nothing that is done or shared is subtracted.',
+    );
+  const open = steps.filter((step) => step.open).map(({ step }) => step);
+  if (open.length > 0)
+    warn('plan.open', `How many buttons a wildcard finds is known only in the run: ${open.join(', ')}.`);
+  if (firstInvalid !== undefined)
+    warn(
+      'plan.invalid',
+      exact
+        ? `${total.invalid} ${total.invalid === 1 ? 'slot fails' : 'slots fail'} without a request, the first in ${firstInvalid}`
+        : `Some slots fail without a request, the first in ${firstInvalid}`,
+    );
+  if (total.shared > 0)
+    warn(
+      'plan.shared',
+      `${total.shared} slots ask for exactly what another one asks for: that is made and paid once. Use \`repeat\` or vary a seed to have each made.`,
+    );
+  if (notKept !== undefined)
+    warn(
+      'plan.not-kept',
+      `${exact ? notKept.count : 'Some'} finished ${exact && notKept.count === 1 ? 'answer has' : 'answers have'} images that were not kept when they were made, the first in ${notKept.first}. To have its images, pay for it again: --redo ${notKept.key}`,
+    );
+  const { submits, tokens, cost } = pipeline.budget;
+  const { waiting, later } = total;
+  const attempts = (state?.attempts ?? 0) + total.submits;
+  if (submits !== undefined && attempts + waiting > submits)
+    warn(
+      'budget.submits',
+      `The budget of ${submits} submissions ${wouldBe(attempts > submits)} reached; all together ${attempts} are planned${andLater(waiting, waiting)}.`,
+    );
+  const taken = (state?.tokens ?? 0) + sumOfTokens(total);
+  const takenLater = sumOfTokens(later);
+  if (tokens !== undefined && taken + takenLater > tokens)
+    warn(
+      'budget.tokens',
+      `The budget of ${tokens} tokens ${wouldBe(taken > tokens)} reached; all together about ${taken} are planned${andLater(waiting, takenLater)}.`,
+    );
+  const spent = (state?.cost ?? 0) + (state?.possibleCost ?? 0) + total.cost;
+  if (cost !== undefined && spent + later.cost > cost)
+    warn(
+      'budget.cost',
+      `The budget of ${cost} ${wouldBe(spent > cost)} reached; all together ${amount(spent)} is planned${andLater(waiting, later.cost)}.`,
+    );
+  return warnings;
+}
+
+/** What waits for results may come to less, or to nothing. */
+const wouldBe = (isCertain: boolean): string => (isCertain ? 'would be' : 'may be');
+
+const andLater = (waiting: number, more: number): string =>
+  more === 0 ? '' : `, and about ${amount(more)} more if all ${waiting} that wait for results follow`;
+
+const sumOfTokens = ({ tokens: { input, output } }: Pick<PlanCounts, 'tokens'>): number => input + output;
+
+/** Without the noise of binary fractions. */
+const amount = (number: number): number => Number(number.toFixed(9));

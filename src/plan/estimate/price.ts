@@ -1,0 +1,60 @@
+import type { Price, StepKind } from '../../pipeline/pipeline.ts';
+import { type Prices, priceEntry } from '../../pipeline/settings/price-entry.ts';
+import type { TokenUsage } from '../job.ts';
+import type { Press, TextRequest } from '../job-request.ts';
+
+/**
+ * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is
+ * not 0, and where it depends on the tokens of the answer.
+ *
+ * @param names what is known of the button: label and emoji once it is pressed, and what the request says; of a text
+ * call: its model
+ */
+export function priceOf(prices: Prices, kind: StepKind, names: readonly string[]): number | undefined {
+  const price = priceAt(prices, priceEntry(prices, kind, names));
+  return typeof price === 'number' ? price : undefined;
+}
+
+const priceAt = (prices: Prices, entry: string | undefined): Price | undefined =>
+  entry === undefined ? undefined : prices[entry];
+
+/**
+ * What an answer to a text call cost: a price per call whatever it took, one by tokens by what the service counted.
+ * Undefined where no price is given, or where a count is needed and there is none.
+ */
+export function answerPrice(
+  prices: Prices,
+  { kind, fields: { model } }: Pick<TextRequest, 'kind' | 'fields'>,
+  usage: TokenUsage | undefined,
+): number | undefined {
+  const price = priceAt(prices, priceEntry(prices, kind, typeof model === 'string' ? [model] : []));
+  if (price === undefined || typeof price === 'number') return price;
+  return usage === undefined ? undefined : tokenPrice(price, usage);
+}
+
+/**
+ * What tokens cost at a price per million. Undefined where no count is known that has a price; a count that the service
+ * left out beside others means 0 (protocol.md 5.2).
+ */
+function tokenPrice(
+  { input, output }: Exclude<Price, number>,
+  { prompt, tool, candidates, thoughts }: TokenUsage,
+): number | undefined {
+  if (prompt === undefined && tool === undefined && candidates === undefined && thoughts === undefined)
+    return undefined;
+  const [sent, made] = [(prompt ?? 0) + (tool ?? 0), (candidates ?? 0) + (thoughts ?? 0)];
+  return (sent * input + made * output) / 1_000_000;
+}
+
+/** The names under which a request's button may have a price. */
+export const pressNames = (press: readonly Press[]): readonly string[] =>
+  press.map((way) => {
+    switch (way.kind) {
+      case 'text':
+        return way.text;
+      case 'pattern':
+        return `/${way.source}/`;
+      case 'word':
+        return way.word;
+    }
+  });

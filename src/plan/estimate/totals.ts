@@ -1,0 +1,155 @@
+import type { Step } from '../../pipeline/pipeline.ts';
+import type { TokenEstimate } from '../request/tokens.ts';
+import type { PlanCounts, StepReport } from './report.ts';
+
+type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | keyof Amounts>;
+type Amounts = PlanCounts['later'];
+export type Reason = keyof PlanCounts['why'];
+
+/** What one submission takes, as far as it is known. */
+export interface Charge {
+  readonly price?: number | undefined;
+  readonly tokens?: TokenEstimate;
+}
+
+const noTokens: TokenEstimate = { input: 0, output: 0 };
+
+/** Adds up charges. */
+class Bill {
+  #input = 0;
+  #output = 0;
+  #cost = 0;
+  #unpriced = 0;
+
+  add({ price, tokens = noTokens }: Charge, count: number): void {
+    this.#input += tokens.input * count;
+    this.#output += tokens.output * count;
+    if (price === undefined) this.#unpriced += count;
+    else this.#cost += price * count;
+  }
+
+  amounts(): Amounts {
+    return {
+      tokens: { input: Math.round(this.#input), output: Math.round(this.#output) },
+      cost: money(this.#cost),
+      unpriced: this.#unpriced,
+    };
+  }
+}
+
+/** Adds up what one step's slots are. */
+export class StepTally {
+  readonly #step: Step;
+  readonly #counts: { [Name in Counter]: number } = {
+    slots: 0,
+    jobs: 0,
+    shared: 0,
+    submits: 0,
+    held: 0,
+    running: 0,
+    unsaved: 0,
+    done: 0,
+    inDoubt: 0,
+    failed: 0,
+    skipped: 0,
+    blocked: 0,
+    waiting: 0,
+    invalid: 0,
+  };
+  readonly #why: { [Name in Reason]: number } = { new: 0, changed: 0, retry: 0, anew: 0 };
+  readonly #now = new Bill();
+  readonly #later = new Bill();
+  open = false;
+
+  constructor(step: Step) {
+    this.#step = step;
+  }
+
+  /** So many slots that have no job of their own. */
+  slot(kind: 'shared' | 'skipped' | 'blocked' | 'invalid', count = 1): void {
+    this.#counts.slots += count;
+    this.#counts[kind] += count;
+  }
+
+  /** So many slots that wait for results, and what each takes if it becomes a job. */
+  wait(charge: Charge, count = 1): void {
+    this.#counts.slots += count;
+    this.#counts.waiting += count;
+    this.#later.add(charge, count);
+  }
+
+  /** A slot that is the first of its job. */
+  job(kind: 'held' | 'running' | 'unsaved' | 'done' | 'inDoubt' | 'failed'): void {
+    this.#counts.slots += 1;
+    this.#counts.jobs += 1;
+    this.#counts[kind] += 1;
+  }
+
+  /** So many jobs to submit, each at this price, and a text call of about so many tokens. */
+  submit(reason: Reason, charge: Charge, count = 1): void {
+    this.#counts.slots += count;
+    this.#counts.jobs += count;
+    this.#counts.submits += count;
+    this.#why[reason] += count;
+    this.#now.add(charge, count);
+  }
+
+  report(): StepReport {
+    return {
+      step: this.#step.name,
+      kind: this.#step.kind,
+      path: this.#step.path.length > 0,
+      open: this.open,
+      ...this.#counts,
+      why: { ...this.#why },
+      ...this.#now.amounts(),
+      later: this.#later.amounts(),
+    };
+  }
+}
+
+/** The sum over all steps. */
+export function sumOf(reports: readonly StepReport[]): PlanCounts {
+  const sum = (read: (counts: PlanCounts) => number): number =>
+    reports.reduce((total, report) => total + read(report), 0);
+  return {
+    slots: sum(({ slots }) => slots),
+    jobs: sum(({ jobs }) => jobs),
+    shared: sum(({ shared }) => shared),
+    submits: sum(({ submits }) => submits),
+    why: {
+      new: sum(({ why }) => why.new),
+      changed: sum(({ why }) => why.changed),
+      retry: sum(({ why }) => why.retry),
+      anew: sum(({ why }) => why.anew),
+    },
+    held: sum(({ held }) => held),
+    running: sum(({ running }) => running),
+    unsaved: sum(({ unsaved }) => unsaved),
+    done: sum(({ done }) => done),
+    inDoubt: sum(({ inDoubt }) => inDoubt),
+    failed: sum(({ failed }) => failed),
+    skipped: sum(({ skipped }) => skipped),
+    blocked: sum(({ blocked }) => blocked),
+    waiting: sum(({ waiting }) => waiting),
+    invalid: sum(({ invalid }) => invalid),
+    ...amountsOf(reports),
+    later: amountsOf(reports.map(({ later }) => later)),
+  };
+}
+
+function amountsOf(all: readonly Amounts[]): Amounts {
+  const sum = (read: (amounts: Amounts) => number): number =>
+    all.reduce((total, amounts) => total + read(amounts), 0);
+  return {
+    tokens: {
+      input: sum(({ tokens }) => tokens.input),
+      output: sum(({ tokens }) => tokens.output),
+    },
+    cost: money(sum(({ cost }) => cost)),
+    unpriced: sum(({ unpriced }) => unpriced),
+  };
+}
+
+/** Sums of decimal prices carry the noise of binary fractions; prices have no more than nine decimals. */
+const money = (amount: number): number => Number(amount.toFixed(9));

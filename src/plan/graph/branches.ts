@@ -1,0 +1,58 @@
+import type { BranchAddress } from '../../pipeline/pipeline.ts';
+import { globMatches } from '../../pipeline/selectors/glob.ts';
+import { placeText } from '../key.ts';
+import { textPress } from '../request/click.ts';
+import { stepNamed } from './order.ts';
+import type { Place, PlaceDraft, StepPlaces } from './slot-template.ts';
+
+/** The places that an address names, in the manifest's order. */
+export function selectPlaces(
+  laid: ReadonlyMap<string, StepPlaces>,
+  address: BranchAddress,
+): readonly Place[] {
+  let level = stepNamed(laid, address.step).operations;
+  for (const segment of address.segments) {
+    if (segment === '*') level = level.flatMap(({ below }) => below);
+    else if (segment === '**') level = level.flatMap(leaves);
+    else level = level.flatMap(({ below }) => below.flatMap((place) => namedBranch(place, segment) ?? []));
+  }
+  if (level.length === 0) throw new Error(`Internal error: "${address.source}" names no job.`);
+  return level;
+}
+
+/** The place that a branch's name means: that of the selector with this name, or a wildcard's branch of this name. */
+function namedBranch(place: Place, name: string): Place | undefined {
+  if (place.segment === name) return place;
+  if (!place.wild || !globMatches(place.segment ?? '', name)) return undefined;
+  const known = place.names.get(name);
+  if (known !== undefined) return known;
+  const named = copyBelow(place, place.above, name);
+  (place as PlaceDraft).names.set(name, named);
+  return named;
+}
+
+/** A wildcard's branch under one name, with the rest of its path. */
+function copyBelow(place: Place, above: Place | undefined, name?: string): Place {
+  const segment = name ?? place.segment;
+  const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
+  const wild = name === undefined && place.wild;
+  const copy: PlaceDraft = {
+    ...place,
+    copyOf: place.copyOf ?? place,
+    ...(above === undefined ? {} : { above }),
+    ...(segment === undefined ? {} : { segment }),
+    ...(name === undefined ? {} : { named: textPress(name) }),
+    wild,
+    open: wild || (above?.open ?? false),
+    late: wild || place.waits.length > 0 || (above?.late ?? false),
+    branch,
+    text: placeText(place.step.name, branch),
+    names: new Map(),
+    below: [],
+  };
+  copy.below = place.below.map((next) => copyBelow(next, copy));
+  return copy;
+}
+
+const leaves = (place: Place): readonly Place[] =>
+  place.below.length === 0 ? [place] : place.below.flatMap(leaves);

@@ -1,0 +1,148 @@
+import type { Pipeline, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
+import { placeText } from '../key.ts';
+import { stepRequest } from '../request/build.ts';
+import { isWild, pressRequest } from '../request/click.ts';
+import type { RequestTemplate } from '../request/request.ts';
+import { selectPlaces } from './branches.ts';
+import { orderSteps, stepNamed } from './order.ts';
+import type { Place, PlaceDraft, Skeleton, StepPlaces } from './slot-template.ts';
+
+/** Slots of one cell beyond this are a mistake in a path: at nine buttons a level it is the fourth. */
+export const slotsPerCellLimit = 10_000;
+
+/** Jobs that the steps of one cell gather, all together, beyond this are a mistake in an address. */
+export const gatheredPerCellLimit = 10_000;
+
+/** One level of a path: what is pressed there, compiled once for all places that press it. */
+type Level = readonly { readonly selector: Selector; readonly request: RequestTemplate }[];
+
+/** The first step with which a cell has too much. */
+export interface TooLarge {
+  readonly tooMany: Step;
+  /** More slots than {@link slotsPerCellLimit}, or more gathered jobs than {@link gatheredPerCellLimit}. */
+  readonly of: 'slots' | 'gathered';
+}
+
+/** Lays out the places of checked steps, unless a cell has too many of them. */
+export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}): Skeleton | TooLarge {
+  const laid = new Map<string, StepPlaces>();
+  let count = 0;
+  let gathered = 0;
+  for (const step of orderSteps(steps)) {
+    const start = step.from === undefined ? [undefined] : selectPlaces(laid, step.from);
+    count += start.length * placesPerOperation(step);
+    if (count > slotsPerCellLimit) return { tooMany: step, of: 'slots' };
+    const gathers =
+      step.gather === undefined
+        ? undefined
+        : { step: step.gather.step, places: new Set(selectPlaces(laid, step.gather)) };
+    gathered += gathers?.places.size ?? 0;
+    if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
+    const request = stepRequest(step, models);
+    const named = request.names.flatMap((name) => stepNamed(laid, name).operations);
+    const path = step.path.map((segment) =>
+      segment.selectors.map((selector) => ({ selector, request: pressRequest(segment, selector) })),
+    );
+    const operations = start.map((above) =>
+      makePlace(step, step.kind, { above, gathers, named }, 0, step.selector, request, path),
+    );
+    for (const name of request.shows.steps) stepNamed(laid, name).operations.forEach(keepFiles);
+    laid.set(step.name, {
+      step,
+      operations,
+      ...(step.from === undefined
+        ? {}
+        : {
+            from: {
+              step: step.from.step,
+              operations: new Map(operations.map((operation) => [operation.above as Place, operation])),
+            },
+          }),
+    });
+  }
+  const places = steps.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
+  for (const [index, place] of places.entries()) (place as PlaceDraft).index = index;
+  return {
+    steps: new Map(steps.map(({ name }) => [name, stepNamed(laid, name)])),
+    order: [...laid.values()],
+    places,
+  };
+}
+
+/** One slot that wants the files of a job is enough, whatever the job's own step says about `keep`. */
+function keepFiles(place: Place): void {
+  (place as PlaceDraft).keep = true;
+  // The wildcard's slots stand in the manifest for its branches that addresses name, and are what is brought in.
+  if (place.copyOf !== undefined) (place.copyOf as PlaceDraft).keep = true;
+}
+
+function placesPerOperation(step: Step): number {
+  let level = 1;
+  let all = 1;
+  for (const { selectors } of step.path) all += level *= selectors.length;
+  return all;
+}
+
+const withBelow = (place: Place): readonly Place[] => [place, ...place.below.flatMap(withBelow)];
+
+/** What a place needs to be done before it. */
+interface PlaceStart {
+  readonly above: Place | undefined;
+  readonly gathers?: Place['gathers'];
+  /** Places of the steps that its request names. */
+  readonly named?: readonly Place[];
+}
+
+function makePlace(
+  step: Step,
+  kind: StepKind,
+  { above, gathers, named = [] }: PlaceStart,
+  level: number,
+  selector: Selector | undefined,
+  request: RequestTemplate,
+  path: readonly Level[],
+): Place {
+  const branch = [...(above?.branch ?? []), ...(selector === undefined ? [] : [selector.name])];
+  const when = level === 0 ? step.when : undefined;
+  const whenWaits = when !== undefined && when.steps.length > 0;
+  const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
+  const wild = selector !== undefined && isWild(selector);
+  const starts = above === undefined ? [...(gathers?.places ?? [])] : [above];
+  if (request.shows.parent) starts.forEach(keepFiles);
+  const startMaySkip = starts.some(({ maySkip }) => maySkip);
+  const namedMaySkip = named.some(({ maySkip }) => maySkip);
+  const place: PlaceDraft = {
+    index: 0,
+    step,
+    kind,
+    ...(above === undefined ? {} : { above }),
+    ...(gathers === undefined ? {} : { gathers }),
+    level,
+    ...(selector === undefined ? {} : { segment: selector.name, selector }),
+    wild,
+    open: wild || (above?.open ?? false),
+    names: new Map(),
+    branch,
+    text: placeText(step.name, branch),
+    depth: [...starts, ...named].reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
+    request,
+    ...(when === undefined ? {} : { when }),
+    whenWaits,
+    waits,
+    keep: step.keep,
+    sure: waits.length === 0 && !startMaySkip && !namedMaySkip,
+    maySkip: startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0,
+    late:
+      wild ||
+      waits.length > 0 ||
+      [...starts, ...named].some(({ late }) => late) ||
+      (gathers !== undefined && startMaySkip) ||
+      namedMaySkip,
+    below: [],
+  };
+  const [next, ...rest] = path;
+  place.below = (next ?? []).map((pressed) =>
+    makePlace(step, 'click', { above: place }, level + 1, pressed.selector, pressed.request, rest),
+  );
+  return place;
+}

@@ -1,0 +1,68 @@
+import { err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
+import { suggestion } from '../../pipeline/diagnostics/did-you-mean.ts';
+import type { Slot } from '../slot.ts';
+import { stepNamed } from './order.ts';
+import type { Place, Skeleton } from './slot-template.ts';
+
+/** What `--only` leaves of a plan. */
+export interface ChosenSteps {
+  /** Steps of which at least one slot is chosen, in file order. */
+  readonly steps: ReadonlySet<string>;
+  /** Indexes of the chosen places. */
+  readonly places: ReadonlySet<number>;
+  /** True for the slots of the named steps, and for exactly those that they need. */
+  includes(slot: Slot): boolean;
+}
+
+/** A step that does not exist was asked for. */
+export interface UnknownStep {
+  readonly code: 'plan.unknown-step';
+  readonly message: string;
+  readonly hint: string;
+}
+
+/**
+ * The named steps, with what they need: the branches that they start from (`from: grid/U1` needs the grid and its U1,
+ * not U2 to U4, which would be paid for nothing), all that they gather, and the steps that templates of all these read, whose images
+ * they show or that they continue. No names choose everything.
+ */
+export function chosenSteps(
+  plan: { readonly skeleton: Skeleton },
+  only: readonly string[] | undefined,
+): Result<ChosenSteps, UnknownStep> {
+  const { steps, places } = plan.skeleton;
+  if (only === undefined || only.length === 0)
+    return ok({
+      steps: new Set(steps.keys()),
+      places: new Set(places.keys()),
+      includes: () => true,
+    });
+  for (const name of only) {
+    if (steps.has(name)) continue;
+    return err({
+      code: 'plan.unknown-step',
+      message: `The pipeline has no step "${name}".`,
+      hint: suggestion(name, [...steps.keys()], 'steps'),
+    });
+  }
+
+  const needed = new Set<Place>();
+  const open = places.filter(({ step }) => only.includes(step.name));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    // One branch of a wildcard needs the wildcard: what it finds, it presses.
+    const place = next.copyOf ?? next;
+    if (needed.has(place)) continue;
+    needed.add(place);
+    if (place.above !== undefined) open.push(place.above);
+    if (place.gathers !== undefined) open.push(...place.gathers.places);
+    for (const name of [...place.waits, ...place.request.names])
+      open.push(...stepNamed(steps, name).operations);
+  }
+  const indexes = new Set([...needed].map(({ index }) => index));
+  const chosen = new Set(places.filter((place) => needed.has(place)).map(({ step }) => step.name));
+  return ok({
+    steps: chosen,
+    places: indexes,
+    includes: ({ place, step }) => (place === undefined ? chosen.has(step) : indexes.has(place)),
+  });
+}

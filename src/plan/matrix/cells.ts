@@ -1,0 +1,209 @@
+import type { FilePort } from '../../pipeline/files.ts';
+import { tableBatches } from '../../pipeline/matrix/table/read.ts';
+import type { MatrixSpec } from '../../pipeline/pipeline.ts';
+import type { Value } from '../../pipeline/values/value.ts';
+import type { Cell, Selection } from '../cell.ts';
+import type { PreparedAxis } from './axis.ts';
+import type { Matrix, TableFacts } from './matrix.ts';
+import { drawSample } from './sample.ts';
+import {
+  type Filter,
+  filtersOf,
+  filterTakes,
+  rangeIndex,
+  rangeValue,
+  shardCount,
+  shardTakes,
+} from './selection.ts';
+import type { MatrixSpace } from './space.ts';
+import type { MatrixTable, RowValues } from './table.ts';
+import { RowReader } from './table-rows.ts';
+import { chosenLeaves, type Leaf, type LeafChoice, nextTurn, repeatsIn, type Wanted } from './walk.ts';
+
+/** A prepared matrix: turns chosen combinations of indices into cells with values. */
+export class MatrixCells implements Matrix {
+  readonly cellCount: number;
+  readonly variables: readonly string[];
+  readonly tables: readonly TableFacts[];
+  readonly #space: MatrixSpace;
+  readonly #sample: MatrixSpec['sample'];
+  readonly #repeat: number;
+  readonly #files: FilePort;
+  /** Drawn once, when first needed; 8 bytes a cell from then on. */
+  #drawn: { readonly cells: Float64Array | undefined } | undefined;
+
+  constructor(space: MatrixSpace, spec: MatrixSpec, tables: readonly MatrixTable[], files: FilePort) {
+    this.#space = space;
+    this.#sample = spec.sample;
+    this.#repeat = spec.repeat;
+    this.#files = files;
+    this.variables = spec.variables;
+    this.tables = tables.map(({ file, declared, sha256, rows }) => ({ file, declared, sha256, rows }));
+    const combinations = space.kept + space.added.length;
+    this.cellCount = Math.min(combinations, spec.sample?.count ?? combinations) * spec.repeat;
+  }
+
+  async *cells(selection: Selection = {}, signal?: AbortSignal): AsyncGenerator<Cell, void, undefined> {
+    const limit = selection.limit ?? Number.POSITIVE_INFINITY;
+    if (limit <= 0) return;
+    const choice = await this.#choice(selection, signal);
+    const readers = this.#space.axes.map(({ source }) =>
+      source.kind === 'rows' ? new RowReader(source.table, this.#files) : undefined,
+    );
+    const windows = readers.flatMap((reader) => reader?.window ?? []);
+    // Where a large table is read, cells are looked ahead at, so that it is read in order.
+    const room = windows.length === 0 ? 1 : Math.min(limit, ...windows);
+    const leaves = chosenLeaves(this.#space, await this.#draw(signal), choice);
+    let given = 0;
+    try {
+      for (let more = true; more; ) {
+        const window: Leaf[] = [];
+        while (more && window.length < room) {
+          const next = leaves.next();
+          if (next.done === true) more = false;
+          else if (next.value === undefined) await nextTurn(signal);
+          else window.push(next.value);
+        }
+        if (windows.length > 0) await prepareWindow(window, readers, signal);
+        for (const leaf of window) {
+          const vars = this.#vars(leaf, readers) ?? (await this.#readVars(leaf, readers));
+          for (let repeat = 1; repeat <= this.#repeat; repeat++) {
+            const number = leaf.position * this.#repeat + repeat;
+            if (!shardTakes(choice.shard, number)) continue;
+            yield { number, vars, repeat };
+            if (++given >= limit) return;
+          }
+        }
+      }
+    } finally {
+      for (const reader of readers) await reader?.close();
+    }
+  }
+
+  async chosen(selection: Selection = {}, signal?: AbortSignal): Promise<number> {
+    const limit = selection.limit ?? Number.POSITIVE_INFINITY;
+    if ((selection.filters ?? []).length === 0) {
+      return Math.min(limit, shardCount(selection.shard, this.cellCount));
+    }
+    const choice = await this.#choice(selection, signal);
+    let count = 0;
+    for (const leaf of chosenLeaves(this.#space, await this.#draw(signal), choice)) {
+      if (leaf === undefined) await nextTurn(signal);
+      else count += repeatsIn(choice.shard, this.#repeat, leaf.position);
+      if (count >= limit) return limit;
+    }
+    return count;
+  }
+
+  /** The values of a combination; undefined when a row has to be read first. */
+  #vars(leaf: Leaf, readers: readonly (RowReader | undefined)[]): Cell['vars'] | undefined {
+    if ('added' in leaf) return leaf.added;
+    const vars: Record<string, Value> = {};
+    const { axes } = this.#space;
+    for (let axis = 0; axis < axes.length; axis++) {
+      const { source } = axes[axis] as PreparedAxis;
+      const index = leaf.indices[axis] as number;
+      if (source.kind === 'values') vars[source.name] = source.values[index] as Value;
+      else if (source.kind === 'range') vars[source.name] = rangeValue(source.range, index);
+      else {
+        const row = (readers[axis] as RowReader).peek(index);
+        if (row === undefined) return undefined;
+        for (const column of source.table.columns) vars[column] = row[column] as Value;
+      }
+    }
+    for (const name in leaf.extras) vars[name] = leaf.extras[name] as Value;
+    return vars;
+  }
+
+  async #readVars(leaf: Leaf, readers: readonly (RowReader | undefined)[]): Promise<Cell['vars']> {
+    if ('indices' in leaf) {
+      for (const [axis, reader] of readers.entries()) await reader?.read(leaf.indices[axis] as number);
+    }
+    const vars = this.#vars(leaf, readers);
+    if (vars === undefined) throw new Error('Internal error: a row that was read is not at hand');
+    return vars;
+  }
+
+  async #choice(selection: Selection, signal: AbortSignal | undefined): Promise<LeafChoice> {
+    const filters = filtersOf(this.variables, selection);
+    const wanted: LeafChoice['wanted'][number][] = [];
+    for (const axis of this.#space.axes) wanted.push(await wantedOf(axis, filters, this.#files, signal));
+    return { filters, wanted, shard: selection.shard, repeat: this.#repeat };
+  }
+
+  async #draw(signal: AbortSignal | undefined): Promise<Float64Array | undefined> {
+    if (this.#sample === undefined) return undefined;
+    this.#drawn ??= { cells: await drawSample(this.#space, this.#sample, signal) };
+    return this.#drawn.cells;
+  }
+}
+
+async function prepareWindow(
+  window: readonly Leaf[],
+  readers: readonly (RowReader | undefined)[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
+  for (const [axis, reader] of readers.entries()) {
+    if (reader === undefined) continue;
+    const wanted: number[] = [];
+    for (const leaf of window) if ('indices' in leaf) wanted.push(leaf.indices[axis] as number);
+    await reader.prepare(wanted);
+  }
+}
+
+/**
+ * What filters want of an axis, decided once for each of its values: a million rows are a million bits.
+ * Undefined where no filter concerns the axis.
+ *
+ * @throws TableError
+ */
+export async function wantedOf(
+  axis: PreparedAxis,
+  filters: readonly Filter[],
+  files: FilePort,
+  signal?: AbortSignal,
+): Promise<Wanted | undefined> {
+  const own = filters.filter(({ variable }) => axis.variables.includes(variable));
+  if (own.length === 0) return undefined;
+  const { source } = axis;
+  switch (source.kind) {
+    case 'values': {
+      const wanted = source.values.map((value) => own.every((filter) => filterTakes(filter, value)));
+      return (index) => wanted[index] === true;
+    }
+    case 'range': {
+      const sets = own.map(
+        ({ path, texts }) =>
+          new Set(path.length > 0 ? [] : [...texts].map((text) => rangeIndex(source.range, text))),
+      );
+      return (index) => sets.every((set) => set.has(index));
+    }
+    case 'rows':
+      return await wantedRows(source.table, own, files, signal);
+  }
+}
+
+async function wantedRows(
+  table: MatrixTable,
+  filters: readonly Filter[],
+  files: FilePort,
+  signal: AbortSignal | undefined,
+): Promise<Wanted> {
+  const bits = new Uint8Array(Math.ceil(table.rows / 8));
+  let index = 0;
+  const judge = (values: RowValues): void => {
+    if (filters.every((filter) => filterTakes(filter, values[filter.variable]))) {
+      bits[index >> 3] = (bits[index >> 3] as number) | (1 << (index & 7));
+    }
+    index++;
+  };
+  if (table.kept !== undefined) table.kept.forEach(judge);
+  else {
+    for await (const { rows } of tableBatches(table.fingerprint.checking(files), table.file, table.format)) {
+      signal?.throwIfAborted();
+      for (const { values } of rows) judge(values);
+    }
+  }
+  return (at) => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0;
+}

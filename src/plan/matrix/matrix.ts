@@ -1,0 +1,195 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
+import { err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
+import type { FilePort } from '../../pipeline/files.ts';
+import { TableError } from '../../pipeline/matrix/table/error.ts';
+import type { Axis, MatrixSpec, PartialCell } from '../../pipeline/pipeline.ts';
+import { renderValue } from '../../pipeline/values/value.ts';
+import type { Cell, Selection } from '../cell.ts';
+import { type PreparedAxis, rangeAxis, rowsAxis, textAt, valuesAxis } from './axis.ts';
+import { MatrixCells } from './cells.ts';
+import { type PairHash, pairHash, RowHashes } from './hash.ts';
+import { MatrixSpace } from './space.ts';
+import { type MatrixTable, type RowValues, surveyTable } from './table.ts';
+import { AxisClasses, ClassList } from './value-class.ts';
+
+/** A table that the matrix reads, as `run.json` and a frozen plan name it. */
+export interface TableFacts {
+  /** Absolute path. */
+  readonly file: string;
+  /** The path as the pipeline gives it. */
+  readonly declared: string;
+  /** SHA-256 of the file's bytes, in hexadecimal. */
+  readonly sha256: string;
+  readonly rows: number;
+}
+
+/**
+ * The expansion of a matrix, enumerated lazily (DESIGN.md section 3): axes multiply in written order, the first
+ * slowest, then exclude, include, sample, repeat. A cell's repeats follow each other, each with a number of its
+ * own. Numbers are positions in this whole expansion, from 1, whatever a selection chooses.
+ */
+export interface Matrix {
+  /** Known by arithmetic on the axes, whatever the size. */
+  readonly cellCount: number;
+  /** In the pipeline's order; see `MatrixSpec.variables`. */
+  readonly variables: readonly string[];
+  readonly tables: readonly TableFacts[];
+  /**
+   * The chosen cells by ascending number; the repeats of a combination share one `vars`. Does no more than its
+   * reader asks for (a sample is drawn first, which looks at the whole matrix). Stop reading whenever you like.
+   *
+   * @throws TableError while it is read: `table.changed` when a table is not what it was when the matrix was prepared
+   */
+  cells(selection?: Selection, signal?: AbortSignal): AsyncGenerator<Cell, void, undefined>;
+  /** How many cells {@link cells} would give. @throws TableError */
+  chosen(selection?: Selection, signal?: AbortSignal): Promise<number>;
+}
+
+/**
+ * Makes a matrix ready: reads each table once (to count and hash it, to check every row, to learn which excludes and
+ * includes its rows satisfy), finds excludes that match nothing, and knows the number of cells. Memory: a byte or so
+ * for each row of a table that excludes or includes look at, 8 more with a sample, and tables of at most 1 MiB.
+ *
+ * @param file the pipeline file as the user gave it, for diagnostics
+ * @returns all that is wrong: codes `table.*` (in the table's file, see `TableErrorCode`), `matrix.exclude-nothing`,
+ *   `matrix.empty`, `matrix.too-large`, `matrix.sample-too-large`; `sourceLine` is empty where only the pipeline's text would have it
+ * @throws the signal's reason when it is aborted
+ */
+export async function prepareMatrix(
+  spec: MatrixSpec,
+  files: FilePort,
+  file: string,
+  signal?: AbortSignal,
+): Promise<Result<Matrix, readonly Diagnostic[]>> {
+  const partials = [...spec.exclude, ...spec.include].map(({ values }) => values);
+  const axes: PreparedAxis[] = [];
+  const tables: MatrixTable[] = [];
+  const problems: Diagnostic[] = [];
+  for (const axis of spec.axes) {
+    if (axis.kind === 'values') axes.push(valuesAxis(axis.name, axis.values, partials));
+    else if (axis.kind === 'range') axes.push(rangeAxis(axis.name, axis, partials));
+    else {
+      const prepared = await prepareRows(axis, spec, partials, files, signal);
+      if (prepared instanceof TableError) problems.push(tableProblem(prepared, axis, file));
+      else {
+        axes.push(prepared.axis);
+        tables.push(prepared.table);
+      }
+    }
+  }
+  if (problems.length > 0) return err(problems);
+  const space = new MatrixSpace(axes, spec.exclude, spec.include);
+  problems.push(...spaceProblems(space, spec, file));
+  if (problems.length > 0) return err(problems);
+  return ok(new MatrixCells(space, spec, tables, files));
+}
+
+async function prepareRows(
+  axis: Extract<Axis, { kind: 'rows' }>,
+  spec: MatrixSpec,
+  partials: readonly PartialCell['values'][],
+  files: FilePort,
+  signal: AbortSignal | undefined,
+): Promise<{ axis: PreparedAxis; table: MatrixTable } | TableError> {
+  const classes = new AxisClasses(axis.columns, partials);
+  const ids = new ClassList();
+  const hashes = spec.sample === undefined ? undefined : new RowHashes();
+  const onRow = (values: RowValues): void => {
+    if (classes.probes.length > 0) {
+      ids.push(classes.classOf(({ variable, path }) => textAt(values[variable] ?? null, path)));
+    }
+    hashes?.push(rowHash(axis.columns, values));
+  };
+  try {
+    const table = await surveyTable(files, axis, onRow, signal);
+    return { axis: rowsAxis(table, classes, ids, hashes), table };
+  } catch (error) {
+    if (error instanceof TableError) return error;
+    throw error;
+  }
+}
+
+function rowHash(columns: readonly string[], values: RowValues): PairHash {
+  let a = 0;
+  let b = 0;
+  for (const column of columns) {
+    const hash = pairHash(column, renderValue(values[column] ?? null));
+    a = (a + hash.a) | 0;
+    b = (b + hash.b) | 0;
+  }
+  return { a, b };
+}
+
+function tableProblem(
+  error: TableError,
+  axis: Extract<Axis, { kind: 'rows' }>,
+  pipelineFile: string,
+): Diagnostic {
+  if (error.code === 'table.unreadable') {
+    return {
+      ...axis.position,
+      severity: 'error',
+      code: error.code,
+      message: error.message,
+      file: pipelineFile,
+      sourceLine: '',
+    };
+  }
+  return {
+    severity: 'error',
+    code: error.code,
+    message: error.message,
+    // The pipeline's paths are relative to it; the reader's terminal is where the pipeline's path is relative to.
+    file: isAbsolute(axis.declared) ? axis.declared : join(dirname(pipelineFile), axis.declared),
+    line: error.line,
+    column: error.column,
+    length: 1,
+    sourceLine: error.sourceLine,
+  };
+}
+
+/** Combinations that a sample is drawn from, at most: some ten seconds of work, which can be stopped. */
+const mostSampled = 100_000_000;
+
+/** Cells that a sample draws, at most: 16 bytes each. */
+const mostDrawn = 10_000_000;
+
+function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
+  const problem = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
+    line: at.line,
+    column: at.column,
+    length: at.length,
+    severity: 'error',
+    code,
+    message,
+    file,
+    sourceLine: '',
+  });
+  const start = spec.axes[0]?.position ?? spec.include[0]?.position ?? { line: 1, column: 1, length: 1 };
+  if (space.product * spec.repeat > Number.MAX_SAFE_INTEGER / 2) {
+    return [problem(start, 'matrix.too-large', 'The matrix has more cells than can be counted exactly.')];
+  }
+  if (
+    spec.sample !== undefined &&
+    spec.sample.count < space.kept + space.added.length &&
+    space.product > mostSampled
+  ) {
+    const message = `A sample is drawn by looking at each of the ${space.product} combinations; more than ${mostSampled} would take too long. Give the axes fewer values: a sample of a coarser matrix is as good.`;
+    return [problem(start, 'matrix.sample-too-large', message)];
+  }
+  const combinations = space.kept + space.added.length;
+  if (spec.sample !== undefined && spec.sample.count < combinations && spec.sample.count > mostDrawn) {
+    const message = `A sample draws at most ${mostDrawn} cells, and this one ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
+    return [problem(start, 'matrix.sample-too-large', message)];
+  }
+  const problems = spec.exclude
+    .filter((exclude, index) => space.excludesNothing(exclude, index))
+    .map(({ position }) =>
+      problem(position, 'matrix.exclude-nothing', 'This exclude matches no combination of the axes.'),
+    );
+  if (problems.length === 0 && space.kept + space.added.length === 0) {
+    problems.push(problem(start, 'matrix.empty', 'The matrix has no cell: its excludes leave nothing.'));
+  }
+  return problems;
+}

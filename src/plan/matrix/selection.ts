@@ -1,0 +1,101 @@
+import { memberAt } from '../../pipeline/values/path.ts';
+import { renderValue, type Value } from '../../pipeline/values/value.ts';
+import type { Selection } from '../cell.ts';
+
+/** All that a selection wants of one place of a variable: any of these texts. */
+export interface Filter {
+  readonly variable: string;
+  readonly path: readonly string[];
+  readonly texts: ReadonlySet<string>;
+}
+
+/**
+ * The variable and member that a filter's axis names: the variable of that very name, else the longest variable
+ * before a dot (`medium.name`). Undefined where there is none.
+ */
+function resolveFilter(
+  variables: readonly string[],
+  axis: string,
+): { readonly variable: string; readonly path: readonly string[] } | undefined {
+  if (variables.includes(axis)) return { variable: axis, path: [] };
+  let longest: string | undefined;
+  for (const variable of variables) {
+    if (axis.startsWith(`${variable}.`) && variable.length > (longest?.length ?? 0)) longest = variable;
+  }
+  if (longest === undefined) return undefined;
+  return { variable: longest, path: axis.slice(longest.length + 1).split('.') };
+}
+
+/** Axes that filters of a selection name and the matrix does not have, each once. */
+export function unknownFilters(
+  matrix: { readonly variables: readonly string[] },
+  selection: Selection,
+): readonly string[] {
+  const axes = new Set((selection.filters ?? []).map(({ axis }) => axis));
+  return [...axes].filter((axis) => resolveFilter(matrix.variables, axis) === undefined);
+}
+
+/**
+ * The filters of a selection: one for each axis named, with all its values. A filter of an unknown axis wants what no
+ * cell has.
+ */
+export function filtersOf(variables: readonly string[], selection: Selection): readonly Filter[] {
+  const texts = new Map<string, Set<string>>();
+  for (const { axis, value } of selection.filters ?? []) {
+    texts.set(axis, (texts.get(axis) ?? new Set()).add(value));
+  }
+  return [...texts].map(([axis, wanted]) => ({
+    ...(resolveFilter(variables, axis) ?? { variable: axis, path: [] }),
+    texts: wanted,
+  }));
+}
+
+/** Whether a variable's value is one of those that a filter wants. */
+export function filterTakes({ path, texts }: Filter, value: Value | undefined): boolean {
+  const member = value === undefined ? undefined : memberAt(value, path);
+  return member !== undefined && texts.has(renderValue(member));
+}
+
+/** Whether a shard takes the cell of this number. */
+export function shardTakes(shard: Selection['shard'], number: number): boolean {
+  return shard === undefined || (number - 1) % shard.of === shard.index - 1;
+}
+
+/** How many of the numbers 1 to `count` a shard takes. */
+export function shardCount(shard: Selection['shard'], count: number): number {
+  if (shard === undefined) return count;
+  return count < shard.index ? 0 : Math.floor((count - shard.index) / shard.of) + 1;
+}
+
+/** The numbers of a range axis, by arithmetic: no list of them ever exists. */
+export interface NumberRange {
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+}
+
+/** How many numbers a range has, its end included where a step falls on it. */
+export function rangeSize({ from, to, step }: NumberRange): number {
+  // The tolerance is for steps such as 0.1, of which ten are not quite one.
+  const steps = (to - from) / step + 1e-9;
+  return Number.isFinite(steps) && steps >= 0 ? Math.floor(steps) + 1 : 0;
+}
+
+/** The number at an index, with no more decimals than `from` and `step` have. */
+export function rangeValue({ from, step }: NumberRange, index: number): number {
+  const value = from + index * step;
+  if (Number.isInteger(from) && Number.isInteger(step)) return value;
+  return Number(value.toFixed(Math.min(100, Math.max(decimals(from), decimals(step)))));
+}
+
+/** The index at which a range has the number that renders so; -1 for none. */
+export function rangeIndex(range: NumberRange, text: string): number {
+  if (text === '') return -1;
+  const index = Math.round((Number(text) - range.from) / range.step);
+  return index >= 0 && index < rangeSize(range) && String(rangeValue(range, index)) === text ? index : -1;
+}
+
+function decimals(value: number): number {
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  return Math.max(0, (mantissa.split('.')[1] ?? '').length - Number(exponent));
+}

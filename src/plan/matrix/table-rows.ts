@@ -1,0 +1,105 @@
+import type { FilePort } from '../../pipeline/files.ts';
+import { type TableBatch, tableBatches } from '../../pipeline/matrix/table/read.ts';
+import type { MatrixTable, RowValues } from './table.ts';
+
+/** Rows that one window of cells may hold at once, by number and by bytes of the file. */
+const windowRows = 4096;
+const windowBytes = 4 * 1024 * 1024;
+
+/**
+ * Gives the rows of a table by index while cells are enumerated. A kept table is at hand. A large one is read
+ * along with the cells; where the cells of a window jump back and forth, their rows are fetched in one pass.
+ */
+export class RowReader {
+  readonly #table: MatrixTable;
+  readonly #files: FilePort;
+  #fetched = new Map<number, RowValues>();
+  #reading: AsyncGenerator<TableBatch, void, undefined> | undefined;
+  #batch: TableBatch['rows'] = [];
+  /** Index of the first row of the batch. */
+  #first = 0;
+  #position = 0;
+
+  constructor(table: MatrixTable, files: FilePort) {
+    this.#table = table;
+    this.#files = table.fingerprint.checking(files);
+  }
+
+  /** How many cells ahead {@link prepare} wants to be told of; undefined for a kept table, which needs no telling. */
+  get window(): number | undefined {
+    if (this.#table.kept !== undefined) return undefined;
+    const average = this.#table.fingerprint.bytes / Math.max(1, this.#table.rows);
+    return Math.max(16, Math.min(windowRows, Math.floor(windowBytes / average)));
+  }
+
+  /** Tells which rows the next cells want, in their order. @throws TableError */
+  async prepare(wanted: readonly number[]): Promise<void> {
+    if (this.#table.kept !== undefined) return;
+    const missing = wanted.filter((index) => !this.#fetched.has(index));
+    if (missing.length > 0 && turnsBack(missing, this.#position) < 2) {
+      // Reading along is one pass at most; what an earlier window fetched, this one can use.
+      const still = new Set(wanted);
+      for (const index of this.#fetched.keys()) if (!still.has(index)) this.#fetched.delete(index);
+      return;
+    }
+    const next = new Map<number, RowValues>();
+    for (const index of wanted) {
+      const values = this.#fetched.get(index);
+      if (values !== undefined) next.set(index, values);
+    }
+    this.#fetched = next;
+    if (missing.length > 0) await this.#fetch([...new Set(missing)].sort((a, b) => a - b));
+  }
+
+  /** The row, where it is at hand; {@link read} makes it so until the next. */
+  peek(index: number): RowValues | undefined {
+    if (this.#table.kept !== undefined) return this.#table.kept[index];
+    return this.#fetched.get(index) ?? this.#batch[index - this.#first]?.values;
+  }
+
+  /** Reads on to a row, or from the beginning again, unless it is at hand. @throws TableError */
+  async read(index: number): Promise<RowValues> {
+    const atHand = this.peek(index);
+    if (atHand !== undefined) return atHand;
+    if (this.#reading === undefined || index < this.#first) await this.#restart();
+    while (index >= this.#first + this.#batch.length) await this.#advance();
+    this.#position = index;
+    return (this.#batch[index - this.#first] as TableBatch['rows'][number]).values;
+  }
+
+  /** Lets go of the file. */
+  async close(): Promise<void> {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    this.#batch = [];
+    await reading?.return();
+  }
+
+  async #fetch(ascending: readonly number[]): Promise<void> {
+    for (const index of ascending) this.#fetched.set(index, await this.read(index));
+  }
+
+  async #restart(): Promise<void> {
+    await this.close();
+    this.#reading = tableBatches(this.#files, this.#table.file, this.#table.format);
+    this.#first = 0;
+  }
+
+  async #advance(): Promise<void> {
+    const next = await (this.#reading as AsyncGenerator<TableBatch, void, undefined>).next();
+    if (next.done === true) throw new Error('Internal error: an unchanged table has fewer rows than before');
+    this.#first += this.#batch.length;
+    this.#batch = next.value.rows;
+  }
+}
+
+/** How often a reader that goes along would have to begin again. */
+function turnsBack(wanted: readonly number[], from: number): number {
+  let turns = 0;
+  let at = from;
+  for (const index of wanted) {
+    if (index < at) turns++;
+    at = index;
+  }
+  return turns;
+}

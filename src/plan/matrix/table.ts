@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { FilePort } from '../../pipeline/files.ts';
+import { TableError } from '../../pipeline/matrix/table/error.ts';
+import { type TableFormat, type TableRow, tableBatches } from '../../pipeline/matrix/table/read.ts';
+import type { Axis } from '../../pipeline/pipeline.ts';
+
+/** The rows of a table as the matrix uses them. */
+export type RowValues = TableRow['values'];
+
+/** What the first pass over a table found. */
+export interface MatrixTable {
+  /** Absolute path. */
+  readonly file: string;
+  /** The path as the pipeline gives it. */
+  readonly declared: string;
+  readonly format: TableFormat;
+  readonly columns: readonly string[];
+  readonly rows: number;
+  /** SHA-256 of the file's bytes, in hexadecimal. */
+  readonly sha256: string;
+  readonly fingerprint: Fingerprint;
+  /** All rows of a small table; a large one is read again instead. */
+  readonly kept: readonly RowValues[] | undefined;
+}
+
+/** Tables of at most this many bytes are kept in memory. */
+const keptBytes = 1024 * 1024;
+
+/**
+ * Reads a table once from end to end: counts its rows, hashes its bytes, shows each row to `onRow`.
+ *
+ * @throws TableError
+ */
+export async function surveyTable(
+  files: FilePort,
+  axis: Extract<Axis, { kind: 'rows' }>,
+  onRow: (values: RowValues) => void,
+  signal?: AbortSignal,
+): Promise<MatrixTable> {
+  const fingerprint = new Fingerprint();
+  let kept: RowValues[] | undefined = [];
+  let rows = 0;
+  let columns: readonly string[] = [];
+  for await (const batch of tableBatches(fingerprint.recording(files), axis.file, axis.format)) {
+    signal?.throwIfAborted();
+    ({ columns } = batch);
+    if (rows === 0 && batch.rows.length === 0) checkColumns(axis, columns);
+    rows += batch.rows.length;
+    // A YAML table cannot be read in part, and is small by its own limits.
+    if (fingerprint.bytes > keptBytes && axis.format !== 'yaml') kept = undefined;
+    for (const { values } of batch.rows) {
+      onRow(values);
+      kept?.push(values);
+    }
+  }
+  const { file, declared, format } = axis;
+  return { file, declared, format, columns, rows, sha256: fingerprint.sha256(), fingerprint, kept };
+}
+
+function checkColumns(axis: Extract<Axis, { kind: 'rows' }>, columns: readonly string[]): void {
+  const known = new Set(axis.columns);
+  if (columns.length === known.size && columns.every((name) => known.has(name))) return;
+  throw new TableError(
+    'table.changed',
+    `The table has the columns ${columns.join(', ')}; a moment ago it had ${axis.columns.join(', ')}.`,
+    { line: 1 },
+  );
+}
+
+const blockBytes = 64 * 1024;
+/** Half a SHA-256 is enough to tell an edited block from the one that was read before. */
+const digestBytes = 16;
+
+/**
+ * What a file held when it was first read, block by block, so that a later reading notices a change before anything
+ * behind it is used, and not at the end. Takes 16 bytes for each 64 KiB.
+ */
+export class Fingerprint {
+  readonly #whole = createHash('sha256');
+  #digests = Buffer.alloc(digestBytes * 16);
+  #blocks = 0;
+  #bytes = 0;
+  #sha256: string | undefined;
+
+  /** Bytes of the file, as far as it was read. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** SHA-256 of the whole file; only after it was read to the end. */
+  sha256(): string {
+    this.#sha256 ??= this.#whole.digest('hex');
+    return this.#sha256;
+  }
+
+  /** The same files; what is read or listed is remembered. For one file, read once. */
+  recording(files: FilePort): FilePort {
+    return through(files, (chunks) => this.#record(chunks));
+  }
+
+  /** The same files; what is read or listed is compared with what was remembered, and a change is `table.changed`. */
+  checking(files: FilePort): FilePort {
+    return through(files, (chunks) => this.#check(chunks));
+  }
+
+  async *#record(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const block of blocksOf(chunks)) {
+      this.#whole.update(block);
+      this.#bytes += block.length;
+      const at = this.#blocks * digestBytes;
+      if (at === this.#digests.length) this.#digests = Buffer.concat([this.#digests], at * 2);
+      digestOf(block).copy(this.#digests, at);
+      this.#blocks++;
+      yield block;
+    }
+  }
+
+  async *#check(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    let index = 0;
+    for await (const block of blocksOf(chunks)) {
+      const at = index * digestBytes;
+      const same =
+        index < this.#blocks && digestOf(block).equals(this.#digests.subarray(at, at + digestBytes));
+      if (!same) throw changed();
+      index++;
+      yield block;
+    }
+    if (index !== this.#blocks) throw changed();
+  }
+}
+
+function changed(): TableError {
+  return new TableError(
+    'table.changed',
+    'The table was changed while it was in use; leave it alone during a run, and start again.',
+    { line: 1 },
+  );
+}
+
+const digestOf = (block: Uint8Array): Buffer =>
+  createHash('sha256').update(block).digest().subarray(0, digestBytes);
+
+function through(
+  files: FilePort,
+  passed: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>,
+): FilePort {
+  return {
+    root: files.root,
+    read: (file) => passed(files.read(file)),
+    list: (listing) => passed(files.list(listing)),
+    facts: (file) => files.facts(file),
+  };
+}
+
+/** The same bytes in blocks of equal size (the last may be shorter), whatever the chunks. */
+async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let block = new Uint8Array(blockBytes);
+  let filled = 0;
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; ) {
+      const part = chunk.subarray(from, from + blockBytes - filled);
+      block.set(part, filled);
+      filled += part.length;
+      from += part.length;
+      if (filled === blockBytes) {
+        yield block;
+        // What was handed out belongs to its reader.
+        block = new Uint8Array(blockBytes);
+        filled = 0;
+      }
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled);
+}

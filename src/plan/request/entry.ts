@@ -1,0 +1,117 @@
+import type { Step } from '../../pipeline/pipeline.ts';
+import type { TemplateScope, TemplateTree } from '../../pipeline/templates/template.ts';
+import { treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
+import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from '../job-request.ts';
+import { requestText } from '../key.ts';
+import { countMistake } from './image-files.ts';
+import { ImageList } from './images.ts';
+import { MaskTemplate } from './mask.ts';
+import { type Fields, filesMember, needWords, renderFields, renderPlain, renderTaskField } from './render.ts';
+import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
+
+/** Operations that begin a task of their own: all that the service answers with a task but a click. */
+type EntryKind = ImagineRequest['kind'] | EntryRequest['kind'];
+
+/** What the operation of such a step asks for. */
+export function entryRequest({ request, extra, gather }: Step, kind: EntryKind): RequestTemplate {
+  const { images, image, endImage, mask, ...fields } = request;
+  const single = [image, endImage].filter((tree) => tree !== undefined);
+  const list =
+    kind === 'imagine' || kind === 'blend'
+      ? ImageList.of(images, gather !== undefined)
+      : ImageList.of(single, false);
+  return new EntryTemplate(kind, fields, extra, list, mask);
+}
+
+class EntryTemplate implements RequestTemplate {
+  readonly kind: EntryKind;
+  readonly steps: readonly string[];
+  readonly names: readonly string[];
+  readonly shows: RequestTemplate['shows'];
+  readonly hasPrompt: boolean;
+  readonly #fields: Fields;
+  readonly #extra: Fields | undefined;
+  readonly #images: ImageList;
+  readonly #mask: MaskTemplate | undefined;
+  /** Its fields are the same in every cell. */
+  readonly #constant: boolean;
+  /** It names no image and no file, so that all of it is constant where its fields are. */
+  readonly #plain: boolean;
+  #declared: Pick<EntryRequest, 'fields' | 'extra'> | undefined;
+  #known: RenderedRequest | undefined;
+
+  constructor(
+    kind: EntryKind,
+    fields: Fields,
+    extra: Fields | undefined,
+    images: ImageList,
+    mask: TemplateTree | undefined,
+  ) {
+    this.kind = kind;
+    this.#fields = fields;
+    // An empty mapping merges nothing: it must not make another key.
+    this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
+    this.#images = images;
+    this.#mask = mask === undefined ? undefined : new MaskTemplate(mask);
+    this.shows = { parent: images.showsParent, steps: images.steps };
+    this.names = images.steps;
+    const trees = [fields, this.#extra ?? {}];
+    this.steps = [
+      ...new Set(
+        [...trees, mask ?? {}, ...images.templates]
+          .flatMap((tree) => treeSteps(tree))
+          .map(({ step }) => step),
+      ),
+    ];
+    this.hasPrompt = fields.prompt !== undefined;
+    this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
+    this.#plain = images.isEmpty && mask === undefined;
+  }
+
+  render(scope: TemplateScope, context: RequestContext): RenderedRequest {
+    if (this.#known !== undefined) return this.#known;
+    const rendered = this.#render(scope, context);
+    if (this.#constant && this.#plain) this.#known = rendered;
+    return rendered;
+  }
+
+  #render(scope: TemplateScope, context: RequestContext): RenderedRequest {
+    const declared = this.#declare(scope);
+    const prompt = typeof declared.fields.prompt === 'string' ? { prompt: declared.fields.prompt } : {};
+    const mask = this.#mask?.render(scope, context.images);
+    if (mask !== undefined && 'error' in mask) return { ...prompt, failure: mask.error };
+    const shown = this.#images.render(scope, context);
+    if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
+    if (shown.kind === 'waiting') return prompt;
+    // An image says something by itself, one that `extra` brings too (protocol.md 3).
+    const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
+    if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);
+    const mistake =
+      this.kind === 'imagine' ? undefined : countMistake(this.kind, shown.images, context.imageCount);
+    if (mistake !== undefined && 'failure' in mistake) return { ...prompt, ...mistake };
+    const request = this.#request(declared, shown.images, mask?.mask);
+    const files = filesMember({ ...mask?.files, ...shown.files });
+    return { ...prompt, ...mistake, known: { request, text: requestText(request), ...files } };
+  }
+
+  #request(
+    declared: Pick<EntryRequest, 'fields' | 'extra'>,
+    images: readonly ImageSource[],
+    mask: MaskSource | undefined,
+  ): ImagineRequest | EntryRequest {
+    const { kind } = this;
+    // An empty list shows nothing: it must not make another key of an imagine, which may go without images.
+    if (kind === 'imagine') return { kind, ...declared, ...(images.length === 0 ? {} : { images }) };
+    return { kind, ...declared, images, ...(mask === undefined ? {} : { mask }) };
+  }
+
+  #declare(scope: TemplateScope): Pick<EntryRequest, 'fields' | 'extra'> {
+    if (this.#declared !== undefined) return this.#declared;
+    const declared = {
+      fields: renderFields(this.#fields, scope, renderTaskField),
+      ...(this.#extra === undefined ? {} : { extra: renderFields(this.#extra, scope, renderPlain) }),
+    };
+    if (this.#constant) this.#declared = declared;
+    return declared;
+  }
+}

@@ -1,0 +1,77 @@
+import type { JobError } from '../job.ts';
+import type { EntryRequest, ImageSource } from '../job-request.ts';
+
+/** What a file is that a request shows, or whose mask it is; or why it cannot be. */
+export type ImageFile =
+  | { readonly sha256: string; readonly bytes: number }
+  /**
+   * `input.missing` | `input.outside` (it leads out of the folder that a pipeline's files must lie in) | `input.not-image` |
+   * `input.too-large`
+   */
+  | { readonly error: JobError };
+
+/**
+ * How resolving learns what the images of a pipeline hold. It answers at once, as resolving a cell does, and is asked for
+ * the same file again with every look at a slot: whoever implements it remembers, within bounds, what it has read.
+ */
+export interface ImageFiles {
+  /** @param path relative to the pipeline, as its template rendered it */
+  facts(path: string): ImageFile;
+}
+
+/** Stands in where nothing is said about files: none is there. */
+export const noImageFiles: ImageFiles = {
+  facts: (path) => ({
+    error: { code: 'input.missing', message: `There is no file ${JSON.stringify(path)}.` },
+  }),
+};
+
+/**
+ * How many images a job makes: a task makes `one`; of a text job it is known when it is done, and undefined before.
+ */
+export type ImageCount = 'one' | number | undefined;
+
+/** What is wrong with the number of images that an operation is given. */
+export type CountMistake =
+  /** Whatever the jobs make that it shows. */
+  | { readonly failure: JobError }
+  /** By what they have made. */
+  | { readonly shortage: JobError };
+
+/** A blend takes 2 to 5 (service.md 4.1, protocol.md 3), the others one for each image that the file names. */
+const blended = { least: 2, most: 5 };
+
+/**
+ * Judges it as early as it can be told: `blend.count`, and `image.count` where one image is meant and a text job has made
+ * several.
+ */
+export function countMistake(
+  kind: EntryRequest['kind'],
+  images: readonly ImageSource[],
+  countOf: (job: string) => ImageCount,
+): CountMistake | undefined {
+  const { least, most } = kind === 'blend' ? blended : { least: images.length, most: images.length };
+  const counts = images.map((image) => ('job' in image ? countOf(image.job) : 'one'));
+  const isSure = counts.every((count) => count === 'one');
+  if (images.length > most || (isSure && images.length < least))
+    return { failure: wrongCount(kind, images.length) };
+  let total = 0;
+  for (const count of counts) {
+    if (count === undefined) return undefined;
+    total += count === 'one' ? 1 : count;
+  }
+  return total >= least && total <= most ? undefined : { shortage: wrongCount(kind, total) };
+}
+
+function wrongCount(kind: EntryRequest['kind'], count: number): JobError {
+  const images = count === 1 ? 'there is 1 image' : `there are ${count} images`;
+  return kind === 'blend'
+    ? {
+        code: 'blend.count',
+        message: `For this cell ${images} to blend; a blend takes ${blended.least} to ${blended.most}.`,
+      }
+    : {
+        code: 'image.count',
+        message: `For this cell ${images}; a ${kind} takes one for each that its step names.`,
+      };
+}

@@ -1,0 +1,112 @@
+import type { Template, TemplateScope, TemplateTree } from '../../pipeline/templates/template.ts';
+import { isTemplate } from '../../pipeline/templates/tree.ts';
+import type { JobError } from '../job.ts';
+import type { ImageSource } from '../job-request.ts';
+import { notEmpty } from './render.ts';
+import type { RequestContext } from './request.ts';
+
+/** One entry of a step's `images`. */
+type ImageTemplate =
+  /** The job that it continues, or all that it gathers. */
+  | { readonly kind: 'parent' }
+  | { readonly kind: 'step'; readonly step: string }
+  /** A file, an address or a data URI. */
+  | { readonly kind: 'named'; readonly template: Template };
+
+/** What a request shows, in order, as far as it is known. */
+export type ShownImages =
+  | {
+      readonly kind: 'known';
+      readonly images: readonly ImageSource[];
+      /** See `JobSpec.files`. */
+      readonly files: Readonly<Record<string, string>>;
+    }
+  /** A job has no key yet. */
+  | { readonly kind: 'waiting' }
+  /** A file cannot be shown. */
+  | { readonly kind: 'failure'; readonly error: JobError };
+
+const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
+
+/** What a template yields is a name, as a label is: only what the file itself says means a job. */
+function imageTemplate(tree: TemplateTree): ImageTemplate {
+  if (!isTemplate(tree)) throw new Error('Internal error: an image that is no text passed the checks.');
+  if (tree.source === 'parent') return { kind: 'parent' };
+  const step = stepReference.exec(tree.source)?.[1];
+  return step === undefined ? { kind: 'named', template: tree } : { kind: 'step', step };
+}
+
+/** The images that a step's operation shows. */
+export class ImageList {
+  readonly #entries: readonly ImageTemplate[];
+
+  private constructor(entries: readonly ImageTemplate[]) {
+    this.#entries = entries;
+  }
+
+  /** @param declared the step's `images`; without it, a step that gathers shows all that it gathers */
+  static of(declared: TemplateTree | undefined, gathers: boolean): ImageList {
+    if (declared === undefined) return new ImageList(gathers ? [{ kind: 'parent' }] : []);
+    if (!Array.isArray(declared))
+      throw new Error('Internal error: images that are no list passed the checks.');
+    return new ImageList(declared.map(imageTemplate));
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  get showsParent(): boolean {
+    return this.#entries.some(({ kind }) => kind === 'parent');
+  }
+
+  /** Steps whose images are among them. */
+  get steps(): readonly string[] {
+    return [...new Set(this.#entries.flatMap((entry) => (entry.kind === 'step' ? [entry.step] : [])))];
+  }
+
+  get templates(): readonly Template[] {
+    return this.#entries.flatMap((entry) => (entry.kind === 'named' ? [entry.template] : []));
+  }
+
+  /** About how many images it shows. @param gathered jobs that `parent` stands for */
+  count(gathered: number): number {
+    return this.#entries.reduce((sum, { kind }) => sum + (kind === 'parent' ? gathered : 1), 0);
+  }
+
+  /** @throws TemplateError */
+  render(scope: TemplateScope, { inputs, keyOf, images: port }: RequestContext): ShownImages {
+    const images: ImageSource[] = [];
+    const files: Record<string, string> = {};
+    let isWaiting = false;
+    const show = (keys: readonly (string | undefined)[] | undefined): void => {
+      if (keys === undefined) isWaiting = true;
+      for (const key of keys ?? []) {
+        if (key === undefined) isWaiting = true;
+        else images.push({ job: key });
+      }
+    };
+    for (const entry of this.#entries) {
+      if (entry.kind === 'parent') show(inputs);
+      else if (entry.kind === 'step') show([keyOf(entry.step)]);
+      else {
+        const name = notEmpty(
+          entry.template.render(scope),
+          'the image to show',
+          entry.template.source,
+        ).trim();
+        if (isAddress(name)) images.push({ url: name });
+        else {
+          const file = port.facts(name);
+          if ('error' in file) return { kind: 'failure', error: file.error };
+          images.push({ sha256: file.sha256 });
+          files[file.sha256] ??= name;
+        }
+      }
+    }
+    return isWaiting ? { kind: 'waiting' } : { kind: 'known', images, files };
+  }
+}
+
+/** True for an http(s) address and a data URI. */
+export const isAddress = (name: string): boolean => /^(?:https?:\/\/|data:)/i.test(name);

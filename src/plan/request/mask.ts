@@ -1,0 +1,65 @@
+import type { MaskBoxSpec, MaskShapeSpec, MaskSpec } from '../../pipeline/pipeline.ts';
+import { boxMistake, maskOf } from '../../pipeline/steps/domain/mask.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../../pipeline/templates/template.ts';
+import { renderTree } from '../../pipeline/templates/tree.ts';
+import type { Value } from '../../pipeline/values/value.ts';
+import type { JobError } from '../job.ts';
+import type { MaskShape, MaskSource } from '../job-request.ts';
+import type { ImageFiles } from './image-files.ts';
+import { isAddress } from './images.ts';
+import { decimal, notEmpty } from './render.ts';
+
+/** A mask for one cell, or why there is none. */
+export type RenderedMask =
+  /** `files`: see `JobSpec.files`. */
+  | { readonly mask: MaskSource; readonly files: Readonly<Record<string, string>> }
+  | { readonly error: JobError };
+
+/** The `mask` of a click or of an edit. */
+export class MaskTemplate {
+  readonly #spec: MaskSpec;
+
+  /** @param tree as declared, in any of its forms */
+  constructor(tree: TemplateTree) {
+    this.#spec = maskOf(tree);
+  }
+
+  /** @throws TemplateError `template.range` where a box does not lie in the image */
+  render(scope: TemplateScope, images: ImageFiles): RenderedMask {
+    // Said or not, a mask that is not inverted is the same mask.
+    const invert = this.#spec.invert ? { invert: true } : {};
+    if ('shapes' in this.#spec) {
+      const shapes = this.#spec.shapes.map((shape) => renderShape(shape, scope));
+      return { mask: { shapes, ...invert }, files: {} };
+    }
+    const { file: template } = this.#spec;
+    const name = notEmpty(template.render(scope), 'the mask', template.source).trim();
+    if (isAddress(name))
+      return {
+        error: { code: 'mask.address', message: 'A mask is a PNG file beside the pipeline, not an address.' },
+      };
+    const file = images.facts(name);
+    if ('error' in file) return file;
+    return { mask: { sha256: file.sha256, ...invert }, files: { [file.sha256]: name } };
+  }
+}
+
+const renderShape = (shape: MaskShapeSpec, scope: TemplateScope): MaskShape =>
+  'rectangle' in shape
+    ? { rectangle: renderBox('rectangle', shape.rectangle, scope) }
+    : { ellipse: renderBox('ellipse', shape.ellipse, scope) };
+
+function renderBox(
+  name: string,
+  spec: MaskBoxSpec,
+  scope: TemplateScope,
+): readonly [number, number, number, number] {
+  const box = renderTree(spec, scope);
+  const numbers = Array.isArray(box) ? box.map((side: Value) => decimal(side) ?? side) : [];
+  const mistake = boxMistake(numbers);
+  if (mistake === undefined) return numbers as unknown as [number, number, number, number];
+  throw new TemplateError(
+    'template.range',
+    `For this cell the mask has a ${name} that ${mistake}. It is ${JSON.stringify(box).slice(0, 80)}.`,
+  );
+}

@@ -1,0 +1,163 @@
+import type { Pipeline, Step, Thinking } from '../../pipeline/pipeline.ts';
+import { thinkingMistake, wishOf } from '../../pipeline/steps/domain/thinking.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../../pipeline/templates/template.ts';
+import { isTemplate, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
+import { isMapping, type Value } from '../../pipeline/values/value.ts';
+import type { TextCall } from '../job.ts';
+import type { TextRequest } from '../job-request.ts';
+import { requestText } from '../key.ts';
+import { isConversation, renderTurns } from './conversation.ts';
+import { ImageList } from './images.ts';
+import { outlookOf } from './placeholder.ts';
+import { type Fields, filesMember, renderFields, renderPlain, renderText } from './render.ts';
+import type { RenderedRequest, RequestContext, RequestOutlook, RequestTemplate } from './request.ts';
+
+/**
+ * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
+ */
+const textLimit = 262_144;
+
+/** Fields that are text whatever their template yields, with what messages call them. */
+const texts: Readonly<Record<string, string>> = {
+  prompt: 'the prompt',
+  system: 'the system instruction',
+  model: 'the model',
+};
+
+/** What a text step's operation asks for. @param models what the pipeline says of text models */
+export function textRequest(
+  { request, extra, gather }: Step,
+  kind: TextRequest['kind'],
+  models: Pipeline['models'],
+): RequestTemplate {
+  const { images, continue: continued, stream, accept, ...fields } = request;
+  return new CompiledText(
+    kind,
+    fields,
+    extra,
+    ImageList.of(images, gather !== undefined),
+    sourceOf(continued),
+    { stream: stream === true, accept: listOf(accept).flatMap((reason) => sourceOf(reason) ?? []) },
+    Object.fromEntries(Object.entries(models).map(([name, { thinking }]) => [name, thinking])),
+  );
+}
+
+class CompiledText implements RequestTemplate {
+  readonly kind: TextRequest['kind'];
+  readonly steps: readonly string[];
+  readonly names: readonly string[];
+  readonly shows: RequestTemplate['shows'];
+  readonly continues?: string;
+  readonly hasPrompt: boolean;
+  readonly call: TextCall;
+  readonly #fields: Fields;
+  readonly #extra: Fields | undefined;
+  readonly #images: ImageList;
+  readonly #continued: string | undefined;
+  readonly #models: Readonly<Record<string, Thinking>>;
+  /** Its fields are the same in every cell. */
+  readonly #constant: boolean;
+  #known: Pick<TextRequest, 'fields' | 'extra'> | undefined;
+
+  constructor(
+    kind: TextRequest['kind'],
+    fields: Fields,
+    extra: Fields | undefined,
+    images: ImageList,
+    continued: string | undefined,
+    call: TextCall,
+    models: Readonly<Record<string, Thinking>>,
+  ) {
+    this.kind = kind;
+    this.#fields = fields;
+    // An empty mapping merges nothing: it must not make another key.
+    this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
+    this.#images = images;
+    this.#continued = continued;
+    if (continued !== undefined) this.continues = continued;
+    this.call = call;
+    this.#models = models;
+    this.shows = { parent: images.showsParent, steps: images.steps };
+    this.names = [...new Set([...images.steps, ...(continued === undefined ? [] : [continued])])];
+    const trees = [fields, this.#extra ?? {}];
+    this.steps = [
+      ...new Set([...trees, ...images.templates].flatMap((tree) => treeSteps(tree)).map(({ step }) => step)),
+    ];
+    this.hasPrompt = ['prompt', 'contents', 'messages'].some((name) => fields[name] !== undefined);
+    this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
+  }
+
+  render(scope: TemplateScope, context: RequestContext): RenderedRequest {
+    const { fields, extra } = this.#declared(scope);
+    const own = promptOf(fields);
+    const prompt = own === undefined ? {} : { prompt: own };
+    const shown = this.#images.render(scope, context);
+    if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
+    const continues = this.#continued === undefined ? undefined : context.keyOf(this.#continued);
+    if (shown.kind === 'waiting' || (this.#continued !== undefined && continues === undefined)) return prompt;
+    const request: TextRequest = {
+      kind: this.kind,
+      fields,
+      // An empty list shows nothing: it must not make another key.
+      ...(shown.images.length === 0 ? {} : { images: shown.images }),
+      ...(continues === undefined ? {} : { continues }),
+      ...(extra === undefined ? {} : { extra }),
+    };
+    return { ...prompt, known: { request, text: requestText(request), ...filesMember(shown.files) } };
+  }
+
+  outlook(scope: TemplateScope, gathered: number): RequestOutlook {
+    return {
+      request: { kind: this.kind, fields: outlookOf(this.#fields, scope) },
+      images: this.#images.count(gathered),
+    };
+  }
+
+  #declared(scope: TemplateScope): Pick<TextRequest, 'fields' | 'extra'> {
+    if (this.#known !== undefined) return this.#known;
+    const declared = {
+      fields: renderFields(this.#fields, scope, renderField),
+      ...(this.#extra === undefined ? {} : { extra: renderFields(this.#extra, scope, renderPlain) }),
+    };
+    this.#checkThinking(declared.fields);
+    if (this.#constant) this.#known = declared;
+    return declared;
+  }
+
+  /** The service would refuse it (service.md 4.2, rule 1). @throws TemplateError `thinking.generation`, `thinking.range` */
+  #checkThinking(fields: TextRequest['fields']): void {
+    const { model } = fields;
+    const wish = this.kind === 'generate' ? wishOf(fields) : undefined;
+    if (typeof model !== 'string' || wish === undefined) return;
+    const mistake = thinkingMistake(model, wish, this.#models);
+    if (mistake !== undefined) throw new TemplateError(mistake.code, `${mistake.message} ${mistake.hint}`);
+  }
+}
+
+function renderField(tree: TemplateTree, scope: TemplateScope, name: string): Value {
+  if (isConversation(name)) return renderTurns(tree, scope);
+  const what = texts[name];
+  return what === undefined ? renderPlain(tree, scope) : renderText(tree, scope, what, textLimit);
+}
+
+/** The text of a template that no cell changes. */
+const sourceOf = (tree: TemplateTree | undefined): string | undefined =>
+  isTemplate(tree) ? tree.source : undefined;
+
+const listOf = (tree: TemplateTree | undefined): readonly TemplateTree[] => (Array.isArray(tree) ? tree : []);
+
+/**
+ * What is asked now: the prompt, or of a conversation in native form the texts of its last turn.
+ */
+export function promptOf({ prompt, contents, messages }: TextRequest['fields']): string | undefined {
+  if (typeof prompt === 'string') return prompt;
+  const turns = contents ?? messages;
+  const last: unknown = Array.isArray(turns) ? turns.at(-1) : undefined;
+  if (!isMapping(last)) return undefined;
+  const said = last.parts ?? last.content;
+  if (typeof said === 'string') return said;
+  const found = (Array.isArray(said) ? said : []).flatMap((part: Value) =>
+    isMapping(part) && typeof part.text === 'string' ? [part.text] : [],
+  );
+  return found.length === 0 ? undefined : found.join('\n');
+}

@@ -1,0 +1,107 @@
+import { canonicalJson, isMapping, type Value, WrittenNumber } from '../../pipeline/values/value.ts';
+import type { TextRequest } from '../job-request.ts';
+
+/** About how many tokens one text call takes. */
+export interface TokenEstimate {
+  /** What is sent. */
+  readonly input: number;
+  /** What is answered, thinking included. */
+  readonly output: number;
+}
+
+/** Of Latin script, one token is about four characters, each of them one byte; other scripts take more of both. */
+const bytesPerToken = 4;
+/** A tile of 768 × 768 pixels is 258 tokens to native models; pictures have one to nine tiles, and five is a guess. */
+const tokensPerImage = 5 * 258;
+/** Of an answer whose length nothing bounds; a guess. */
+const usualAnswer = 1024;
+/** Bytes of a member of an answer, of an address, of an id; a guess. */
+const usualMember = 64;
+/** Results that are whole answers. */
+const answers: readonly string[] = ['text', 'json', 'parts', 'prompts'];
+/** Thinking by level, and for as much as the model likes; guesses. */
+const thinkingTokens: Readonly<Record<string, number>> = {
+  minimal: 128,
+  low: 1024,
+  medium: 4096,
+  high: 8192,
+};
+
+/** Fields of which the model reads only the texts in them, and those that it reads as JSON. */
+const spokenFields = ['prompt', 'system', 'contents', 'systemInstruction', 'messages'];
+const schemaFields = ['responseSchema', 'tools', 'functions', 'response_format'];
+
+/** About how many bytes a template writes that reads this of a step which nobody has run yet; a guess. */
+export const usualResult = (path: readonly string[]): number =>
+  path.length === 1 && answers.includes(path[0] ?? '') ? usualAnswer * bytesPerToken : usualMember;
+
+/**
+ * About what a call takes that nobody has made yet: a guess, from the length of what it says, shows and may answer. Earlier
+ * turns that it continues, cached content and rounds of function calls are not counted.
+ *
+ * @param images how many it shows beside those that stand in its fields
+ */
+export function estimateTokens({ fields }: Pick<TextRequest, 'fields'>, images: number): TokenEstimate {
+  const spoken = spokenFields.map((name) => weigh(fields[name]));
+  const config = mappingOf(fields.generationConfig);
+  const schemas = [
+    ...schemaFields.map((name) => fields[name]),
+    config.responseSchema,
+    config.responseJsonSchema,
+  ].filter((schema) => schema !== undefined);
+  const bytes =
+    spoken.reduce((sum, weight) => sum + weight.bytes, 0) +
+    schemas.reduce<number>((sum, schema) => sum + Buffer.byteLength(canonicalJson(schema)), 0);
+  const shown = images + spoken.reduce((sum, weight) => sum + weight.images, 0);
+  return {
+    input: Math.ceil(bytes / bytesPerToken) + shown * tokensPerImage,
+    output: outputOf(fields, config),
+  };
+}
+
+function outputOf(fields: TextRequest['fields'], config: TextRequest['fields']): number {
+  const { thinkingLevel, thinkingBudget } = mappingOf(config.thinkingConfig);
+  const modalities = config.responseModalities;
+  const makesImages = Array.isArray(modalities) && modalities.includes('IMAGE');
+  const usual =
+    usualAnswer +
+    thinkingOf(fields.thinking ?? thinkingLevel ?? thinkingBudget) +
+    (makesImages ? tokensPerImage : 0);
+  const most = config.maxOutputTokens ?? fields.max_tokens;
+  const candidates = isCount(config.candidateCount) ? config.candidateCount : 1;
+  return candidates * (isCount(most) ? Math.min(most, usual) : usual);
+}
+
+function thinkingOf(thinking: Value | undefined): number {
+  if (typeof thinking === 'string') return thinkingTokens[thinking.toLowerCase()] ?? 0;
+  if (typeof thinking !== 'number') return 0;
+  // Any negative budget is as much as the model likes.
+  return thinking < 0 ? (thinkingTokens.medium ?? 0) : Math.ceil(thinking);
+}
+
+const isCount = (value: Value | undefined): value is number => typeof value === 'number' && value > 0;
+
+const mappingOf = (value: Value | undefined): TextRequest['fields'] => (isMapping(value) ? value : {});
+
+interface Weight {
+  readonly bytes: number;
+  readonly images: number;
+}
+
+/** The texts in a value, and the images that stand in it as data. */
+function weigh(value: Value | undefined): Weight {
+  if (typeof value === 'string')
+    return value.startsWith('data:')
+      ? { bytes: 0, images: 1 }
+      : { bytes: Buffer.byteLength(value), images: 0 };
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber)
+    return { bytes: 0, images: 0 };
+  if (isMapping(value) && typeof value.data === 'string') return { bytes: 0, images: 1 };
+  return Object.values<Value>(value).reduce<Weight>(
+    (sum, item) => {
+      const weight = weigh(item);
+      return { bytes: sum.bytes + weight.bytes, images: sum.images + weight.images };
+    },
+    { bytes: 0, images: 0 },
+  );
+}

@@ -1,0 +1,112 @@
+import { droppedCode, type JobRecord, type JobSpec, needsOf } from '../job.ts';
+import type { RecordLookup } from '../slot.ts';
+import { standing } from './former.ts';
+
+/** What a job is made from, as its record keeps it. */
+export type Lineage = Pick<JobRecord, 'parentTaskId' | 'from'>;
+
+/** How often a job's result has been replaced by a new one (`--redo`). */
+export const timesRedone = (record: Pick<JobRecord, 'redone'> | undefined): number =>
+  record?.redone?.count ?? 0;
+
+/** Keys of all jobs that a job comes from: those that it presses, shows, gathers or continues, and those whose results its templates name. */
+export const sourcesOf = (
+  job: Pick<JobSpec, 'parent' | 'inputs' | 'request' | 'reads'>,
+): readonly string[] => [...new Set([...needsOf(job), ...(job.reads ?? [])])];
+
+/** The same of a job that was submitted before. */
+const sourcesOnRecord = (record: JobRecord): readonly string[] =>
+  sourcesOf({ ...record, reads: Object.keys(record.from ?? {}) });
+
+/**
+ * What a job comes from now, to be recorded when it is begun. What is never absent from a request (`needsOf`) is recorded only where
+ * it was redone before; what a template names is recorded always, because equal requests of other cells may name others.
+ *
+ * @param parentTaskId the finished task of its parent
+ */
+export function lineageOf(
+  job: Pick<JobSpec, 'parent' | 'inputs' | 'request' | 'reads'>,
+  parentTaskId: string | undefined,
+  lookup: RecordLookup,
+): Lineage {
+  const needs = new Set(needsOf(job));
+  const from = sourcesOf(job)
+    .map((key) => [key, timesRedone(lookup(key))] as const)
+    .filter(([key, times]) => times > 0 || !needs.has(key));
+  return {
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+    ...(from.length === 0 ? {} : { from: Object.fromEntries(from) }),
+  };
+}
+
+/** {@link lineageOf} a job that was submitted before, from the same sources. */
+export const lineageAnew = (
+  record: JobRecord,
+  parentTaskId: string | undefined,
+  lookup: RecordLookup,
+): Lineage => lineageOf({ ...record, reads: Object.keys(record.from ?? {}) }, parentTaskId, lookup);
+
+/** The record of a job that is begun from this. What other cells had it made from stays known. */
+export function begunFrom(record: JobRecord, { parentTaskId, from }: Lineage): JobRecord {
+  const { parentTaskId: _, ...rest } = record;
+  return {
+    ...rest,
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+    ...(from === undefined ? {} : { from: { ...record.from, ...from } }),
+  };
+}
+
+/**
+ * True where what a job came to was made from a result that has been replaced since: it is to be made anew. Not where that was
+ * tried and came to nothing, nor of a job that never came from this source.
+ *
+ * @param times how often the result of the source was replaced
+ */
+function isReplaced(record: JobRecord, needs: ReadonlySet<string>, key: string, times: number): boolean {
+  const made = record.from?.[key] ?? (needs.has(key) ? 0 : undefined);
+  return made !== undefined && made !== times && record.kept?.[key] !== times;
+}
+
+/** True where a settled job has to be made anew because what it came from was. Of a job in doubt nothing is said: it is held. */
+export function isOutdated(
+  record: JobRecord,
+  lookup: RecordLookup,
+  sources: readonly string[] = sourcesOnRecord(record),
+): boolean {
+  const { status, error, former, from } = record;
+  if (status !== 'done' && status !== 'failed') return false;
+  // Its own task may still come; and what the user gave up is not paid again on another's account.
+  if (former !== undefined || error?.code === droppedCode) return false;
+  if (from === undefined && sources.every((key) => timesRedone(lookup(key)) === 0)) return false;
+  const needs = new Set(needsOf(record));
+  return sources.some(
+    (key) => isReplaced(record, needs, key, timesRedone(lookup(key))) && !isMadeFrom(key, record.key, lookup),
+  );
+}
+
+/**
+ * True where a job was made from another one, over any number of others. In different cells each of two jobs may have been made from
+ * the other: then a new result of the one would ask for one of the other, and so on without end.
+ */
+function isMadeFrom(key: string, source: string, lookup: RecordLookup): boolean {
+  const seen = new Set([key]);
+  for (const one of seen) {
+    if (one === source) return true;
+    const record = lookup(one);
+    for (const next of record === undefined ? [] : sourcesOnRecord(record)) seen.add(next);
+  }
+  return false;
+}
+
+/**
+ * The task that a job was made from: whose button it pressed, or whose image it was shown first. Records of releases that did not
+ * keep it: that of the parent's first result, where that was submitted before the job was; else nobody knows.
+ */
+export function parentTaskOf(record: JobRecord, lookup: RecordLookup): string | undefined {
+  if (record.parentTaskId !== undefined) return record.parentTaskId;
+  const parent = record.parent === undefined ? undefined : lookup(record.parent);
+  if (parent === undefined) return undefined;
+  const { taskId, submittedAt } = parent.redone?.first ?? standing(parent);
+  const at = record.submittedAt ?? record.finishedAt;
+  return submittedAt === undefined || at === undefined || submittedAt <= at ? taskId : undefined;
+}

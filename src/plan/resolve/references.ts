@@ -1,0 +1,88 @@
+import type { StepKind } from '../../pipeline/pipeline.ts';
+import type { Place } from '../graph/slot-template.ts';
+import type { JobError, JobRecord } from '../job.ts';
+import { isTextKind } from '../job-request.ts';
+import type { ImageCount } from '../request/image-files.ts';
+import type { Slot } from '../slot.ts';
+import { hasImages, lacksImages } from './reply-images.ts';
+import type { Resolved } from './resolve.ts';
+import { nearest } from './scope.ts';
+import { doneGate, type Gate, isCertain, openGate, type Start, slotName } from './upstream.ts';
+
+/** The jobs that a request names beside what its templates read, and what they mean for its slot. */
+export interface NamedJobs {
+  /** Key of a step's job here; undefined while it is not known. */
+  readonly keyOf: (step: string) => string | undefined;
+  /** Of one of those whose images are shown, by its key. */
+  readonly imageCount: (key: string) => ImageCount;
+  /** Of all of them together. Images that are shown must lie in the run directory. */
+  readonly gate: Gate;
+  /** All are done, and one whose images are to be shown has none, or what is continued lacks some of its own. */
+  readonly failure?: JobError;
+}
+
+const nothingNamed: NamedJobs = {
+  keyOf: () => undefined,
+  imageCount: () => undefined,
+  gate: doneGate,
+};
+
+/**
+ * Finds them as a slot at this place sees them: on its branch or at the nearest common ancestor. The first one that is
+ * not done decides.
+ *
+ * @throws TemplateError `template.several` where a step has several jobs there
+ */
+export function readNamed(
+  { kind, request: { names, shows, continues } }: Place,
+  start: Start,
+  resolved: ReadonlyMap<string, readonly Resolved[]>,
+): NamedJobs {
+  if (names.length === 0 && !shows.parent) return nothingNamed;
+  const jobs = new Map(
+    names.map((name) => [name, nearest(name, start.above, resolved.get(name) ?? [])] as const),
+  );
+  const shown = [...(shows.parent ? start.jobs : []), ...shows.steps.flatMap((name) => jobs.get(name) ?? [])];
+  const keyOf = (name: string): string | undefined => {
+    const job = jobs.get(name);
+    return job !== undefined && isCertain(job) ? job.slot.job?.key : undefined;
+  };
+  const found = { keyOf, imageCount: (key: string) => imageCount(shown, key) };
+  for (const { gate } of jobs.values()) if (gate.kind !== 'done') return { ...found, gate };
+  if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
+    return { ...found, gate: openGate };
+  const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
+  const failure = empty === undefined ? unrepeatable(jobs.get(continues ?? '')) : noImage(empty, kind);
+  return { ...found, gate: doneGate, ...(failure === undefined ? {} : { failure }) };
+}
+
+const imagesIn = (record: JobRecord | undefined): number =>
+  record?.artifacts.filter(({ mime }) => mime.startsWith('image/')).length ?? 0;
+
+function imageCount(shown: readonly Resolved[], key: string): ImageCount {
+  const job = shown.find(({ slot }) => slot.job?.key === key);
+  if (job === undefined) return undefined;
+  if (!isTextKind(job.place.kind)) return 'one';
+  return job.gate.kind === 'done' ? imagesIn(job.slot.record) : undefined;
+}
+
+/** A click looks at an image only for the size of its mask. */
+function noImage({ slot }: Resolved, kind: StepKind): JobError {
+  return hasImages(slot.record?.text)
+    ? notKept(slot)
+    : {
+        code: 'input.missing',
+        message: `${slotName(slot)} made no image to ${kind === 'click' ? 'mask' : 'show'}.`,
+      };
+}
+
+/** An answer is said again with its images, or not at all. */
+const unrepeatable = (continued: Resolved | undefined): JobError | undefined =>
+  continued?.slot.record !== undefined && lacksImages(continued.slot.record)
+    ? notKept(continued.slot)
+    : undefined;
+
+const notKept = (slot: Slot): JobError => ({
+  code: 'input.missing',
+  message: `The images of ${slotName(slot)} were not kept when it was made. Run with --redo ${slot.record?.key ?? ''} to make it again, without keep: false.`,
+});

@@ -1,0 +1,324 @@
+import { TemplateError, type TemplateScope } from '../../pipeline/templates/template.ts';
+import type { Cell } from '../cell.ts';
+import { stepNamed } from '../graph/order.ts';
+import type { Place, Skeleton } from '../graph/slot-template.ts';
+import { inputsOf, type JobRecord, type JobSpec } from '../job.ts';
+import { isTextKind, type Press } from '../job-request.ts';
+import { cellIdentity, keyFromText, placeText, slotIdIn } from '../key.ts';
+import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
+import type { RecordLookup, Slot } from '../slot.ts';
+import { CellSources } from './cell-sources.ts';
+import { standing } from './former.ts';
+import { isOutdated, sourcesOf } from './lineage.ts';
+import { readNamed } from './references.ts';
+import { nearest, readSteps } from './scope.ts';
+import { buttonsOf, isBegunAnew, isFree, judge, type Reading } from './slot-status.ts';
+import {
+  doneGate,
+  type Gate,
+  gateOf,
+  gatheredStart,
+  openGate,
+  rootStart,
+  type Start,
+  startBelow,
+  startOf,
+} from './upstream.ts';
+import { missingButton, wildcardChoice } from './wildcard.ts';
+
+/** What resolving needs of a plan. */
+export interface Resolvable {
+  readonly serviceId: string;
+  readonly skeleton: Skeleton;
+  /** The files that requests show; without it none is there. */
+  readonly images?: ImageFiles;
+}
+
+/** A slot with what those below it ask of it. */
+export interface Resolved {
+  readonly place: Place;
+  readonly above: Resolved | undefined;
+  readonly slot: Slot;
+  /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
+  readonly said?: string;
+  readonly gate: Gate;
+  /** Its job was done and is being made anew, or is to be: what it had come to is there until then. */
+  readonly stands: boolean;
+}
+
+/** What a template sees, and whether that is there to stay. */
+interface Opened {
+  readonly scope: TemplateScope;
+  readonly gate: Gate;
+}
+
+/**
+ * Everything that the plan and the state say about one cell: which slots it has, what each one asks for, and whether
+ * that may be asked for now. Pure; the same plan, cell and records give the same slots. In the manifest's order.
+ *
+ * Asks `lookup` at most once for each slot, and for jobs of other cells only where one may have to be made anew. As records
+ * settle, slots only ever go forward: one that is done, failed, skipped or blocked stays so until the user has its job, or one
+ * that it comes from, made again.
+ */
+export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
+  return new CellResolution(plan, cell, lookup).slots();
+}
+
+class CellResolution {
+  readonly #plan: Resolvable;
+  readonly #cell: Cell;
+  readonly #lookup: RecordLookup;
+  readonly #scope: TemplateScope;
+  readonly #identity: string;
+  /** By step, depth first. */
+  readonly #resolved = new Map<string, Resolved[]>();
+  /** By key of a job. */
+  readonly #records = new Map<string, JobRecord | undefined>();
+  /** Keys of jobs that are being made anew, or are to be. */
+  readonly #anew = new Set<string>();
+  readonly #sources = new CellSources();
+
+  constructor(plan: Resolvable, cell: Cell, lookup: RecordLookup) {
+    this.#plan = plan;
+    this.#cell = cell;
+    this.#lookup = lookup;
+    this.#scope = { vars: cell.vars, repeat: cell.repeat, steps: {} };
+    this.#identity = cellIdentity(cell.vars, cell.repeat);
+  }
+
+  slots(): readonly Slot[] {
+    const { order, steps } = this.#plan.skeleton;
+    for (const { step, operations, from } of order) {
+      const found: Resolved[] = [];
+      this.#resolved.set(step.name, found);
+      if (from === undefined) for (const place of operations) this.#resolve(place, this.#start(place), found);
+      else
+        for (const above of stepNamed(this.#resolved, from.step)) {
+          const place = from.operations.get(above.place);
+          if (place !== undefined) this.#resolve(place, startBelow(above), found);
+        }
+    }
+    const slots: Slot[] = [];
+    for (const name of steps.keys())
+      for (const { place, slot } of stepNamed(this.#resolved, name))
+        if (place.copyOf === undefined) slots.push(slot);
+    return slots;
+  }
+
+  /** What an operation that continues no other starts from. */
+  #start({ gathers }: Place): Start {
+    if (gathers === undefined) return rootStart;
+    const { step, places } = gathers;
+    return gatheredStart(stepNamed(this.#resolved, step).filter(({ place }) => places.has(place)));
+  }
+
+  /** One place from one start: its slot (of a wildcard: slots), and what its step presses on them. */
+  #resolve(place: Place, given: Start, found: Resolved[]): void {
+    const start = startOf(place, given);
+    if (place.wild) {
+      this.#resolveWild(place, start, found);
+      for (const named of place.names.values()) this.#resolveNamed(named, start, found);
+    } else this.#add(place, start, place.segment, this.#read(place, start), found);
+  }
+
+  #resolveWild(place: Place, start: Start, found: Resolved[]): void {
+    const single = (reading: Reading): void => this.#add(place, start, place.segment, reading, found);
+    const opened = this.#open(place, start);
+    if (!('scope' in opened)) return single(opened);
+    const { above } = start;
+    const buttons = buttonsOf(start);
+    if (place.selector === undefined || above === undefined || buttons === undefined)
+      return single({ gate: opened.gate });
+
+    const choice = wildcardChoice(place.selector, buttons);
+    if (choice.kind === 'missing') return single({ gate: doneGate, failure: choice.error });
+    for (const { name, press } of choice.found)
+      this.#add(place, start, name, this.#read(place, start, press), found);
+  }
+
+  /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
+  #resolveNamed(place: Place, start: Start, found: Resolved[]): void {
+    const { selector, segment = '' } = place;
+    const { above } = start;
+    let reading = this.#read(place, start, place.named);
+    const buttons = above === undefined ? undefined : buttonsOf({ above, gate: above.gate });
+    if (selector !== undefined && buttons !== undefined) {
+      const choice = wildcardChoice(selector, buttons);
+      const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
+      reading =
+        one === undefined
+          ? { gate: doneGate, failure: missingButton(segment, buttons) }
+          : this.#read(place, start, one.press);
+    }
+    this.#add(place, start, segment, reading, found);
+  }
+
+  #add(place: Place, start: Start, segment: string | undefined, reading: Reading, found: Resolved[]): void {
+    const { above } = start;
+    const asWritten =
+      segment === place.segment && (above === undefined || above.slot.branch === above.place.branch);
+    const branch = asWritten
+      ? place.branch
+      : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
+    const { job } = reading;
+    const record = job === undefined ? undefined : this.#lookup(job.key);
+    const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
+    const anew = this.#madeAnew(job, record, isFree(start, reading));
+    const continued = place.request.hasPrompt ? undefined : drawnAbove(above);
+    const said = reading.prompt ?? continued?.said;
+    const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
+    const slot: Slot = {
+      cell: this.#cell.number,
+      step: place.step.name,
+      kind: place.kind,
+      branch,
+      place: place.index,
+      depth: place.depth,
+      keep: place.keep,
+      id: slotIdIn(this.#identity, asWritten ? place.text : placeText(place.step.name, branch)),
+      status,
+      ready: anew.ready ?? ready ?? false,
+      ...(anew.outdated && { outdated: true }),
+      ...(anew.waitsAnew && { waitsAnew: true }),
+      ...(job === undefined ? {} : { job }),
+      ...(record === undefined ? {} : { record }),
+      ...(prompt === undefined ? {} : { prompt }),
+      ...more,
+    };
+    const resolved = {
+      place,
+      above,
+      slot,
+      ...(said === undefined ? {} : { said }),
+      gate: anew.isToCome ? openGate : gateOf(slot, cause),
+      stands: record !== undefined && (record.former !== undefined || (anew.isToCome && status === 'done')),
+    };
+    found.push(resolved);
+    const below = startBelow(resolved);
+    for (const next of place.below) this.#resolve(next, below, found);
+  }
+
+  /** What becomes of a slot where what it comes from is made anew; see `Slot`. @param free all that it waits for is done */
+  #madeAnew(
+    job: JobSpec | undefined,
+    record: JobRecord | undefined,
+    free: boolean,
+  ): Pick<Slot, 'outdated' | 'waitsAnew'> & { readonly ready?: true; readonly isToCome: boolean } {
+    if (job === undefined) return { isToCome: false };
+    const { key } = job;
+    this.#records.set(key, record);
+    const sources = sourcesOf(job);
+    this.#sources.add(key, sources);
+    const waitsAnew = this.#anew.size > 0 && sources.some((source) => this.#anew.has(source));
+    const outdated = record !== undefined && isOutdated(record, (source) => this.#recordOf(source), sources);
+    const isToCome = record !== undefined && (outdated || waitsAnew);
+    if (isToCome || isBegunAnew(record)) this.#anew.add(key);
+    return {
+      isToCome,
+      ...(outdated && { outdated, ...(free && { ready: true }) }),
+      ...(waitsAnew && { waitsAnew }),
+    };
+  }
+
+  #recordOf(key: string): JobRecord | undefined {
+    return this.#records.has(key) ? this.#records.get(key) : this.#lookup(key);
+  }
+
+  /** What this place asks for in this cell, whether or not it may be asked for yet. */
+  #read(place: Place, start: Start, found?: Press): Reading {
+    const opened = this.#open(place, start);
+    if (!('scope' in opened)) return opened;
+    const { scope, gate } = opened;
+    const reading = readingOf(() => this.#request(place, start, scope, found));
+    return gate.kind === 'done' || reading.gate.kind !== 'done' ? reading : { ...reading, gate };
+  }
+
+  /**
+   * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
+   * before anything else.
+   */
+  #open({ when, whenWaits, waits }: Place, start: Start): Opened | Reading {
+    return readingOf((): Opened | Reading => {
+      if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneGate, off: true };
+      if (waits.length === 0) return { scope: this.#scope, gate: doneGate };
+      const steps = readSteps(waits, start.above, this.#resolved);
+      if (steps.kind !== 'known') return { gate: steps };
+      const { gate } = steps;
+      const scope = { ...this.#scope, steps: steps.values };
+      if (whenWaits && when?.holds(scope) === false) return { gate, off: true };
+      return { scope, gate };
+    });
+  }
+
+  /** Keys of the jobs whose results the templates of a request name. */
+  #reads({ request }: Place, start: Start): readonly string[] {
+    return request.steps.flatMap(
+      (name) => nearest(name, start.above, this.#resolved.get(name) ?? []).slot.job?.key ?? [],
+    );
+  }
+
+  /** The job, once all that its key is made of is known. */
+  #request(place: Place, start: Start, scope: TemplateScope, found: Press | undefined): Reading {
+    const { gate, keyOf, imageCount, failure: empty } = readNamed(place, start, this.#resolved);
+    const { keys } = start;
+    const prompted = drawnAbove(start.above)?.said;
+    const above = start.above?.slot.record;
+    const made = above === undefined ? undefined : standing(above).result;
+    const rendered = place.request.render(scope, {
+      ...(found === undefined ? {} : { found }),
+      ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
+      keyOf,
+      images: this.#plan.images ?? noImageFiles,
+      imageCount,
+      ...(prompted === undefined ? {} : { prompt: prompted }),
+      ...(made === undefined ? {} : { made }),
+    });
+    const { prompt, suggested, known, failure } = rendered;
+    const shortage = empty ?? rendered.shortage;
+    const reading: Reading = {
+      gate,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(suggested === undefined ? {} : { suggested }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(shortage === undefined ? {} : { shortage }),
+    };
+    if (keys === undefined || known === undefined) return reading;
+    const { request, text, files } = known;
+    const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
+    const { call } = place.request;
+    const reads = this.#sources.before(key, this.#reads(place, start));
+    const job: JobSpec = {
+      key,
+      kind: place.kind,
+      request,
+      ...oneParent(keys),
+      ...(files === undefined ? {} : { files }),
+      ...(call === undefined ? {} : { call }),
+      ...(reads.length === 0 ? {} : { reads }),
+    };
+    return { ...reading, job };
+  }
+}
+
+/**
+ * The slot above, where its prompt is the nearest one of an image. The buttons of a describe draw what it suggests, not
+ * what its own image was drawn from, and what a text model was asked is no prompt of an image.
+ */
+const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
+  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind) ? undefined : above;
+
+/** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
+function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {
+  const [parent, ...more] = inputsOf(keys);
+  return parent === undefined || more.length > 0 ? keys : { parent };
+}
+
+/** A template that fails for one cell is that slot's failure; anything else thrown is a bug and goes on up. */
+function readingOf<T>(read: () => T): T | Reading {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { gate: doneGate, failure: { code: error.code, message: error.message } };
+  }
+}

@@ -1,0 +1,109 @@
+import { TemplateError } from '../../pipeline/templates/template.ts';
+import type { Value } from '../../pipeline/values/value.ts';
+import { isTextKind } from '../job-request.ts';
+import { standing } from './former.ts';
+import { parseAnswer } from './reply-json.ts';
+import type { Resolved } from './resolve.ts';
+import { doneGate, type Gate, openGate } from './upstream.ts';
+
+/** What templates may read of a step, by its name. */
+type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
+
+/** The values of the steps that a template reads, or the gate that holds it up. */
+export type StepReading =
+  | {
+      readonly kind: 'known';
+      readonly values: StepValues;
+      /** Open where one of them is being made anew: what it said before is read, and nothing is begun with that. */
+      readonly gate: Gate;
+    }
+  | Exclude<Gate, { kind: 'done' }>;
+
+/**
+ * Reads steps as a slot below `above` sees them: the job of each on this branch or its nearest common ancestor.
+ * The first one that is not done decides.
+ *
+ * @throws TemplateError `template.several` where a step has several jobs there
+ */
+export function readSteps(
+  names: readonly string[],
+  above: Resolved | undefined,
+  resolved: ReadonlyMap<string, readonly Resolved[]>,
+): StepReading {
+  const values: Record<string, Readonly<Record<string, Value>>> = {};
+  let gate: Gate = doneGate;
+  for (const name of names) {
+    const job = nearest(name, above, resolved.get(name) ?? []);
+    if (job.gate.kind === 'open' && job.stands) gate = openGate;
+    else if (job.gate.kind !== 'done') return job.gate;
+    values[name] = isTextKind(job.place.kind) ? textValues(name, job) : taskValues(job);
+  }
+  return { kind: 'known', values, gate };
+}
+
+/**
+ * The job of a step that a slot below `above` sees.
+ *
+ * @throws TemplateError `template.several`
+ */
+export function nearest(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
+  const operations = all.filter(({ place }) => place.level === 0);
+  for (let ancestor = above; ancestor !== undefined; ancestor = ancestor.above) {
+    const common = ancestor;
+    const below = operations.filter((operation) => hangsOn(operation, common));
+    if (below.length > 0) return only(name, below);
+  }
+  return only(name, operations);
+}
+
+function hangsOn(operation: Resolved, ancestor: Resolved): boolean {
+  for (let at: Resolved | undefined = operation; at !== undefined; at = at.above)
+    if (at === ancestor) return true;
+  return false;
+}
+
+function only(name: string, jobs: readonly Resolved[]): Resolved {
+  const [job, ...more] = jobs;
+  if (job !== undefined && more.length === 0) return job;
+  throw new TemplateError(
+    'template.several',
+    job === undefined
+      ? `Step "${name}" has no job in this cell, and exactly one is needed to use its result.`
+      : `Step "${name}" has ${jobs.length} jobs here, and the result of exactly one can be used. Use \`gather\`.`,
+  );
+}
+
+/** What a job with a task offers to templates; what the service did not say is not there. */
+function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
+  const { prompt } = slot;
+  const record = slot.record && standing(slot.record);
+  const button = record?.pressed;
+  const { imageUrl, videoUrls, prompts } = record?.result ?? {};
+  const [videoUrl] = videoUrls ?? [];
+  return {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(button === undefined ? {} : { button: button.label === '' ? button.emoji : button.label }),
+    ...(record?.taskId === undefined ? {} : { task_id: record.taskId }),
+    ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
+    ...(videoUrl === undefined ? {} : { video_url: videoUrl }),
+    ...(prompts === undefined ? {} : { prompts, text: prompts.join('\n\n') }),
+  };
+}
+
+/** What a text job offers: of its first candidate, and what all its answers cost. */
+function textValues(name: string, { slot }: Resolved): Readonly<Record<string, Value>> {
+  const { text, usage } = slot.record === undefined ? {} : standing(slot.record);
+  const [first] = text?.candidates ?? [];
+  return {
+    ...(first === undefined ? {} : { text: first.text, parts: first.parts }),
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    // Read only by templates that ask for it, and only then a mistake.
+    get json(): Value {
+      if (first?.isJson === true) return parseAnswer(first.text);
+      throw new TemplateError(
+        'template.no-json',
+        `The answer of step "${name}" is no JSON. Give it a \`responseSchema\`.`,
+      );
+    },
+  };
+}

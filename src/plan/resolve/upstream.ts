@@ -1,0 +1,128 @@
+import { formatAddress } from '../../pipeline/selectors/address.ts';
+import type { Place } from '../graph/slot-template.ts';
+import { type JobError, type JobSpec, lacksOnlyFiles } from '../job.ts';
+import type { Slot } from '../slot.ts';
+import type { Resolved } from './resolve.ts';
+
+/** What a slot means for all that follows from it. */
+export type Gate =
+  /** Its result is there. */
+  | { readonly kind: 'done' }
+  /** Not settled yet, or in doubt: what follows waits. */
+  | { readonly kind: 'open' }
+  /** What follows is skipped, or blocked, for this reason. */
+  | {
+      readonly kind: 'skipped' | 'blocked';
+      readonly cause: string;
+      /** Only files are missing: what presses its buttons does not need them. */
+      readonly made?: true;
+    };
+
+export const doneGate: Gate = { kind: 'done' };
+export const openGate: Gate = { kind: 'open' };
+
+/** `grid`, `grid/U1`: how messages name a slot. */
+export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
+  formatAddress({ step, segments: branch });
+
+/**
+ * The gate of a slot. `cause` is what stopped the slot above, so that a whole chain names the one place where it
+ * broke and not its neighbour.
+ */
+export function gateOf(slot: Slot, cause: string | undefined): Gate {
+  switch (slot.status) {
+    case 'done':
+      return doneGate;
+    case 'skipped':
+    case 'blocked':
+      return { kind: slot.status, cause: cause ?? ownCause(slot) };
+    case 'failed':
+      return {
+        kind: 'blocked',
+        cause: ownCause(slot),
+        ...(slot.record !== undefined && lacksOnlyFiles(slot.record) && { made: true as const }),
+      };
+    case 'saving':
+      // A file that is still to be fetched does not take the result away.
+      return slot.unsaved === true ? doneGate : openGate;
+    case 'pending':
+    case 'submitting':
+    case 'running':
+    case 'modal':
+    case 'in-doubt':
+      return openGate;
+  }
+}
+
+const ownCause = (slot: Slot): string => `${slotName(slot)}: ${slot.error?.code ?? slot.status}`;
+
+/** Why a slot that follows from a stopped one is stopped too. */
+export function followError(gate: {
+  readonly kind: 'skipped' | 'blocked';
+  readonly cause: string;
+}): JobError {
+  return gate.kind === 'blocked'
+    ? { code: 'ancestor.failed', message: `blocked by ${gate.cause}` }
+    : { code: 'ancestor.skipped', message: `skipped with ${gate.cause}` };
+}
+
+/** What a slot starts from: nothing, the slot above it, or all that its step gathers. */
+export interface Start {
+  readonly above?: Resolved;
+  /** The slot above it, or all that its step gathers and that was not skipped. */
+  readonly jobs: readonly Resolved[];
+  readonly gate: Gate;
+  /** The keys it starts from, as they stand in its job; absent while they are not known, or where there never is one. */
+  readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
+}
+
+export const rootStart: Start = { jobs: [], gate: doneGate, keys: {} };
+
+export function startBelow(above: Resolved): Start {
+  const parent = above.slot.job?.key;
+  return { above, jobs: [above], gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
+}
+
+/** What only presses a button needs no file of what it presses; a mask needs the image's size. */
+export const startOf = ({ kind, request }: Place, start: Start): Start =>
+  kind === 'click' && !request.shows.parent && start.gate.kind === 'blocked' && start.gate.made === true
+    ? { ...start, gate: doneGate }
+    : start;
+
+/**
+ * What a step that gathers starts from: all these, without those that are skipped.
+ *
+ * @param slots all that it gathers, in the manifest's order; at least one
+ */
+export function gatheredStart(slots: readonly Resolved[]): Start {
+  const taken = slots.filter(({ gate }) => gate.kind !== 'skipped');
+  const inputs = taken.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
+  const isKnown = inputs.length > 0 && inputs.length === taken.length;
+  return { jobs: taken, gate: gatheredGate(slots), ...(isKnown ? { keys: { inputs } } : {}) };
+}
+
+/**
+ * What cannot change any more decides first: one that is blocked blocks, whatever becomes of the others. The first in
+ * the manifest's order is named, so that the message does not depend on which of several was settled first.
+ */
+function gatheredGate(slots: readonly Resolved[]): Gate {
+  const gates = slots.map(({ gate }) => gate);
+  const blocked = gates.find(({ kind }) => kind === 'blocked');
+  if (blocked !== undefined) return blocked;
+  const open = gates.find(({ kind }) => kind === 'open');
+  if (open !== undefined) return open;
+  if (gates.some(({ kind }) => kind === 'done')) return doneGate;
+  const [skipped] = gates;
+  if (skipped === undefined) throw new Error('Internal error: a step gathers nothing.');
+  return skipped;
+}
+
+/**
+ * True when a slot that is not skipped will not be. Having a job, it and what is above it wait for no condition any
+ * more; only an optional button may still not be there. What is made anew stands until then.
+ */
+export function isCertain(slot: Resolved): boolean {
+  for (let at: Resolved | undefined = slot; at?.gate.kind === 'open' && !at.stands; at = at.above)
+    if (at.slot.job === undefined || at.place.selector?.optional === true) return false;
+  return true;
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import type { Value } from '../../../src/pipeline/values/value.ts';
+import { estimateTokens } from '../../../src/plan/request/tokens.ts';
+
+const tokens = (fields: Readonly<Record<string, Value>>, images = 0): [number, number] => {
+  const { input, output } = estimateTokens(
+    { fields: { model: 'a-long-name-that-is-not-read', ...fields } },
+    images,
+  );
+  return [input, output];
+};
+const picture = 5 * 258;
+
+describe('what is sent', () => {
+  test.each<[string, Readonly<Record<string, Value>>, number]>([
+    ['nothing', {}, 0],
+    ['a prompt', { prompt: 'x'.repeat(9) }, 3],
+    ['a prompt and a system instruction', { prompt: 'xxxx', system: 'xxxx' }, 2],
+    ['another script', { prompt: '狐狸狐狸' }, 3],
+    ['contents', { contents: [{ role: 'user', parts: [{ text: 'xxxx' }] }] }, 2],
+    ['messages', { messages: [{ role: 'user', content: 'xxxx' }] }, 2],
+    [
+      'an image in contents',
+      {
+        contents: [
+          { parts: [{ text: 'xxxx' }, { inlineData: { mimeType: 'image/png', data: 'A'.repeat(9999) } }] },
+        ],
+      },
+      1 + picture,
+    ],
+    [
+      'an image in messages',
+      { messages: [{ content: [{ image_url: { url: `data:image/png;base64,${'A'.repeat(9999)}` } }] }] },
+      picture,
+    ],
+    ['a schema, as JSON', { responseSchema: { type: 'object' } }, 5],
+    [
+      'a schema in its native place',
+      { generationConfig: { responseSchema: { type: 'object' }, seed: 12 } },
+      5,
+    ],
+    ['functions', { functions: { a: { answer: 1 } } }, 5],
+    ['what is no text', { rounds: 8, search: true, thinking: 'low', temperature: 0.5 }, 0],
+  ])('%s', (_, fields, wanted) => {
+    expect(tokens(fields)[0]).toBe(wanted);
+  });
+
+  test('pictures', () => {
+    expect(tokens({ prompt: 'xxxx' }, 4)[0]).toBe(1 + 4 * picture);
+  });
+});
+
+describe('what is answered', () => {
+  test.each<[string, Readonly<Record<string, Value>>, number]>([
+    ['nothing bounds it', {}, 1024],
+    ['a bound below', { generationConfig: { maxOutputTokens: 100 } }, 100],
+    ['a bound of chat', { max_tokens: 50 }, 50],
+    ['a bound far above', { generationConfig: { maxOutputTokens: 60_000 } }, 1024],
+    ['thinking by level', { thinking: 'low' }, 2048],
+    [
+      'thinking by its native level',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'HIGH' } } },
+      1024 + 8192,
+    ],
+    ['thinking by budget', { thinking: 500 }, 1524],
+    ['thinking as it likes', { generationConfig: { thinkingConfig: { thinkingBudget: -1 } } }, 1024 + 4096],
+    ['no thinking', { thinking: 0 }, 1024],
+    ['thinking within a bound', { thinking: 'high', generationConfig: { maxOutputTokens: 3000 } }, 3000],
+    ['several candidates', { generationConfig: { candidateCount: 3, maxOutputTokens: 10 } }, 30],
+    ['an image', { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, 1024 + picture],
+  ])('%s', (_, fields, wanted) => {
+    expect(tokens(fields)[1]).toBe(wanted);
+  });
+});
