@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { DiskPort, MadeFiles } from '../run/disk-room.ts';
+import type { DiskPort, MadeFiles } from '../run/resources/disk-room.ts';
 import type { StateReader } from '../state/store.ts';
 import type { StepStart } from './progress/model.ts';
 

@@ -1,5 +1,5 @@
 import type { ManifestTally } from '../manifest/tally.ts';
-import type { RunEnd } from '../run/event.ts';
+import type { RunEnd } from '../run/events.ts';
 import { exitCodes } from './failure.ts';
 import type { InterruptName } from './io.ts';
 

@@ -1,13 +1,13 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { JobRecord } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
-import { ownTasks, unusedTask } from '../run/own-tasks.ts';
+import { ownTasks, unusedTask } from '../run/machine/search/own-tasks.ts';
+import { priceOfJob } from '../run/run-plan.ts';
 import type { ImageService, Task } from '../service/answer.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import { printable } from './progress/printable.ts';
 import { settleDoubt } from './resolution.ts';
-import { priceOfJob } from './run-plan.ts';
 
 /** What `--in-doubt find` came to. */
 export interface Findings {

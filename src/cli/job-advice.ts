@@ -1,6 +1,6 @@
 import { droppedCode, type JobRecord, type JobStatus } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
-import { isAnswered } from '../run/modal.ts';
+import { isAnswered } from '../run/machine/modal.ts';
 import { quoted } from './again.ts';
 import { isInDoubt, waysOut } from './doubt.ts';
 import type { Commands } from './go-on.ts';

@@ -1,4 +1,4 @@
-import type { MemoryReading } from '../run/memory.ts';
+import type { MemoryReading } from '../run/resources/memory.ts';
 import type { BodyPool } from '../service/body-pool.ts';
 
 /** Reads what this process holds, and what of that are answers of the service. */

@@ -1,5 +1,5 @@
 import { isTextRequest } from '../plan/job-request.ts';
-import { furthestFirst, skewMs } from '../run/own-tasks.ts';
+import { furthestFirst, skewMs } from '../run/machine/search/own-tasks.ts';
 import type { Answer, ImageService, SubmitAnswer, Task } from '../service/answer.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { acceptMissing, type MissingWork, olderState, twice } from './check-age.ts';

@@ -1,8 +1,8 @@
 import { type Attempt, droppedCode, type JobError, type JobRecord } from '../plan/job.ts';
-import { become } from '../run/job.ts';
-import { taskNamed } from '../run/named-task.ts';
-import { asBefore, keptAsIs } from '../run/redo.ts';
-import { interrupted, retryOf } from '../run/revive.ts';
+import { become } from '../run/machine/job.ts';
+import { taskNamed } from '../run/machine/poll.ts';
+import { asBefore, keptAsIs } from '../run/machine/redo.ts';
+import { interrupted, retryOf } from '../run/machine/resume.ts';
 import type { Turn } from '../state/store.ts';
 
 /** What the user decided about a job in doubt. */

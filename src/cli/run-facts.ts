@@ -1,7 +1,7 @@
 import type { CommonMessage } from '../manifest/messages.ts';
 import type { ManifestTally } from '../manifest/tally.ts';
 import type { Selection } from '../plan/cell.ts';
-import type { RunEnd } from '../run/event.ts';
+import type { RunEnd } from '../run/events.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import type { InputTable } from './inputs.ts';
 import { isMoment, isObject, jsonFact } from './json-fact.ts';

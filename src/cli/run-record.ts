@@ -5,7 +5,7 @@ import type { ManifestTally } from '../manifest/tally.ts';
 import { writeWhole } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { RunEnd } from '../run/event.ts';
+import type { RunEnd } from '../run/events.ts';
 import type { RunSettings } from '../run/ports.ts';
 import type { GitFacts } from './git.ts';
 import type { InputTable } from './inputs.ts';

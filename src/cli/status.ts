@@ -3,7 +3,7 @@ import { type CommonMessage, Messages, messageText } from '../manifest/messages.
 import { type IsOptional, isSkipped, missingCode, neverOptional } from '../plan/graph/optional.ts';
 import type { JobRecord, JobStatus } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
-import type { RunEnd } from '../run/event.ts';
+import type { RunEnd } from '../run/events.ts';
 import { pipelineFacts } from '../state/binding.ts';
 import { lockOwner } from '../state/lock.ts';
 import type { StateReader } from '../state/store.ts';

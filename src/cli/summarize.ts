@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ManifestTally } from '../manifest/tally.ts';
-import type { RunEnd } from '../run/event.ts';
+import type { RunEnd } from '../run/events.ts';
 import { asksModels } from './model-check.ts';
 import { runFiles } from './run-files.ts';
 import type { RunSession } from './run-session.ts';

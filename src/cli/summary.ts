@@ -2,7 +2,7 @@ import { messageText } from '../manifest/messages.ts';
 import type { Reason } from '../manifest/tally.ts';
 import type { TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
-import type { RunEnd } from '../run/event.ts';
+import type { RunEnd } from '../run/events.ts';
 import { finding } from './doubt.ts';
 import { jobCommands } from './go-on.ts';
 import { mayHelp } from './job-advice.ts';

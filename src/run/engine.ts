@@ -1,15 +1,15 @@
 import pLimit from 'p-limit';
 import type { Cell, Selection } from '../plan/cell.ts';
 import { StateError } from '../state/store.ts';
-import { backoffMs } from './backoff.ts';
-import { DiskRoom } from './disk-room.ts';
-import { Errands, failureIn, isBrokenOff, outcomeOf } from './errands.ts';
-import type { RunEnd, RunEvent, RunListener } from './event.ts';
-import { everyMinute } from './memory.ts';
+import { Errands, failureIn, isBrokenOff, outcomeOf } from './effects/execute.ts';
+import type { RunEnd, RunEvent, RunListener } from './events.ts';
+import { UnderWay } from './in-flight.ts';
+import { backoffMs } from './machine/retry/backoff.ts';
 import type { RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
-import type { Scheduler } from './scheduler.ts';
-import { type Errand, isPaid, type RunInput, type RunTurn, routeOf } from './turn.ts';
-import { UnderWay } from './under-way.ts';
+import { DiskRoom } from './resources/disk-room.ts';
+import { everyMinute } from './resources/memory.ts';
+import { type Errand, isPaid, type RunInput, type RunTurn, routeOf } from './scheduler/commit.ts';
+import type { Scheduler } from './scheduler/scheduler.ts';
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
 const batchSize = 64;

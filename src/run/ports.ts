@@ -7,9 +7,9 @@ import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/answer.ts';
 import type { TextService } from '../service/text.ts';
 import type { StateStore } from '../state/store.ts';
-import type { DiskPort } from './disk-room.ts';
-import type { RunEnd } from './event.ts';
-import type { MemoryReading } from './memory.ts';
+import type { RunEnd } from './events.ts';
+import type { DiskPort } from './resources/disk-room.ts';
+import type { MemoryReading } from './resources/memory.ts';
 
 /** Wall time and waiting; a test's clock jumps. */
 export interface Clock {

@@ -1,8 +1,8 @@
 import type { Selection } from '../plan/cell.ts';
 import { Engine } from './engine.ts';
-import type { RunListener } from './event.ts';
+import type { RunListener } from './events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
-import { Scheduler } from './scheduler.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
 
 /**
  * Carries out a plan, or goes on with it: feeds the scheduler, makes each turn durable as one transaction, then sends

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
-import type { Job, JobContext } from '../../src/run/job.ts';
+import type { Job, JobContext } from '../../src/run/machine/job.ts';
 
 export const epoch = 1_700_000_000_000;
 

@@ -1,4 +1,4 @@
-import type { Route } from '../../src/run/event.ts';
+import type { Route } from '../../src/run/events.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { type Driven, type DriveOptions, drive } from './drive.ts';
 import type { VirtualService } from './virtual-service.ts';

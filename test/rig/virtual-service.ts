@@ -1,8 +1,8 @@
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import { renderValue } from '../../src/pipeline/values/value.ts';
 import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
-import type { AskAnswer } from '../../src/run/job.ts';
-import { judgeReply } from '../../src/run/judge.ts';
+import { judgeReply } from '../../src/run/effects/evaluate-reply.ts';
+import type { AskAnswer } from '../../src/run/machine/job.ts';
 import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../src/service/answer.ts';
 import type { ReplyCandidate, TextReply } from '../../src/service/text.ts';
 import { gridButtons, upscaledButtons, wantsModal } from './fake-task.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Button } from '../../src/plan/job.ts';
 import type { Press } from '../../src/plan/job-request.ts';
-import type { Job } from '../../src/run/job.ts';
-import { step } from '../../src/run/machine.ts';
+import type { Job } from '../../src/run/machine/job.ts';
+import { step } from '../../src/run/machine/machine.ts';
 import type { Task } from '../../src/service/answer.ts';
 import { gridButtons } from '../rig/fake-task.ts';
 import { clickRecord, context, imagineRecord, job } from '../rig/jobs.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, JobStatus } from '../../src/plan/job.ts';
-import type { Job, JobEvent } from '../../src/run/job.ts';
-import { step } from '../../src/run/machine.ts';
-import { retryOf } from '../../src/run/revive.ts';
+import type { Job, JobEvent } from '../../src/run/machine/job.ts';
+import { step } from '../../src/run/machine/machine.ts';
+import { retryOf } from '../../src/run/machine/resume.ts';
 import type { SubmitAnswer, Task } from '../../src/service/answer.ts';
 import { clickRecord, context, epoch, imagineRecord, job, textRecord } from '../rig/jobs.ts';
 import { askedOf, failure, textReply } from '../rig/virtual-service.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { FetchReason, Job, JobEvent, Want } from '../../src/run/job.ts';
-import { step } from '../../src/run/machine.ts';
-import { adopt } from '../../src/run/revive.ts';
+import type { FetchReason, Job, JobEvent, Want } from '../../src/run/machine/job.ts';
+import { step } from '../../src/run/machine/machine.ts';
+import { adopt } from '../../src/run/machine/resume.ts';
 import type { Task } from '../../src/service/answer.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../rig/jobs.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { adviceFor } from '../../src/cli/job-advice.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { Job } from '../../src/run/job.ts';
-import { holdsRoom } from '../../src/run/job.ts';
-import { step } from '../../src/run/machine.ts';
-import { adopt, retryOf } from '../../src/run/revive.ts';
+import type { Job } from '../../src/run/machine/job.ts';
+import { holdsRoom } from '../../src/run/machine/job.ts';
+import { step } from '../../src/run/machine/machine.ts';
+import { adopt, retryOf } from '../../src/run/machine/resume.ts';
 import { upscaledButtons } from '../rig/fake-task.ts';
 import { clickRecord, context, job } from '../rig/jobs.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';

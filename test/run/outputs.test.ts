@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { Job } from '../../src/run/job.ts';
-import { step } from '../../src/run/machine.ts';
-import { adopt } from '../../src/run/revive.ts';
+import type { Job } from '../../src/run/machine/job.ts';
+import { step } from '../../src/run/machine/machine.ts';
+import { adopt } from '../../src/run/machine/resume.ts';
 import { context, epoch, imagineRecord, job } from '../rig/jobs.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { failure, type VirtualSubmit } from '../rig/virtual-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rate } from '../../src/pipeline/pipeline.ts';
-import { RouteTraffic } from '../../src/run/route.ts';
+import { RouteTraffic } from '../../src/run/limits/route.ts';
 
 const retry = {
   attempts: 6,

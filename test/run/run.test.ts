@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/run/event.ts';
+import type { RunEvent } from '../../src/run/events.ts';
 import type { Clock, RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { runPlan } from '../../src/run/run.ts';
 import type { ImageService } from '../../src/service/answer.ts';

@@ -1,7 +1,7 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
-import type { RunEvent } from '../../src/run/event.ts';
-import { type Errand, isPaid, type RunInput } from '../../src/run/turn.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import { type Errand, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
 import type { Task } from '../../src/service/answer.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { mayPass } from './ends.ts';

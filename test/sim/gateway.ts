@@ -1,6 +1,6 @@
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { AskAnswer } from '../../src/run/job.ts';
+import type { AskAnswer } from '../../src/run/machine/job.ts';
 import type { Answer, Task } from '../../src/service/answer.ts';
 import { readTask } from '../../src/service/task.ts';
 import { readTaskList } from '../../src/service/task-list.ts';

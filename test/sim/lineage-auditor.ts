@@ -1,6 +1,6 @@
 import { type JobRecord, type JobStatus, needsOf } from '../../src/plan/job.ts';
-import type { RunEvent } from '../../src/run/event.ts';
-import type { Errand } from '../../src/run/turn.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import type { Errand } from '../../src/run/scheduler/commit.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { Violation } from './violation.ts';
 

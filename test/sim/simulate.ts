@@ -2,7 +2,7 @@ import { findTasks } from '../../src/cli/find-tasks.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { become } from '../../src/run/job.ts';
+import { become } from '../../src/run/machine/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { type Driven, type DrivenService, drive } from '../rig/drive.ts';

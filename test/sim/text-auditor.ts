@@ -1,8 +1,8 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
-import { roundsIn } from '../../src/run/function-calls.ts';
-import type { RunInput } from '../../src/run/turn.ts';
-import { tokensOf, usageOf } from '../../src/run/usage.ts';
+import { roundsIn } from '../../src/run/effects/function-calls.ts';
+import { tokensOf, usageOf } from '../../src/run/machine/text-call.ts';
+import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { Violation } from './violation.ts';

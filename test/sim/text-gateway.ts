@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
-import type { AskAnswer } from '../../src/run/job.ts';
+import type { AskAnswer } from '../../src/run/machine/job.ts';
 import type { Answer } from '../../src/service/answer.ts';
 import { connectionFailure } from '../../src/service/classify.ts';
 import type { Loss } from '../../src/service/reply.ts';

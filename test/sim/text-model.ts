@@ -1,7 +1,7 @@
 import { isMapping } from '../../src/pipeline/values/value.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
-import { roundsIn } from '../../src/run/function-calls.ts';
+import { roundsIn } from '../../src/run/effects/function-calls.ts';
 import type { Chance } from './chance.ts';
 import type { AskFault } from './faults.ts';
 

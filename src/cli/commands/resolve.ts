@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { relative } from 'node:path';
 import type { JobRecord } from '../../plan/job.ts';
+import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/task-id.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { openState } from '../../state/state.ts';
@@ -17,7 +18,6 @@ import { keptPipeline } from '../kept-pipeline.ts';
 import { printable } from '../progress/printable.ts';
 import { type Decision, settleDoubt } from '../resolution.ts';
 import { placeFlags } from '../run-flags.ts';
-import { priceOfJob } from '../run-plan.ts';
 
 const taskId = (text: string, name: string): string => {
   const id = text.trim();

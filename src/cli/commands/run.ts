@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { ManifestTally } from '../../manifest/tally.ts';
 import { optionalIn } from '../../plan/graph/optional.ts';
-import type { DiskPort } from '../../run/disk-room.ts';
-import type { RunListener } from '../../run/event.ts';
+import type { RunListener } from '../../run/events.ts';
 import type { RunReport } from '../../run/ports.ts';
+import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { doubtAbout } from '../address.ts';
 import { runAgain } from '../again.ts';
 import { askAboutCost } from '../budget-ask.ts';

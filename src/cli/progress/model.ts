@@ -1,6 +1,6 @@
 import { type IsOptional, missingCode, neverOptional } from '../../plan/graph/optional.ts';
 import type { JobStatus, TokenUsage } from '../../plan/job.ts';
-import type { RunEvent } from '../../run/event.ts';
+import type { RunEvent } from '../../run/events.ts';
 import { Spending } from './spending.ts';
 
 /** How far one step is. Counts are jobs. */

@@ -1,5 +1,5 @@
 import type { IsOptional } from '../../plan/graph/optional.ts';
-import type { Route, RunEvent, RunListener } from '../../run/event.ts';
+import type { Route, RunEvent, RunListener } from '../../run/events.ts';
 import type { Io } from '../io.ts';
 import { counted, span } from './amounts.ts';
 import { ProgressModel, type StepStart } from './model.ts';

@@ -1,6 +1,6 @@
 import { addUsage, tokenColumns } from '../../manifest/text-columns.ts';
 import type { TokenUsage } from '../../plan/job.ts';
-import type { RunEvent } from '../../run/event.ts';
+import type { RunEvent } from '../../run/events.ts';
 
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 

@@ -1,7 +1,7 @@
 import { answerChecker } from '../../../src/pipeline/steps/reply-schema/check.ts';
 import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
-import { type JudgedBy, judgeReply } from '../../../src/run/judge.ts';
+import { type JudgedBy, judgeReply } from '../../../src/run/effects/evaluate-reply.ts';
 import { parseBounded } from '../../../src/service/json.ts';
 import { readChatReply } from '../../../src/service/text/chat-reply.ts';
 import { readTextReply } from '../../../src/service/text/native-reply.ts';

@@ -1,6 +1,6 @@
 import { isSettled } from '../../../src/plan/job.ts';
-import type { Job, JobContext, JobEvent, JobStep, Send } from '../../../src/run/job.ts';
-import { step } from '../../../src/run/machine.ts';
+import type { Job, JobContext, JobEvent, JobStep, Send } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
 import type { Answer, ServiceFailure, SubmitAnswer } from '../../../src/service/answer.ts';
 import type { Reply } from '../../../src/service/reply.ts';
 import { readTask } from '../../../src/service/task.ts';

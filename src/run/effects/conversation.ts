@@ -1,0 +1,136 @@
+import { type InputSource, largestInput } from '../../artifacts/inputs.ts';
+import { isMapping, type Value } from '../../pipeline/values/value.ts';
+import type { Artifact, JobRecord } from '../../plan/job.ts';
+import { type ImageSource, isTextRequest, type TextRequest } from '../../plan/job-request.ts';
+import type { RecordLookup } from '../../plan/slot.ts';
+
+/** One turn of a conversation, its images not read yet. */
+export interface ConversationTurn {
+  readonly request: TextRequest;
+  readonly images: readonly Shown[];
+  /** Native contents that followed it. */
+  readonly after: readonly Said[];
+}
+
+/** An image that a turn shows. */
+export interface Shown {
+  readonly source: InputSource;
+  /** The most bytes that its Base64 has. */
+  readonly bytes: number;
+}
+
+/** A content that a model, or the step for it, added. */
+export interface Said {
+  readonly role: Value;
+  readonly parts: readonly SaidPart[];
+}
+
+export interface SaidPart {
+  readonly part: Value;
+  /** Where the data of its `{ inlineData: { mimeType, output } }` lies. */
+  readonly image?: Shown;
+}
+
+/** How many jobs one conversation may continue: a plan has no longer chain, and no circle. */
+const longest = 1000;
+
+/** Base64 of so many bytes. */
+const encoded = (bytes: number): number => 4 * Math.ceil(bytes / 3);
+
+/** A conversation that cannot be put together: what it needs is not in the state. */
+export class MissingInput extends Error {}
+
+/**
+ * All that a text job says to the model: the jobs that it continues, oldest first, and last itself.
+ *
+ * @throws MissingInput
+ */
+export function conversationOf(record: JobRecord, lookup: RecordLookup): readonly ConversationTurn[] {
+  const turns: ConversationTurn[] = [];
+  for (let at: JobRecord | undefined = record; at !== undefined; ) {
+    if (turns.length === longest) throw new Error(`Internal error: ${record.key} continues too many jobs.`);
+    const { request }: JobRecord = at;
+    if (!isTextRequest(request)) throw new Error(`Internal error: ${at.key} asks for no text.`);
+    turns.unshift({ request, images: imagesOf(at, request, lookup), after: saidBy(at, at !== record) });
+    at = request.continues === undefined ? undefined : existing(request.continues, lookup);
+  }
+  return turns;
+}
+
+function imagesOf(
+  { files }: JobRecord,
+  { images = [] }: TextRequest,
+  lookup: RecordLookup,
+): readonly Shown[] {
+  return images.flatMap((image) => shown(image, files, lookup));
+}
+
+/**
+ * Where the images lie that a source means: all of a job.
+ *
+ * @throws MissingInput
+ */
+export function shown(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): readonly Shown[] {
+  if ('url' in image) {
+    const { url } = image;
+    const bytes = url.startsWith('data:') ? url.length : encoded(largestInput);
+    return [{ source: { kind: 'url', url }, bytes }];
+  }
+  if ('sha256' in image) {
+    const { sha256 } = image;
+    const path = files?.[sha256];
+    if (path === undefined) throw new Error(`Internal error: nobody says where the file ${sha256} lies.`);
+    return [{ source: { kind: 'file', path, sha256 }, bytes: encoded(largestInput) }];
+  }
+  const { artifacts, result, origin } = existing(image.job, lookup);
+  const pictures = artifacts.filter(({ mime }) => mime.startsWith('image/'));
+  if (pictures.length > 0) return pictures.map(shownArtifact);
+  // What was not kept lies with the service for a while (protocol.md, fact 10).
+  if (result?.imageUrl !== undefined)
+    return [{ source: { kind: 'url', url: result.imageUrl }, bytes: encoded(largestInput) }];
+  throw new MissingInput(
+    `Step ${origin.step} made no image in cell ${origin.cell} that could be shown, or it was not kept (keep: false).`,
+  );
+}
+
+const shownArtifact = ({ file, mime, bytes }: Artifact): Shown => ({
+  source: { kind: 'artifact', file, mime },
+  bytes: encoded(bytes),
+});
+
+/** What was said after a job's own request: its rounds of function calls and, once that is finished, the answer. */
+function saidBy(record: JobRecord, finished: boolean): readonly Said[] {
+  const rounds = (record.turns ?? []).map((turn): Said => {
+    const { role = 'user', parts = [] } = isMapping(turn) ? turn : {};
+    return {
+      role,
+      parts: (Array.isArray(parts) ? (parts as readonly Value[]) : []).map((part) => ({ part })),
+    };
+  });
+  if (!finished) return rounds;
+  const [answer] = record.text?.candidates ?? [];
+  if (answer === undefined)
+    throw new MissingInput(
+      `Step ${record.origin.step} has no answer in cell ${record.origin.cell} that could be continued.`,
+    );
+  return [...rounds, { role: 'model', parts: answer.parts.map((part) => saidPart(part, record)) }];
+}
+
+function saidPart(part: Value, { key, artifacts, origin }: JobRecord): SaidPart {
+  const inline = isMapping(part) ? part['inlineData'] : undefined;
+  const output = isMapping(inline) ? inline['output'] : undefined;
+  if (output === undefined) return { part };
+  const artifact = artifacts.find((one) => one.output === output);
+  if (artifact === undefined)
+    throw new MissingInput(
+      `The answer of step ${origin.step} in cell ${origin.cell} has an image that was not kept (keep: false), so it cannot be continued. Run with --redo ${key} to make it again.`,
+    );
+  return { part, image: shownArtifact(artifact) };
+}
+
+function existing(key: string, lookup: RecordLookup): JobRecord {
+  const record = lookup(key);
+  if (record === undefined)
+    throw new Error(`Internal error: job ${key} is continued or shown and is not in the state.`);
+  return record;
+}

@@ -1,0 +1,289 @@
+import type { AnswerPiece } from '../../artifacts/writer.ts';
+import { cutText } from '../../pipeline/diagnostics/terminal-text.ts';
+import { answerChecker } from '../../pipeline/steps/reply-schema/check.ts';
+import { withWrittenNumbers } from '../../pipeline/values/exact-json.ts';
+import { canonicalJson, isMapping, type Value } from '../../pipeline/values/value.ts';
+import type { JobError, JobRecord, TextCandidate, TextResult } from '../../plan/job.ts';
+import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
+import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text.ts';
+import type { ReplyVerdict } from '../machine/job.ts';
+import { finishOf } from './finish-reason.ts';
+import { answerCalls, undeclaredCall } from './function-calls.ts';
+
+/** An answer, judged, and the files that it holds. */
+export interface Judged {
+  readonly verdict: ReplyVerdict;
+  readonly text: TextResult;
+  /** In the order of their output numbers. Empty unless the verdict is `done`. */
+  readonly pieces: readonly AnswerPiece[];
+}
+
+/** What of a job its answers are judged by. */
+export type JudgedBy = Pick<JobRecord, 'request' | 'call' | 'turns'>;
+
+/**
+ * What an answer means for the job that asked for it. The first candidate decides, because it is the one that templates
+ * read; what the others are, their finish reasons say. Pure.
+ */
+export function judgeReply(job: JudgedBy, given: TextReply): Judged {
+  const reply = { ...given, candidates: withWrittenNumbers(given.candidates) };
+  const { request } = job;
+  if (!isTextRequest(request)) throw new Error('Internal error: only a text job has an answer to be judged.');
+  const expected = expectedJson(request);
+  const kept = keptOf(reply, expected);
+  const verdict = verdictOf(job, reply, kept, expected);
+  return {
+    verdict,
+    text: resultOf(reply, kept),
+    pieces: verdict.kind === 'done' ? kept.flatMap(({ pieces }) => pieces) : [],
+  };
+}
+
+function verdictOf(
+  job: JudgedBy,
+  reply: TextReply,
+  kept: readonly Kept[],
+  expected: ExpectedJson | undefined,
+): ReplyVerdict {
+  const [candidate] = reply.candidates;
+  const told = errorWith(reply);
+  if (candidate === undefined) {
+    const { blockReason, blockMessage } = reply;
+    return blockReason === undefined
+      ? invalid(told('text.empty', 'The model gave no answer at all.'))
+      : failed(told('text.blocked', `The service blocked the prompt: ${named(blockReason, blockMessage)}.`));
+  }
+  const { refusal, finishReason = 'STOP', finishMessage, functionCalls, text, images } = candidate;
+  if (refusal !== undefined && refusal !== '')
+    return failed(told('text.refused', `The model would not answer: ${cutText(refusal)}`));
+  const reason = named(finishReason, finishMessage);
+  const holds = hasText(text) || images.length > 0;
+  const accepted =
+    job.call?.accept.some((name) => name.toUpperCase() === finishReason.toUpperCase()) ?? false;
+  if (!(accepted && (holds || functionCalls.length > 0)))
+    switch (finishOf(finishReason)) {
+      case 'bad-call':
+        return invalid(told('text.bad-call', `The model made a function call that is none: ${reason}.`));
+      case 'filtered':
+        return failed(told('text.filtered', `The answer was filtered: ${reason}.`));
+      case 'no-image':
+        return invalid(told('text.empty', `The model made no image: ${reason}.`));
+      case 'length':
+        return failed(holds ? cutOff(told, reason) : allThought(told, reply));
+      case 'unknown':
+        return failed(
+          told(
+            'text.filtered',
+            `The answer ended for a reason that is no plain end: ${reason}. If such an answer is a result, say \`accept: [${cutText(finishReason)}]\`.`,
+          ),
+        );
+      case 'plain':
+        break;
+    }
+  if (functionCalls.length > 0) {
+    const answers = answerCalls(job, candidate);
+    if (answers !== undefined)
+      return answers.ok
+        ? { kind: 'calls', turns: answers.turns }
+        : failed(told(answers.code, answers.message));
+    const undeclared = holds || accepted ? undefined : undeclaredCall(job.request, candidate);
+    if (undeclared !== undefined)
+      return failed(
+        told(
+          'function.undeclared',
+          `The model called the function "${cutText(undeclared)}" in place of an answer, and the step declares no such function (functions, tools).`,
+        ),
+      );
+    return { kind: 'done' };
+  }
+  if (!holds)
+    return invalid(told('text.empty', `The model ended its answer (${finishReason}) with nothing in it.`));
+  return checkJson(kept[0], candidate, expected, told) ?? { kind: 'done' };
+}
+
+function checkJson(
+  kept: Kept | undefined,
+  { text }: ReplyCandidate,
+  expected: ExpectedJson | undefined,
+  told: Told,
+): ReplyVerdict | undefined {
+  if (expected === undefined) return undefined;
+  if (kept?.value === undefined)
+    return invalid(
+      told('text.not-json', `The answer is not JSON, as was asked for. It begins: ${excerpt(text)}`),
+    );
+  if (expected.schema === undefined) return undefined;
+  const checked = answerChecker(expected.schema).check(kept.value.json);
+  if (checked.ok) return undefined;
+  return invalid(
+    told('text.schema', `The answer's JSON is not what its schema says: ${checked.problems.join('; ')}.`),
+  );
+}
+
+/** What is kept of a candidate, and the files that hold it. */
+interface Kept {
+  readonly candidate: TextCandidate;
+  readonly pieces: readonly AnswerPiece[];
+  /** The JSON that it is, where JSON was asked for. */
+  readonly value?: { readonly json: unknown };
+}
+
+/** Outputs count over all candidates in order: of each its text first, if it has any, then its images. */
+function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly Kept[] {
+  let outputs = 0;
+  return reply.candidates.map((candidate, index) => {
+    const { text: said, images, functionCalls, finishReason } = candidate;
+    const json = expected === undefined || !hasText(said) ? undefined : parseAnswer(said);
+    const onlyCalls = !hasText(said) && functionCalls.length > 0;
+    const text = onlyCalls ? canonicalJson(functionCalls as unknown as Value) : (json?.text ?? said);
+    const pieces: AnswerPiece[] = [];
+    if (hasText(text))
+      pieces.push({
+        kind: 'text',
+        candidate: index + 1,
+        text,
+        mime: json !== undefined || onlyCalls ? 'application/json' : 'text/plain',
+      });
+    const first = outputs + pieces.length + 1;
+    for (const image of images) pieces.push({ kind: 'image', candidate: index + 1, ...image });
+    outputs += pieces.length;
+    return {
+      candidate: {
+        text,
+        isJson: json !== undefined,
+        ...(finishReason === undefined ? {} : { finishReason }),
+        parts: withoutImages(candidate.parts, first),
+      },
+      pieces,
+      ...(json === undefined ? {} : { value: { json: json.value } }),
+    };
+  });
+}
+
+/**
+ * The parts with the output numbers of their images in place of the images' data. What is sent inline and is no result (an
+ * image of a thought, a sound) is left out: the whole answer has it.
+ */
+function withoutImages(parts: readonly JsonObject[], first: number): readonly Value[] {
+  let output = first;
+  return (parts as readonly Readonly<Record<string, Value>>[]).flatMap((part) => {
+    const { inlineData } = part;
+    if (!isMapping(inlineData) || typeof inlineData['data'] !== 'string') return [part];
+    if (part['thought'] === true || !isImage(inlineData)) return [];
+    const { data: _, ...rest } = inlineData;
+    return [{ ...part, inlineData: { ...rest, output: output++ } }];
+  });
+}
+
+/** As the client finds the images of an answer, so that both count alike. */
+const isImage = ({ mimeType, data }: { readonly [name: string]: Value }): boolean =>
+  typeof mimeType === 'string' && /^image\//i.test(mimeType) && data !== '';
+
+function resultOf(reply: TextReply, kept: readonly Kept[]): TextResult {
+  const { blockReason, model, responseId, requestId } = reply;
+  return {
+    candidates: kept.map(({ candidate }) => candidate),
+    ...(blockReason === undefined ? {} : { blockReason }),
+    ...(model === undefined ? {} : { model }),
+    ...(responseId === undefined ? {} : { responseId }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+}
+
+type Told = (code: string, message: string) => JobError;
+
+const errorWith =
+  ({ requestId }: TextReply): Told =>
+  (code, message) => ({ code, message, ...(requestId === undefined ? {} : { requestId }) });
+
+const invalid = (error: JobError): ReplyVerdict => ({ kind: 'invalid', error });
+const failed = (error: JobError): ReplyVerdict => ({ kind: 'failed', error });
+
+const cutOff = (told: Told, reason: string): JobError =>
+  told(
+    'text.max-tokens',
+    `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept\` to take it as it is.`,
+  );
+
+/** Thinking used up the tokens of the answer (protocol.md 5.2). */
+function allThought(told: Told, { usage }: TextReply): JobError {
+  const thoughts = usage?.thoughts;
+  return told(
+    'text.empty',
+    `The model used up the tokens of its answer before it said anything${
+      thoughts === undefined ? '' : `: ${thoughts} of them were spent on thinking`
+    }. Raise maxOutputTokens (max_tokens of chat), or let it think less.`,
+  );
+}
+
+const hasText = (text: string): boolean => text.trim() !== '';
+
+/** Without a full stop of the service's: the sentence that it goes into has its own. */
+const named = (reason: string, message: string | undefined): string =>
+  cutText(message === undefined || message === '' ? reason : `${reason}: ${message}`).replace(/\.\s*$/, '');
+
+/** Enough to see what came instead. */
+const excerpt = (text: string): string =>
+  JSON.stringify(text.length > 80 ? `${text.slice(0, 80).replace(halfCharacter, '')}…` : text);
+
+/** What is left of a character outside the basic plane that was cut in two. */
+const halfCharacter = /[\uD800-\uDBFF]$/;
+
+/** The JSON that a request asks its answer to be; undefined: any text. */
+export interface ExpectedJson {
+  /** Absent: any JSON. */
+  readonly schema?: Value;
+}
+
+const member = (value: Value | undefined, name: string): Value | undefined =>
+  isMapping(value) ? value[name] : undefined;
+
+/** `responseSchema`, the native fields that it is short for, and chat's `response_format` (service.md 4.2, rule 3). */
+export function expectedJson({ kind, fields }: TextRequest): ExpectedJson | undefined {
+  if (kind === 'chat') {
+    const format = fields['response_format'];
+    const type = member(format, 'type');
+    if (type === 'json_object') return {};
+    return type === 'json_schema' ? withSchema(member(member(format, 'json_schema'), 'schema')) : undefined;
+  }
+  const config = fields['generationConfig'];
+  const schema =
+    fields['responseSchema'] ?? member(config, 'responseSchema') ?? member(config, 'responseJsonSchema');
+  if (schema !== undefined) return withSchema(schema);
+  return member(config, 'responseMimeType') === 'application/json' ? {} : undefined;
+}
+
+const withSchema = (schema: Value | undefined): ExpectedJson => (schema === undefined ? {} : { schema });
+
+const opening = /^```(?:json)?[ \t]*\r?\n/i;
+const closing = '```';
+
+/** What stands in the fence that a text is; its ends are looked for from the ends of the text, whatever it holds. */
+function fenced(text: string): string | undefined {
+  const block = text.trim();
+  const start = opening.exec(block)?.[0].length;
+  if (start === undefined || !block.endsWith(closing) || block.length < start + closing.length)
+    return undefined;
+  let end = block.length - closing.length;
+  const drop = (character: string): boolean => {
+    const isThere = end > start && block[end - 1] === character;
+    if (isThere) end -= 1;
+    return isThere;
+  };
+  while (drop(' ') || drop('\t'));
+  drop('\n');
+  drop('\r');
+  return block.slice(start, end);
+}
+
+/** The JSON that a text is. Models like to put it in a single fence, which is taken off. */
+export function parseAnswer(text: string): { readonly text: string; readonly value: unknown } | undefined {
+  const inner = fenced(text);
+  for (const candidate of inner === undefined ? [text] : [text, inner])
+    try {
+      return { text: candidate, value: JSON.parse(candidate) as unknown };
+    } catch {
+      // Not this one.
+    }
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/answer.ts';
+import type { Send } from '../machine/job.ts';
+import { notListed } from '../machine/search/listing.ts';
+import { ownTasks } from '../machine/search/own-tasks.ts';
+import type { RunPorts, RunSettings } from '../ports.ts';
+import type { Errand } from '../scheduler/commit.ts';
+import type { AnswerInput } from '../scheduler/routes/outcome.ts';
+import type { Shipped } from './input-budget.ts';
+import { Outgoing } from './input-budget.ts';
+import { answerModal, checkMask, type SubmitPorts, submit } from './submit.ts';
+import { type AskPorts, ask } from './text-call.ts';
+
+/** Sends what a turn asks for, each to the port that it is for. */
+export class Errands {
+  readonly #ports: RunPorts;
+  readonly #asking: AskPorts;
+  readonly #submitting: SubmitPorts;
+
+  constructor(ports: RunPorts, { speed, retry, tag = true }: Pick<RunSettings, 'speed' | 'retry' | 'tag'>) {
+    const { service, text, inputs, artifacts, store, clock } = ports;
+    const shared = { inputs, lookup: (key: string) => store.get(key), outgoing: new Outgoing() };
+    this.#ports = ports;
+    this.#asking = { text, artifacts, writing: { clock, retry }, ...shared };
+    this.#submitting = { service, speed, tags: tag, ...shared };
+  }
+
+  async carryOut({ job, send }: Errand, signal: AbortSignal): Promise<AnswerInput> {
+    const { record } = job;
+    const { key } = record;
+    switch (send.kind) {
+      case 'submit':
+        return submittedBy(key, await submit(job, this.#submitting, signal));
+      case 'modal':
+        return submittedBy(key, await answerModal(record, this.#submitting, signal));
+      case 'mask': {
+        const error = await checkMask(record, this.#submitting, signal);
+        return { type: 'masked', key, ...(error === undefined ? {} : { error }) };
+      }
+      case 'fetch': {
+        const answer = await this.#ports.service.fetchTask(send.taskId, signal);
+        return { type: 'fetched', key, why: send.why, answer };
+      }
+      case 'list': {
+        const { looks } = send;
+        const ids = looks.map(({ taskId }) => taskId);
+        return { type: 'listed', key, looks, answer: await this.#ports.service.fetchTasks(ids, signal) };
+      }
+      case 'search':
+        return { type: 'searched', key, answer: await this.#search(record, signal) };
+      case 'save':
+        return { type: 'saved', key, answer: await this.#save(key, send, signal) };
+      case 'ask':
+        return { type: 'asked', key, answer: await ask(record, this.#asking, signal) };
+    }
+  }
+
+  async #search(record: JobRecord, signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+    const { service, store } = this.#ports;
+    const listed = (await service.listTasks?.(signal)) ?? notListed;
+    return listed.ok
+      ? { ok: true, value: ownTasks(record, store.attempts(record.key), listed.value) }
+      : listed;
+  }
+
+  async #save(
+    key: string,
+    { source, output }: Extract<Send, { kind: 'save' }>,
+    signal: AbortSignal,
+  ): Promise<SaveAnswer> {
+    const { artifacts } = this.#ports;
+    if ('url' in source) return await artifacts.save({ key, output, ...source }, signal);
+    const kept = await artifacts.keep({ key, pieces: source.texts }, signal);
+    if (!kept.ok) return kept;
+    const [value, ...more] = kept.value.artifacts;
+    if (value === undefined) throw new Error(`Internal error: the text of ${key} was kept nowhere.`);
+    return { ok: true, value, more };
+  }
+}
+
+const submittedBy = (key: string, shipped: Shipped<Answer<SubmitAnswer>>): AnswerInput =>
+  'unread' in shipped
+    ? { type: 'unread', key, error: shipped.unread }
+    : { type: 'submitted', key, answer: shipped.answer };
+
+type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
+
+/** Why a request gave no usable answer, if it did not. */
+export function failureIn(input: AnswerInput): Failure | undefined {
+  if (input.type === 'unread' || input.type === 'masked') return input.error;
+  if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
+  return input.answer.kind === 'answered' ? undefined : input.answer.error;
+}
+
+/** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
+export const isBrokenOff = (input: AnswerInput, failure: Failure): boolean =>
+  input.type !== 'unread' &&
+  (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
+  failure.class !== 'unsent';
+
+/** What an answer came to, in one word: a code where it is none. */
+export function outcomeOf(input: AnswerInput): string {
+  const failure = failureIn(input);
+  if (failure !== undefined) return failure.code;
+  switch (input.type) {
+    case 'submitted':
+      return input.answer.ok ? input.answer.value.kind : '';
+    case 'unread':
+      return input.error.code;
+    case 'masked':
+      return 'masked';
+    case 'fetched':
+      return input.answer.ok ? input.answer.value.status : '';
+    case 'listed':
+      return `${input.answer.ok ? input.answer.value.length : 0} of ${input.looks.length} tasks`;
+    case 'searched':
+      return `${input.answer.ok ? input.answer.value.length : 0} tasks found`;
+    case 'saved':
+      return 'saved';
+    case 'asked': {
+      if (input.answer.kind !== 'answered') return '';
+      const { verdict } = input.answer.asked;
+      return 'error' in verdict ? verdict.error.code : verdict.kind;
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { cutText } from '../../pipeline/diagnostics/terminal-text.ts';
+import { isMapping, type Value } from '../../pipeline/values/value.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import type { TextRequest } from '../../plan/job-request.ts';
+import type { ReplyCandidate } from '../../service/text.ts';
+
+/** What the calls of an answer lead to. */
+export type CallAnswers =
+  | { readonly ok: true; readonly turns: readonly Value[] }
+  | {
+      readonly ok: false;
+      readonly code: 'function.unanswered' | 'function.rounds';
+      readonly message: string;
+    };
+
+/** `rounds` of a step that does not say. */
+const defaultRounds = 8;
+
+/** How often the model has called functions and been answered already. */
+export const roundsIn = (turns: readonly Value[] = []): number =>
+  turns.filter((turn) => isMapping(turn) && turn['role'] === 'model').length;
+
+/**
+ * The turns that answer an answer's function calls from the step's own `functions`: the model's content to the letter,
+ * because a call is refused without the thought signature that came with it (protocol.md 5.1), then one response for
+ * each call, in order and with its id.
+ *
+ * @returns undefined where the step answers no functions: the calls are its result
+ */
+export function answerCalls(
+  { request, turns }: Pick<JobRecord, 'request' | 'turns'>,
+  { parts, functionCalls }: ReplyCandidate,
+): CallAnswers | undefined {
+  const { functions } = request.fields;
+  if (!isMapping(functions)) return undefined;
+  const stranger = functionCalls.find(({ name }) => answerOf(functions, name) === undefined);
+  if (stranger !== undefined)
+    return {
+      ok: false,
+      code: 'function.unanswered',
+      message: `The model called "${cutText(stranger.name)}", which is not one of the step's functions: ${Object.keys(functions).join(', ')}.`,
+    };
+  const rounds = Number(request.fields['rounds'] ?? defaultRounds);
+  if (roundsIn(turns) >= rounds)
+    return {
+      ok: false,
+      code: 'function.rounds',
+      message: `The model called functions again after ${rounds} rounds of them (rounds).`,
+    };
+  const responses = functionCalls.map(({ id, name }) => ({
+    functionResponse: {
+      ...(id === undefined ? {} : { id }),
+      name,
+      response: asObject(answerOf(functions, name) ?? null),
+    },
+  }));
+  return {
+    ok: true,
+    turns: [
+      { role: 'model', parts: parts as unknown as readonly Value[] },
+      { role: 'user', parts: responses },
+    ],
+  };
+}
+
+/**
+ * The first call of a function that the request does not declare: by `functions`, by native or chat `tools`, by chat's older
+ * `functions`, in the step's own fields or in `extra`. Undefined: there is none, or functions may be declared in the content that
+ * the service has cached.
+ */
+export function undeclaredCall(
+  { fields, extra = {} }: Pick<TextRequest, 'fields' | 'extra'>,
+  { functionCalls }: Pick<ReplyCandidate, 'functionCalls'>,
+): string | undefined {
+  const sources = [fields, extra];
+  if (
+    sources.some((source) => source['cachedContent'] !== undefined || source['cached_content'] !== undefined)
+  )
+    return undefined;
+  const declared = new Set(
+    sources.flatMap(({ functions, tools }) => [...namesIn(functions), ...listOf(tools).flatMap(namesInTool)]),
+  );
+  return functionCalls.find(({ name }) => !declared.has(name))?.name;
+}
+
+const listOf = (value: Value | undefined): readonly Value[] =>
+  Array.isArray(value) ? (value as readonly Value[]) : value === undefined ? [] : [value];
+
+/** `functions` are a mapping by name in a pipeline, and a list of declarations in chat. */
+function namesIn(functions: Value | undefined): readonly string[] {
+  if (isMapping(functions)) return Object.keys(functions);
+  return listOf(functions).flatMap((one) =>
+    isMapping(one) && typeof one['name'] === 'string' ? [one['name']] : [],
+  );
+}
+
+function namesInTool(tool: Value): readonly string[] {
+  if (!isMapping(tool)) return [];
+  const { functionDeclarations, function_declarations: snake, function: ofChat } = tool;
+  return [functionDeclarations, snake, ofChat].flatMap((declared) =>
+    listOf(declared).flatMap((one) => namesIn([one])),
+  );
+}
+
+function answerOf(functions: { readonly [name: string]: Value }, name: string): Value | undefined {
+  const declared = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  return isMapping(declared) ? declared['answer'] : undefined;
+}
+
+const asObject = (answer: Value): Value => (isMapping(answer) ? answer : { result: answer });

@@ -1,0 +1,166 @@
+import { type InputReader, type LoadedImage, largestMask } from '../../artifacts/inputs.ts';
+import type { SaveFailure } from '../../artifacts/writer.ts';
+import type { Speed } from '../../pipeline/pipeline.ts';
+import { isInpaint, mayTakeMask } from '../../plan/button-match.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import { extendsParent, type ImageSource, isTextRequest, type MaskSource } from '../../plan/job-request.ts';
+import { nearestPrompt } from '../../plan/resolve/nearest-prompt.ts';
+import type { RecordLookup } from '../../plan/slot.ts';
+import type { Answer, ImageService, SubmitAnswer } from '../../service/answer.ts';
+import type { InlineImage } from '../../service/text.ts';
+import type { Job } from '../machine/job.ts';
+import { MissingInput, type Shown, shown } from './conversation.ts';
+import type { Outgoing } from './input-budget.ts';
+import { inlined, read, type Shipped, ship } from './input-budget.ts';
+
+/** What submissions are carried out with. */
+export interface SubmitPorts {
+  readonly service: ImageService;
+  readonly inputs: InputReader;
+  readonly lookup: RecordLookup;
+  readonly outgoing: Outgoing;
+  readonly speed: Speed;
+  /** Every submission carries its job's key, which the task echoes (protocol.md 1.2). */
+  readonly tags: boolean;
+}
+
+type Submitted = Promise<Shipped<Answer<SubmitAnswer>>>;
+
+/** What all submissions have. */
+function common({ key, request: { extra } }: JobRecord, { speed, tags }: SubmitPorts) {
+  return { speed, ...(extra === undefined ? {} : { extra }), ...(tags ? { tag: key } : {}) };
+}
+
+/** Submits a job from its record: reads the images that it shows, and asks the service for a task. */
+export async function submit(
+  { record, parentTaskId }: Job,
+  ports: SubmitPorts,
+  signal: AbortSignal,
+): Submitted {
+  const { request, pressed } = record;
+  const { service, outgoing } = ports;
+  const shared = common(record, ports);
+  if (isTextRequest(request)) throw new Error(`Internal error: ${record.key} asks for text, not for a task.`);
+  if (request.kind === 'click') {
+    if (pressed === undefined || parentTaskId === undefined)
+      throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
+    const { customId } = pressed;
+    // Vary (Region) opens its modal only with remix (service.md 3, rule 4).
+    const remix = request.fields['remix'] === true || isInpaint(pressed) ? { enableRemix: true } : {};
+    return { answer: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
+  }
+  const { fields } = request;
+  const extending = extendsParent(request) ? parentTaskId : undefined;
+  if (extendsParent(request) && extending === undefined)
+    throw new Error(`Internal error: video ${record.key} is to extend a task that nobody named.`);
+  const mask = request.kind === 'imagine' ? undefined : request.mask;
+  return await ship(outgoing, signal, async (hold) => {
+    const { images, mask: drawn } = await pictures(record, request.images ?? [], mask, ports, hold, signal);
+    if (request.kind === 'imagine')
+      return await service.imagine({ fields, ...(images.length > 0 && { images }), ...shared }, signal);
+    const { kind } = request;
+    const extended = extending === undefined ? {} : { taskId: extending };
+    return await service.begin({ kind, fields, images, ...drawn, ...extended, ...shared }, signal);
+  });
+}
+
+/** @returns why the mask of a click cannot answer its modal; undefined: it can, or there is none */
+export async function checkMask(
+  record: JobRecord,
+  ports: SubmitPorts,
+  signal: AbortSignal,
+): Promise<SaveFailure | undefined> {
+  const shipped = await ship(ports.outgoing, signal, async (hold) => {
+    await modalMask(record, ports, hold, signal);
+  });
+  return 'unread' in shipped ? shipped.unread : undefined;
+}
+
+/** Answers the modal that a job's click has opened. */
+export async function answerModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
+  const { request, modal } = record;
+  if (request.kind !== 'click' || modal === undefined)
+    throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
+  const { service, lookup, outgoing } = ports;
+  const { taskId } = modal;
+  // What a describe suggested is no part of a request, so it is found here, also above a remix.
+  const { prompt = nearestPrompt(record, lookup) } = request.fields;
+  return await ship(outgoing, signal, async (hold) => {
+    const mask = await modalMask(record, ports, hold, signal);
+    return await service.modal(
+      {
+        taskId,
+        ...(typeof prompt === 'string' && { prompt }),
+        ...(mask !== undefined && { mask }),
+        ...common(record, ports),
+      },
+      signal,
+    );
+  });
+}
+
+/** What a modal is answered with beside the prompt, in the size of the image under its button; equal ones are made once. */
+async function modalMask(
+  record: JobRecord,
+  { inputs, lookup }: SubmitPorts,
+  hold: (bytes: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<InlineImage | undefined> {
+  const { request, pressed } = record;
+  if (request.kind !== 'click' || request.mask === undefined) return undefined;
+  if (pressed !== undefined && !mayTakeMask(pressed)) return undefined;
+  const size = sizeOfParent(record, lookup);
+  await hold(encoded(largestMask));
+  const answer = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);
+  return inlined(read(answer));
+}
+
+/** Base64 of so many bytes. */
+const encoded = (bytes: number): number => 4 * Math.ceil(bytes / 3);
+
+interface Pictures {
+  readonly images: readonly InlineImage[];
+  readonly mask: { readonly mask?: InlineImage };
+}
+
+async function pictures(
+  record: JobRecord,
+  sources: readonly ImageSource[],
+  mask: MaskSource | undefined,
+  { inputs, lookup }: SubmitPorts,
+  hold: (bytes: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Pictures> {
+  const all = sources.flatMap((source): readonly Shown[] => shown(source, record.files, lookup));
+  const bytes = all.reduce((sum, image) => sum + image.bytes, 0);
+  await hold(bytes + (mask === undefined ? 0 : encoded(largestMask)));
+  const loaded: LoadedImage[] = [];
+  // One at a time, so that a request does not open as many files, or connections, at once.
+  for (const { source } of all) loaded.push(read(await inputs.load(source, signal)));
+  const images = loaded.map(inlined);
+  if (mask === undefined) return { images, mask: {} };
+  const { width, height } = loaded[0] ?? {};
+  if (width === undefined || height === undefined)
+    throw new MissingInput('The size of the image that is edited cannot be told, so that no mask fits it.');
+  const request = { ...maskOf(mask, record), size: { width, height }, form: 'transparent' } as const;
+  return { images, mask: { mask: inlined(read(await inputs.mask(request, signal))) } };
+}
+
+function maskOf(mask: MaskSource, { files }: JobRecord) {
+  const invert = mask.invert === true;
+  if ('shapes' in mask) return { source: { kind: 'shapes', shapes: mask.shapes }, invert } as const;
+  const { sha256 } = mask;
+  const path = files?.[sha256];
+  if (path === undefined) throw new Error(`Internal error: nobody says where the mask ${sha256} lies.`);
+  return { source: { kind: 'file', path, sha256 }, invert } as const;
+}
+
+/** Of the image whose button was pressed. */
+function sizeOfParent({ parent }: JobRecord, lookup: RecordLookup): { width: number; height: number } {
+  const artifacts = (parent === undefined ? undefined : lookup(parent))?.artifacts ?? [];
+  for (const { width, height } of artifacts)
+    if (width !== undefined && height !== undefined) return { width, height };
+  throw new MissingInput(
+    'The size of the image that is repainted is not known: its file was not kept (keep: false).',
+  );
+}

@@ -1,0 +1,182 @@
+import type { InputReader } from '../../artifacts/inputs.ts';
+import type { ArtifactWriter, SaveFailure } from '../../artifacts/writer.ts';
+import { answerChecker } from '../../pipeline/steps/reply-schema/check.ts';
+import { exactJson } from '../../pipeline/values/exact-json.ts';
+import { isLongInteger, type Value } from '../../pipeline/values/value.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
+import type { RecordLookup } from '../../plan/slot.ts';
+import type {
+  EarlierTurn,
+  InlineImage,
+  JsonObject,
+  TextCallRequest,
+  TextReply,
+  TextService,
+} from '../../service/text.ts';
+import type { AskAnswer, ReplyVerdict } from '../machine/job.ts';
+import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
+import { expectedJson, judgeReply } from './evaluate-reply.ts';
+import { roundsIn } from './function-calls.ts';
+import type { Outgoing } from './input-budget.ts';
+import { inlined, read, type Shipped, ship } from './input-budget.ts';
+import { type Writing, written } from './write-retry.ts';
+
+/** What a text call is carried out with. */
+export interface AskPorts {
+  readonly text: TextService;
+  readonly inputs: Pick<InputReader, 'load'>;
+  readonly artifacts: Pick<ArtifactWriter, 'keep'>;
+  readonly lookup: RecordLookup;
+  readonly outgoing: Outgoing;
+  readonly writing: Writing;
+}
+
+/**
+ * One text call from its record to what it came to: its images are read, it is made, its answer is judged, and what can be
+ * used of that is written.
+ *
+ * @param signal aborts everything up to the answer; an answer that is there is paid, and is written
+ */
+export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<AskAnswer> {
+  const wrong = wrongSchema(record);
+  if (wrong !== undefined) return { kind: 'unread', error: wrong };
+  const read = await withRequest(record, ports, signal, (request) => ports.text.ask(request, signal));
+  if ('unread' in read) return { kind: 'unread', error: read.unread };
+  const { answer } = read;
+  if (!answer.ok) return { kind: 'refused', error: answer.error };
+  return await keep(record, answer.value, ports, signal);
+}
+
+/** A schema that a template made may be none, and no answer could be what it says: nothing is paid for that. */
+function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
+  const schema = isTextRequest(request) ? expectedJson(request)?.schema : undefined;
+  if (schema === undefined) return undefined;
+  const mistake = answerChecker(schema).mistakes.find(({ severity }) => severity === 'error');
+  if (mistake === undefined) return undefined;
+  const place = mistake.path.map((name) => `/${name}`).join('');
+  return {
+    code: 'schema.answer',
+    class: 'permanent',
+    message: `The schema of the answer is wrong${place === '' ? '' : ` at ${place}`}: ${mistake.message}`,
+  };
+}
+
+/** Reads the images of a call, and holds them only while it is under way. */
+async function withRequest<T>(
+  record: JobRecord,
+  { inputs, lookup, outgoing }: AskPorts,
+  signal: AbortSignal,
+  call: (request: TextCallRequest) => Promise<T>,
+): Promise<Shipped<T>> {
+  return await ship(outgoing, signal, async (hold) => {
+    const turns = conversationOf(record, lookup);
+    await hold(turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0));
+    return await call(await requestOf(record, turns, inputs, signal));
+  });
+}
+
+const imagesIn = ({ images, after }: ConversationTurn): readonly Shown[] => [
+  ...images,
+  ...after.flatMap(({ parts }) => parts.flatMap(({ image }) => image ?? [])),
+];
+
+async function requestOf(
+  record: JobRecord,
+  turns: readonly ConversationTurn[],
+  inputs: AskPorts['inputs'],
+  signal: AbortSignal,
+): Promise<TextCallRequest> {
+  const load = async ({ source }: Shown): Promise<InlineImage> =>
+    inlined(read(await inputs.load(source, signal)));
+  const said: (EarlierTurn & { readonly request: TextRequest })[] = [];
+  // One image at a time: a call that shows fifty does not open fifty files, or connections, at once.
+  for (const { request, images: shown, after: contents } of turns) {
+    const images: InlineImage[] = [];
+    for (const image of shown) images.push(await load(image));
+    const after: JsonObject[] = [];
+    for (const content of contents) after.push(await contentOf(content, load));
+    said.push({ request, fields: request.fields, images, after });
+  }
+  const own = said.pop();
+  if (own === undefined) throw new Error('Internal error: a conversation without a turn.');
+  const { kind, fields, extra } = own.request;
+  return {
+    kind,
+    fields,
+    images: own.images,
+    earlier: said.map(({ fields: declared, images, after }) => ({ fields: declared, images, after })),
+    turns: own.after,
+    ...(extra === undefined ? {} : { extra }),
+    stream: record.call?.stream ?? false,
+  };
+}
+
+/** A content as it is sent again, its images' data in their places. */
+async function contentOf(
+  { role, parts }: Said,
+  load: (image: Shown) => Promise<InlineImage>,
+): Promise<JsonObject> {
+  const whole: Value[] = [];
+  for (const { part, image } of parts)
+    whole.push(
+      image === undefined ? part : { ...(part as JsonObject), inlineData: { ...(await load(image)) } },
+    );
+  return { role, parts: whole };
+}
+
+/** Judges an answer, and writes what of it is to be kept. */
+async function keep(
+  record: JobRecord,
+  reply: TextReply,
+  { artifacts, lookup, writing }: AskPorts,
+  signal: AbortSignal,
+): Promise<AskAnswer> {
+  const { verdict, text, pieces } = judgeReply(record, reply);
+  const usage = reply.usage === undefined ? {} : { usage: reply.usage };
+  const asked = { verdict, text, artifacts: [], ...usage };
+  // A slot that was looked at while the call was under way may want the files that no slot wanted before.
+  const isKept = record.keep || lookup(record.key)?.keep === true;
+  // The files of the answer that stands give way to those of one that can be used.
+  const stands = record.former !== undefined && verdict.kind !== 'done';
+  if (!isKept || stands) return { kind: 'answered', asked };
+  const goesOn = verdict.kind === 'calls';
+  const round = roundsIn(record.turns) + 1;
+  // A paid answer is written also when the run is left: it is a few small files.
+  const request = {
+    key: record.key,
+    pieces: goesOn ? [] : pieces,
+    answer: wholeAnswer(reply, verdict),
+    round,
+    goesOn,
+  };
+  const write = async () => await artifacts.keep(request, new AbortController().signal);
+  const kept = await written(write, writing, signal);
+  // What a round was answered with is in the record, and no file is worth more than that.
+  if (goesOn && (kept.ok || kept.error.class !== 'stop')) return { kind: 'answered', asked };
+  if (!kept.ok) return { kind: 'unwritten', error: kept.error, text, ...usage };
+  const { answerFile } = kept.value;
+  return {
+    kind: 'answered',
+    asked: {
+      ...asked,
+      text: { ...text, ...(answerFile === undefined ? {} : { answerFile }) },
+      artifacts: kept.value.artifacts,
+    },
+  };
+}
+
+/** The whole answer as JSON. In one that cannot be used, no file holds its images: they are left out. */
+const wholeAnswer = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
+  exactJson(kind === 'done' ? whole : withoutData(whole), 2);
+
+function withoutData(value: unknown, name = ''): unknown {
+  if (typeof value === 'string')
+    return name === 'data' && value.length > longestData ? `(${value.length} characters of Base64)` : value;
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutData(item));
+  if (typeof value !== 'object' || value === null || isLongInteger(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutData(inner, key)]));
+}
+
+/** Longer texts under the name `data` are files. */
+const longestData = 1024;

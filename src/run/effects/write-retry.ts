@@ -1,0 +1,59 @@
+import type { KeepAnswer } from '../../artifacts/writer.ts';
+import type { RetrySettings } from '../../pipeline/pipeline.ts';
+import { backoffMs } from '../machine/retry/backoff.ts';
+import type { Clock } from '../ports.ts';
+
+/** How long, and how often, a write that may pass is tried. */
+export interface Writing {
+  readonly clock: Clock;
+  readonly retry: Pick<RetrySettings, 'attempts' | 'baseMs' | 'capMs'>;
+}
+
+/**
+ * Writes what is paid for, at most `retry.attempts` times, for as long as only the writing fails and may pass: to ask for it again
+ * would be to pay again.
+ *
+ * @param signal ends the rest before the next try, which is the last one then
+ */
+export async function written(
+  write: () => Promise<KeepAnswer>,
+  { clock, retry }: Writing,
+  signal: AbortSignal,
+): Promise<KeepAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const last = tries >= retry.attempts || signal.aborted;
+    const answer = await write();
+    if (answer.ok || answer.error.class !== 'retry') return answer;
+    if (last) {
+      const { error } = answer;
+      return tries === 1
+        ? answer
+        : { ok: false, error: { ...error, message: `${error.message} (after ${tries} tries)` } };
+    }
+    // One disk, and nobody else to come back at the same moment: no jitter.
+    await resting(
+      clock,
+      Math.max(
+        answer.error.retryAfterMs ?? 0,
+        backoffMs(tries, retry, () => 1),
+      ),
+      signal,
+    );
+  }
+}
+
+/** Until then, or until the signal. */
+async function resting(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const cancel = clock.at(clock.now() + ms, () => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    });
+    const leave = (): void => {
+      cancel();
+      resolve();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}

@@ -1,0 +1,71 @@
+import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
+import type { MemoryReading } from './resources/memory.ts';
+
+/** The kinds of request that have a rate of their own. */
+export type Route = 'submit' | 'text' | 'poll' | 'download';
+
+/** Why a run came to its end. */
+export type RunEnd =
+  | { readonly kind: 'complete' }
+  /** 401, wrong address, the same refusal over and over (exit 3). */
+  | { readonly kind: 'stopped'; readonly code: string; readonly message: string }
+  /** `budget`, `--max-submits` (exit 4), or `--max-duration`. */
+  | { readonly kind: 'budget'; readonly code: string; readonly message: string }
+  /** Disk full or not writable (exit 74). */
+  | { readonly kind: 'disk'; readonly code: string; readonly message: string }
+  /** A signal (exit 130 or 143); `forced` by the second one. */
+  | { readonly kind: 'interrupted'; readonly forced: boolean }
+  /** `--fail-fast`. */
+  | { readonly kind: 'fail-fast'; readonly code: string; readonly message: string };
+
+/** Everything observable about a run; log, progress and metrics listen. A listener that throws changes nothing. */
+export type RunEvent =
+  | { readonly type: 'run:start'; readonly at: number }
+  | { readonly type: 'cell:open'; readonly cell: number }
+  | { readonly type: 'cell:close'; readonly cell: number }
+  | {
+      readonly type: 'job:status';
+      readonly key: string;
+      readonly step: string;
+      readonly branch: string;
+      readonly cell: number;
+      readonly from: JobStatus | undefined;
+      readonly to: JobStatus;
+      readonly taskId?: string;
+      readonly error?: JobError;
+      readonly cost?: number;
+      /** Of a text job: tokens of all its answers so far. */
+      readonly usage?: TokenUsage;
+    }
+  | {
+      readonly type: 'request:end';
+      readonly route: Route;
+      readonly key: string;
+      readonly ms: number;
+      readonly outcome: string;
+      readonly message?: string;
+    }
+  | { readonly type: 'route:pause'; readonly route: Route; readonly untilMs: number; readonly reason: string }
+  | { readonly type: 'route:rate'; readonly route: Route; readonly perMinute: number }
+  | { readonly type: 'job:retry'; readonly key: string; readonly inMs: number; readonly error: JobError }
+  | {
+      readonly type: 'run:waiting';
+      readonly sinceMs: number;
+      readonly jobs: readonly string[];
+      readonly reason: string;
+    }
+  /** What the user should know once: the run goes on, in another way. */
+  | { readonly type: 'run:notice'; readonly code: string; readonly message: string }
+  /** Once a minute, where the ports can tell: what is held, and how much of the run it serves. */
+  | ({
+      readonly type: 'run:memory';
+      /** HTTP requests in flight. */
+      readonly requests: number;
+      /** Jobs that are being worked on, and the cells that wait for them. */
+      readonly jobs: number;
+      readonly cells: number;
+    } & MemoryReading)
+  | { readonly type: 'run:stopping'; readonly end: RunEnd; readonly tasks: number }
+  | { readonly type: 'run:end'; readonly end: RunEnd };
+
+export type RunListener = (event: RunEvent) => void;

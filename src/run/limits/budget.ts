@@ -1,0 +1,171 @@
+import { priceName } from '../../plan/estimate/cost.ts';
+import type { JobRecord, TokenUsage } from '../../plan/job.ts';
+import { isTextRequest } from '../../plan/job-request.ts';
+import type { RunEnd } from '../events.ts';
+import { tokensOf } from '../machine/text-call.ts';
+import type { RunSettings } from '../ports.ts';
+import type { Tariff } from './cost.ts';
+
+/** What is held back for a request until its answer says what it came to. */
+interface Reserve {
+  readonly cost: number;
+  readonly tokens: number;
+}
+
+/** What was spent until a run began, over the directory's life. */
+export interface Spent {
+  readonly attempts: number;
+  /** Known to be charged. */
+  readonly cost: number;
+  /** What submissions that nobody answered may have cost beside it. */
+  readonly possibleCost: number;
+  readonly tokens: number;
+  /** About what answers took beside these that told no tokens. */
+  readonly assumedTokens: number;
+}
+
+/**
+ * What may still be spent: `budget` over the directory's life, `--max-submits` over this invocation. Price and tokens are
+ * reserved while a request is under way, so that many at once cannot overspend together. What may have been paid counts as
+ * what was: a budget is what a bill may not exceed.
+ */
+export class Purse {
+  readonly #settings: RunSettings;
+  readonly #tariff: Pick<Tariff, 'price' | 'tokens'>;
+  #submits: number;
+  #cost: number;
+  #possibleCost: number;
+  #tokens: number;
+  /** Those among them that are estimated, because their answers told none. */
+  #assumedTokens: number;
+  #submitsHere = 0;
+  #tokensHere = 0;
+  /** By job, of the requests under way. */
+  readonly #reserves = new Map<string, Reserve>();
+  #reserved: Reserve = { cost: 0, tokens: 0 };
+
+  constructor(settings: RunSettings, tariff: Pick<Tariff, 'price' | 'tokens'>, spent: Spent) {
+    this.#settings = settings;
+    this.#tariff = tariff;
+    this.#submits = spent.attempts;
+    this.#cost = spent.cost;
+    this.#possibleCost = spent.possibleCost;
+    this.#tokens = spent.tokens + spent.assumedTokens;
+    this.#assumedTokens = spent.assumedTokens;
+  }
+
+  /** Submissions and text calls of this invocation. */
+  get submits(): number {
+    return this.#submitsHere;
+  }
+
+  /** Tokens of the answers that came in this invocation. */
+  get tokens(): number {
+    return this.#tokensHere;
+  }
+
+  /** Why this job may not be submitted, if it may not. What has no price a cost budget cannot bound, so it is not submitted under one. */
+  refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | undefined {
+    // The first answer to a modal belongs to its click, which is counted.
+    if (record.modal?.sent === 0) return undefined;
+    const { budget, maxSubmits } = this.#settings;
+    if (maxSubmits !== undefined && this.#submitsHere >= maxSubmits)
+      return {
+        kind: 'budget',
+        code: 'budget.max-submits',
+        message: `This run may make ${maxSubmits} submissions (--max-submits), and has made them.`,
+      };
+    if (budget.submits !== undefined && this.#submits >= budget.submits)
+      return {
+        kind: 'budget',
+        code: 'budget.submits',
+        message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
+      };
+    if (budget.cost !== undefined && record.modal === undefined && this.#tariff.price(record) === undefined)
+      return {
+        kind: 'budget',
+        code: 'budget.unpriced',
+        message: `The next submission (${priceName(record)}) has no price, so budget.cost cannot bound it. Give it one in prices; 0 where it costs nothing.`,
+      };
+    const { cost, tokens } = this.#reserveOf(record);
+    const costs = this.#cost + this.#possibleCost + this.#reserved.cost + cost;
+    if (budget.cost !== undefined && cost > 0 && costs > budget.cost + 1e-9)
+      return {
+        kind: 'budget',
+        code: 'budget.cost',
+        message: `The next submission (${round(cost)}) would exceed the budget of ${budget.cost} (budget.cost); ${round(this.#cost)} is spent${this.#mayBeSpent}.`,
+      };
+    if (
+      budget.tokens !== undefined &&
+      tokens > 0 &&
+      this.#tokens + this.#reserved.tokens + tokens > budget.tokens
+    )
+      return {
+        kind: 'budget',
+        code: 'budget.tokens',
+        message: `The next text call (about ${tokens} tokens) would exceed the budget of ${budget.tokens} tokens (budget.tokens); ${this.#tokens} are spent${this.#areAssumed}.`,
+      };
+    return undefined;
+  }
+
+  /** Takes note of what an event changed. */
+  note(before: JobRecord, after: JobRecord): void {
+    const attempts = after.attempts - before.attempts;
+    this.#submits += attempts;
+    this.#submitsHere += attempts;
+    this.#cost += (after.cost ?? 0) - (before.cost ?? 0);
+    this.#possibleCost += possible(after) - possible(before);
+    const assumed = (after.assumed?.tokens ?? 0) - (before.assumed?.tokens ?? 0);
+    this.#assumedTokens += assumed;
+    const tokens = spentTokens(after.usage) - spentTokens(before.usage);
+    this.#tokens += tokens + assumed;
+    this.#tokensHere += tokens;
+    if (before.status !== 'submitting' && after.status === 'submitting')
+      this.#reserve(after.key, this.#reserveOf(after));
+    if (before.status === 'submitting' && after.status !== 'submitting') this.#release(after.key);
+  }
+
+  get #mayBeSpent(): string {
+    const most = round(this.#possibleCost);
+    return most === 0
+      ? ''
+      : `, and up to ${most} more for submissions that nobody answered and answers that told no tokens`;
+  }
+
+  get #areAssumed(): string {
+    const assumed = this.#assumedTokens;
+    return assumed === 0 ? '' : `, of which ${assumed} are estimated: the service told none`;
+  }
+
+  #reserveOf(record: JobRecord): Reserve {
+    return {
+      cost: record.modal === undefined ? (this.#tariff.price(record) ?? 0) : 0,
+      tokens: isTextRequest(record.request) ? this.#tariff.tokens(record) : 0,
+    };
+  }
+
+  #reserve(key: string, reserve: Reserve): void {
+    this.#reserves.set(key, reserve);
+    this.#reserved = {
+      cost: this.#reserved.cost + reserve.cost,
+      tokens: this.#reserved.tokens + reserve.tokens,
+    };
+  }
+
+  #release(key: string): void {
+    const { cost, tokens } = this.#reserves.get(key) ?? { cost: 0, tokens: 0 };
+    this.#reserves.delete(key);
+    // Nothing is reserved where nothing is under way, whatever adding and taking away left of it.
+    this.#reserved =
+      this.#reserves.size === 0
+        ? { cost: 0, tokens: 0 }
+        : { cost: this.#reserved.cost - cost, tokens: this.#reserved.tokens - tokens };
+  }
+}
+
+/** What it may have cost beside what is known. */
+const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);
+
+const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : tokensOf(usage));
+
+const round = (amount: number): number => Math.round(amount * 1e6) / 1e6;

@@ -1,0 +1,48 @@
+import type { SubmitAnswer } from '../../service/answer.ts';
+
+/**
+ * How many tasks the service takes at a time, learnt from what it says of its queue (protocol.md 2 and 6.2): a full one shows
+ * that no more than it has now fit, so that the next submission waits until one of them is over; for as many tasks as
+ * begin at once, one more is tried. What begins at once beside more tasks than that shows that they fit. Between `limits.tasks` and one.
+ */
+export class Pressure {
+  readonly #most: number;
+  #window: number;
+  /** Tasks that began at once since it last changed. */
+  #taken = 0;
+
+  /** @param most `limits.tasks` */
+  constructor(most: number) {
+    this.#most = most;
+    this.#window = most;
+  }
+
+  /** Tasks that may be on the service. */
+  get window(): number {
+    return this.#window;
+  }
+
+  /** @param held tasks that the service has, without the one that was submitted */
+  note(answer: SubmitAnswer, held: number): void {
+    if (answer.kind === 'queue-full') {
+      this.#window = Math.max(1, Math.min(this.#window, held));
+      this.#taken = 0;
+      return;
+    }
+    // One that waits behind others is taken, and says that there is no room for more.
+    const beginsAtOnce = answer.kind !== 'refused' && answer.code !== inQueue && (answer.waiting ?? 0) === 0;
+    if (!beginsAtOnce || this.#window >= this.#most) return;
+    if (held >= this.#window) {
+      this.#window = Math.min(this.#most, held + 1);
+      this.#taken = 0;
+      return;
+    }
+    this.#taken += 1;
+    if (this.#taken < this.#window) return;
+    this.#window += 1;
+    this.#taken = 0;
+  }
+}
+
+/** protocol.md 2 */
+const inQueue = 22;

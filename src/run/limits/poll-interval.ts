@@ -1,0 +1,70 @@
+import type { JobRecord } from '../../plan/job.ts';
+import { canAnswer } from '../machine/modal.ts';
+
+interface Experience {
+  /** Moving average of how long such tasks took, ms. */
+  mean: number;
+  /** Moving mean deviation, ms. */
+  deviation: number;
+}
+
+/** Weight of the newest duration; the average follows a change of the service's load within a few tasks. */
+const weight = 0.2;
+
+/**
+ * When to ask again whether a task is finished. It learns how long each kind of task takes, waits until shortly
+ * before that, then asks more often, and ever more rarely once a task is late. Neither service.md nor the gateways
+ * give an interval (service.md 8.6).
+ */
+export class PollPace {
+  readonly #bounds: { readonly minMs: number; readonly maxMs: number };
+  /** One entry per kind of operation; kinds are bounded by the pipeline's steps. */
+  readonly #experiences = new Map<string, Experience>();
+
+  constructor(bounds: { readonly minMs: number; readonly maxMs: number }) {
+    this.#bounds = bounds;
+  }
+
+  /** Notes that a task of this kind took so long, from submission to its finished state. */
+  learn(kind: string, durationMs: number): void {
+    const known = this.#experiences.get(kind);
+    if (known === undefined) {
+      this.#experiences.set(kind, { mean: durationMs, deviation: durationMs / 4 });
+      return;
+    }
+    const error = durationMs - known.mean;
+    known.mean += weight * error;
+    known.deviation += weight * (Math.abs(error) - known.deviation);
+  }
+
+  /** Milliseconds until the next look at a task of this kind that was submitted `elapsedMs` ago. */
+  nextMs(kind: string, elapsedMs: number): number {
+    const known = this.#experiences.get(kind);
+    // A third of the age: the finished state is seen at most a third later than it came.
+    const byAge = elapsedMs / 3;
+    const wish =
+      known === undefined
+        ? byAge
+        : Math.max(known.mean - known.deviation - elapsedMs, Math.min(byAge, known.deviation));
+    const late = known !== undefined && elapsedMs > known.mean + 2 * known.deviation;
+    return Math.round(Math.min(this.#bounds.maxMs, Math.max(this.#bounds.minMs, late ? byAge : wish)));
+  }
+}
+
+/** Operations that take about equally long: by what is pressed, numbers aside, so that U1 to U4 teach each other. */
+export function paceOf(record: JobRecord): string {
+  const { request, modal } = record;
+  if (request.kind !== 'click') return request.kind;
+  const press = request.press[0];
+  const name =
+    press === undefined
+      ? ''
+      : press.kind === 'text'
+        ? press.text
+        : press.kind === 'word'
+          ? press.word
+          : press.source;
+  // How long its work takes says nothing of how soon a modal opens, which waits for us.
+  const opens = modal === undefined && canAnswer(record) ? ' opens' : '';
+  return `click ${name.replaceAll(/\d+/g, '')}${opens}`;
+}

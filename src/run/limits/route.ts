@@ -1,0 +1,191 @@
+import type { Rate, RetrySettings } from '../../pipeline/pipeline.ts';
+import type { Route } from '../events.ts';
+import { backoffMs } from '../machine/retry/backoff.ts';
+import type { Tally } from '../machine/retry/deferrals.ts';
+import { RateLimiter } from './rate.ts';
+
+/** Same refusal so many times in a row on one route: every further request would be the same mistake. */
+export const refusalsInARow = 20;
+
+/**
+ * Failures in a row that the service advises to retry, after which the whole route rests, not only the job, and then
+ * is tried with one request at a time: an outage costs few jobs an attempt, or an answer.
+ */
+const troubleInARow = 5;
+
+/** So long after it last served somebody a route counts as one that serves, ms: a pause of the route is shorter (`retry.cap`). */
+const servingMs = 60_000;
+
+/** A longer wait than this is not believed, whoever asks for it: it would end a run that has all else to do. */
+const longestPauseMs = 3_600_000;
+
+/** What an answer says about the route it came by. */
+export type RouteSignal =
+  /** The service took the request, whatever it answered about the job. */
+  | { readonly kind: 'served' }
+  /** 429, or its queue is full. */
+  | { readonly kind: 'throttled'; readonly retryAfterMs?: number; readonly reason: string }
+  /** Nothing was reached: refused connection, failed look-up. */
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  /** A status that the service advises to retry, or no status at all. */
+  | { readonly kind: 'trouble'; readonly reason: string }
+  /** 400, 403, 413: `words` are compared with those of the refusal before. */
+  | { readonly kind: 'refused'; readonly words: string };
+
+/** Why a route ends the run. */
+export interface RouteStop {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * The traffic of one kind of request, for every job: its rate, its pauses and its patience. DESIGN.md section 4.
+ */
+export class RouteTraffic {
+  readonly name: Route;
+  readonly #retry: RetrySettings;
+  readonly #random: () => number;
+  readonly #rate: RateLimiter;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Since when it has only refused; undefined while it serves. */
+  #refusingSince: number | undefined;
+  #refusals = 0;
+  /** When it last took a request, Unix ms; undefined: not in this run. */
+  #servedAt: number | undefined;
+  #tally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
+  #lastWords: string | undefined;
+  #sameWords = 0;
+
+  constructor(name: Route, rate: Rate | undefined, retry: RetrySettings, random: () => number) {
+    this.name = name;
+    this.#retry = retry;
+    this.#random = random;
+    this.#rate = new RateLimiter(rate);
+  }
+
+  /** Unix ms from when on a request may leave. */
+  nextAt(): number {
+    return Math.max(this.#pausedUntil, this.#rate.nextAt());
+  }
+
+  take(now: number): void {
+    this.#rate.take(now);
+  }
+
+  get pausedUntil(): number {
+    return this.#pausedUntil;
+  }
+
+  get perMinute(): number | undefined {
+    return this.#rate.perMinute;
+  }
+
+  get tally(): Tally {
+    return this.#tally;
+  }
+
+  /** True while it is to be found out whether the route serves again. */
+  get isProbing(): boolean {
+    return this.#refusals >= troubleInARow;
+  }
+
+  /** True while others are served on it: what one request is refused with is about the pace, not an outage. */
+  isServing(now: number): boolean {
+    if (this.#servedAt === undefined) return false;
+    return this.#refusals < troubleInARow || now - this.#servedAt < servingMs;
+  }
+
+  /** Counts an answer. @param isFirst it had not kept its job waiting before */
+  count({ kind }: RouteSignal, isFirst: boolean): void {
+    const { served, firsts, firstsServed } = this.#tally;
+    const serves = Number(kind === 'served');
+    const first = Number(isFirst);
+    this.#tally = {
+      served: served + serves,
+      firsts: firsts + first,
+      firstsServed: firstsServed + serves * first,
+    };
+  }
+
+  /** Takes note of an answer. @returns why the run must stop, if it must */
+  note(signal: RouteSignal, now: number): RouteStop | undefined {
+    if (signal.kind !== 'refused') {
+      this.#lastWords = undefined;
+      this.#sameWords = 0;
+    }
+    switch (signal.kind) {
+      case 'served':
+        this.#serves(now);
+        return undefined;
+      case 'refused':
+        this.#serves(now);
+        return this.#countWords(signal.words);
+      case 'throttled':
+        this.#throttle(this.#rate.refused(now), signal.retryAfterMs, now);
+        return this.#outOfPatience(signal.reason, now);
+      case 'unreachable':
+        this.#refuse(now, undefined);
+        break;
+      case 'trouble':
+        this.#refusingSince ??= now;
+        this.#refusals += 1;
+        if (this.#refusals >= troubleInARow) this.#pause(now, undefined, this.#refusals - troubleInARow + 1);
+        break;
+    }
+    // Two failures with a night between them in which the machine slept are no night of failures.
+    return this.#refusals < troubleInARow ? undefined : this.#outOfPatience(signal.reason, now);
+  }
+
+  #serves(now: number): void {
+    this.#refusingSince = undefined;
+    this.#refusals = 0;
+    this.#servedAt = now;
+  }
+
+  /** It has only refused for `retry.patience`. */
+  #outOfPatience(reason: string, now: number): RouteStop | undefined {
+    const since = this.#refusingSince ?? now;
+    if (now - since < this.#retry.patienceMs) return undefined;
+    return {
+      code: 'route.patience',
+      message: `The service has refused every ${this.name} request for ${Math.round((now - since) / 1000)} s (retry.patience). Its last answer: ${reason}`,
+    };
+  }
+
+  /**
+   * A service that refuses one request of many has taken the others: then its pace will do, and the route rests only where it is
+   * told for how long, or where it has only refused for a while.
+   */
+  #throttle(isTooMuch: boolean, retryAfterMs: number | undefined, now: number): void {
+    if (isTooMuch || retryAfterMs !== undefined || this.#refusals + 1 >= troubleInARow) {
+      this.#refuse(now, retryAfterMs);
+      return;
+    }
+    this.#refusingSince ??= now;
+    if (now >= this.#pausedUntil) this.#refusals += 1;
+  }
+
+  #refuse(now: number, retryAfterMs: number | undefined): void {
+    this.#refusingSince ??= now;
+    if (now < this.#pausedUntil && retryAfterMs === undefined) return;
+    this.#refusals += 1;
+    this.#pause(now, retryAfterMs, this.#refusals);
+  }
+
+  #pause(now: number, retryAfterMs: number | undefined, times: number): void {
+    const asked = retryAfterMs === undefined ? undefined : Math.min(longestPauseMs, retryAfterMs);
+    // A Retry-After of 0 is no invitation to ask again at once.
+    const rest = Math.max(this.#retry.baseMs, asked ?? backoffMs(times, this.#retry, this.#random));
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + rest);
+  }
+
+  #countWords(words: string): RouteStop | undefined {
+    this.#sameWords = words === this.#lastWords ? this.#sameWords + 1 : 1;
+    this.#lastWords = words;
+    if (this.#sameWords < refusalsInARow) return undefined;
+    return {
+      code: 'route.refused',
+      message: `The service refused ${refusalsInARow} ${this.name} requests in a row with the same answer: ${words}`,
+    };
+  }
+}

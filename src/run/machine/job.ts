@@ -1,0 +1,273 @@
+import type { SaveAnswer, SaveFailure, TextPiece } from '../../artifacts/writer.ts';
+import type { RetrySettings, Speed } from '../../pipeline/pipeline.ts';
+import type { Value } from '../../pipeline/values/value.ts';
+import type {
+  Artifact,
+  Attempt,
+  Button,
+  JobError,
+  JobRecord,
+  JobStatus,
+  TextResult,
+  TokenUsage,
+} from '../../plan/job.ts';
+import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
+import type { Lineage } from '../../plan/resolve/lineage.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/answer.ts';
+import type { Route } from '../events.ts';
+import type { Tally, Vain } from './retry/deferrals.ts';
+
+/**
+ * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether a
+ * modal reached it whose answer did not come.
+ */
+export type FetchReason = 'parent' | 'poll' | 'link' | 'modal';
+
+/** What is to be written: what a link leads to, or all texts that the job came to. */
+export type SaveSource =
+  | { readonly url: string; readonly media: 'image' | 'video' }
+  | { readonly texts: readonly TextPiece[] };
+
+/** What a job wants next. The scheduler grants it when limits allow, and says what came of it. */
+export type Want =
+  /** Room for a task on the service. */
+  | { readonly kind: 'room' }
+  | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** Its mask made for the image under its button, before that is pressed. */
+  | { readonly kind: 'mask' }
+  /** Its task looked for by its tag among those that the service lists, before it is submitted again. */
+  | { readonly kind: 'search' }
+  /** A turn on the submit route; the intent is recorded when it is granted, not before. */
+  | { readonly kind: 'submit' }
+  /** A turn on the submit route, for the answer to its modal: before anything new is begun. */
+  | { readonly kind: 'modal' }
+  | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
+  /** A turn on the text route; the intent is recorded when it is granted. */
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
+  /** The answer of a request that is under way. */
+  | { readonly kind: 'answer' }
+  /** Settled. */
+  | { readonly kind: 'nothing' };
+
+/** A job that is being worked on: what is durable about it, and what it wants. Plain data, replaced as a whole. */
+export interface Job {
+  readonly record: JobRecord;
+  readonly want: Want;
+  /** Operations from the root of its chain; a finished round of function calls counts as one. */
+  readonly depth: number;
+  /** Task whose button is pressed. */
+  readonly parentTaskId?: string;
+  /** What it is made from where it is submitted again; absent: what its record says. */
+  readonly lineage?: Lineage;
+  /** The button as just read from the parent's task; never stored as truth (service.md 2.3). */
+  readonly fresh?: {
+    readonly button: Button;
+    readonly readAt: number;
+    /** It was read once more because its turn had come: it goes before others, while it is fresh. */
+    readonly again?: true;
+  };
+  /** The click was refused with this customId, and its task is looked at once more before that is believed. */
+  readonly refused?: { readonly customId: string; readonly error: JobError };
+  /** Its mask was made, so it fits. */
+  readonly masked?: true;
+  /** How many of its submissions may have made a task when that was last looked for, in vain. */
+  readonly searched?: number;
+  /** Failed looks at a task, or failed downloads, in a row. */
+  readonly misses: number;
+  /**
+   * Its modal was open when the job was settled so, and may be gone by now: the user told to try again, and it is looked at
+   * before it is answered.
+   */
+  readonly mayBeGone?: 'failed' | 'in-doubt';
+  /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not looked at yet. */
+  readonly lookUntil?: number;
+  /** By route, how it was put off in a row, or not told what it asked for. */
+  readonly vain?: Readonly<Partial<Record<Route, Vain>>>;
+  /** The last look at its task found none. */
+  readonly unknown?: boolean;
+  /** A task that outlived its deadline gets one more look in every later run, and no more. */
+  readonly lastLook?: true;
+}
+
+/** A request that the scheduler is to send; what it needs is in the job's record. */
+export type Send =
+  | { readonly kind: 'submit' }
+  | { readonly kind: 'modal' }
+  /** Read and made here: nothing is asked of the service. */
+  | { readonly kind: 'mask' }
+  | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** All tasks that the service lists, for those that carry the job's tag. */
+  | { readonly kind: 'search' }
+  /** Several tasks are looked at together, each for its own job. */
+  | { readonly kind: 'list'; readonly looks: readonly Look[] }
+  | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
+  | { readonly kind: 'ask' };
+
+/** One of several looks that go in one request. */
+export interface Look {
+  readonly key: string;
+  readonly taskId: string;
+}
+
+export type JobEvent =
+  | { readonly type: 'granted' }
+  | { readonly type: 'elapsed' }
+  /** Also of a modal. */
+  | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
+  /** An image or a mask of a submission, or of a modal, could not be read: nothing was sent. */
+  | { readonly type: 'unread'; readonly error: SaveFailure }
+  /** Its turn had come, and its request never left: the run halts before its intent is durable. */
+  | { readonly type: 'unsent' }
+  /** The mask of a click was made for its image, or why there is none. */
+  | { readonly type: 'masked'; readonly error?: SaveFailure }
+  | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
+  /** Tasks that can be what became of its submissions, the one to take on first. */
+  | { readonly type: 'searched'; readonly answer: Answer<readonly Task[]> }
+  | { readonly type: 'saved'; readonly answer: SaveAnswer }
+  | { readonly type: 'asked'; readonly answer: AskAnswer };
+
+/**
+ * What a text call came to once its images were read, it was answered, the answer was judged and what can be used of it
+ * was written.
+ */
+export type AskAnswer =
+  | { readonly kind: 'answered'; readonly asked: Asked }
+  /** The service gave no usable answer. */
+  | { readonly kind: 'refused'; readonly error: ServiceFailure }
+  /** An image that it shows could not be read, or its schema is none: nothing was asked. */
+  | { readonly kind: 'unread'; readonly error: SaveFailure }
+  /** It was answered, and what can be used of the answer could not be written, though that was tried again where it may pass. */
+  | {
+      readonly kind: 'unwritten';
+      readonly error: SaveFailure;
+      readonly text?: TextResult;
+      readonly usage?: TokenUsage;
+    };
+
+/** An answer of the service, judged. */
+export interface Asked {
+  readonly verdict: ReplyVerdict;
+  readonly text: TextResult;
+  readonly usage?: TokenUsage;
+  /** Empty unless the verdict is `done`. */
+  readonly artifacts: readonly Artifact[];
+}
+
+/** What an answer means for its job. */
+export type ReplyVerdict =
+  | { readonly kind: 'done' }
+  /** The model calls functions that the step answers: these contents follow, then it is asked again. */
+  | { readonly kind: 'calls'; readonly turns: readonly Value[] }
+  /** Asking again may help: JSON that is none, or is not what its schema says; nothing at all. */
+  | { readonly kind: 'invalid'; readonly error: JobError }
+  /** Blocked, filtered, cut off, refused. */
+  | { readonly kind: 'failed'; readonly error: JobError };
+
+/** What the machine needs to know beyond the job: settings, the moment, chance, and what was learnt of durations. */
+export interface JobContext {
+  readonly now: number;
+  /** Since when this run looks at its tasks without a gap, Unix ms: since it began, or since the machine last slept. */
+  readonly watchedSince: number;
+  readonly random: () => number;
+  readonly retry: RetrySettings;
+  readonly taskMs: number;
+  readonly speed: Speed;
+  /** `--in-doubt retry`: a lost submission is tried again instead of held. */
+  readonly retryInDoubt: boolean;
+  /** Submissions carry tags, and the gateway is not known to list no tasks. */
+  readonly searches: boolean;
+  /** Price of one submission of this job, where known. */
+  readonly price: (record: JobRecord) => number | undefined;
+  /** What one answer of a text call cost, where known. */
+  readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
+  /** What an answer is taken to have taken that tells no tokens. */
+  readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
+  /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
+  readonly promptAbove: (record: JobRecord) => string | undefined;
+  readonly tally: (route: Route) => Tally;
+  /** Milliseconds between two looks at a task at the most (`poll.max`). */
+  readonly pollMaxMs: number;
+  /** Milliseconds until the next look at its task. */
+  readonly pollInMs: (record: JobRecord, elapsedMs: number) => number;
+}
+
+/** What one event makes of a job. A changed record must be durable before anything is sent. */
+export interface JobStep {
+  readonly job: Job;
+  readonly send?: Send;
+  readonly attempt?: Attempt;
+  /** Further entries of its history, about tasks that were found to be its own beside the one that it goes on with. */
+  readonly unused?: readonly Attempt[];
+  /** Why nothing came of the user's redo: the job is done as it was before. */
+  readonly inVain?: JobError;
+  /** It was refused for good with these words, which may be the same mistake in every row. */
+  readonly refusal?: string;
+}
+
+/** A job before its first submission. What asks for text takes no room for a task. */
+export function newJob(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
+  return {
+    record,
+    want: { kind: isTextRequest(record.request) ? 'ask' : 'room' },
+    depth,
+    misses: 0,
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+  };
+}
+
+/** True while it rests before it wants room again: nothing of it is on the service. */
+export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
+
+/** True while it takes up room for a task on the service: from the moment it was given room until its task is over. */
+export function holdsRoom(job: Job): boolean {
+  return (
+    job.want.kind !== 'room' &&
+    !restsOutside(job) &&
+    !isTextRequest(job.record.request) &&
+    (job.record.status === 'pending' ||
+      job.record.status === 'submitting' ||
+      job.record.status === 'running' ||
+      job.record.status === 'modal')
+  );
+}
+
+/** The job in a new status, with what changes beside it; `undefined` takes a member away. */
+export function become(
+  record: JobRecord,
+  status: JobStatus,
+  changes: { readonly [K in keyof JobRecord]?: JobRecord[K] | undefined } = {},
+): JobRecord {
+  const next: Record<string, unknown> = { ...record, status };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) delete next[name];
+    else next[name] = value;
+  }
+  return next as unknown as JobRecord;
+}
+
+/**
+ * Ends a job in failure, or in doubt. While a submission of it may have made a task that nobody knows, it cannot fail as if
+ * there were none: whatever it would fail for, it is in doubt.
+ */
+export function settle(job: Job, status: 'failed' | 'in-doubt', error: JobError, now: number): JobStep {
+  const isOpen = status === 'failed' && job.record.doubtful?.since !== undefined;
+  const said = isOpen
+    ? {
+        ...error,
+        message: `An earlier try of this submission may have made a task, and may have been paid. What ended the last one: ${error.message}`,
+      }
+    : error;
+  return {
+    job: {
+      ...job,
+      record: become(job.record, isOpen ? 'in-doubt' : status, { error: said, finishedAt: now }),
+      want: { kind: 'nothing' },
+    },
+  };
+}
+
+/** Rests, then wants the same again or something else. */
+export function rest(job: Job, ms: number, next: Want, now: number): JobStep {
+  return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
+}

@@ -1,0 +1,54 @@
+import type { Answer, Task } from '../../service/answer.ts';
+import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
+import { interruptedModal, modalLag, modalOf, movedOn } from './modal.ts';
+import { taskSeen } from './poll.ts';
+import { anew } from './resume.ts';
+import { inVain } from './retry/deferrals.ts';
+import { lookAgain, whyNoLook } from './retry/service-failure.ts';
+
+/** The task was looked at to see whether the modal arrived that was sent to it. */
+export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+  const { record } = job;
+  const { taskId } = modalOf(record);
+  if (!answer.ok) {
+    const { error } = answer;
+    const why = whyNoLook(job, error, context);
+    if (why === undefined)
+      return lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context);
+    // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
+    if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined) return pressAgain(job, context);
+    return job.mayBeGone === 'failed'
+      ? settle(job, 'failed', why, context.now)
+      : settle(job, 'in-doubt', record.error ?? why, context.now);
+  }
+  const task = answer.value;
+  // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).
+  const saysNothing = task.state === 'unfinished' && task.status === '';
+  if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
+  if (task.state === 'failure' && job.mayBeGone === 'failed') return pressAgain(job, context);
+  const { mayBeGone: _, ...onward } = job;
+  const running: Job = { ...onward, misses: 0, record: movedOn(record, taskId) };
+  return taskSeen(running, answer, context);
+}
+
+/** The user told to try again, and its modal is gone: a proxy keeps one for an hour (protocol.md 3). */
+const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
+  rest(newJob(anew(record), depth, parentTaskId), 0, { kind: 'room' }, now);
+
+/** @param saysNothing its status is empty, so that nothing is sent to it: not even what may be */
+function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep {
+  const { record } = job;
+  const { now, retry } = context;
+  if (record.status === 'modal' && !saysNothing)
+    return { job: { ...job, misses: 0, want: { kind: 'modal' } } };
+  const lookUntil = job.lookUntil ?? now + modalLag.ms;
+  if (now < lookUntil) {
+    const want = { kind: 'fetch', taskId: modalOf(record).taskId, why: 'modal' } as const;
+    return rest({ ...job, misses: 0, lookUntil }, modalLag.lookEveryMs, want, now);
+  }
+  if (context.retryInDoubt && record.tries < retry.attempts && !saysNothing)
+    return { job: { ...job, misses: 0, record: become(record, 'modal'), want: { kind: 'modal' } } };
+  return job.mayBeGone === 'failed'
+    ? pressAgain(job, context)
+    : settle(job, 'in-doubt', record.error ?? interruptedModal, now);
+}

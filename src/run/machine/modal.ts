@@ -1,0 +1,273 @@
+import type { SaveFailure } from '../../artifacts/writer.ts';
+import { suggestedBy } from '../../plan/button-match.ts';
+import type { JobError, JobRecord } from '../../plan/job.ts';
+import type { Answer, ServiceFailure, SubmitAnswer } from '../../service/answer.ts';
+import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import { backoffMs } from './retry/backoff.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import {
+  bannedPrompt,
+  doubt,
+  fileError,
+  isOurs,
+  isUnmade,
+  jobError,
+  queueFull,
+  refusalCode,
+} from './retry/service-failure.ts';
+
+/**
+ * A button that opens a modal: its task waits, and does nothing, until the modal is answered (service.md 3, rules 3 and 4). A modal
+ * may be answered once, so its submission has a durable intent of its own. Between the two lies a state of its own,
+ * `modal`, in which a run may end without anything being in doubt. Once it was sent, a task that still shows MODAL says
+ * nothing (protocol.md, fact 4): whether it arrived is seen only where the task has moved on. So one that may have arrived, whatever
+ * the status that says so, is only looked for, and sent again on nobody's word but the user's: a second answer may be paid.
+ *
+ * - `modal`: to be answered. `sent` is how many answers may have arrived; where it is not 0, the user told to send another
+ * - `submitting` with a modal: it was sent, and nobody knows more
+ */
+
+/** True for a modal that was sent: MODAL means "not finished" from now on. */
+export const isAnswered = ({ modal }: JobRecord): boolean => modal !== undefined && modal.sent > 0;
+
+/**
+ * True where it is known what to answer a modal with: the pipeline says so, a remix repeats the prompt there is, and a button of
+ * a describe has a prompt of its own.
+ */
+export const canAnswer = ({ request, pressed }: Pick<JobRecord, 'request' | 'pressed'>): boolean =>
+  request.kind === 'click' &&
+  (request.mask !== undefined ||
+    request.fields['remix'] === true ||
+    saysPrompt(request.fields['prompt']) ||
+    (pressed !== undefined && suggestedBy(pressed) !== undefined));
+
+const saysPrompt = (prompt: unknown): boolean => prompt !== undefined && prompt !== null && prompt !== '';
+
+/** How long a job rests so that what was decided is durable before the next thing is sent. */
+const nextTurnMs = 1;
+
+/** The task waits for its modal: by the answer to the click (code 21), or when it was looked at (protocol.md, fact 1). */
+export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobStep {
+  const { lastLook: _, ...rested } = job;
+  const record = become(job.record, 'modal', {
+    taskId,
+    modal: { taskId, sent: 0 },
+    tries: 0,
+    error: undefined,
+    finishedAt: undefined,
+  });
+  const open: Job = { ...rested, record, misses: 0 };
+  return canAnswer(record) ? rest(open, nextTurnMs, { kind: 'modal' }, now) : unanswered(open, now);
+}
+
+const unanswered = (job: Job, now: number): JobStep =>
+  settle(
+    job,
+    'failed',
+    {
+      code: 'modal.unanswered',
+      message:
+        job.record.request.kind === 'click'
+          ? 'The button opened a dialog that wants further input. Say in the path what to answer: `prompt`, and for Vary (Region) `mask` too.'
+          : 'The task wants further input, which only a button\u2019s step in a path can give (`prompt`, `mask`).',
+    },
+    now,
+  );
+
+/** What a job with an open modal wants first: to answer it, or to see whether what was sent arrived, or whether it is open still. */
+export function firstModalWant(record: JobRecord, mayBeGone?: Job['mayBeGone']): Want {
+  const { taskId, sent } = modalOf(record);
+  return sent === 0 && mayBeGone === undefined ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
+}
+
+/** Its turn has come. The first answer belongs to the click, which is counted; each further one is an attempt. */
+export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
+  const { record } = job;
+  const modal = modalOf(record);
+  if (!canAnswer(record)) return unanswered(job, now);
+  const sent = become(record, 'submitting', {
+    modal: { ...modal, sent: modal.sent + 1 },
+    attempts: record.attempts + Number(modal.sent > 0),
+    speed,
+    submittedAt: now,
+    error: undefined,
+  });
+  const { lookUntil: _, mayBeGone: _open, ...fresh } = job;
+  return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
+}
+
+/** The service answered the modal's submission, or did not. */
+export function modalAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
+  const step = answer.ok ? taken(job, answer.value, context) : refused(job, answer.error, context);
+  const { record } = step.job;
+  return {
+    ...step,
+    attempt: {
+      key: record.key,
+      at: job.record.submittedAt ?? context.now,
+      outcome: `modal.${answer.ok ? answer.value.kind : answer.error.class}`,
+      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
+      ...(answer.ok ? {} : { error: jobError(answer.error) }),
+    },
+  };
+}
+
+function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+  const { record } = job;
+  switch (answer.kind) {
+    case 'accepted':
+    case 'modal': {
+      // 21 to a modal: that task is there already (protocol.md 2).
+      const { taskId } = answer;
+      const running = movedOn(record, taskId);
+      return rest(
+        { ...job, record: running, misses: 0 },
+        context.pollInMs(running, 0),
+        { kind: 'fetch', taskId, why: 'poll' },
+        context.now,
+      );
+    }
+    case 'queue-full':
+      return putOff(job, queueFull(answer), 0, context);
+    case 'refused': {
+      const { message, requestId } = answer;
+      const code = refusalCode(answer.code);
+      const error: JobError = { code, message, ...(requestId && { requestId }) };
+      return answer.code === bannedPrompt
+        ? settle(job, 'failed', error, context.now)
+        : denied(job, error, context);
+    }
+  }
+}
+
+/** A second answer is refused too where the first one arrived after all, by a code or by a status: a third would be as well. */
+const denied = (job: Job, error: JobError, context: JobContext): JobStep =>
+  modalOf(job.record).sent > 1
+    ? look(job, error, context.retry.attempts, context)
+    : settle(job, 'failed', error, context.now);
+
+/** The record once its modal has arrived: the task is worked on. */
+export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
+  become(record, 'running', {
+    taskId,
+    modal: { ...modalOf(record), accepted: true },
+    tries: 0,
+    error: undefined,
+    finishedAt: undefined,
+  });
+
+function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  switch (failure.class) {
+    case 'throttle':
+      return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
+    case 'unsent':
+      return modalUnsent(job, context);
+    case 'stop':
+      return failure.mayBeDone ? unheard(job, failure, context) : modalUnsent(job, context);
+    case 'permanent':
+      return denied(job, jobError(failure), context);
+    case 'lost':
+      return unheard(job, failure, context);
+    case 'retry':
+      return isUnmade(failure) ? again(job, failure, context) : unheard(job, failure, context);
+  }
+}
+
+/** A mask, or what it is measured by, could not be read: nothing was sent. */
+export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  if (isOurs(failure)) return modalUnsent(job, context);
+  const unsent = takenBack(job.record);
+  const tries = unsent.tries + 1;
+  const error = fileError(failure);
+  if (failure.class === 'permanent' || tries >= context.retry.attempts)
+    return settle({ ...job, record: become(unsent, 'modal', { tries: 0 }) }, 'failed', error, context.now);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+  const record = become(unsent, 'modal', { tries, error });
+  return rest({ ...job, record }, ms, firstModalWant(record), context.now);
+}
+
+/** Not taken on, and as if it had not been sent: back in line, where the route's pause holds it. */
+export function modalUnsent(job: Job, { now }: JobContext): JobStep {
+  return rest({ ...job, record: takenBack(job.record) }, 0, { kind: 'modal' }, now);
+}
+
+/** As a submission that is put off, but it keeps its room: its task waits on the service. */
+function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const idle = inVain({ ...job, record: takenBack(job.record) }, 'submit', context);
+  if (isHopeless(idle, 'submit', context)) {
+    const why = hopeless(error, idle, 'submit', now);
+    // One before it may have arrived.
+    return modalOf(idle.record).sent > 0
+      ? look(idle, why, idle.record.tries, context)
+      : settle(idle, 'failed', why, now);
+  }
+  const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
+  return rest(idle, ms, { kind: 'modal' }, now);
+}
+
+function takenBack(record: JobRecord): JobRecord {
+  const modal = modalOf(record);
+  return become(record, 'modal', {
+    modal: { ...modal, sent: modal.sent - 1 },
+    attempts: record.attempts - Number(modal.sent > 1),
+  });
+}
+
+/** It certainly came to nothing, and the service advises another one: as if it had not been sent, but for the tries. */
+function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const unsent = takenBack(job.record);
+  const tries = unsent.tries + 1;
+  const error = jobError(failure);
+  if (tries < context.retry.attempts) {
+    const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+    const record = become(unsent, 'modal', { tries, error });
+    return rest({ ...job, record, misses: 0 }, ms, firstModalWant(record), context.now);
+  }
+  // One before it may have arrived.
+  if (modalOf(unsent).sent > 0) return unheard(job, failure, context);
+  const message = `${error.message} (after ${tries} tries)`;
+  return settle(
+    { ...job, record: become(unsent, 'modal', { tries: 0 }) },
+    'failed',
+    { ...error, message },
+    context.now,
+  );
+}
+
+function unheard(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const error = doubt(failure, 'The answer to the dialog');
+  return look(job, { ...error, message: `${error.message} ${costsNothing}` }, job.record.tries + 1, context);
+}
+
+const costsNothing = 'Running again only looks whether it arrived, which costs nothing.';
+
+/** Nobody knows whether it arrived: the task says so, if it has moved on. */
+function look(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
+  const record = become(job.record, 'submitting', { error, tries });
+  return rest(
+    { ...job, record, misses: 0, lookUntil: context.now + modalLag.ms },
+    backoffMs(1, context.retry, context.random),
+    firstModalWant(record),
+    context.now,
+  );
+}
+
+/** What is said of a modal whose submission was under way when a run ended, and whose task has not moved on. */
+export const interruptedModal: JobError = {
+  code: 'submit.interrupted-modal',
+  message: `The run ended between answering the dialog of this button and hearing what became of that. The task still waits, so the answer may be lost, or the service may not show it yet. ${costsNothing}`,
+};
+
+export function modalOf({ key, modal }: JobRecord): NonNullable<JobRecord['modal']> {
+  if (modal === undefined) throw new Error(`Internal error: job ${key} has no modal.`);
+  return modal;
+}
+
+/**
+ * How long, in ms, a task may go on showing MODAL although its answer arrived. A gateway shows what it knows of a task, and asks
+ * for that only every 15 s (protocol.md 2.2, 6.1): two such rounds, one of which may fail, and a margin. It is no setting:
+ * shorter, it would call more in doubt; longer, it would only keep the user waiting. A gateway that shows MODAL until the work is
+ * done (fact 4) is not waited out: every later run looks again.
+ */
+export const modalLag = { ms: 45_000, lookEveryMs: 5000 };

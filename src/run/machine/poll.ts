@@ -1,0 +1,214 @@
+import { offered } from '../../plan/button-match.ts';
+import type { JobError, JobRecord } from '../../plan/job.ts';
+import { promptOf } from '../../plan/request/text.ts';
+import type { Answer, ServiceFailure, Task } from '../../service/answer.ts';
+import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
+import { isAnswered, modalOpened } from './modal.ts';
+import { replacing } from './redo.ts';
+import { backoffMs } from './retry/backoff.ts';
+import { judgeTaskFailure } from './retry/fail-reason.ts';
+import { doubtAnswered } from './retry/in-doubt.ts';
+import { isLook, lookAgain } from './retry/service-failure.ts';
+import { lacksResult, resultOf, wantFile } from './save.ts';
+
+/** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
+export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+  const { taskId } = job.record;
+  if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
+  const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
+  if (!answer.ok) {
+    const unknown = answer.error.code === 'service.task-unknown';
+    // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
+    const tried = isLook(answer.error) && job.misses + 1 >= context.retry.attempts;
+    return (
+      unknownTask(job, answer.error, context) ??
+      (tried ? overdue(job, answer.error.message, context) : undefined) ??
+      lookAgain({ ...job, unknown }, answer.error, poll, context)
+    );
+  }
+  return taskRead({ ...taskShown(job), unknown: false }, taskId, answer.value, context);
+}
+
+function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
+  switch (task.state) {
+    case 'modal':
+      // Some gateways show it until the work is done (protocol.md, fact 4).
+      return isAnswered(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
+    case 'unfinished':
+      return unfinished(job, task, context);
+    case 'failure':
+      return taskFailed(job, task, context);
+    case 'success': {
+      const unused = modalNotOpened(record, context);
+      if (unused !== undefined) return settle(job, 'failed', unused, now);
+      const result = resultOf(task, record.kind);
+      // Of a redo: the former files are no longer what the job came to.
+      const fresh = record.former === undefined ? {} : { ...replacing(record), artifacts: [] };
+      // Later steps, and a later edit, read of it what no file is wanted for now.
+      if (!record.keep && !lacksResult(result, record)) {
+        const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
+        return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+      }
+      const saving: Job = {
+        ...job,
+        misses: 0,
+        record: become(record, 'saving', { result, error: undefined, ...fresh }),
+      };
+      return { job: { ...saving, want: wantFile(saving) } };
+    }
+  }
+}
+
+function unfinished(job: Job, { id, status }: Task, context: JobContext): JobStep {
+  const { now } = context;
+  const { submittedAt = now, taskId = id } = job.record;
+  return (
+    overdue(job, `Its status was "${status}".`, context) ??
+    rest(
+      { ...job, misses: 0 },
+      context.pollInMs(job.record, now - submittedAt),
+      { kind: 'fetch', taskId, why: 'poll' },
+      now,
+    )
+  );
+}
+
+/**
+ * Past its deadline: failed, its task id kept, so that every later run looks at it again before anything else. The time in
+ * which nobody looked counts for nothing: a task that an earlier run left, or beside which the machine slept, is watched for as long as
+ * any other.
+ */
+function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
+  const { record } = job;
+  const { now, watchedSince } = context;
+  const submittedAt = record.submittedAt ?? now;
+  const isWatched = now - Math.max(submittedAt, watchedSince) < context.taskMs;
+  if (job.lastLook === undefined && isWatched) return undefined;
+  const age = now - submittedAt;
+  const after = age < 100_000 ? `${Math.round(age / 1000)} s` : `${Math.round(age / 6000) / 10} min`;
+  return settle(
+    job,
+    'failed',
+    {
+      code: 'task.timeout',
+      message: `Task ${record.taskId} was not finished ${after} after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it anew.`,
+    },
+    context.now,
+  );
+}
+
+function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
+  const { record } = job;
+  const { error, transient } = judgeTaskFailure(task.failReason, task.status, context.retry);
+  if (!transient || record.resubmits >= context.retry.resubmits || job.lastLook)
+    return settle(job, 'failed', error, context.now);
+  const resubmits = record.resubmits + 1;
+  const pending = become(record, 'pending', {
+    resubmits,
+    error,
+    taskId: undefined,
+    modal: undefined,
+    submittedAt: undefined,
+  });
+  const fresh = newJob(pending, job.depth, job.parentTaskId);
+  const { key, taskId } = record;
+  return {
+    ...rest(fresh, backoffMs(resubmits, context.retry, context.random), { kind: 'room' }, context.now),
+    // The record forgets both when it is submitted again.
+    attempt: {
+      key,
+      at: context.now,
+      outcome: 'task.failed',
+      ...(taskId === undefined ? {} : { taskId }),
+      error,
+    },
+  };
+}
+
+/**
+ * Why a click that ended well is no result: it was to answer a modal, and none opened, so that its image was made without what the
+ * pipeline says. A gateway drops `enableRemix`, an account answers by itself, or the button asks nothing (protocol.md 3). A prompt
+ * that is the one above was used all the same.
+ */
+export function modalNotOpened(
+  record: JobRecord,
+  { promptAbove }: Pick<JobContext, 'promptAbove'>,
+): JobError | undefined {
+  const { request, pressed, modal } = record;
+  if (request.kind !== 'click' || modal !== undefined) return undefined;
+  const { remix } = request.fields;
+  const prompt = promptOf(request.fields)?.trim() ?? '';
+  const isOther = prompt !== '' && prompt !== promptAbove(record)?.trim();
+  const unused = [...(isOther ? ['prompt'] : []), ...(request.mask === undefined ? [] : ['mask'])];
+  if (unused.length === 0) return undefined;
+  const what = unused.map((name) => `\`${name}\``).join(' and ');
+  const button = pressed === undefined ? 'The button' : `The button ${offered([pressed])}`;
+  const ways = [
+    ...(remix === true ? [] : ['write `remix: true` beside it, if it can be remixed']),
+    'press a button that asks',
+    `take the ${unused.join(' and the ')} away`,
+  ];
+  const why = remix === true ? ' although it was remixed: the service or its account does not ask' : '';
+  return {
+    code: 'modal.not-opened',
+    message: `${button} opened no dialog${why}. So its ${what} was not used, and the image was made without. Either ${ways.join(', or ')}.`,
+  };
+}
+
+/**
+ * A job in doubt whose task the user named (or a list of the service): the next look is at that. Until the service shows
+ * such a task, it is only what somebody said, so the record keeps what it was before.
+ *
+ * @param price of one submission, where known
+ */
+export function taskNamed(record: JobRecord, taskId: string, price: number | undefined): JobRecord {
+  const { error, cost, doubtful } = record;
+  // What its button costs was counted when the dialog opened.
+  const paid = record.modal === undefined ? doubtAnswered(record, price) : record;
+  return become(paid, 'running', {
+    taskId,
+    tries: 0,
+    error: undefined,
+    finishedAt: undefined,
+    named: {
+      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
+      ...(error === undefined ? {} : { error }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(doubtful === undefined ? {} : { doubtful }),
+    },
+  });
+}
+
+/** The service showed the task: it is the job's own from now on. */
+export const taskShown = (job: Job): Job =>
+  job.record.named === undefined
+    ? job
+    : { ...job, record: become(job.record, job.record.status, { named: undefined }) };
+
+const asBefore = ' It is in doubt as before: ';
+
+/**
+ * The service does not know a task that was named, and has had time to: most likely the id was mistyped. The job is in doubt
+ * as it was. Undefined where it is to be looked for again, and of a task that the service itself made for the job: that is paid.
+ */
+export function unknownTask(job: Job, failure: ServiceFailure, context: JobContext): JobStep | undefined {
+  const { named, taskId: wrong, status } = job.record;
+  if (named === undefined || failure.code !== 'service.task-unknown') return undefined;
+  if (job.misses + 1 < context.retry.attempts) return undefined;
+  const { error, taskId, cost, doubtful } = named;
+  const before = become(job.record, status, { named: undefined, taskId, cost, doubtful });
+  const message = `The service does not know task ${wrong}, which was named as this job's: check the id.`;
+  return settle(
+    { ...job, record: before },
+    'in-doubt',
+    {
+      ...error,
+      code: 'task.unknown',
+      // Named wrongly twice, it tells the last id and the first trouble.
+      message: error === undefined ? message : `${message}${asBefore}${error.message.split(asBefore).at(-1)}`,
+    },
+    context.now,
+  );
+}

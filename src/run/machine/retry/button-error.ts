@@ -1,0 +1,84 @@
+import { nearest } from '../../../pipeline/diagnostics/did-you-mean.ts';
+import { needsUpscale } from '../../../pipeline/selectors/button-stage.ts';
+import { buttonName, type Found, offered } from '../../../plan/button-match.ts';
+import type { Button, JobError } from '../../../plan/job.ts';
+import type { Press } from '../../../plan/job-request.ts';
+
+/**
+ * Why none of the buttons that a task offers was pressed: `button.missing`, with the button that was probably meant or what to
+ * press first, or `button.ambiguous`, with how to mean one.
+ */
+export function buttonError(
+  press: readonly Press[],
+  found: Exclude<Found, { readonly kind: 'one' }>,
+  buttons: readonly Button[],
+): JobError {
+  const asked = press.map((one) => `"${written(one)}"`).join(' or ');
+  if (found.kind === 'none') {
+    const hint = missingHint(press, buttons);
+    const message = `The task offers no button ${asked}. It offers: ${offered(buttons)}.`;
+    return { code: 'button.missing', message: hint === undefined ? message : `${message} ${hint}` };
+  }
+  const isPattern = press.some(({ kind }) => kind === 'pattern');
+  const way = isPattern ? narrowPattern(found.buttons) : nameOne(found.buttons);
+  return {
+    code: 'button.ambiguous',
+    message: `${asked} matches several buttons: ${offered(found.buttons)}. ${way}`,
+  };
+}
+
+function written(press: Press): string {
+  switch (press.kind) {
+    case 'word':
+      return press.word;
+    case 'text':
+      return press.text;
+    case 'pattern':
+      return `/${press.source}/`;
+  }
+}
+
+/** What is the same twice has no label to name it by. */
+const nameOne = (buttons: readonly Button[]): string =>
+  new Set(buttons.map(({ label }) => label.trim())).size === buttons.length
+    ? 'Name one by its label, or fan out with a wildcard.'
+    : 'Only the patterns of their ids can tell them apart (/…/).';
+
+/** A pattern never fans out: a star in it belongs to the pattern. */
+function narrowPattern(buttons: readonly Button[]): string {
+  const glob = commonGlob(buttons);
+  return `A pattern presses one button: narrow it${
+    glob === undefined ? '' : `, or fan out by label with a wildcard (${glob})`
+  }.`;
+}
+
+/** A wildcard that fits the labels of all of them; a button without a label fits none. */
+function commonGlob(buttons: readonly Button[]): string | undefined {
+  const [first = '', ...others] = buttons.map((button) =>
+    button.label.trim() === '' ? '' : buttonName(button),
+  );
+  let length = others.includes(first) ? 0 : first.length;
+  while (length > 0 && !others.every((label) => label.startsWith(first.slice(0, length)))) length -= 1;
+  const [start = ''] = /^[^]*\p{L}/u.exec(first.slice(0, length)) ?? [];
+  return /^[\p{L}\p{N} ()-]+$/u.test(start) ? `${start}*` : undefined;
+}
+
+function missingHint(press: readonly Press[], buttons: readonly Button[]): string | undefined {
+  const names = buttons.map(buttonName);
+  for (const { kind, ...rest } of press) {
+    const near = kind === 'text' && 'text' in rest ? nearName(rest.text, names) : undefined;
+    if (near !== undefined) return `Did you mean "${near}"?`;
+  }
+  const isGrid = names.includes('U1') && names.includes('U2');
+  if (!isGrid || !press.some(needsUpscale)) return undefined;
+  return 'This is a grid: upscale one of its images first (U1), and press it there.';
+}
+
+const digits = (text: string): string => text.replaceAll(/\D+/g, ' ').trim();
+
+/** Numbers are never mistyped letters: U5 does not mean U1, nor 1.5x 2x. */
+const nearName = (text: string, names: readonly string[]): string | undefined =>
+  nearest(
+    text.trim(),
+    names.filter((name) => digits(name) === digits(text)),
+  );

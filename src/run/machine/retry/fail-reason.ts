@@ -1,0 +1,100 @@
+import type { ReasonMatch, RetrySettings } from '../../../pipeline/pipeline.ts';
+import { reasonMatches } from '../../../pipeline/settings/fail-reason.ts';
+import type { JobError } from '../../../plan/job.ts';
+
+/** What a finished task's failure asks for. */
+export interface TaskVerdict {
+  /**
+   * `task.moderated`: the prompt or the picture was refused for what it is; `task.rejected`: for how it is asked for, or
+   * by an account that may not; `task.cancelled`; `task.failed`: anything else.
+   */
+  readonly error: JobError;
+  /** A new submission may succeed; it costs a new generation, so only reasons known to pass are retried. */
+  readonly transient: boolean;
+}
+
+/** What a pipeline says of reasons (`retry.permanent`, `retry.transient`). */
+export type OwnReasons = Pick<RetrySettings, 'permanent' | 'transient'>;
+
+interface Reason {
+  readonly code: string;
+  readonly transient: boolean;
+  readonly pattern: RegExp;
+}
+
+/**
+ * The reasons that gateways of this family give (protocol.md 2.2, 6.3), first match wins. The texts in Chinese are those
+ * of the proxies and gateways: contains sensitive words; prompt must not be empty, account does not support; task
+ * cancelled, deleted, forced to end; timed out (task, execution, submission, upstream), no usable instance or account,
+ * service or system error, queue full, information of the channel not found.
+ */
+const reasons: readonly Reason[] = [
+  {
+    code: 'task.rejected',
+    transient: false,
+    pattern:
+      /pending mod message|\bsubscription\b.{0,40}\b(required|paused|expired|ended|lapsed|inactive|suspended|cancell?ed)\b|\b(no|without an?|renew( your)?) (active |valid )?subscription\b/i,
+  },
+  {
+    code: 'task.moderated',
+    transient: false,
+    pattern:
+      /banned (prompt|word|phrase)|^(?!.*\baccount).*\bbanned\b|(image|prompt|job|request|content) denied|output filters?|sensitive (word|content)|\bmoderat(ed|ion|ors?)\b|action needed to continue|敏感词/i,
+  },
+  {
+    code: 'task.rejected',
+    transient: false,
+    pattern:
+      /invalid (parameter|link|request|value|prompt)|unrecognized param|empty prompt|\baccounts?\b.{0,600}\b(banned|blocked|disabled)\b|prompt不能为空|参数错误|当前账号不支持/i,
+  },
+  {
+    code: 'task.cancelled',
+    transient: false,
+    pattern: /^\W*cancell?(ed)?\b|取消任务|删除任务|强制取消/i,
+  },
+  {
+    code: 'task.failed',
+    transient: true,
+    pattern:
+      /timed?[ -]?out|超时|internal (server )?error|queue (is )?full|something went wrong|failed to process your command|(service|server|temporarily|currently) unavailable|实例不可用|无可用的账号|服务异常|系统异常|队列已满|获取渠道信息失败/i,
+  },
+  {
+    // A promise only where nothing has to be done first: after "shorten it and try again" or "try again with another image",
+    // the same request would meet the same.
+    code: 'task.failed',
+    transient: true,
+    pattern:
+      /\bwait\b.{0,40}\btry again\b|(?<!\b(and|then|to) )\btry again\b(?! (with|using)\b)|\btry again (later|soon|shortly|in)\b/i,
+  },
+];
+
+const none: OwnReasons = { permanent: [], transient: [] };
+
+/**
+ * Judges a task that ended in FAILURE or CANCEL. What the pipeline says goes first, `permanent` before `transient`: it
+ * decides whether a new submission is made, while the code stays what the reason is known as. A reason that nobody knows
+ * is not retried: what it would cost is known, what it would bring is not.
+ */
+export function judgeTaskFailure(
+  failReason: string | undefined,
+  status: string,
+  own: OwnReasons = none,
+): TaskVerdict {
+  const said = failReason?.trim() ?? '';
+  const known = reasons.find(({ pattern }) => pattern.test(said));
+  const ended = status.toUpperCase() === 'CANCEL' ? 'task.cancelled' : 'task.failed';
+  const message =
+    said === '' ? `The task ended in ${status} without a reason.` : `The service failed the task: ${said}`;
+  return {
+    transient: ownVerdict(said, own) ?? known?.transient ?? false,
+    error: { code: known?.code ?? ended, message },
+  };
+}
+
+/** Whether a new submission may succeed, if the pipeline says so. */
+function ownVerdict(said: string, { permanent, transient }: OwnReasons): boolean | undefined {
+  const isOneOf = (matches: readonly ReasonMatch[]): boolean =>
+    said !== '' && matches.some((match) => reasonMatches(match, said));
+  if (isOneOf(permanent)) return false;
+  return isOneOf(transient) ? true : undefined;
+}

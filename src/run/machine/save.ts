@@ -1,0 +1,208 @@
+import type { SaveAnswer, TextPiece } from '../../artifacts/writer.ts';
+import { isMapping, type Value } from '../../pipeline/values/value.ts';
+import type { JobError, JobRecord, TaskResult, TextCandidate, TextResult } from '../../plan/job.ts';
+import type { Answer, Task } from '../../service/answer.ts';
+import {
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  rest,
+  type SaveSource,
+  settle,
+  type Want,
+} from './job.ts';
+import { backoffMs } from './retry/backoff.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import { missed } from './retry/service-failure.ts';
+
+/**
+ * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What
+ * else has a `finalPrompt` is drawn from it (protocol.md 1.4), and one of several paragraphs looks like a list.
+ */
+export const resultOf = (
+  { buttons, imageUrl, videoUrls, prompts }: Task,
+  kind: JobRecord['kind'],
+): TaskResult => ({
+  buttons,
+  ...(imageUrl === undefined ? {} : { imageUrl }),
+  ...(videoUrls === undefined ? {} : { videoUrls }),
+  ...(prompts === undefined || (kind !== 'describe' && kind !== 'click') ? {} : { prompts }),
+});
+
+/** What is to be written of a result, in the order of output numbers; nothing where what was asked for is not there yet. */
+function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
+  const { imageUrl, videoUrls = [], prompts = [] } = result;
+  if (prompts.length > 0)
+    return [{ texts: [{ kind: 'text', candidate: 1, text: prompts.join('\n\n'), mime: 'text/plain' }] }];
+  if (videoUrls.length > 0) return videoUrls.map((url) => ({ url, media: 'video' }));
+  return imageUrl === undefined || isBesideImage(of) ? [] : [{ url: imageUrl, media: 'image' }];
+}
+
+/** The image of its task is not what was asked for: the poster of a video, or what a describe was shown. */
+const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): boolean =>
+  kind === 'video' || kind === 'describe' || /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
+
+/** SUCCESS, and nothing of what was asked for: what a gateway copies lags behind the status (protocol.md 2). */
+export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
+  sourcesOf(result, record).length === 0;
+
+/** What a job in `saving` wants: the first file that it does not have, or first a link to it. */
+export function wantFile({ record }: Pick<Job, 'record'>): Want {
+  const at = record.artifacts.length;
+  if (record.text !== undefined) return { kind: 'save', source: { texts: textsOf(record.text) }, output: 1 };
+  const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
+  return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
+}
+
+/** Fresh links, from a new look at the task (protocol.md, fact 10). What is no link does not age. */
+export function wantFresh(job: Pick<Job, 'record'>): Want {
+  const want = wantFile(job);
+  return want.kind === 'save' && 'texts' in want.source ? want : wantLink(job);
+}
+
+function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
+  if (taskId === undefined) throw new Error('Internal error: a job without a task id is being saved.');
+  return { kind: 'fetch', taskId, why: 'link' };
+}
+
+/** The task was fetched again for fresh links. */
+export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+  if (!answer.ok) return missed(job, answer.error, wantLink(job), context);
+  const { record } = job;
+  const { buttons } = record.result ?? answer.value;
+  const result = { ...resultOf(answer.value, record.kind), buttons };
+  if (answer.value.state !== 'success' || sourcesOf(result, record)[record.artifacts.length] === undefined)
+    return noLink(job, context);
+  if (!record.keep) {
+    const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
+    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+  }
+  const linked: Job = { ...job, record: become(record, 'saving', { result }) };
+  return { job: { ...linked, want: wantFile(linked) } };
+}
+
+/** A gateway renews what it knows of a task every 15 s, one behind another too (protocol.md 2): twice that, and as much again. */
+const refresh = { everyMs: 15_000, looks: 5 } as const;
+
+/** SUCCESS, and nothing to fetch: what a gateway copies may come later than the status. */
+function noLink(job: Job, context: JobContext): JobStep {
+  const { record } = job;
+  const error: JobError =
+    record.kind === 'describe'
+      ? {
+          code: 'download.no-prompts',
+          message: 'The service gives no prompts for this finished task.',
+        }
+      : {
+          code: 'download.no-link',
+          message: `The service gives no link to ${record.artifacts.length === 0 ? 'the result' : `file ${record.artifacts.length + 1}`} of this finished task.`,
+        };
+  const tries = Math.max(refresh.looks, context.retry.attempts);
+  const restMs = Math.max(refresh.everyMs, context.pollMaxMs);
+  return failedSave(job, error, wantLink(job), restMs, context, tries);
+}
+
+/**
+ * A file was brought in, or was not. Each is durable in the record before the next one is fetched; `done` follows the
+ * last one, synced under its final name.
+ */
+export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): JobStep {
+  const { record } = job;
+  if (answer.ok) {
+    const artifacts = [...record.artifacts, answer.value, ...(answer.more ?? [])];
+    const isLast =
+      artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result, record).length);
+    if (!isLast) {
+      const next: Job = {
+        ...job,
+        misses: 0,
+        record: become(record, 'saving', { artifacts, error: undefined }),
+      };
+      return { job: { ...next, want: wantFile(next) } };
+    }
+    const done = become(record, 'done', { artifacts, finishedAt: context.now, error: undefined });
+    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+  }
+  const failure = answer.error;
+  const error: JobError = {
+    code: failure.code,
+    message: failure.message,
+    ...(failure.status === undefined ? {} : { httpStatus: failure.status }),
+  };
+  switch (failure.class) {
+    case 'permanent':
+      return settle(job, 'failed', error, context.now);
+    case 'stop':
+      // Not the job's fault: it stays in `saving`, and the run's end holds it.
+      return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
+    case 'throttle':
+      return putOff(job, error, failure.retryAfterMs ?? 0, context);
+    case 'fresh-link':
+      return failedSave(job, error, wantFresh(job), failure.retryAfterMs ?? 0, context);
+    case 'retry': {
+      // Once is chance. What fails again may be a link to where nobody gets from here, to which the service gives a better
+      // one when it is asked again (protocol.md 6.3, no. 6).
+      const again = job.misses === 0 ? wantFile(job) : wantFresh(job);
+      return failedSave(job, error, again, failure.retryAfterMs ?? 0, context);
+    }
+  }
+}
+
+/** The server of the link wants it later. Where it gives others theirs all the while, that is about this one. */
+function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const waiting = inVain(job, 'download', context);
+  if (isHopeless(waiting, 'download', context))
+    return settle(waiting, 'failed', hopeless(error, waiting, 'download', now), now);
+  const ms = Math.max(atLeastMs, backoffMs(timesInVain(waiting, 'download'), retry, random));
+  return rest(waiting, ms, wantFile(waiting), now);
+}
+
+function failedSave(
+  job: Job,
+  error: JobError,
+  then: Want,
+  atLeastMs: number,
+  context: JobContext,
+  tries = context.retry.attempts,
+): JobStep {
+  const misses = job.misses + 1;
+  if (misses >= tries)
+    return settle(
+      job,
+      'failed',
+      { ...error, message: `${error.message} (after ${misses} tries)` },
+      context.now,
+    );
+  const ms = Math.max(atLeastMs, backoffMs(misses, context.retry, context.random));
+  return rest({ ...job, misses }, ms, then, context.now);
+}
+
+/**
+ * The files of a finished answer without images, as they would have been written when it came. Its record has all that
+ * stands in them.
+ */
+export const textsOf = ({ candidates }: TextResult): readonly TextPiece[] =>
+  candidates.flatMap((candidate, index): readonly TextPiece[] =>
+    candidate.text.trim() === ''
+      ? []
+      : [
+          {
+            kind: 'text',
+            candidate: index + 1,
+            text: candidate.text,
+            mime: candidate.isJson || onlyCalls(candidate) ? 'application/json' : 'text/plain',
+          },
+        ],
+  );
+
+/** Its text is then that of the calls, which is JSON. */
+const onlyCalls = ({ parts }: TextCandidate): boolean =>
+  parts.some((part) => isMapping(part) && isMapping(part['functionCall'])) && !parts.some(isSaid);
+
+const isSaid = (part: Value): boolean =>
+  isMapping(part) &&
+  part['thought'] !== true &&
+  typeof part['text'] === 'string' &&
+  part['text'].trim() !== '';

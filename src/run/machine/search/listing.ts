@@ -1,0 +1,43 @@
+import type { Answer, Task } from '../../../service/answer.ts';
+import type { JobEvent, Look } from '../job.ts';
+
+/** How many tasks are asked for in one request at most. */
+export const mostListed = 100;
+
+/** True for the answer of a gateway that does not list tasks (protocol.md 3): they are fetched one by one then. */
+export const hasNoListing = (answer: Answer<unknown>): boolean =>
+  !answer.ok && answer.error.code === 'service.no-listing';
+
+/** What a service says that has no list of its tasks. */
+export const notListed = {
+  ok: false,
+  error: {
+    code: 'service.no-listing',
+    class: 'permanent',
+    message: 'The service does not list its tasks.',
+  },
+} as const satisfies Answer<never>;
+
+/** What an answer to several looks is to each of them. A task that is not in it is one that the service does not know. */
+export function looksHeard(
+  looks: readonly Look[],
+  answer: Answer<readonly Task[]>,
+): readonly (readonly [key: string, event: JobEvent])[] {
+  const tasks = new Map(answer.ok ? answer.value.map((task) => [task.id, task]) : []);
+  return looks.map(({ key, taskId }) => {
+    const task = tasks.get(taskId);
+    const own: Answer<Task> = answer.ok
+      ? task === undefined
+        ? { ok: false, error: unknown(taskId) }
+        : { ok: true, value: task }
+      : answer;
+    return [key, { type: 'fetched', why: 'poll', answer: own }];
+  });
+}
+
+const unknown = (taskId: string) =>
+  ({
+    code: 'service.task-unknown',
+    class: 'retry',
+    message: `The service does not list the task ${taskId}. It may have been deleted, or belong to another key.`,
+  }) as const;

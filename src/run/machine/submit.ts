@@ -1,0 +1,294 @@
+import type { SaveFailure } from '../../artifacts/writer.ts';
+import { findButton, mayTakeMask, offered, whyNoTask } from '../../plan/button-match.ts';
+import type { JobError, JobRecord } from '../../plan/job.ts';
+import { begunFrom } from '../../plan/resolve/lineage.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/answer.ts';
+import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import { firstModalWant, modalOpened } from './modal.ts';
+import { backoffMs } from './retry/backoff.ts';
+import { buttonError } from './retry/button-error.ts';
+import { freshMs, isOutdated, lookInto, refusedBefore, refusedForGood } from './retry/button-freshness.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import { doubtClosed, doubted, mayHaveMade } from './retry/in-doubt.ts';
+import {
+  doubt,
+  fileError,
+  isOurs,
+  isUnmade,
+  jobError,
+  missed,
+  queueFull,
+  refusalCode,
+} from './retry/service-failure.ts';
+import { beforeSubmitting, mustSearch, searchAfterLast } from './search/search.ts';
+
+/**
+ * What a job wants once it has room: its turn to submit, a click the parent's buttons first, before these its mask if it has one,
+ * and a job whose task may still come a last look at that.
+ */
+export function firstWant(job: Job): Want {
+  const { taskId } = job.record;
+  if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
+  if (job.record.modal !== undefined) return firstModalWant(job.record, job.mayBeGone);
+  const { request } = job.record;
+  if (request.kind !== 'click') return { kind: 'submit' };
+  if (request.mask !== undefined && !job.masked) return { kind: 'mask' };
+  if (job.parentTaskId === undefined)
+    throw new Error(`Internal error: click ${job.record.key} has no finished task to press.`);
+  return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
+}
+
+/**
+ * A click's mask was made for the image under its button, or could not be. Some gateways charge for a click whose modal is then
+ * never answered, so one with a mask that does not fit is not sent, and nothing of it is recorded as sent. The modal's answer makes
+ * it once more: a file can change while the modal waits, and a run that goes on with an open modal has checked nothing.
+ */
+export function maskChecked(job: Job, failure: SaveFailure | undefined, context: JobContext): JobStep {
+  if (failure !== undefined)
+    return isOurs(failure)
+      ? rest(job, 0, { kind: 'mask' }, context.now)
+      : unread(job, failure, { kind: 'mask' }, context);
+  const masked: Job = { ...job, masked: true };
+  return { job: { ...masked, want: firstWant(masked) } };
+}
+
+/** The parent's task was read: finds the button to press. */
+export function parentRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+  const { now } = context;
+  const { request } = job.record;
+  if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
+  // Nothing of it is on the service: others may have its room until it looks again.
+  if (!answer.ok) return missed(job, answer.error, { kind: 'room' }, context);
+  const task = answer.value;
+  if (task.state === 'failure')
+    return settle(
+      job,
+      'failed',
+      { code: 'parent.lost', message: `The parent's task ${task.id} is ${task.status} on the service now.` },
+      now,
+    );
+  if (task.state !== 'success') {
+    // It was finished when this job became ready: a gateway that answers from a stale copy (protocol.md 2.2).
+    if (job.misses + 1 >= context.retry.attempts)
+      return settle(
+        job,
+        'failed',
+        {
+          code: 'parent.lost',
+          message: `The parent's task ${task.id} is "${task.status}" on the service again.`,
+        },
+        now,
+      );
+    return rest({ ...job, misses: job.misses + 1 }, context.pollInMs(job.record, 0), firstWant(job), now);
+  }
+  const found = findButton(request.press, task.buttons);
+  if (found.kind === 'one') {
+    const { button } = found;
+    const why = whyNoTask(button);
+    if (why !== undefined)
+      return settle(
+        job,
+        'failed',
+        { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` },
+        now,
+      );
+    if (request.mask !== undefined && !mayTakeMask(button))
+      return settle(
+        job,
+        'failed',
+        {
+          code: 'mask.unused',
+          message: `The button ${offered([button])} takes no mask, and one stands beside it. It was not pressed. Take the mask away, or name the button that takes one: Vary (Region).`,
+        },
+        now,
+      );
+    const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };
+    const read: Job = { ...job, misses: 0, fresh, want: { kind: 'submit' } };
+    return apartFromReading(refusedBefore(read, button.customId, context), context);
+  }
+  return settle(job, 'failed', buttonError(request.press, found, task.buttons), now);
+}
+
+/**
+ * A click that was put off does not follow its reading at once: where a proxy limits requests of all kinds together, the reading took
+ * the turn that the click needs, and would take it every time.
+ */
+function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
+  const { job } = step;
+  if (job.want.kind !== 'submit' || timesInVain(job, 'submit') === 0) return step;
+  return { ...step, ...rest(job, Math.min(retry.baseMs, freshMs / 2), job.want, now) };
+}
+
+/**
+ * Its turn to submit has come. The intent becomes durable before the request leaves, and counts as an attempt from
+ * then on, so that a crash can only overstate what was spent.
+ */
+export function submitNow(job: Job, context: JobContext): JobStep {
+  const { now } = context;
+  if (mustSearch(job, context)) return { job: { ...job, want: beforeSubmitting(job, context) } };
+  if (isOutdated(job, now)) return { job: { ...job, want: firstWant(job) } };
+  const begun = job.lineage === undefined ? job.record : begunFrom(job.record, job.lineage);
+  const record = become(begun, 'submitting', {
+    attempts: begun.attempts + 1,
+    speed: context.speed,
+    submittedAt: now,
+    pressed: job.fresh?.button,
+    // What is pressed now is what the result will have come from, however the job got here.
+    parentTaskId: job.parentTaskId ?? begun.parentTaskId,
+    taskId: undefined,
+    error: undefined,
+    finishedAt: undefined,
+  });
+  const { again: _, ...fresh } = job.fresh ?? {};
+  const { lineage: __, ...known } = job;
+  const sent: Job = { ...known, record, want: { kind: 'answer' } };
+  return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
+}
+
+/** The service answered a submission, or did not. DESIGN.md section 4. */
+export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
+  const step = answer.ok ? taken(job, answer.value, context) : unanswered(job, answer.error, context);
+  const { record } = step.job;
+  return {
+    ...step,
+    attempt: {
+      key: record.key,
+      at: job.record.submittedAt ?? context.now,
+      outcome: answer.ok ? answer.value.kind : answer.error.class,
+      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
+      ...(answer.ok ? {} : { error: jobError(answer.error) }),
+    },
+  };
+}
+
+function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
+  switch (answer.kind) {
+    case 'accepted': {
+      const running = become(charged(record, context), 'running', { taskId: answer.taskId, tries: 0 });
+      return rest(
+        { ...job, record: running, misses: 0 },
+        context.pollInMs(running, now - (running.submittedAt ?? now)),
+        { kind: 'fetch', taskId: answer.taskId, why: 'poll' },
+        now,
+      );
+    }
+    case 'modal':
+      return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
+    case 'queue-full':
+      return putOff(job, queueFull(answer), 0, context);
+    case 'refused': {
+      const { message, requestId, made } = answer;
+      const error: JobError = { code: refusalCode(answer.code), message, ...(requestId && { requestId }) };
+      if (made) return refusedForGood({ ...job, record: charged(job.record, context) }, error, now);
+      return lookInto(job, { ok: true, value: answer }, error, context) ?? refusedForGood(job, error, now);
+    }
+  }
+}
+
+/** Its task is there. A modal adds nothing to what its click costs. */
+function charged(taken: JobRecord, context: JobContext): JobRecord {
+  const record = doubtClosed(taken);
+  const price = context.price(record);
+  return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
+}
+
+/** What it shows could not be read, so nothing was sent: no attempt. Only what may pass is tried again. */
+export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  return isOurs(failure)
+    ? submitUnsent(job, context)
+    : unread(takenBack(job), failure, { kind: 'submit' }, context);
+}
+
+/** @param next what is tried again */
+function unread(job: Job, failure: SaveFailure, next: Want, context: JobContext): JobStep {
+  const { record } = job;
+  const error = fileError(failure);
+  const tries = record.tries + 1;
+  if (failure.class === 'permanent' || tries >= context.retry.attempts)
+    return settle({ ...job, record: become(record, 'pending', { tries: 0 }) }, 'failed', error, context.now);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
+  const tried = become(record, 'pending', { tries, error });
+  return rest({ ...job, record: tried }, ms, next, context.now);
+}
+
+/** As it was before its turn came. */
+const takenBack = (job: Job): Job => ({
+  ...job,
+  record: become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined }),
+});
+
+/** No answer, or none that says that a task was made. What it may have cost counts from now on. */
+function unanswered(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { record } = job;
+  const known = mayHaveMade(failure) ? { ...job, record: doubted(record, context.price(record)) } : job;
+  return refused(known, failure, context);
+}
+
+function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  switch (failure.class) {
+    case 'throttle':
+      return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
+    case 'unsent':
+      return submitUnsent(job, context);
+    case 'stop':
+      // The run ends; what was answered was not accepted, so the job is as if it had not been asked, unless it may be done.
+      return failure.mayBeDone
+        ? settle(job, 'in-doubt', doubt(failure), context.now)
+        : submitUnsent(job, context);
+    case 'permanent':
+      return (
+        lookInto(job, { ok: false, error: failure }, jobError(failure), context) ??
+        refusedForGood(job, jobError(failure), context.now)
+      );
+    case 'lost':
+      return context.retryInDoubt
+        ? again(job, failure, context)
+        : settle(job, 'in-doubt', doubt(failure), context.now);
+    case 'retry': {
+      const hold = context.retry.ambiguous === 'hold' && !isUnmade(failure);
+      return hold ? settle(job, 'in-doubt', doubt(failure), context.now) : again(job, failure, context);
+    }
+  }
+}
+
+/** Not accepted and not an attempt: back in line, where the route's pause holds it. */
+export function submitUnsent(job: Job, context: JobContext): JobStep {
+  return { job: { ...takenBack(job), want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
+}
+
+/**
+ * Not accepted and not an attempt: it gives its room to others, and comes back behind them. What is put off again and again
+ * while they are taken ends, and nothing was made of it by this one.
+ */
+function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const { fresh: _, ...unread } = takenBack(job);
+  const idle = inVain(unread, 'submit', context);
+  if (isHopeless(idle, 'submit', context))
+    return settle(idle, 'failed', hopeless(error, idle, 'submit', now), now);
+  const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
+  return rest(idle, ms, { kind: 'room' }, now);
+}
+
+/**
+ * An attempt that failed in a way that may pass. After the last one the job has failed only where each of them certainly made
+ * nothing.
+ */
+function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { now, retry } = context;
+  const tries = job.record.tries + 1;
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, retry, context.random));
+  if (tries < retry.attempts) {
+    const tried = { ...job, record: become(job.record, 'pending', { tries, error: jobError(failure) }) };
+    return rest(tried, ms, beforeSubmitting(tried, context), now);
+  }
+  const mayBeMade = mayHaveMade(failure);
+  const why = mayBeMade ? doubt(failure) : jobError(failure);
+  const error = { ...why, message: tries > 1 ? `${why.message} (after ${tries} tries)` : why.message };
+  if (mustSearch(job, context))
+    return searchAfterLast({ ...job, record: become(job.record, 'pending', { tries, error }) }, ms, now);
+  const ended = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
+  return settle(ended, mayBeMade ? 'in-doubt' : 'failed', error, now);
+}

@@ -1,0 +1,288 @@
+import type { SaveFailure } from '../../artifacts/writer.ts';
+import type { AssumedTokens, Attempt, JobError, JobRecord, TokenUsage } from '../../plan/job.ts';
+import { isTextRequest } from '../../plan/job-request.ts';
+import type { ServiceFailure } from '../../service/answer.ts';
+import {
+  type AskAnswer,
+  type Asked,
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  rest,
+  settle,
+} from './job.ts';
+import { replacing } from './redo.ts';
+import { backoffMs } from './retry/backoff.ts';
+import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import { fileError, jobError } from './retry/service-failure.ts';
+
+/**
+ * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
+ * counts as an attempt from then on; but a text call whose answer is lost is made again (DESIGN.md section 4).
+ */
+export function askNow(job: Job, { now }: JobContext): JobStep {
+  const record = become(job.record, 'submitting', {
+    attempts: job.record.attempts + 1,
+    submittedAt: now,
+    error: undefined,
+    finishedAt: undefined,
+  });
+  return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
+}
+
+/** A text call whose answer an earlier run did not hear: to be asked again, its attempt counted. */
+export const unheard = (record: JobRecord): JobRecord =>
+  become(record, 'pending', { submittedAt: undefined });
+
+/** The text call came to something, or to nothing. */
+export function askAnswered(job: Job, answer: AskAnswer, context: JobContext): JobStep {
+  const paid = account(job, answer, context);
+  const step = judged(paid, answer, context);
+  return { ...step, attempt: attemptOf(job, answer, context) };
+}
+
+function judged(job: Job, answer: AskAnswer, context: JobContext): JobStep {
+  switch (answer.kind) {
+    case 'answered':
+      return answered(job, answer.asked, context);
+    case 'refused':
+      return refused(job, answer.error, context);
+    case 'unread':
+      return unread(job, answer.error, context);
+    case 'unwritten':
+      return unwritten(job, answer, context);
+  }
+}
+
+/** Adds the tokens of an answer, usable or not, and what they cost. */
+function account(job: Job, answer: AskAnswer, context: JobContext): Job {
+  const { record } = job;
+  const usage = usageOf(answer);
+  const wasAnswered = answer.kind === 'answered' || answer.kind === 'unwritten';
+  if (usage === undefined && !wasAnswered) return job;
+  if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
+  const price = context.answerPrice(record.request, usage);
+  const isUntold = usage === undefined || tokensOf(usage) === 0;
+  return {
+    ...job,
+    record: become(record, record.status, {
+      usage: sumUsage(record.usage, usage),
+      cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
+      ...(price === undefined && usage === undefined ? { partlyPriced: true as const } : {}),
+      ...(isUntold && wasAnswered ? { assumed: assumedOf(record, price === undefined, context) } : {}),
+    }),
+  };
+}
+
+/** An answer that tells no tokens is charged to the budgets as it was estimated: else none of them would ever bind. */
+function assumedOf(
+  record: JobRecord,
+  isPricedByTokens: boolean,
+  { assumedUsage, answerPrice }: JobContext,
+): AssumedTokens {
+  const { answers = 0, tokens = 0, cost } = record.assumed ?? {};
+  const usage = assumedUsage(record);
+  const price =
+    isPricedByTokens && isTextRequest(record.request) ? answerPrice(record.request, usage) : undefined;
+  const costs = price === undefined ? cost : (cost ?? 0) + price;
+  return {
+    answers: answers + 1,
+    tokens: tokens + usage.total,
+    ...(costs === undefined ? {} : { cost: costs }),
+  };
+}
+
+function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {
+  const { now } = context;
+  const { record } = job;
+  switch (verdict.kind) {
+    case 'done': {
+      const done = become(record, 'done', {
+        text,
+        artifacts,
+        tries: 0,
+        finishedAt: now,
+        error: undefined,
+        ...replacing(record),
+      });
+      return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
+    }
+    case 'calls': {
+      // The round is paid and answered: what it came to is kept, and finished before another conversation begins.
+      const turns = [...(record.turns ?? []), ...verdict.turns];
+      const next = become(record, 'pending', { turns, tries: 0, submittedAt: undefined });
+      return { job: { ...job, record: next, misses: 0, depth: job.depth + 1, want: { kind: 'ask' } } };
+    }
+    case 'invalid': {
+      const invalid = (record.invalid ?? 0) + 1;
+      const seen: Job = { ...job, record: become(record, record.status, { text, invalid, tries: 0 }) };
+      if (invalid > context.retry.invalid)
+        return settle(seen, 'failed', after(verdict.error, invalid, 'answers'), now);
+      return askAgain(seen, verdict.error, backoffMs(invalid, context.retry, context.random), now);
+    }
+    case 'failed':
+      return settle(
+        { ...job, record: become(record, record.status, { text, tries: 0 }) },
+        'failed',
+        verdict.error,
+        now,
+      );
+  }
+}
+
+function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  switch (failure.class) {
+    case 'throttle':
+      return putOff(job, failure, context);
+    case 'unsent':
+    case 'stop':
+      // It was not taken on: the job is as if it had not been asked, and the route's pause or the run's end holds it.
+      return askUnsent(job, context);
+    case 'permanent':
+      return settle(job, 'failed', jobError(failure), context.now);
+    case 'lost':
+    case 'retry':
+      return again(job, jobError(failure), failure.retryAfterMs, context);
+  }
+}
+
+/** Nothing was asked: no attempt. Only what may pass is tried again. */
+function unread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+  if (failure.class === 'stop') return askUnsent(job, context);
+  const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
+  const idle: Job = { ...job, record };
+  if (failure.class === 'permanent') return settle(idle, 'failed', fileError(failure), context.now);
+  return again(idle, fileError(failure), failure.retryAfterMs, context);
+}
+
+/**
+ * The answer is paid, and its files are not there. The run stops for a full disk, and the next one asks again; otherwise what it
+ * said is in the record, and only the user's word pays for another one.
+ */
+function unwritten(
+  job: Job,
+  { error, text }: Extract<AskAnswer, { kind: 'unwritten' }>,
+  context: JobContext,
+): JobStep {
+  if (error.class === 'stop') return askAgain(job, undefined, 0, context.now);
+  const seen = { ...job, record: become(job.record, job.record.status, { text, tries: 0 }) };
+  return settle(seen, 'failed', fileError(error), context.now);
+}
+
+/** A try that failed in a way that may pass. */
+function again(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
+  const tries = job.record.tries + 1;
+  if (tries >= context.retry.attempts) {
+    const fresh = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
+    return settle(fresh, 'failed', after(error, tries, 'tries'), context.now);
+  }
+  const tried: Job = { ...job, record: become(job.record, job.record.status, { tries }) };
+  return askAgain(
+    tried,
+    error,
+    Math.max(atLeastMs ?? 0, backoffMs(tries, context.retry, context.random)),
+    context.now,
+  );
+}
+
+/** As if its turn had not come: no attempt. */
+export const askUnsent = (job: Job, { now }: JobContext): JobStep =>
+  askAgain(takenBack(job), undefined, 0, now);
+
+/** As a submission that is put off: behind others, and for good where they are answered and it never is. */
+function putOff(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const { now, retry, random } = context;
+  const idle = inVain(takenBack(job), 'text', context);
+  if (isHopeless(idle, 'text', context))
+    return settle(idle, 'failed', hopeless(jobError(failure), idle, 'text', now), now);
+  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(timesInVain(idle, 'text'), retry, random));
+  return askAgain(idle, undefined, ms, now);
+}
+
+/** As it was before its turn came. */
+const takenBack = (job: Job): Job => ({
+  ...job,
+  record: become(job.record, job.record.status, { attempts: job.record.attempts - 1 }),
+});
+
+function askAgain(job: Job, error: JobError | undefined, inMs: number, now: number): JobStep {
+  const record = become(job.record, 'pending', { error, submittedAt: undefined });
+  return rest({ ...job, record }, inMs, { kind: 'ask' }, now);
+}
+
+const after = (error: JobError, count: number, what: 'tries' | 'answers'): JobError =>
+  count === 1 ? error : { ...error, message: `${error.message} (after ${count} ${what})` };
+
+function attemptOf({ record }: Job, answer: AskAnswer, { now }: JobContext): Attempt {
+  const [outcome, error] = outcomeOf(answer);
+  return {
+    key: record.key,
+    at: record.submittedAt ?? now,
+    outcome,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function outcomeOf(answer: AskAnswer): readonly [outcome: string, error?: JobError] {
+  switch (answer.kind) {
+    case 'answered': {
+      const { verdict } = answer.asked;
+      return 'error' in verdict ? [verdict.kind, verdict.error] : [verdict.kind];
+    }
+    case 'refused':
+      return [answer.error.class, jobError(answer.error)];
+    case 'unread':
+    case 'unwritten':
+      return [answer.kind, fileError(answer.error)];
+  }
+}
+
+const members = [
+  'prompt',
+  'cached',
+  'candidates',
+  'thoughts',
+  'tool',
+] as const satisfies readonly (keyof TokenUsage)[];
+
+/** All tokens of an answer: what the service says, else the sum of what it does say (protocol.md 5.2). */
+export const tokensOf = ({ total, prompt = 0, candidates = 0, thoughts = 0, tool = 0 }: TokenUsage): number =>
+  total ?? prompt + candidates + thoughts + tool;
+
+/** The tokens of two answers together. What neither says stays unknown; the total is always known. */
+export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {
+  if (sum === undefined && more === undefined) return undefined;
+  const [a, b] = [sum ?? {}, more ?? {}];
+  const parts = members.flatMap((name) => {
+    const [one, other] = [a[name], b[name]];
+    return one === undefined && other === undefined ? [] : [[name, (one ?? 0) + (other ?? 0)] as const];
+  });
+  return { ...Object.fromEntries(parts), total: tokensOf(a) + tokensOf(b) };
+}
+
+/** The tokens that an answer says it took. */
+export function usageOf(answer: AskAnswer): TokenUsage | undefined {
+  switch (answer.kind) {
+    case 'answered':
+      return answer.asked.usage;
+    case 'refused':
+      return answer.error.usage;
+    case 'unwritten':
+      return answer.usage;
+    case 'unread':
+      return undefined;
+  }
+}
+
+/** What an answer takes from the rate of tokens; undefined where the service may have worked and nobody knows how much. */
+export function tokensTaken(answer: AskAnswer): number | undefined {
+  const usage = usageOf(answer);
+  if (usage !== undefined) return tokensOf(usage);
+  return mayHaveWorked(answer) ? undefined : 0;
+}
+
+/** True unless it is certain that the service did nothing for a call without a usable answer. */
+const mayHaveWorked = (answer: AskAnswer): boolean =>
+  answer.kind !== 'unread' &&
+  !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');

@@ -1,0 +1,84 @@
+import { isSettled, type JobRecord } from '../../plan/job.ts';
+import type { RunListener } from '../events.ts';
+
+/** Finished jobs, and the bytes of their files. */
+export interface MadeFiles {
+  readonly jobs: number;
+  readonly bytes: number;
+}
+
+/** The disk that a run writes to. */
+export interface DiskPort {
+  /** The run directory, for the user. */
+  readonly directory: string;
+  /** Bytes that this process may still write there; undefined where the system does not tell. */
+  freeBytes(): number | undefined;
+  /** Jobs that had no result when the run began, as far as the plan tells; undefined where it tells of none. */
+  readonly jobsLeft: number | undefined;
+  /** Some of the jobs that were finished before the run. */
+  readonly made: MadeFiles;
+}
+
+/** State, log, manifest and whatever else writes to that disk want some room beside the files of a run. */
+export const leastFreeBytes = 500_000_000;
+
+/** Files of fewer jobs say little of those to come. */
+const fewestJobs = 10;
+
+/**
+ * Tells once in a run that its disk is about to be full, while there is still time to make room. Space is low where less than
+ * {@link leastFreeBytes} is free, or less than what the run is likely to need: the mean size of a job's files × the jobs that
+ * are left, where both are known.
+ */
+export class DiskRoom {
+  readonly #port: DiskPort;
+  readonly #tell: RunListener;
+  #jobs: number;
+  #bytes: number;
+  #left: number | undefined;
+  #isTold = false;
+
+  constructor(port: DiskPort, tell: RunListener) {
+    this.#port = port;
+    this.#tell = tell;
+    this.#jobs = port.made.jobs;
+    this.#bytes = port.made.bytes;
+    this.#left = port.jobsLeft;
+  }
+
+  /** Takes note of what became durable. */
+  note(records: readonly JobRecord[]): void {
+    for (const { status, artifacts } of records) {
+      if (!isSettled(status)) continue;
+      if (this.#left !== undefined) this.#left = Math.max(0, this.#left - 1);
+      if (status !== 'done') continue;
+      this.#jobs += 1;
+      for (const { bytes } of artifacts) this.#bytes += bytes;
+    }
+  }
+
+  /** Looks how much is free, unless all has been told. */
+  look(): void {
+    if (this.#isTold) return;
+    const free = this.#port.freeBytes();
+    if (free === undefined) return;
+    const needed = this.#needed();
+    if (free >= Math.max(leastFreeBytes, needed ?? 0)) return;
+    this.#isTold = true;
+    const need = needed === undefined ? '' : `, and the files still to be made need about ${words(needed)}`;
+    this.#tell({
+      type: 'run:notice',
+      code: 'disk.low',
+      message: `Little space is left on the disk: ${words(free)} are free for ${this.#port.directory}${need}. Make room there; a run whose disk is full stops (exit 74), and goes on once there is room and it is run again.`,
+    });
+  }
+
+  #needed(): number | undefined {
+    if (this.#left === undefined || this.#jobs < fewestJobs) return undefined;
+    return Math.ceil((this.#bytes / this.#jobs) * this.#left);
+  }
+}
+
+/** `312 MB`, `4.1 GB`. */
+const words = (bytes: number): string =>
+  bytes < 1e9 ? `${Math.floor(bytes / 1e6)} MB` : `${(Math.floor(bytes / 1e8) / 10).toFixed(1)} GB`;

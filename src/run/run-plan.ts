@@ -1,0 +1,35 @@
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Selection } from '../plan/cell.ts';
+import { pressNames, priceOf } from '../plan/estimate/price.ts';
+import { chosenSteps } from '../plan/graph/step-selection.ts';
+import type { JobRecord } from '../plan/job.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { RunPlan } from './ports.ts';
+
+/** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */
+export function planForRun(plan: Plan, { only }: Selection): RunPlan {
+  const steps = chosenSteps(plan, only);
+  if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
+  const chosen = steps.value;
+  const { prices } = plan.pipeline;
+  return {
+    cells: (selection) => plan.matrix.cells(selection),
+    resolve: (cell, lookup) =>
+      only === undefined
+        ? plan.resolve(cell, lookup)
+        : plan.resolve(cell, lookup).filter((slot) => chosen.includes(slot)),
+    steps: chosen.steps,
+    price: (record) => priceOfJob(prices, record),
+  };
+}
+
+/** What one submission of a job costs; undefined where no price is given. */
+export function priceOfJob(
+  prices: Pipeline['prices'],
+  { kind, request, pressed }: JobRecord,
+): number | undefined {
+  return priceOf(prices, kind, [
+    ...[pressed?.label, pressed?.emoji].filter((name) => name !== undefined && name !== ''),
+    ...(request.kind === 'click' ? pressNames(request.press) : []),
+  ] as readonly string[]);
+}

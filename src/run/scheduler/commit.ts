@@ -1,0 +1,146 @@
+import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
+import type { Cell } from '../../plan/cell.ts';
+import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
+import type { Answer, SubmitAnswer, Task } from '../../service/answer.ts';
+import type { Route, RunEnd, RunEvent } from '../events.ts';
+import type { AskAnswer, FetchReason, Job, Look, Send } from '../machine/job.ts';
+
+/** What happens to a run. */
+export type RunInput =
+  /** What an earlier run left unfinished. */
+  | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
+  /** Cells of the plan, in order; `last` when there are no more. */
+  | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
+  | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
+  | { readonly type: 'unread'; readonly key: string; readonly error: SaveFailure }
+  | { readonly type: 'masked'; readonly key: string; readonly error?: SaveFailure }
+  | {
+      readonly type: 'fetched';
+      readonly key: string;
+      readonly why: FetchReason;
+      readonly answer: Answer<Task>;
+    }
+  | {
+      readonly type: 'listed';
+      /** Of the first of the looks. */
+      readonly key: string;
+      readonly looks: readonly Look[];
+      readonly answer: Answer<readonly Task[]>;
+    }
+  | {
+      readonly type: 'searched';
+      readonly key: string;
+      /** Those that can be what became of the job's submissions, the one to take on first. */
+      readonly answer: Answer<readonly Task[]>;
+    }
+  | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
+  | { readonly type: 'asked'; readonly key: string; readonly answer: AskAnswer }
+  /** Time has passed. */
+  | { readonly type: 'tick' }
+  /** Open nothing new, settle what is in flight, then end so. */
+  | { readonly type: 'drain'; readonly end: RunEnd }
+  /** Send nothing more at all. The intents of these errands are not durable, so they never left. */
+  | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Errand[] };
+
+/** By which route each kind of request goes. */
+export const routeOf = {
+  submit: 'submit',
+  modal: 'submit',
+  fetch: 'poll',
+  list: 'poll',
+  search: 'poll',
+  save: 'download',
+  // It asks nobody, but takes its time as they do, and must not keep the run from hearing of finished tasks.
+  mask: 'download',
+  ask: 'text',
+} as const satisfies Record<Send['kind'], Route>;
+
+/** A request to carry out once the turn is durable. */
+export interface Errand {
+  readonly job: Job;
+  readonly send: Send;
+}
+
+/** True for a request that costs: what it brings cannot be asked for again. */
+export const isPaid = ({ send: { kind } }: Pick<Errand, 'send'>): boolean =>
+  kind === 'submit' || kind === 'modal' || kind === 'ask';
+
+/** What came of one turn: first `records` and `attempts` become durable as one, then `errands` are carried out. */
+export interface RunTurn {
+  readonly records: readonly JobRecord[];
+  readonly attempts: readonly Attempt[];
+  readonly errands: readonly Errand[];
+  readonly events: readonly RunEvent[];
+}
+
+/** Gathers what one turn decides, until it is taken. Of a job that changes twice in a turn, the last record counts. */
+export class Outbox {
+  #records = new Map<string, JobRecord>();
+  #attempts: Attempt[] = [];
+  #errands: Errand[] = [];
+  #events: RunEvent[] = [];
+
+  /** A record that is decided and not yet durable. */
+  record(key: string): JobRecord | undefined {
+    return this.#records.get(key);
+  }
+
+  write(record: JobRecord): void {
+    this.#records.set(record.key, record);
+  }
+
+  attempt(attempt: Attempt): void {
+    this.#attempts.push(attempt);
+  }
+
+  send(errand: Errand): void {
+    this.#errands.push(errand);
+  }
+
+  emit(event: RunEvent): void {
+    this.#events.push(event);
+  }
+
+  /** Says that a job is in another status now. */
+  tell(before: JobRecord | undefined, record: JobRecord): void {
+    const { key, status, origin, taskId, error, usage } = record;
+    const cost = knownCost(record);
+    this.emit({
+      type: 'job:status',
+      key,
+      step: origin.step,
+      branch: origin.branch,
+      cell: origin.cell,
+      from: before?.status,
+      to: status,
+      ...(taskId === undefined ? {} : { taskId }),
+      ...(error === undefined ? {} : { error }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(usage === undefined ? {} : { usage }),
+    });
+  }
+
+  /** Takes back a turn that could not be made durable: what was decided since then goes before it, and is told after it. */
+  giveBack({ records, attempts, errands, events }: RunTurn): void {
+    const since = this.#records;
+    this.#records = new Map(records.map((record) => [record.key, record]));
+    for (const [key, record] of since) this.#records.set(key, record);
+    this.#attempts = [...attempts, ...this.#attempts];
+    this.#errands = [...errands, ...this.#errands];
+    this.#events = [...events, ...this.#events];
+  }
+
+  take(): RunTurn {
+    const turn: RunTurn = {
+      records: [...this.#records.values()],
+      attempts: this.#attempts,
+      errands: this.#errands,
+      events: this.#events,
+    };
+    this.#records = new Map();
+    this.#attempts = [];
+    this.#errands = [];
+    this.#events = [];
+    return turn;
+  }
+}

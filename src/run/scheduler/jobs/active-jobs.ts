@@ -1,0 +1,192 @@
+import type { JobRecord } from '../../../plan/job.ts';
+import { isTextRequest } from '../../../plan/job-request.ts';
+import { Pressure } from '../../limits/concurrency-window.ts';
+import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
+import { hasItsTurn, isOutdated, isReadingAgain } from '../../machine/retry/button-freshness.ts';
+import { timesInVain } from '../../machine/retry/deferrals.ts';
+import type { RunSettings } from '../../ports.ts';
+import { Alarms, Line } from '../queues.ts';
+import { slowRequests, Traffic } from '../routes/routes.ts';
+
+/** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
+export class Desk {
+  readonly #jobs = new Map<string, Job>();
+  readonly #limits: RunSettings['limits'];
+  /** Who waits for room for a task. */
+  readonly #rooms = new Line(this.#jobs);
+  /** Who waits for it again, after the service has put it off. */
+  readonly #again = new Line(this.#jobs, true);
+  /** Which of the two had room last. */
+  #lastRoom = this.#again;
+  readonly alarms = new Alarms(this.#jobs);
+  readonly traffic: Traffic;
+  readonly pressure: Pressure;
+  #rooming = 0;
+  #held = 0;
+  #open = 0;
+  #saving = 0;
+  #texts = 0;
+  /** Of those that have room, all but what was put off before. */
+  #beginning = 0;
+  #outside = 0;
+  #reading = 0;
+
+  /** @param tokens about how many tokens a text call will take */
+  constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
+    this.#limits = settings.limits;
+    this.pressure = new Pressure(settings.limits.tasks);
+    this.traffic = new Traffic(settings, this.#jobs, random, tokens, (job, now) => {
+      // An open modal is one of the tasks that the service has.
+      if (job.want.kind !== 'submit') return false;
+      // Where nothing but open modals is there, none of them ends before it is answered: one that was put off may stand behind this.
+      if (this.#onService >= this.pressure.window && this.#onService > this.#open) return true;
+      return isOutdated(job, now) ? !this.#mayReadAgain : this.#isTurnTaken(job);
+    });
+  }
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  /** Tasks in flight on the service, or about to be. */
+  get rooming(): number {
+    return this.#rooming;
+  }
+
+  /** Tasks that the service is working on, or has just been asked for; text calls too. */
+  get inFlight(): number {
+    let count = 0;
+    for (const { record } of this.#jobs.values())
+      if (isOnService(record) || record.status === 'submitting') count += 1;
+    return count;
+  }
+
+  /** Tasks that the service has. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** The same, and those that it is being asked for. */
+  get #onService(): number {
+    return this.#held + this.traffic.lanes.submit.underWay;
+  }
+
+  get #isPaced(): boolean {
+    return this.traffic.lanes.submit.route.perMinute !== undefined;
+  }
+
+  /** No more buttons are read again than may be pressed at once: the next ones would be outdated when their turn comes. */
+  get #mayReadAgain(): boolean {
+    return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.pressure.window - this.#onService));
+  }
+
+  /** A button that is being read again has the next turn of a paced route: given to others, it would be read in vain for ever. */
+  #isTurnTaken(job: Job): boolean {
+    return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
+  }
+
+  get(key: string): Job | undefined {
+    return this.#jobs.get(key);
+  }
+
+  all(): IterableIterator<Job> {
+    return this.#jobs.values();
+  }
+
+  /** True while one more task may be begun. */
+  get hasRoom(): boolean {
+    return this.#rooming < this.#limits.tasks && this.#hasRoomForImages;
+  }
+
+  /** True while there is room for the first task, or the first text call, of one more cell. */
+  get hasRoomForCell(): boolean {
+    return (
+      this.#beginning + this.#rooms.size < this.#limits.tasks &&
+      this.#hasRoomForImages &&
+      this.#outside < this.#mostBeside &&
+      this.#texts < slowRequests(this.#limits.requests)
+    );
+  }
+
+  /** When images come in more slowly than tasks end, no new task is begun beyond this. */
+  get #hasRoomForImages(): boolean {
+    return this.#saving < this.#mostBeside;
+  }
+
+  /** How many jobs may be worked on at most that take up no room for a task: those being brought in, and those that were put off. */
+  get #mostBeside(): number {
+    return 2 * (this.#limits.tasks + this.#limits.requests);
+  }
+
+  /**
+   * Takes the next job out of the lines for room. What was put off and what was not take turns: a few rows that the service
+   * always puts off keep nobody waiting, and nobody keeps them from being seen to be such.
+   */
+  takeForRoom(): Job | undefined {
+    const lines = this.#lastRoom === this.#again ? [this.#rooms, this.#again] : [this.#again, this.#rooms];
+    const line = lines.find((one) => one.front() !== undefined);
+    const job = line?.front();
+    if (line === undefined || job === undefined) return undefined;
+    this.#lastRoom = line;
+    line.leave();
+    return job;
+  }
+
+  /** Replaces a job's state, or takes it up. */
+  put(job: Job): void {
+    this.#count(this.#jobs.get(job.record.key), -1);
+    this.#jobs.set(job.record.key, job);
+    this.#count(job, 1);
+  }
+
+  /** Stands the job in line for what it wants, if there is a line for that. */
+  lineUp(job: Job): void {
+    const { want } = job;
+    switch (want.kind) {
+      case 'room':
+        return (isPutOff(job) ? this.#again : this.#rooms).join(job);
+      case 'submit':
+      case 'modal':
+        return this.traffic.lanes.submit.line.join(job);
+      case 'fetch':
+      case 'search':
+        return this.traffic.lanes.poll.line.join(job);
+      case 'save':
+      case 'mask':
+        return this.traffic.lanes.download.line.join(job);
+      case 'ask':
+        return this.traffic.lanes.text.line.join(job);
+      case 'wait':
+        return this.alarms.set(job, want.until);
+      case 'answer':
+      case 'nothing':
+        return;
+    }
+  }
+
+  /** Lets go of a job: its places in line are void from now on. */
+  drop(key: string): void {
+    this.#count(this.#jobs.get(key), -1);
+    this.#jobs.delete(key);
+  }
+
+  #count(job: Job | undefined, by: number): void {
+    if (job === undefined) return;
+    if (holdsRoom(job)) this.#rooming += by;
+    if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
+    if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
+    if (job.record.status === 'saving') this.#saving += by;
+    if (isReadingAgain(job)) this.#reading += by;
+    if (holdsRoom(job) && !isPutOff(job)) this.#beginning += by;
+    if (isPutOff(job) || restsOutside(job)) this.#outside += by;
+    else if (isTextRequest(job.record.request)) this.#texts += by;
+  }
+}
+
+/** The service has put it off before, or has not told of its parent, and it is not taken yet: what is not begun lets others pass. */
+const isPutOff = (job: Job): boolean =>
+  (['submit', 'text', 'poll'] as const).some((route) => timesInVain(job, route) > 0) &&
+  (job.record.status === 'pending' || job.record.status === 'submitting') &&
+  job.record.modal === undefined;
+
+const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';

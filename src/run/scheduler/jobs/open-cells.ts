@@ -1,0 +1,74 @@
+import type { Cell } from '../../../plan/cell.ts';
+
+/** A cell whose jobs are being worked on. */
+export interface OpenCell {
+  readonly cell: Cell;
+  /** Keys of its jobs that are not settled; it closes when none is left. */
+  readonly waiting: Set<string>;
+}
+
+/**
+ * How many cells are open at most. Room for tasks bounds them as long as each brings a job of its own; cells that ask for
+ * the same job take up no room, and a matrix may have any number of them. So many, that where 500 cells share a grid
+ * eight grids still run at a time.
+ */
+const mostOpen = 4096;
+
+/** The open cells and who waits for which job. A job may be shared by several of them. */
+export class Frontier {
+  readonly #open = new Map<number, OpenCell>();
+  readonly #watchers = new Map<string, Set<OpenCell>>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** True while one more cell may be opened. */
+  get hasRoom(): boolean {
+    return this.#open.size < mostOpen;
+  }
+
+  /** The open cells that wait for this job. */
+  awaiting(key: string): readonly OpenCell[] {
+    return [...(this.#watchers.get(key) ?? [])];
+  }
+
+  open(cell: Cell): OpenCell {
+    const opened: OpenCell = { cell, waiting: new Set() };
+    this.#open.set(cell.number, opened);
+    return opened;
+  }
+
+  close(open: OpenCell): void {
+    this.#open.delete(open.cell.number);
+    for (const key of open.waiting) this.#forget(key, open);
+    open.waiting.clear();
+  }
+
+  /** From now on the cell waits for exactly these jobs. */
+  waitFor(open: OpenCell, keys: ReadonlySet<string>): void {
+    for (const key of open.waiting) if (!keys.has(key)) this.#forget(key, open);
+    open.waiting.clear();
+    for (const key of keys) {
+      open.waiting.add(key);
+      const watchers = this.#watchers.get(key);
+      if (watchers === undefined) this.#watchers.set(key, new Set([open]));
+      else watchers.add(open);
+    }
+  }
+
+  /** The cells that waited for this job; it is settled, or given up for this run. */
+  release(key: string): readonly OpenCell[] {
+    const watchers = this.#watchers.get(key);
+    this.#watchers.delete(key);
+    if (watchers === undefined) return [];
+    for (const open of watchers) open.waiting.delete(key);
+    return [...watchers];
+  }
+
+  #forget(key: string, open: OpenCell): void {
+    const watchers = this.#watchers.get(key);
+    watchers?.delete(open);
+    if (watchers?.size === 0) this.#watchers.delete(key);
+  }
+}

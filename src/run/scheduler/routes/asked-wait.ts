@@ -1,0 +1,54 @@
+import type { RunInput } from '../commit.ts';
+
+/**
+ * An answer whose Retry-After is no longer than the run is patient. A service that asks for more is asked once more when the
+ * patience is at its end, and a route that still only refuses then stops the run: nobody who started it unattended waits
+ * for longer than was said.
+ *
+ * @param mostMs `retry.patience`
+ */
+export function withinPatience(input: RunInput, mostMs: number): RunInput {
+  switch (input.type) {
+    case 'submitted':
+      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+    case 'fetched':
+      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+    case 'searched':
+      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+    case 'listed':
+      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+    case 'saved':
+      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+    case 'asked':
+      return cutAsked(input, mostMs);
+    case 'unread':
+      return { ...input, error: cut(input.error, mostMs) };
+    case 'masked':
+      return input.error === undefined ? input : { ...input, error: cut(input.error, mostMs) };
+    default:
+      return input;
+  }
+}
+
+function cutAsked(input: Extract<RunInput, { type: 'asked' }>, mostMs: number): RunInput {
+  const { answer } = input;
+  switch (answer.kind) {
+    case 'answered':
+      return input;
+    case 'refused':
+      return { ...input, answer: { ...answer, error: cut(answer.error, mostMs) } };
+    case 'unread':
+    case 'unwritten':
+      return { ...input, answer: { ...answer, error: cut(answer.error, mostMs) } };
+  }
+}
+
+const refusal = <F extends { readonly retryAfterMs?: number }>(
+  answer: { readonly ok: false; readonly error: F },
+  mostMs: number,
+): { readonly ok: false; readonly error: F } => ({ ok: false, error: cut(answer.error, mostMs) });
+
+const cut = <F extends { readonly retryAfterMs?: number }>(failure: F, mostMs: number): F =>
+  failure.retryAfterMs === undefined || failure.retryAfterMs <= mostMs
+    ? failure
+    : { ...failure, retryAfterMs: mostMs };

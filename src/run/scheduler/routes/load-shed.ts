@@ -1,0 +1,46 @@
+import type { SaveAnswer } from '../../../artifacts/writer.ts';
+import type { Answer } from '../../../service/answer.ts';
+import type { OneAnswer } from './outcome.ts';
+
+/**
+ * A service that has more to do than it can take refuses some requests with 503 instead of 429, as proxies before it do (nginx's
+ * `limit_req`, a full queue of haproxy). One request is answered so and the next is served: that tells about the pace, not about the
+ * job. So a 503 on a route that serves others is read as 429 is: later, slower, and no attempt. On a route that serves
+ * nobody it is an outage, and stays what service.md 7.2 says of it.
+ */
+
+interface Failure {
+  readonly class: string;
+  readonly status?: number;
+}
+
+const isShed = ({ class: kind, status }: Failure): boolean => status === 503 && kind === 'retry';
+
+/** An answer of a route that serves others, with a 503 in it read as a throttle. */
+export function shedAsThrottle<A extends Answer<unknown> | SaveAnswer>(answer: A): A {
+  if (answer.ok || !isShed(answer.error)) return answer;
+  return { ...answer, error: { ...answer.error, class: 'throttle' } };
+}
+
+/** The same of an answer to one job. */
+export function readOnServingRoute(input: OneAnswer): OneAnswer {
+  switch (input.type) {
+    case 'submitted':
+      return { ...input, answer: shedAsThrottle(input.answer) };
+    case 'fetched':
+      return { ...input, answer: shedAsThrottle(input.answer) };
+    case 'searched':
+      return { ...input, answer: shedAsThrottle(input.answer) };
+    case 'saved':
+      return { ...input, answer: shedAsThrottle(input.answer) };
+    case 'asked': {
+      const { answer } = input;
+      return answer.kind === 'refused' && isShed(answer.error)
+        ? { ...input, answer: { ...answer, error: { ...answer.error, class: 'throttle' } } }
+        : input;
+    }
+    case 'unread':
+    case 'masked':
+      return input;
+  }
+}

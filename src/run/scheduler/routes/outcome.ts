@@ -1,0 +1,198 @@
+import type { SaveAnswer, SaveFailure } from '../../../artifacts/writer.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../../service/answer.ts';
+import type { Route, RunEnd, RunEvent } from '../../events.ts';
+import type { RouteSignal } from '../../limits/route.ts';
+import type { AskAnswer, JobEvent } from '../../machine/job.ts';
+import { bannedPrompt } from '../../machine/retry/service-failure.ts';
+import { hasNoListing } from '../../machine/search/listing.ts';
+import type { RunInput } from '../commit.ts';
+import type { Traffic } from './routes.ts';
+
+/** An answer that came in. */
+export type AnswerInput = Extract<
+  RunInput,
+  { readonly type: 'submitted' | 'unread' | 'masked' | 'fetched' | 'listed' | 'searched' | 'saved' | 'asked' }
+>;
+
+/** One that is about a single job. */
+export type OneAnswer = Exclude<AnswerInput, { readonly type: 'listed' }>;
+
+/** An answer, by what it is to its route, to its job and to the run. */
+export interface Heard {
+  readonly route: Route;
+  readonly event: JobEvent;
+  readonly reading: Reading;
+}
+
+export function heardOf(input: OneAnswer): Heard {
+  switch (input.type) {
+    case 'submitted': {
+      const { answer } = input;
+      return { route: 'submit', event: { type: 'submitted', answer }, reading: readSubmit(answer) };
+    }
+    case 'unread': {
+      const { error } = input;
+      return { route: 'submit', event: { type: 'unread', error }, reading: readUnread(error) };
+    }
+    case 'masked': {
+      const { error } = input;
+      const event: JobEvent = { type: 'masked', ...(error === undefined ? {} : { error }) };
+      return {
+        route: 'download',
+        event,
+        reading: error === undefined ? { nothing: true } : readUnread(error),
+      };
+    }
+    case 'fetched': {
+      const { answer, why } = input;
+      return { route: 'poll', event: { type: 'fetched', why, answer }, reading: readFetch(answer) };
+    }
+    case 'searched': {
+      const { answer } = input;
+      return { route: 'poll', event: { type: 'searched', answer }, reading: readSearch(answer) };
+    }
+    case 'saved': {
+      const { answer } = input;
+      return { route: 'download', event: { type: 'saved', answer }, reading: readSave(answer) };
+    }
+    case 'asked': {
+      const { answer } = input;
+      return { route: 'text', event: { type: 'asked', answer }, reading: readAsk(answer) };
+    }
+  }
+}
+
+/** True for an answer that only says: later. */
+export const putsOff = ({ reading }: Pick<Heard, 'reading'>): boolean =>
+  'signal' in reading && reading.signal.kind === 'throttled';
+
+/** What a route takes note of. */
+export interface OnRoute extends Pick<Heard, 'route' | 'reading'> {
+  /** It is about one job, which the route had not kept waiting before. */
+  readonly isFirst: boolean;
+}
+
+/** Lets the route of an answer take note of it. @returns why the run must end at once, if it must */
+export function noteOnRoute(
+  { route: name, reading, isFirst }: OnRoute,
+  traffic: Traffic,
+  now: number,
+  emit: (event: RunEvent) => void,
+): RunEnd | undefined {
+  if ('end' in reading) return reading.end;
+  if (!('signal' in reading)) return undefined;
+  const { signal } = reading;
+  const { route } = traffic.lanes[name];
+  const { pausedUntil, perMinute } = route;
+  route.count(signal, isFirst);
+  const stop = route.note(signal, now);
+  if (route.pausedUntil > pausedUntil && 'reason' in signal)
+    emit({ type: 'route:pause', route: name, untilMs: route.pausedUntil, reason: signal.reason });
+  if (route.perMinute !== undefined && route.perMinute !== perMinute)
+    emit({ type: 'route:rate', route: name, perMinute: route.perMinute });
+  return stop === undefined ? undefined : { kind: 'stopped', ...stop };
+}
+
+/** What an answer means beyond its job: for the route it came by, and for the run as a whole. */
+export type Reading =
+  | { readonly signal: RouteSignal }
+  | { readonly end: RunEnd }
+  | { readonly nothing: true };
+
+const served: Reading = { signal: { kind: 'served' } };
+
+/** service.md 7.2, protocol.md 2. */
+export function readSubmit(answer: Answer<SubmitAnswer>): Reading {
+  if (!answer.ok) return readFailure(answer.error);
+  const { value } = answer;
+  if (value.kind === 'queue-full') return { signal: { kind: 'throttled', reason: value.message } };
+  // A banned prompt is about that prompt; any other refused code may be the same mistake in every row.
+  if (value.kind === 'refused' && value.code !== bannedPrompt)
+    return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}` } };
+  return served;
+}
+
+/** A task that the service does not know says nothing about the route. */
+export function readFetch(answer: Answer<Task>): Reading {
+  if (answer.ok || answer.error.code === 'service.task-unknown') return served;
+  return readFailure(answer.error);
+}
+
+/** What is not listed says nothing about the route either. */
+export const readList = (answer: Answer<readonly Task[]>): Reading =>
+  answer.ok ? served : readFailure(answer.error);
+
+/** That a gateway has no list of its tasks says nothing about the route. */
+export const readSearch = (answer: Answer<readonly Task[]>): Reading =>
+  hasNoListing(answer) ? { nothing: true } : readList(answer);
+
+/** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
+export function readSave(answer: SaveAnswer): Reading {
+  if (answer.ok) return served;
+  const { error } = answer;
+  switch (error.class) {
+    case 'stop':
+      return { end: { kind: 'disk', code: error.code, message: error.message } };
+    case 'throttle':
+      return {
+        signal: {
+          kind: 'throttled',
+          reason: error.message,
+          ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+        },
+      };
+    case 'retry':
+      return { signal: { kind: 'trouble', reason: error.message } };
+    case 'fresh-link':
+    case 'permanent':
+      return served;
+  }
+}
+
+/** An answer that cannot be used is still one that the route gave. What could not be read here says nothing about it. */
+export function readAsk(answer: AskAnswer): Reading {
+  switch (answer.kind) {
+    case 'answered':
+      return served;
+    case 'refused':
+      return readFailure(answer.error);
+    case 'unread':
+      return readUnread(answer.error);
+    case 'unwritten': {
+      const reading = readUnread(answer.error);
+      return 'end' in reading ? reading : served;
+    }
+  }
+}
+
+/** A file that could not be read here says nothing about the route. */
+export const readUnread = ({ class: kind, code, message }: SaveFailure): Reading =>
+  kind === 'stop' ? { end: { kind: 'disk', code, message } } : { nothing: true };
+
+function readFailure(failure: ServiceFailure): Reading {
+  const reason = failure.message;
+  switch (failure.class) {
+    case 'stop':
+      return { end: { kind: 'stopped', code: failure.code, message: failure.message } };
+    case 'throttle':
+      return {
+        signal: {
+          kind: 'throttled',
+          reason,
+          ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+        },
+      };
+    case 'unsent':
+      return { signal: { kind: 'unreachable', reason } };
+    case 'lost':
+    case 'retry':
+      return { signal: { kind: 'trouble', reason } };
+    case 'permanent':
+      return {
+        signal: {
+          kind: 'refused',
+          words: `${failure.status ?? failure.code}: ${failure.serviceMessage ?? failure.message}`,
+        },
+      };
+  }
+}

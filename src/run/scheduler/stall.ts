@@ -1,0 +1,110 @@
+import { isTextRequest } from '../../plan/job-request.ts';
+import type { RunEvent } from '../events.ts';
+import type { Job } from '../machine/job.ts';
+import type { Desk } from './jobs/active-jobs.ts';
+import { routeOrder } from './routes/routes.ts';
+
+/** A run in which no job has changed for so long says what it waits for, and again after as long a time. */
+const quietMs = 600_000;
+
+/** How many of the jobs are named. */
+const named = 5;
+
+/** Notices that nothing moves. Times are Unix ms. */
+export class Stillness {
+  #movedAt: number;
+  #speakAt: number;
+
+  constructor(startedAt: number) {
+    this.#movedAt = startedAt;
+    this.#speakAt = startedAt + quietMs;
+  }
+
+  /** When to look again. */
+  get nextAt(): number {
+    return this.#speakAt;
+  }
+
+  /** A job changed. */
+  moved(now: number): void {
+    this.#movedAt = now;
+    this.#speakAt = now + quietMs;
+  }
+
+  /** What there is to say, where it is time to. */
+  notice(desk: Desk, now: number): RunEvent | undefined {
+    if (desk.size === 0 || now < this.#speakAt) return undefined;
+    this.#speakAt = now + quietMs;
+    return whatIsWaitedFor(desk, now - this.#movedAt, now);
+  }
+}
+
+/** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else what was put off, else other answers. */
+function whatIsWaitedFor(
+  desk: Desk,
+  sinceMs: number,
+  now: number,
+): Extract<RunEvent, { type: 'run:waiting' }> {
+  const jobs = [...desk.all()];
+  const event = (reason: string, waiting = jobs): Extract<RunEvent, { type: 'run:waiting' }> => ({
+    type: 'run:waiting',
+    sinceMs,
+    reason,
+    jobs: waiting.slice(0, named).map(({ record }) => record.key),
+  });
+  for (const name of routeOrder) {
+    const front = desk.traffic.lanes[name].line.front();
+    const at = front === undefined ? now : desk.traffic.nextAtOf(name, front, now);
+    // What only an answer can tell is waited for below.
+    if (at <= now || at === Number.POSITIVE_INFINITY) continue;
+    const seconds = Math.ceil((at - now) / 1000);
+    return event(
+      `no ${name} request may leave for another ${seconds} s, by its rate${name === 'text' ? ', by the rate of tokens,' : ''} or because the service refused the last one`,
+    );
+  }
+  const asked = jobs.filter(({ record }) => record.status === 'submitting' && isTextRequest(record.request));
+  const running = jobs.filter(({ record }) => record.status === 'running');
+  if (running.length > 0) return event(tasksText(running, now), running);
+  if (asked.length > 0)
+    return event(
+      `${counted(asked.length, 'text call is', 'text calls are')} not answered; ${ageText(asked, 'left', now)}`,
+      asked,
+    );
+  for (const name of routeOrder) {
+    const putOff = jobs.filter(({ want, vain }) => want.kind === 'wait' && vain?.[name] !== undefined);
+    if (putOff.length > 0)
+      return event(
+        `${counted(putOff.length, 'job was', 'jobs were')} put off by the service, and ${putOff.length === 1 ? 'waits' : 'wait'} for another ${name} request`,
+        putOff,
+      );
+  }
+  return event(`${counted(desk.traffic.underWay, 'request is', 'requests are')} under way`);
+}
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** How long ago the oldest of them was sent. */
+function ageText(jobs: readonly Job[], verb: string, now: number): string {
+  const oldest = Math.min(...jobs.map(({ record }) => record.submittedAt ?? now));
+  return `${jobs.length === 1 ? 'it' : 'the oldest'} ${verb} ${Math.round((now - oldest) / 60_000)} min ago`;
+}
+
+/** A task that the service does not know is told apart: it may be lost, or its id mistyped. */
+function tasksText(running: readonly Job[], now: number): string {
+  const unknown = running.filter((job) => job.unknown === true);
+  const known = running.filter((job) => job.unknown !== true);
+  const ids = unknown.slice(0, named).map(({ record }) => record.taskId);
+  const more = unknown.length > named ? ', …' : '';
+  return [
+    ...(known.length === 0
+      ? []
+      : [
+          `${counted(known.length, 'task is', 'tasks are')} not finished on the service; ${ageText(known, 'was submitted', now)}`,
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `the service does not know ${counted(unknown.length, 'task', 'tasks')} (${ids.join(', ')}${more}) yet`,
+        ]),
+  ].join('; ');
+}

@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import type { InputAnswer, InputSource, MaskRequest } from '../../../src/artifacts/inputs.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { EntryRequest, JobRequest } from '../../../src/plan/job-request.ts';
+import { Outgoing } from '../../../src/run/effects/input-budget.ts';
+import { answerModal, checkMask, type SubmitPorts, submit } from '../../../src/run/effects/submit.ts';
+import type { ImageService } from '../../../src/service/answer.ts';
+import { clickRecord, imagineRecord, job } from '../../rig/jobs.ts';
+
+const never = new AbortController().signal;
+const accepted = { ok: true, value: { kind: 'accepted', taskId: 'T2', code: 1 } } as const;
+const notAsked = () => Promise.reject(new Error('not asked for'));
+const whole = { width: 64, height: 32 };
+
+/** Ports that note what they were asked. */
+function rig(
+  records: readonly JobRecord[] = [],
+  { load, mask, tags = true }: { load?: InputAnswer; mask?: InputAnswer; tags?: boolean } = {},
+) {
+  const sent: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
+  const loaded: InputSource[] = [];
+  const masks: MaskRequest[] = [];
+  const held: number[] = [];
+  const outgoing = new Outgoing();
+  const note = (name: string) => (request: object) => {
+    sent.push([name, { ...request }]);
+    held.push(outgoing.held);
+    return Promise.resolve(accepted);
+  };
+  const service: ImageService = {
+    imagine: note('imagine'),
+    action: note('action'),
+    modal: note('modal'),
+    begin: note('begin'),
+    fetchTask: notAsked,
+    fetchTasks: notAsked,
+    close: () => Promise.resolve(),
+  };
+  const ports: SubmitPorts = {
+    service,
+    outgoing,
+    speed: 'fast',
+    tags,
+    lookup: (key) => records.find((record) => record.key === key),
+    inputs: {
+      load: (source) => {
+        loaded.push(source);
+        return Promise.resolve(
+          load ?? { ok: true, value: { mimeType: 'image/png', data: 'AAAA', ...whole } },
+        );
+      },
+      mask: (request) => {
+        masks.push(request);
+        return Promise.resolve(
+          mask ?? { ok: true, value: { mimeType: 'image/png', data: 'MMMM', ...request.size } },
+        );
+      },
+    },
+  };
+  return { ports, sent, loaded, masks, held, outgoing };
+}
+
+const parent = imagineRecord({
+  status: 'done',
+  artifacts: [{ output: 1, file: 'images/aa.png', bytes: 30, sha256: 'x', mime: 'image/png', ...whole }],
+});
+const asks = (request: JobRequest, more: Partial<JobRecord> = {}): JobRecord =>
+  imagineRecord({ key: 'k1', kind: request.kind, request, status: 'submitting', ...more });
+const entry = (
+  request: Omit<EntryRequest, 'fields'> & Partial<EntryRequest>,
+  more: Partial<JobRecord> = {},
+) => asks({ fields: {}, ...request }, more);
+const png = { mimeType: 'image/png', data: 'AAAA' };
+
+describe('a submission', () => {
+  it('of an imagine goes as it always went, with its tag', async () => {
+    const { ports, sent } = rig();
+    await submit(job(imagineRecord()), ports, never);
+    expect(sent).toEqual([['imagine', { fields: { prompt: 'a fox' }, speed: 'fast', tag: 'aa11' }]]);
+    const bare = rig([], { tags: false });
+    await submit(job(imagineRecord()), bare.ports, never);
+    expect(bare.sent[0]?.[1]).toEqual({ fields: { prompt: 'a fox' }, speed: 'fast' });
+  });
+
+  it('shows images from files, addresses and jobs in order, held only while it is under way', async () => {
+    const { ports, sent, loaded, held, outgoing } = rig([parent]);
+    const record = asks(
+      {
+        kind: 'imagine',
+        fields: { prompt: 'so' },
+        images: [{ sha256: 'f1' }, { url: 'https://i/1.png' }, { job: 'aa11' }],
+      },
+      { files: { f1: 'in/a.png' } },
+    );
+    expect(await submit(job(record), ports, never)).toEqual({ answer: accepted });
+    expect(loaded).toEqual([
+      { kind: 'file', path: 'in/a.png', sha256: 'f1' },
+      { kind: 'url', url: 'https://i/1.png' },
+      { kind: 'artifact', file: 'images/aa.png', mime: 'image/png' },
+    ]);
+    expect(sent[0]?.[1]['images']).toEqual([png, png, png]);
+    expect([held[0] ?? 0, outgoing.held]).toEqual([expect.any(Number), 0]);
+    expect(held[0]).toBeGreaterThan(0);
+  });
+
+  it.each(['blend', 'describe', 'video'] as const)('of a %s begins from its images', async (kind) => {
+    const { ports, sent } = rig([parent]);
+    const record = entry({ kind, fields: { motion: 'low' }, images: [{ job: 'aa11' }], extra: { x: 1 } });
+    await submit(job(record), ports, never);
+    expect(sent).toEqual([
+      [
+        'begin',
+        { kind, fields: { motion: 'low' }, images: [png], extra: { x: 1 }, speed: 'fast', tag: 'k1' },
+      ],
+    ]);
+  });
+
+  it('of a video that goes on names the task of the one before', async () => {
+    const { ports, sent } = rig();
+    await submit(
+      job(entry({ kind: 'video', fields: { extend: 2 }, images: [] }, { parent: 'aa11' }), {
+        parentTaskId: 'T1',
+      }),
+      ports,
+      never,
+    );
+    expect(sent[0]?.[1]).toMatchObject({ kind: 'video', taskId: 'T1', images: [] });
+  });
+
+  it('of a video that goes on with nothing is never sent', async () => {
+    const { ports, sent } = rig();
+    const record = entry({ kind: 'video', fields: { extend: 1 }, images: [] });
+    await expect(submit(job(record), ports, never)).rejects.toThrow(/^Internal error: video k1/);
+    expect(sent).toEqual([]);
+  });
+
+  it('of an edit has a mask in the size of the image that was read, transparent where it is edited', async () => {
+    const { ports, sent, masks } = rig([parent]);
+    const shapes = [{ rectangle: [0, 0, 1, 1] }] as const;
+    await submit(
+      job(entry({ kind: 'edit', images: [{ job: 'aa11' }], mask: { shapes, invert: true } })),
+      ports,
+      never,
+    );
+    expect(masks).toEqual([
+      { source: { kind: 'shapes', shapes }, invert: true, size: whole, form: 'transparent' },
+    ]);
+    expect(sent[0]?.[1]['mask']).toEqual({ mimeType: 'image/png', data: 'MMMM' });
+  });
+
+  it('whose image cannot be read is not made, and gives back what it held', async () => {
+    const error = { code: 'input.changed', class: 'permanent', message: 'It is another file.' } as const;
+    const { ports, sent, outgoing } = rig([parent], { load: { ok: false, error } });
+    const record = entry({ kind: 'describe', images: [{ job: 'aa11' }] });
+    expect(await submit(job(record), ports, never)).toEqual({ unread: error });
+    expect([sent, outgoing.held]).toEqual([[], 0]);
+  });
+
+  it('of a click asks for remix where a region is varied or the pipeline says so, and not else', async () => {
+    const { ports, sent } = rig();
+    const press = (customId: string, fields = {}) =>
+      submit(
+        job(
+          clickRecord({
+            pressed: { customId, label: '', emoji: '' },
+            request: { kind: 'click', press: [], fields },
+          }),
+        ),
+        ports,
+        never,
+      );
+    await press('MJ::Inpaint::1::x::SOLO');
+    await press('IMG::JOB::variation::1::x', { remix: true });
+    await press('IMG::JOB::upsample::1::x');
+    expect(sent.map(([, request]) => request['enableRemix'])).toEqual([true, true, undefined]);
+  });
+});
+
+describe('the answer to a modal', () => {
+  const region = (more: Partial<JobRecord> = {}): JobRecord =>
+    clickRecord({
+      status: 'submitting',
+      modal: { taskId: 'M1', sent: 1 },
+      files: { m1: 'mask.png' },
+      request: { kind: 'click', press: [], fields: { prompt: 'a hat' }, mask: { sha256: 'm1' } },
+      ...more,
+    });
+
+  it.each([
+    ['IMG::Inpaint::1::x::SOLO', true],
+    ['MJ::Inpaint', true],
+    ['IMG::Retexture::1::x', true],
+    ['IMG::CustomZoom::x', false],
+    ['IMG::JOB::high_variation::1::x::SOLO', false],
+    ['MJ::JOB::variation::2::x', false],
+    ['IMG::JOB::video::1::x::manual', false],
+  ])('has a mask where the button may take one: %s %s', async (customId, takes) => {
+    const { ports, sent } = rig([parent]);
+    await answerModal(region({ pressed: { customId, label: '', emoji: '' } }), ports, never);
+    expect('mask' in (sent[0]?.[1] ?? {})).toBe(takes);
+  });
+
+  it('is the prompt and a mask in the size of the parent’s image, for the task that waits', async () => {
+    const { ports, sent, masks } = rig([parent]);
+    expect(await answerModal(region(), ports, never)).toEqual({ answer: accepted });
+    expect(masks).toEqual([
+      { source: { kind: 'file', path: 'mask.png', sha256: 'm1' }, invert: false, size: whole, form: 'white' },
+    ]);
+    expect(sent).toEqual([
+      [
+        'modal',
+        {
+          taskId: 'M1',
+          prompt: 'a hat',
+          mask: { mimeType: 'image/png', data: 'MMMM' },
+          speed: 'fast',
+          tag: 'bb22',
+        },
+      ],
+    ]);
+  });
+
+  it('is what a describe suggested, where its button is pressed without another prompt', async () => {
+    const described = { ...parent, result: { buttons: [], prompts: ['a fox', 'a hare'] } };
+    const { ports, sent } = rig([described]);
+    const pressed = { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' };
+    const bare = { pressed, request: { kind: 'click', press: [], fields: {} } } as const;
+    await answerModal(region(bare), ports, never);
+    const own = { ...bare, request: { ...bare.request, fields: { prompt: 'an owl' } } };
+    await answerModal(region(own), ports, never);
+    expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
+  });
+
+  it('is that prompt too where a remix below such a button has none of its own', async () => {
+    const described = {
+      ...parent,
+      kind: 'describe',
+      result: { buttons: [], prompts: ['a fox', 'a hare'] },
+    } as const;
+    const drawn = clickRecord({
+      key: 'cc33',
+      pressed: { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' },
+      request: { kind: 'click', press: [], fields: {} },
+    });
+    const remix = region({
+      key: 'dd44',
+      parent: 'cc33',
+      request: { kind: 'click', press: [], fields: { remix: true } },
+    });
+    const { ports, sent } = rig([described, drawn]);
+    await answerModal(remix, ports, never);
+    expect(sent[0]?.[1]['prompt']).toBe('a hare');
+  });
+
+  it('has the mask that was made before the click, or the click is known to be in vain; a click without one has nothing to be made', async () => {
+    const { ports, masks, sent, outgoing } = rig([parent]);
+    expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
+    await answerModal(region(), ports, never);
+    expect([masks.length, masks[0]]).toEqual([2, masks[1]]);
+    expect([sent.map(([name]) => name), outgoing.held]).toEqual([['modal'], 0]);
+    const bare = rig([]);
+    expect(await checkMask(clickRecord(), bare.ports, never)).toBeUndefined();
+    expect(bare.masks).toEqual([]);
+    const left = AbortSignal.abort();
+    expect(await checkMask(region(), ports, left)).toMatchObject({ code: 'download.aborted' });
+  });
+
+  it('is not sent where the mask does not fit, or nobody knows what it is to fit, and nor is the click', async () => {
+    const error = { code: 'mask.size', class: 'permanent', message: '64 × 64, not 64 × 32' } as const;
+    const wrong = rig([parent], { mask: { ok: false, error } });
+    expect(await answerModal(region(), wrong.ports, never)).toEqual({ unread: error });
+    expect(await checkMask(region(), wrong.ports, never)).toEqual(error);
+    const unkept = rig([{ ...parent, artifacts: [] }]);
+    expect(await checkMask(region(), unkept.ports, never)).toMatchObject({ code: 'input.missing' });
+    expect(await answerModal(region(), unkept.ports, never)).toMatchObject({
+      unread: { code: 'input.missing', class: 'permanent' },
+    });
+    expect([wrong.sent, unkept.sent]).toEqual([[], []]);
+  });
+});

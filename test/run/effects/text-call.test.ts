@@ -1,0 +1,347 @@
+import { describe, expect, it } from 'vitest';
+import type { InputAnswer, InputSource } from '../../../src/artifacts/inputs.ts';
+import type { KeepAnswer, KeepRequest } from '../../../src/artifacts/writer.ts';
+import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import type { TextRequest } from '../../../src/plan/job-request.ts';
+import { Outgoing } from '../../../src/run/effects/input-budget.ts';
+import { type AskPorts, ask } from '../../../src/run/effects/text-call.ts';
+import type { AskAnswer } from '../../../src/run/machine/job.ts';
+import type { Answer } from '../../../src/service/answer.ts';
+import type { TextCallRequest, TextReply } from '../../../src/service/text.ts';
+import { imagineRecord, textRecord } from '../../rig/jobs.ts';
+import { failure, textReply } from '../../rig/virtual-service.ts';
+
+const never = new AbortController().signal;
+const image = (output: number, name: string): Artifact => ({
+  output,
+  file: `images/${name}.png`,
+  bytes: 30,
+  sha256: name,
+  mime: 'image/png',
+});
+const generate = (more: Partial<TextRequest>): { readonly request: TextRequest } => ({
+  request: { kind: 'generate', fields: { model: 'm', prompt: 'Go on.' }, ...more },
+});
+
+/** Ports that note what they were asked. */
+function rig(
+  records: readonly JobRecord[] = [],
+  answers: {
+    readonly ask?: (request: TextCallRequest) => Answer<TextReply>;
+    readonly load?: (source: InputSource) => InputAnswer;
+    readonly keep?: (request: KeepRequest) => KeepAnswer;
+    readonly timeStands?: boolean;
+  } = {},
+) {
+  const asked: TextCallRequest[] = [];
+  const loaded: InputSource[] = [];
+  const kept: KeepRequest[] = [];
+  const outgoing = new Outgoing();
+  const held: number[] = [];
+  const byKey = new Map(records.map((record) => [record.key, record]));
+  /** Time passes at once, unless it stands still. */
+  const rests: number[] = [];
+  const clock = {
+    now: () => 0,
+    at: (at: number, call: () => void) => {
+      rests.push(at);
+      if (answers.timeStands !== true) queueMicrotask(call);
+      return () => undefined;
+    },
+  };
+  const ports: AskPorts = {
+    writing: { clock, retry: { attempts: 4, baseMs: 1000, capMs: 60_000 } },
+    outgoing,
+    lookup: (key) => byKey.get(key),
+    text: {
+      ask: (request) => {
+        asked.push(request);
+        held.push(outgoing.held);
+        return Promise.resolve(answers.ask?.(request) ?? { ok: true, value: textReply({ text: 'Hello.' }) });
+      },
+      models: () => Promise.reject(new Error('not asked for')),
+      close: () => Promise.resolve(),
+    },
+    inputs: {
+      load: (source) => {
+        loaded.push(source);
+        const name = source.kind === 'url' ? source.url : source.kind === 'file' ? source.path : source.file;
+        return Promise.resolve(
+          answers.load?.(source) ?? { ok: true, value: { mimeType: 'image/png', data: `data of ${name}` } },
+        );
+      },
+    },
+    artifacts: {
+      keep: (request) => {
+        kept.push(request);
+        return Promise.resolve(
+          answers.keep?.(request) ?? {
+            ok: true,
+            value: {
+              artifacts: request.pieces.map((_, at) => image(at + 1, `kept${at}`)),
+              answerFile: 'text/x.answer.json',
+            },
+          },
+        );
+      },
+    },
+  };
+  const carryOut = (record: JobRecord, signal = never): Promise<AskAnswer> => ask(record, ports, signal);
+  return { asked, loaded, kept, held, rests, outgoing, carryOut };
+}
+
+const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
+
+describe('a text call', () => {
+  it('is made of its record, and what it came to is written', async () => {
+    const { asked, kept, carryOut } = rig();
+    const answer = await carryOut(
+      textRecord({ call: { stream: true, accept: [] }, ...generate({ extra: { seed: 1 } }) }),
+    );
+    expect(asked).toEqual([
+      {
+        kind: 'generate',
+        fields: { model: 'm', prompt: 'Go on.' },
+        images: [],
+        earlier: [],
+        turns: [],
+        extra: { seed: 1 },
+        stream: true,
+      },
+    ]);
+    expect(kept).toMatchObject([{ key: 'cc33', pieces: [{ text: 'Hello.' }] }]);
+    expect(answer).toMatchObject({
+      kind: 'answered',
+      asked: {
+        verdict: { kind: 'done' },
+        text: { answerFile: 'text/x.answer.json' },
+        artifacts: [{ output: 1 }],
+      },
+    });
+  });
+
+  it('shows files, addresses and all images of jobs, in order, and holds them only while it is under way', async () => {
+    const grid = imagineRecord({ status: 'done', artifacts: [image(1, 'grid')] });
+    const { asked, loaded, held, outgoing, carryOut } = rig([grid]);
+    await carryOut(
+      textRecord({
+        files: { ab: 'masks/a.png' },
+        ...generate({ images: [{ job: 'aa11' }, { sha256: 'ab' }, { url: 'https://x/y.png' }] }),
+      }),
+    );
+    expect(loaded).toEqual([
+      { kind: 'artifact', file: 'images/grid.png', mime: 'image/png' },
+      { kind: 'file', path: 'masks/a.png', sha256: 'ab' },
+      { kind: 'url', url: 'https://x/y.png' },
+    ]);
+    expect(asked[0]?.images).toEqual([data('images/grid.png'), data('masks/a.png'), data('https://x/y.png')]);
+    expect(held[0]).toBeGreaterThan(2 * 20 * 1024 * 1024);
+    expect(outgoing.held).toBe(0);
+  });
+
+  it('continues conversations from their beginning, with the images that were shown and made', async () => {
+    const first = textRecord({
+      key: 'first',
+      status: 'done',
+      artifacts: [image(2, 'drawn')],
+      text: {
+        candidates: [
+          {
+            text: 'Here',
+            isJson: false,
+            parts: [
+              { text: 'Here' },
+              { inlineData: { mimeType: 'image/png', output: 2 }, thoughtSignature: 's' },
+            ],
+          },
+          { text: 'Other', isJson: false, parts: [] },
+        ],
+      },
+      turns: [
+        { role: 'model', parts: [{ functionCall: { name: 'f' } }] },
+        { role: 'user', parts: [] },
+      ],
+      ...generate({ fields: { model: 'm', prompt: 'Draw.' }, images: [{ url: 'https://x/1' }] }),
+    });
+    const second = textRecord({
+      key: 'second',
+      status: 'done',
+      text: { candidates: [{ text: 'Yes', isJson: false, parts: [{ text: 'Yes' }] }] },
+      ...generate({ fields: { prompt: 'Sure?' }, continues: 'first' }),
+    });
+    const { asked, carryOut } = rig([first, second]);
+    await carryOut(
+      textRecord({
+        ...generate({ continues: 'second' }),
+        turns: [{ role: 'model', parts: [{ text: 'own' }] }],
+      }),
+    );
+    expect(asked[0]).toMatchObject({
+      earlier: [
+        {
+          fields: { prompt: 'Draw.' },
+          images: [data('https://x/1')],
+          after: [
+            ...(first.turns ?? []),
+            {
+              role: 'model',
+              parts: [{ text: 'Here' }, { inlineData: data('images/drawn.png'), thoughtSignature: 's' }],
+            },
+          ],
+        },
+        { fields: { prompt: 'Sure?' }, images: [], after: [{ role: 'model', parts: [{ text: 'Yes' }] }] },
+      ],
+      images: [],
+      turns: [{ role: 'model', parts: [{ text: 'own' }] }],
+    });
+  });
+
+  it('is not made when an image cannot be read, or was never kept', async () => {
+    const error = { code: 'input.changed', class: 'permanent', message: 'x' } as const;
+    const { asked, outgoing, carryOut } = rig([imagineRecord({ status: 'done' })], {
+      load: () => ({ ok: false, error }),
+    });
+    expect(await carryOut(textRecord(generate({ images: [{ url: 'https://x/1' }] })))).toEqual({
+      kind: 'unread',
+      error,
+    });
+    expect(await carryOut(textRecord(generate({ images: [{ job: 'aa11' }] })))).toMatchObject({
+      kind: 'unread',
+      error: { code: 'input.missing', class: 'permanent' },
+    });
+    expect([asked.length, outgoing.held]).toEqual([0, 0]);
+  });
+
+  it('is not made when it continues an answer whose image was never kept, and says how to have that', async () => {
+    const drawn = textRecord({
+      ...generate({ fields: { prompt: 'Draw.' } }),
+      key: 'drawn',
+      status: 'done',
+      keep: false,
+      text: {
+        candidates: [
+          { text: '', isJson: false, parts: [{ inlineData: { mimeType: 'image/png', output: 1 } }] },
+        ],
+      },
+    });
+    const { asked, carryOut } = rig([drawn]);
+    expect(await carryOut(textRecord(generate({ continues: 'drawn' })))).toMatchObject({
+      kind: 'unread',
+      error: { code: 'input.missing', message: expect.stringMatching(/--redo drawn to make it again\.$/) },
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('is not made for a schema that no answer could keep to', async () => {
+    const { asked, carryOut } = rig();
+    const fields = { model: 'm', prompt: 'x', responseSchema: { type: 'whole number' } };
+    expect(await carryOut(textRecord(generate({ fields })))).toMatchObject({
+      kind: 'unread',
+      error: { code: 'schema.answer', class: 'permanent' },
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('that the service refuses has nothing to keep', async () => {
+    const error = failure('service.unavailable', 'retry');
+    const { kept, carryOut } = rig([], { ask: () => ({ ok: false, error }) });
+    expect([await carryOut(textRecord()), kept]).toEqual([{ kind: 'refused', error }, []]);
+  });
+
+  it('keeps the whole answer of each round of function calls, and nothing where nothing is to be kept', async () => {
+    const calls = textReply({ functionCalls: [{ name: 'f', args: {} }] });
+    const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: calls }) });
+    const functions = { f: { answer: 1 } };
+    expect(await carryOut(textRecord(generate({ fields: { model: 'm', functions } })))).toMatchObject({
+      asked: { verdict: { kind: 'calls' }, artifacts: [] },
+    });
+    expect(kept).toMatchObject([{ pieces: [], round: 1, goesOn: true }]);
+    await carryOut(textRecord({ keep: false }));
+    expect(kept).toHaveLength(1);
+  });
+
+  it('leaves the files of the answer that stands where they are, until there is one that can be used', async () => {
+    let text = '';
+    const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: textReply({ text }) }) });
+    const redone = textRecord({ former: { resubmits: 0 }, artifacts: [image(1, 'a')] });
+    expect(await carryOut(redone)).toMatchObject({ asked: { verdict: { kind: 'invalid' } } });
+    expect(kept).toEqual([]);
+    text = 'Hello.';
+    expect(await carryOut(redone)).toMatchObject({ asked: { verdict: { kind: 'done' } } });
+    expect(kept).toHaveLength(1);
+  });
+
+  it('keeps of an answer that cannot be used the answer alone, without the data of images', async () => {
+    const whole = {
+      candidates: [
+        {
+          content: {
+            parts: [{ inlineData: { mimeType: 'image/png', data: 'A'.repeat(2000) } }, { text: 'data' }],
+          },
+        },
+      ],
+    };
+    const { kept, carryOut } = rig([], {
+      ask: () => ({ ok: true, value: textReply({ text: 'x', finishReason: 'SAFETY' }, { whole }) }),
+    });
+    expect(await carryOut(textRecord())).toMatchObject({
+      asked: { verdict: { kind: 'failed' }, artifacts: [] },
+    });
+    expect(kept[0]?.pieces).toEqual([]);
+    expect(kept[0]?.answer).toContain('(2000 characters of Base64)');
+    expect(kept[0]?.answer).not.toContain('AAAA');
+  });
+
+  it('that is answered and cannot be written says what it took', async () => {
+    const error = { code: 'disk.full', class: 'stop', message: 'x' } as const;
+    const { carryOut } = rig([], { keep: () => ({ ok: false, error }) });
+    expect(await carryOut(textRecord())).toMatchObject({
+      kind: 'unwritten',
+      error,
+      text: { candidates: [{ text: 'Hello.' }] },
+      usage: { prompt: 10, candidates: 5, total: 15 },
+    });
+  });
+
+  const failing = { code: 'disk.io', class: 'retry', message: 'It was not written.' } as const;
+
+  it('is written again, not asked again, where only the writing failed', async () => {
+    let left = 2;
+    const { asked, kept, rests, carryOut } = rig([], {
+      keep: () =>
+        left-- > 0 ? { ok: false, error: failing } : { ok: true, value: { artifacts: [image(1, 'k')] } },
+    });
+    expect(await carryOut(textRecord())).toMatchObject({ kind: 'answered', asked: { artifacts: [{}] } });
+    expect([asked.length, kept.length, rests]).toEqual([1, 3, [1000, 2000]]);
+  });
+
+  it('is written retry.attempts times at most, and once more when the run is left', async () => {
+    const never = rig([], { keep: () => ({ ok: false, error: failing }) });
+    expect(await never.carryOut(textRecord())).toMatchObject({
+      kind: 'unwritten',
+      error: { message: 'It was not written. (after 4 tries)' },
+    });
+    expect([never.asked.length, never.kept.length]).toEqual([1, 4]);
+
+    const leaving = new AbortController();
+    const left = rig([], {
+      timeStands: true,
+      keep: () => {
+        queueMicrotask(() => leaving.abort());
+        return { ok: false, error: failing };
+      },
+    });
+    expect(await left.carryOut(textRecord(), leaving.signal)).toMatchObject({ kind: 'unwritten' });
+    expect(left.kept).toHaveLength(2);
+  });
+
+  it('waits for room no longer than it is wanted', async () => {
+    const { outgoing, asked, carryOut } = rig();
+    await outgoing.take(1e9, never);
+    const leaving = new AbortController();
+    const left = carryOut(textRecord(generate({ images: [{ url: 'https://x/1' }] })), leaving.signal);
+    leaving.abort(new Error('left'));
+    expect(await left).toMatchObject({ kind: 'unread', error: { code: 'download.aborted' } });
+    expect(asked).toEqual([]);
+  });
+});

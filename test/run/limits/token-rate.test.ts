@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TokenLimiter } from '../../../src/run/limits/token-rate.ts';
+
+const perMs = 60_000;
+
+interface Call {
+  readonly key: string;
+  readonly estimate: number;
+  readonly took: number;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+}
+
+/** Lets calls go as soon as they may, each answered after its own time. @returns them in the order in which they left */
+function play(
+  limit: number,
+  wishes: readonly { readonly estimate: number; readonly took: number; readonly lasts: number }[],
+): readonly Call[] {
+  const limiter = new TokenLimiter({ count: limit, perMs });
+  const calls: Call[] = [];
+  const underWay = new Set<Call>();
+  let now = 1_700_000_000_000;
+  const settle = (): void => {
+    for (const call of underWay)
+      if (call.answeredAt <= now) {
+        underWay.delete(call);
+        limiter.settle(call.key, call.took, now);
+      }
+  };
+  for (const [number, { estimate, took, lasts }] of wishes.entries()) {
+    for (;;) {
+      settle();
+      const at = limiter.nextAt(estimate);
+      if (at <= now) break;
+      now = Math.min(at, ...[...underWay].map(({ answeredAt }) => answeredAt));
+      if (now === Number.POSITIVE_INFINITY) throw new Error('It waits for an answer, and none is under way.');
+    }
+    const call: Call = { key: `k${number}`, estimate, took, sentAt: now, answeredAt: now + lasts };
+    limiter.take(call.key, estimate, now);
+    calls.push(call);
+    underWay.add(call);
+  }
+  return calls;
+}
+
+const wish = fc.record({
+  estimate: fc.integer({ min: 1, max: 1200 }),
+  took: fc.integer({ min: 0, max: 2500 }),
+  lasts: fc.integer({ min: 0, max: 150_000 }),
+});
+
+describe('the limit of tokens', () => {
+  it('lets everything go where there is none', () => {
+    const limiter = new TokenLimiter(undefined);
+    limiter.take('a', 1e9, 0);
+    expect(limiter.nextAt(1e9)).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('counts a call with its estimate until it is answered, and then with what it took for one window', () => {
+    const limiter = new TokenLimiter({ count: 1000, perMs });
+    limiter.take('a', 600, 0);
+    expect([limiter.nextAt(400), limiter.nextAt(401)]).toEqual([
+      Number.NEGATIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ]);
+    limiter.settle('a', 900, 10_000);
+    expect(limiter.nextAt(100)).toBe(Number.NEGATIVE_INFINITY);
+    const at = limiter.nextAt(101);
+    expect(at).toBeGreaterThanOrEqual(70_000);
+    expect(at).toBeLessThanOrEqual(70_000 + perMs / 256);
+  });
+
+  it('keeps the estimate of a call that does not say what it took, and frees one that took nothing', () => {
+    const limiter = new TokenLimiter({ count: 1000, perMs });
+    limiter.take('a', 600, 0);
+    limiter.settle('a', undefined, 0);
+    expect(limiter.nextAt(401)).toBeGreaterThanOrEqual(perMs);
+    limiter.take('b', 400, 0);
+    limiter.settle('b', 0, 0);
+    expect(limiter.nextAt(400)).toBeLessThanOrEqual(0);
+  });
+
+  it('lets a call go that is larger than the limit, alone', () => {
+    const limiter = new TokenLimiter({ count: 1000, perMs });
+    expect(limiter.nextAt(5000)).toBe(Number.NEGATIVE_INFINITY);
+    limiter.take('a', 1, 0);
+    expect(limiter.nextAt(5000)).toBe(Number.POSITIVE_INFINITY);
+    limiter.settle('a', 1, 0);
+    expect(limiter.nextAt(5000)).toBeGreaterThanOrEqual(perMs);
+  });
+
+  it('holds whenever the service counts a call, but for what calls under way took beyond their estimates', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 500, max: 5000 }),
+        fc.array(wish, { minLength: 1, maxLength: 40 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 }),
+        (limit, wishes, when) => {
+          const calls = play(limit, wishes);
+          const counted = calls.map(
+            ({ sentAt, answeredAt }, n) => sentAt + (answeredAt - sentAt) * (when[n] ?? 0),
+          );
+          for (const end of counted) {
+            const within = calls.filter(
+              (_, n) => (counted[n] as number) > end - perMs && (counted[n] as number) <= end,
+            );
+            const last = within.at(-1) as Call;
+            // As it was known when the last of them left.
+            const known = (call: Call): number =>
+              call !== last && call.answeredAt <= last.sentAt ? call.took : call.estimate;
+            const sum = within.reduce((total, call) => total + known(call), 0);
+            // A call that is larger than the limit goes when nothing else counts.
+            expect(sum === last.estimate || sum <= limit).toBe(true);
+          }
+        },
+      ),
+      { seed: 20_261_121, numRuns: 300 },
+    );
+  });
+
+  it('that no call misjudges is never exceeded', () => {
+    const right = wish.map(({ estimate, lasts }) => ({ estimate, took: estimate, lasts }));
+    fc.assert(
+      fc.property(fc.array(right, { minLength: 1, maxLength: 40 }), (wishes) => {
+        const calls = play(2000, wishes);
+        for (const { sentAt } of calls) {
+          const sum = calls
+            .filter((other) => other.sentAt > sentAt - perMs && other.sentAt <= sentAt)
+            .reduce((total, { took }) => total + took, 0);
+          expect(sum).toBeLessThanOrEqual(2000);
+        }
+      }),
+      { seed: 20_261_121, numRuns: 200 },
+    );
+  });
+});

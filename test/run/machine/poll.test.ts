@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job, JobStep } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import { taskNamed } from '../../../src/run/machine/poll.ts';
+import { adopt } from '../../../src/run/machine/resume.ts';
+import type { ServiceFailure, Task } from '../../../src/service/answer.ts';
+import { clickRecord, context, epoch, imagineRecord } from '../../rig/jobs.ts';
+import { failure } from '../../rig/virtual-service.ts';
+
+const unknown = failure('service.task-unknown', 'retry', { status: 404 });
+const error = { code: 'service.connection', message: 'No answer came.', requestId: 'r1' };
+const inDoubt = imagineRecord({
+  status: 'in-doubt',
+  attempts: 1,
+  submittedAt: epoch,
+  finishedAt: epoch,
+  cost: 0.5,
+  doubtful: { count: 1, cost: 0.25, since: epoch },
+  error,
+});
+
+const looked = (job: Job, answer: Task | ServiceFailure): JobStep =>
+  step(
+    job,
+    {
+      type: 'fetched',
+      why: 'poll',
+      answer: 'class' in answer ? { ok: false, error: answer } : { ok: true, value: answer },
+    },
+    context(),
+  );
+
+/** As if it were looked at so often, with the same answer each time. */
+function lookedOften(record: JobRecord, answer: ServiceFailure, times: number): Job {
+  let job = adopt(record, 0, undefined);
+  for (let n = 0; n < times; n += 1) job = looked(job, answer).job;
+  return job;
+}
+
+const running = (status: string): Task => ({ id: '123', state: 'unfinished', status, buttons: [] });
+
+describe('a task that was named for a job in doubt', () => {
+  const named = taskNamed(inDoubt, '123', 0.25);
+
+  it('is looked at, and paid', () => {
+    expect(named).toMatchObject({ status: 'running', taskId: '123', cost: 0.75, attempts: 1 });
+    expect(named.doubtful).toBeUndefined();
+    expect(adopt(named, 0, undefined).want).toEqual({ kind: 'fetch', taskId: '123', why: 'poll' });
+  });
+
+  it('puts the job back in doubt, as it was, where the service goes on not knowing it', () => {
+    const { attempts } = context().retry;
+    expect(lookedOften(named, unknown, attempts - 1).record).toEqual(named);
+    const { record, want } = lookedOften(named, unknown, attempts);
+    expect(want).toEqual({ kind: 'nothing' });
+    expect(record).toEqual({
+      ...inDoubt,
+      finishedAt: context().now,
+      error: {
+        ...error,
+        code: 'task.unknown',
+        message:
+          "The service does not know task 123, which was named as this job's: check the id. It is in doubt as before: No answer came.",
+      },
+    });
+  });
+
+  it('can be named again: nothing is counted twice', () => {
+    const back = lookedOften(named, unknown, context().retry.attempts).record;
+    const { error: _, ...first } = named.named ?? {};
+    expect(taskNamed(back, '124', 0.25)).toEqual({
+      ...named,
+      taskId: '124',
+      named: { ...first, error: back.error },
+    });
+    const again = lookedOften(taskNamed(back, '124', 0.25), unknown, context().retry.attempts).record;
+    expect(again).toEqual({
+      ...back,
+      error: { ...back.error, message: back.error?.message.replace('task 123', 'task 124') },
+    });
+  });
+
+  it('is given up for nothing but that: an outage is no answer', () => {
+    const out = failure('service.unavailable', 'retry', { status: 503 });
+    expect(lookedOften(named, out, 50).record.status).toBe('running');
+  });
+
+  it('is the job’s own once the service showed it, also to a later run', () => {
+    const seen = looked(adopt(named, 0, undefined), running('IN_PROGRESS')).job.record;
+    const { named: _, ...own } = named;
+    expect(seen).toEqual(own);
+    expect(lookedOften(seen, unknown, 50).record.status).toBe('running');
+  });
+
+  it('in place of the answer to a modal, leaves that the task it waits in', () => {
+    const modal = { taskId: 'M1', sent: 1 };
+    const asked = clickRecord({ ...inDoubt, kind: 'click', taskId: 'M1', modal, cost: 0.25 });
+    const other = taskNamed(asked, '123', 0.25);
+    expect(other).toMatchObject({ taskId: '123', cost: 0.25 });
+    const back = lookedOften(other, unknown, context().retry.attempts).record;
+    expect(back).toMatchObject({ status: 'in-doubt', taskId: 'M1', modal, cost: 0.25 });
+  });
+});

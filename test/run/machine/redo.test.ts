@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { runExitCode } from '../../../src/cli/exit-code.ts';
+import { settleDoubt } from '../../../src/cli/resolution.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { ServiceFailure } from '../../../src/service/answer.ts';
+import { imagineRecord } from '../../rig/jobs.ts';
+import { virtualSettings } from '../../rig/virtual-run.ts';
+import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';
+import { grid, type World, world } from '../../rig/world.ts';
+
+const keyOf = ({ plan, cells, store }: World, branch = ''): string => {
+  const [cell] = cells;
+  const slots = cell === undefined ? [] : plan.resolve(cell, (key) => store.get(key));
+  return slots.find((slot) => slot.branch.join('/') === branch)?.job?.key ?? '';
+};
+const recordOf = (here: World): JobRecord | undefined => here.store.get(keyOf(here));
+const redo = (here: World, more: Parameters<typeof virtualSettings>[0] = {}) => ({
+  settings: virtualSettings({ redo: [keyOf(here)], ...more }),
+});
+
+/** What a record says of the result that it has. */
+const standing = (record: JobRecord | undefined) => {
+  const { status, taskId, result, artifacts, text, error, former } = record ?? {};
+  return { status, taskId, result, artifacts, text, error, former };
+};
+
+/** A finished grid and its upscale; from then on, the script's changes hold. */
+async function finished(text: string, later: VirtualScript) {
+  const script: { -readonly [Member in keyof VirtualScript]: VirtualScript[Member] } = {};
+  const here = await world(text, script);
+  expect(here.run().end).toEqual({ kind: 'complete' });
+  Object.assign(script, later);
+  return { here, script, before: standing(recordOf(here)), attempts: recordOf(here)?.attempts ?? 0 };
+}
+
+const oneGrid = grid(1, 'U1');
+const oneText = 'name: t\nsteps: { caption: { generate: { model: text-pro, prompt: Caption it. } } }\n';
+
+describe('--redo of a finished image', () => {
+  it.each<[string, ServiceFailure, 'complete' | 'stopped', number]>([
+    ['is refused', failure('service.rejected', 'permanent', { status: 400 }), 'complete', 1],
+    ['stops the run (401)', failure('service.unauthorized', 'stop', { status: 401 }), 'stopped', 0],
+    ['is refused over and over', failure('service.unavailable', 'retry', { status: 503 }), 'complete', 1],
+  ])('that %s leaves the job done with the file that it had', async (_what, error, end, failed) => {
+    const { here, script, before, attempts } = await finished(oneGrid, { onSubmit: () => ({ error }) });
+    const driven = here.run(redo(here));
+    expect(driven.end?.kind).toBe(end);
+    expect(standing(recordOf(here))).toEqual(before);
+    expect([driven.redosFailed, recordOf(here)?.attempts]).toEqual([failed, attempts + driven.submits]);
+    const notices = driven.events.filter((event) => event.type === 'run:notice');
+    expect(notices.map(({ code }) => code)).toEqual(failed === 0 ? [] : ['redo.failed']);
+    expect(here.store.attempts(keyOf(here)).some((attempt) => attempt.error?.code === error.code)).toBe(true);
+    expect(here.statuses()).toEqual({ done: 2 });
+    delete script.onSubmit;
+    expect([here.run().submits, here.statuses()]).toEqual([0, { done: 2 }]);
+  });
+
+  it('that never leaves, because nobody is there, leaves the job done', async () => {
+    const { here, before } = await finished(oneGrid, {
+      onSubmit: () => ({ error: failure('connection.refused', 'unsent') }),
+    });
+    expect(here.run({ ...redo(here), drainAt: 1_700_000_000_000 + 400_000 }).end?.kind).toBe('interrupted');
+    expect(standing(recordOf(here))).toEqual(before);
+  });
+
+  it('that a 504 hides the task of is in doubt, once the run has died, and not what it was', async () => {
+    const found = new Set<string>();
+    for (let turn = 1; turn < 14; turn++) {
+      const { here, script } = await finished(oneGrid, {});
+      const first = here.service.submits.length;
+      const hidden = { error: failure('service.unavailable', 'retry', { status: 504 }), made: true };
+      Object.assign(script, {
+        onSubmit: ({ number }) => (number === first + 1 ? hidden : undefined),
+      } satisfies VirtualScript);
+      here.run({ ...redo(here), dieAfterTurns: turn });
+      const sent = here.service.submits.length - first;
+      here.run();
+      const record = recordOf(here);
+      if (sent === 1) found.add(record?.status ?? 'none');
+    }
+    expect([...found]).toEqual(['in-doubt']);
+  });
+
+  it('that no budget is left for leaves the job done', async () => {
+    const { here, before } = await finished(oneGrid, {});
+    expect(here.run(redo(here, { budget: { submits: 2 } })).end?.kind).toBe('budget');
+    expect(standing(recordOf(here))).toEqual(before);
+  });
+
+  it('whose task fails leaves the job done, every submission counted', async () => {
+    const { here, before, attempts } = await finished(oneGrid, {
+      end: () => ({ state: 'failure', failReason: '[Internal error] Something went wrong' }),
+    });
+    const driven = here.run(redo(here));
+    // The first, and retry.resubmits more.
+    expect([driven.submits, driven.redosFailed, recordOf(here)?.attempts]).toEqual([3, 1, attempts + 3]);
+    expect(standing(recordOf(here))).toEqual(before);
+    const failed = here.store.attempts(keyOf(here)).at(-1);
+    expect([failed?.outcome, failed?.error?.code]).toEqual(['redo.failed', 'task.failed']);
+  });
+
+  it('that is lost is in doubt, with the file that it had; found not to be, it is done again', async () => {
+    const { here, script, before } = await finished(oneGrid, {
+      onSubmit: () => ({ error: failure('connection.lost', 'lost') }),
+    });
+    here.run(redo(here));
+    expect([recordOf(here)?.status, recordOf(here)?.artifacts]).toEqual(['in-doubt', before.artifacts]);
+    script.onSubmit = () => ({ error: failure('service.rejected', 'permanent', { status: 400 }) });
+    expect(here.run({ settings: virtualSettings({ inDoubt: 'retry' }) }).redosFailed).toBe(1);
+    expect(standing(recordOf(here))).toEqual(before);
+  });
+
+  it('is at any moment of a death either what it was, in doubt, or on its way', async () => {
+    for (let turns = 1; turns < 80; turns++) {
+      const { here, before } = await finished(oneGrid, {});
+      const died = here.run({ ...redo(here), dieAfterTurns: turns });
+      const record = recordOf(here);
+      // There is a new result, or the files are those that there were.
+      const isNew = record?.result !== undefined && record.taskId !== before.taskId;
+      expect(isNew || record?.artifacts.length).toBe(isNew || before.artifacts?.length);
+      expect(isNew || record?.status === 'done' || record?.former?.taskId === before.taskId).toBe(true);
+      here.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+      expect(here.statuses()).toEqual({ done: 2 });
+      if (died.end !== undefined) return;
+    }
+    throw new Error('The run does not end.');
+  });
+
+  it('that is made replaces what was there, and is made once', async () => {
+    const { here, before, attempts } = await finished(oneGrid, {});
+    const { submits, redosFailed } = here.run(redo(here));
+    // Its upscale is made anew too.
+    expect([submits, redosFailed, recordOf(here)?.attempts]).toEqual([2, 0, attempts + 1]);
+    expect(recordOf(here)?.taskId).not.toBe(before.taskId);
+    expect([recordOf(here)?.status, recordOf(here)?.former]).toEqual(['done', undefined]);
+  });
+});
+
+describe('--redo of a finished text', () => {
+  it.each<[string, NonNullable<VirtualScript['onAsk']>]>([
+    ['is refused', () => failure('service.rejected', 'permanent', { status: 400 })],
+    ['says nothing', () => textReply({ text: '' })],
+    ['is filtered', () => textReply({ text: 'Half of', finishReason: 'SAFETY' })],
+  ])('that %s keeps the answer that there was', async (_what, onAsk) => {
+    const { here, script, before } = await finished(oneText, { onAsk });
+    const tokens = here.store.totals().tokens;
+    const driven = here.run(redo(here));
+    expect(standing(recordOf(here))).toEqual(before);
+    expect([driven.end?.kind, driven.redosFailed]).toEqual(['complete', 1]);
+    expect(here.store.totals().tokens).toBe(tokens + driven.tokens);
+    delete script.onAsk;
+    expect(here.run().submits).toBe(0);
+  });
+
+  it('whose answer a death kept from being heard keeps the one that there was', async () => {
+    const { here, before } = await finished(oneText, {});
+    here.run({ ...redo(here), dieAfterTurns: 1 });
+    expect(recordOf(here)?.status).toBe('submitting');
+    expect(here.run().submits).toBe(0);
+    expect(standing(recordOf(here))).toEqual(before);
+  });
+});
+
+describe('a redo in doubt that the user gives up', () => {
+  it('leaves the job done as it was', () => {
+    const former = { resubmits: 0, taskId: 'T1', finishedAt: 5 };
+    const doubtful = imagineRecord({ status: 'in-doubt', attempts: 2, former });
+    const { records, attempts } = settleDoubt(doubtful, { kind: 'drop' }, undefined, 9);
+    expect(records).toEqual([imagineRecord({ status: 'done', attempts: 2, taskId: 'T1', finishedAt: 5 })]);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['user.dropped']);
+  });
+});
+
+describe('the exit code of a run', () => {
+  it('is 1 where all is done and a redo came to nothing', () => {
+    expect(runExitCode({ kind: 'complete' }, undefined, undefined, 1)).toBe(1);
+    expect(runExitCode({ kind: 'stopped', code: 'x.y', message: 'because' }, undefined, undefined, 1)).toBe(
+      3,
+    );
+  });
+});

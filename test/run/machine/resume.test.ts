@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { ServiceFailure } from '../../../src/service/answer.ts';
+import { epoch } from '../../rig/jobs.ts';
+import { virtualSettings } from '../../rig/virtual-run.ts';
+import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';
+import { grid, type World, world } from '../../rig/world.ts';
+
+/** Key of the only job that presses this button, or of the only imagine. */
+const keyOf = ({ plan, cells, store }: World, branch = ''): string => {
+  const [cell] = cells;
+  if (cell === undefined) throw new Error('no cell');
+  const slot = plan.resolve(cell, (key) => store.get(key)).find((one) => one.branch.join('/') === branch);
+  if (slot?.job === undefined) throw new Error(`no job at "${branch}"`);
+  return slot.job.key;
+};
+
+/** A world whose first run died at the first turn at which exactly such tasks were under way. */
+async function diesWith(
+  text: string,
+  script: VirtualScript,
+  wanted: (running: readonly JobRecord[]) => boolean,
+): Promise<World> {
+  for (let turns = 1; turns < 100; turns++) {
+    const here = await world(text, script);
+    here.run({ dieAfterTurns: turns });
+    const left = here.store.unfinished();
+    if (left.every(({ status }) => status === 'running') && wanted(left)) return here;
+  }
+  throw new Error('no such moment');
+}
+
+const pressed = ({ service }: World): string[] => service.submits.map((submit) => submit.pressed);
+const rejected = { error: failure('service.rejected', 'permanent', { status: 400 }) };
+
+describe('a job that is made anew', () => {
+  it('is waited for by what is to be pressed on it, not pressed as it was', async () => {
+    const before = await world(grid(1));
+    before.run();
+    const after = await before.edited(grid(1, 'U1'));
+    after.run({ settings: virtualSettings({ redo: [keyOf(after)] }) });
+    expect([pressed(after), after.statuses()]).toEqual([['', '', '/U1'], { done: 2 }]);
+    const parent = after.store.get(keyOf(after))?.taskId;
+    expect(parent).toBe([...after.service.tasks.keys()][1]);
+  });
+
+  it('is waited for by what follows from it and is tried again too', async () => {
+    const settings = [{ retryFailed: {} }, { retryFailed: { code: 'service.rejected' } }];
+    for (const again of settings) {
+      let broken = true;
+      const here = await world(grid(1, 'U1'), {
+        onSubmit: (submit) => (broken && submit.pressed === '/U1' ? rejected : undefined),
+      });
+      here.run();
+      broken = false;
+      here.run({ settings: virtualSettings({ redo: [keyOf(here)], ...again }) });
+      expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1'], { done: 2 }]);
+    }
+  });
+
+  it('is not pressed by what its judge named before, while that judge is asked anew', async () => {
+    let best = 1;
+    const judged = await world(
+      `name: judged
+steps:
+  grid: { imagine: a fox }
+  pick:
+    from: grid
+    generate: { model: m, prompt: Which?, images: [parent], responseSchema: { type: object, properties: { best: { type: integer } } } }
+  best: { from: grid, click: 'U{{ steps.pick.json.best }}' }
+`,
+      { onAsk: () => textReply({ text: JSON.stringify({ best }) }) },
+    );
+    judged.run();
+    const redo = [...judged.store.withStatus('done')].map(({ key }) => key);
+    best = 3;
+    judged.run({ settings: virtualSettings({ redo }) });
+    expect(redo).toHaveLength(3);
+    expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
+  });
+
+  it('has what was made from it made anew, once, whether or not that is named too', async () => {
+    const here = await world(grid(1, 'U1'));
+    here.run();
+    here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    expect(pressed(here)).toEqual(['', '/U1', '', '/U1']);
+    here.run({ settings: virtualSettings({ redo: [keyOf(here, 'U1'), keyOf(here)] }) });
+    expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1', '', '/U1'], { done: 2 }]);
+  });
+
+  it('is made once where several cells share it', async () => {
+    const here = await world(`name: t
+matrix: { unused: [x, y, z] }
+steps: { grid: { imagine: one picture } }
+`);
+    here.run();
+    here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    expect(here.service.submits).toHaveLength(2);
+  });
+
+  it('is tried again once where several cells share a failure', async () => {
+    const here = await world(
+      `name: t
+matrix: { unused: [x, y, z] }
+steps: { grid: { imagine: one picture } }
+`,
+      { onSubmit: () => rejected },
+    );
+    here.run();
+    here.run({ settings: virtualSettings({ retryFailed: {}, limits: { tasks: 1, requests: 1 } }) });
+    expect(here.service.submits).toHaveLength(2);
+  });
+});
+
+describe('a task that an earlier run left', () => {
+  const busy = { state: 'failure', failReason: 'Internal error' } as const;
+
+  it('is settled, but not paid for anew when its cell is no longer planned', async () => {
+    const before = await diesWith(
+      grid(3),
+      { end: ({ number }) => (number === 3 ? busy : { state: 'success' }) },
+      (records) => records.length === 3,
+    );
+    const narrowed = await before.edited(grid(2));
+    expect(narrowed.run().end).toEqual({ kind: 'complete' });
+    expect([narrowed.service.submits.length, narrowed.statuses()]).toEqual([3, { done: 2 }]);
+
+    const whole = await narrowed.edited(grid(3));
+    expect(whole.run().end).toEqual({ kind: 'complete' });
+    expect([whole.service.submits.length, whole.statuses()]).toEqual([4, { done: 3 }]);
+  });
+
+  const film = `name: t
+steps:
+  film: { video: { image: "https://example.com/a.png", motion: low } }
+  more: { from: film, video: { extend: 1, motion: low } }
+`;
+  const unkept = grid(1, 'U1').replace('imagine:', 'keep: false\n    imagine:');
+
+  it.each([
+    ['is pressed', grid(1, 'U1'), grid(1, 'U1'), true],
+    ['is extended', film, film, true],
+    ['is pressed', unkept, grid(1, 'U1'), false],
+  ])('and fails %s anew once what it comes from is there again (%#)', async (_, first, then, redone) => {
+    // A crash leaves the job; the next run makes its parent anew, or brings its image in, and is killed at that.
+    const script: VirtualScript = {
+      duration: ({ number }) => (number === 2 ? 400_000 : number > 2 ? 900_000 : 30_000),
+      end: ({ number }) => (number === 2 ? busy : { state: 'success', ...(first === film && { videos: 1 }) }),
+      ...(!redone && {
+        onSave: (_key, saves) =>
+          saves < 40
+            ? {
+                ok: false,
+                error: { code: 'download.status', class: 'throttle', message: 'later', retryAfterMs: 60_000 },
+              }
+            : undefined,
+      }),
+    };
+    const left = async (turns: number): Promise<World | undefined> => {
+      const child = await diesWith(
+        first,
+        script,
+        (records) => records.length === 1 && records[0]?.parent !== undefined,
+      );
+      const again = await child.edited(then);
+      const [{ parent = '' } = {}] = again.store.unfinished();
+      again.run({
+        dieAfterTurns: turns,
+        ...(redone && { settings: virtualSettings({ redo: [parent] }) }),
+      });
+      const statuses = again.store.unfinished().map(({ status }) => status);
+      return statuses.length === 2 && statuses.every((status) => status === 'running' || status === 'saving')
+        ? again
+        : undefined;
+    };
+    let here: World | undefined;
+    for (let turns = 1; here === undefined && turns < 60; turns++) here = await left(turns);
+    if (here === undefined) throw new Error('no such moment');
+    const sentBeside: (string | undefined)[] = [];
+    const { end } = here.run({
+      onErrand: ({ job, send }) => {
+        if (send.kind === 'submit') sentBeside.push(job.parentTaskId);
+      },
+    });
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 2 }]);
+    const [record] = [...here.store.withStatus('done')].filter(({ parent }) => parent !== undefined);
+    expect(sentBeside).toEqual([here.store.get(record?.parent ?? '')?.taskId]);
+    expect(sentBeside[0]).toBeDefined();
+  });
+
+  it('is pressed anew only on what is finished', async () => {
+    const here = await diesWith(
+      grid(1, 'U1'),
+      { end: (submit) => (submit.number === 2 ? busy : { state: 'success' }) },
+      (records) => records.length === 1 && records[0]?.kind === 'click',
+    );
+    const result = here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
+    expect(result.end).toEqual({ kind: 'complete' });
+    expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1'], { done: 2 }]);
+  });
+});
+
+describe('a finished task whose image is not here', () => {
+  /** The image's link is refused, and then a look at the task for a fresh one gets this answer. */
+  async function lostWith(look: ServiceFailure): Promise<World> {
+    let saves = 0;
+    const here = await world(grid(1), {
+      onSave: () => {
+        saves += 1;
+        return saves === 1
+          ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: 'gone' } }
+          : undefined;
+      },
+      onFetch: (_id, _fetches, at) => (saves === 1 && at < epoch + 600_000 ? look : undefined),
+    });
+    here.run();
+    expect([...here.store.withStatus('failed')].map(({ error }) => error?.code)).toEqual([look.code]);
+    return here;
+  }
+
+  it('is brought in by --retry-failed whatever had kept the service from giving its link', async () => {
+    const here = await lostWith(failure('service.forbidden', 'permanent', { status: 403 }));
+    here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
+    expect([here.service.submits.length, here.statuses()]).toEqual([1, { done: 1 }]);
+  });
+
+  it('is made anew by --retry-failed where the service does not know it any more', async () => {
+    const here = await lostWith(failure('service.task-unknown', 'retry', { status: 404 }));
+    here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
+    expect([here.service.submits.length, here.statuses()]).toEqual([2, { done: 1 }]);
+  });
+
+  it('is kept for all where one of several cells that share it wants to keep it', async () => {
+    for (const order of ['[no, yes]', '[yes, no]']) {
+      const here = await world(`name: t
+matrix: { keep: ${order} }
+steps:
+  passing: { imagine: one picture, keep: false, when: "keep == 'no'" }
+  kept: { imagine: one picture, when: "keep == 'yes'" }
+`);
+      expect(here.run().end).toEqual({ kind: 'complete' });
+      const done = [...here.store.withStatus('done')];
+      expect([here.service.submits.length, done.map(({ artifacts }) => artifacts.length)]).toEqual([1, [1]]);
+    }
+  });
+
+  it('is brought in without a submission once a slot wants to keep it', async () => {
+    const text = (keep: boolean): string => `name: t
+steps: { grid: { imagine: one picture, keep: ${keep} } }
+`;
+    const before = await world(text(false));
+    before.run();
+    const after = await before.edited(text(true));
+    after.run();
+    expect([after.service.submits.length, after.store.get(keyOf(after))?.artifacts.length]).toEqual([1, 1]);
+  });
+});
+
+describe('what a later run may touch', () => {
+  it('--code narrows --retry-failed to failures of that code', async () => {
+    let broken = true;
+    const here = await world(grid(3), {
+      onSubmit: ({ prompt }) =>
+        !broken || prompt === 'picture 1'
+          ? undefined
+          : prompt === 'picture 2'
+            ? rejected
+            : { error: failure('service.forbidden', 'permanent', { status: 403 }) },
+    });
+    here.run();
+    broken = false;
+    here.run();
+    expect(here.statuses()).toEqual({ done: 1, failed: 2 });
+    here.run({ settings: virtualSettings({ retryFailed: { code: 'service.forbidden' } }) });
+    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
+  });
+
+  it('--only leaves the jobs of other steps alone', async () => {
+    const here = await world(`name: t
+steps:
+  grid: { imagine: one picture }
+  best: { from: grid, click: U1 }
+`);
+    here.run({ steps: new Set(['grid']) });
+    expect([pressed(here), here.statuses()]).toEqual([[''], { done: 1, pending: 1 }]);
+    here.run();
+    expect(here.statuses()).toEqual({ done: 2 });
+  });
+
+  it('a failure that the clock dates into the future may be retried', async () => {
+    let broken = true;
+    const here = await world(grid(1), { onSubmit: () => (broken ? rejected : undefined) });
+    here.run();
+    broken = false;
+    here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch - 3_600_000 });
+    expect(here.statuses()).toEqual({ done: 1 });
+  });
+});
+
+describe('a text that no slot wanted when it came', () => {
+  const asks = (keep: string): string => `name: test
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  ask: { generate: { model: m, prompt: "{{ n }}" }${keep} }
+  draw: { imagine: "{{ steps.ask.text }}" }
+`;
+
+  it('is written by the next run whose slot wants it, and nothing is asked or paid again', async () => {
+    const before = await world(asks(', keep: false'));
+    before.run();
+    const [calls, submits] = [before.service.calls.length, before.service.submits.length];
+    const texts = (): readonly number[] =>
+      [...before.store.withStatus('done')].flatMap(({ kind, artifacts }) =>
+        kind === 'generate' ? [artifacts.length] : [],
+      );
+    expect(texts()).toEqual([0, 0, 0]);
+
+    const after = await before.edited(asks(''));
+    expect(after.statuses()).toEqual({ saving: 3, done: 3 });
+    expect(after.run().end).toEqual({ kind: 'complete' });
+    expect([texts(), after.statuses()]).toEqual([[1, 1, 1], { done: 6 }]);
+    expect([after.service.calls.length, after.service.submits.length]).toEqual([calls, submits]);
+    expect(after.store.totals().attempts).toBe(6);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { looksHeard } from '../../../../src/run/machine/search/listing.ts';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+import { grid, world } from '../../../rig/world.ts';
+
+const together = virtualSettings({
+  limits: { tasks: 150, requests: 200 },
+  poll: { minMs: 1000, maxMs: 15_000, list: true },
+});
+
+describe('tasks that are looked at together', () => {
+  it('take a request for up to a hundred of them', async () => {
+    const many = await world(grid(150));
+    const { end } = many.run({ settings: together });
+    expect([end, many.statuses()]).toEqual([{ kind: 'complete' }, { done: 150 }]);
+    expect(Math.max(...many.service.lists)).toBe(100);
+    const single = await world(grid(150));
+    single.run({ settings: { ...together, poll: { minMs: 1000, maxMs: 15_000 } } });
+    const requests = many.service.lists.length + many.service.fetchTimes.length;
+    expect(requests).toBeLessThan(single.service.fetchTimes.length / 10);
+  });
+
+  it('are looked at one by one where the gateway lists none, which is said once', async () => {
+    const few = await world(grid(20));
+    const { end, events } = few.run({ settings: together, lists: false });
+    expect([end, few.statuses()]).toEqual([{ kind: 'complete' }, { done: 20 }]);
+    expect(events.filter(({ type }) => type === 'run:notice')).toMatchObject([
+      { code: 'service.no-listing' },
+    ]);
+    expect(few.service.lists).toEqual([]);
+  });
+
+  it('a task that is not in the list is unknown, for its own job alone', () => {
+    const task = { id: 'T2', state: 'success', status: 'SUCCESS', buttons: [] } as const;
+    const looks = [
+      { key: 'a', taskId: 'T1' },
+      { key: 'b', taskId: 'T2' },
+    ];
+    expect(looksHeard(looks, { ok: true, value: [task] })).toMatchObject([
+      ['a', { why: 'poll', answer: { ok: false, error: { code: 'service.task-unknown', class: 'retry' } } }],
+      ['b', { why: 'poll', answer: { ok: true, value: task } }],
+    ]);
+  });
+});

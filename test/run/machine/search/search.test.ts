@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+import { failure, type VirtualScript } from '../../../rig/virtual-service.ts';
+import { grid, type World, world } from '../../../rig/world.ts';
+
+const timeout = failure('service.unavailable', 'retry', { status: 504 });
+const made = { error: timeout, made: true } as const;
+const lost = { error: timeout } as const;
+const all: VirtualScript['onSearch'] = (tasks) => tasks;
+
+const outcomes = ({ store, cells, plan }: World, cell = 0): readonly string[] => {
+  const [slot] = plan.resolve(cells[cell] ?? raise(), (key) => store.get(key));
+  return store.attempts(slot?.job?.key ?? '').map(({ outcome }) => outcome);
+};
+const raise = (): never => {
+  throw new Error('There is no such cell.');
+};
+const totals = ({ store }: World) => store.totals();
+
+describe('a submission that was answered by 504', () => {
+  it('is not sent again where the service lists its task: that is taken on, and paid once', async () => {
+    const here = await world(grid(3), {
+      onSubmit: ({ number }) => (number === 1 ? made : undefined),
+      onSearch: all,
+    });
+    const { end, events } = here.run({ price: () => 1 });
+    expect([end, here.statuses()]).toEqual([{ kind: 'complete' }, { done: 3 }]);
+    expect([here.service.submits.length, here.service.tasks.size, here.service.searches]).toEqual([3, 3, 1]);
+    expect(outcomes(here)).toEqual(['retry', 'found']);
+    expect([totals(here).cost, totals(here).possibleCost]).toEqual([3, 0]);
+    expect(events.filter(({ type }) => type === 'run:notice')).toEqual([]);
+  });
+
+  it('is sent again where no task of it is listed', async () => {
+    const here = await world(grid(2), {
+      onSubmit: ({ number }) => (number === 1 ? lost : undefined),
+      onSearch: all,
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 2 });
+    expect([here.service.submits.length, here.service.searches]).toEqual([3, 1]);
+  });
+
+  it('is looked for after each try that may have made a task', async () => {
+    const here = await world(grid(1), {
+      onSubmit: ({ number }) => (number <= 2 ? lost : number === 3 ? made : undefined),
+      onSearch: all,
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 1 });
+    expect([here.service.submits.length, here.service.searches]).toEqual([3, 3]);
+  });
+
+  it('as a click is not pressed again', async () => {
+    const here = await world(grid(1, 'U1'), {
+      onSubmit: ({ pressed }) => (pressed === '' ? undefined : made),
+      onSearch: all,
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 2 });
+    expect(here.service.submits.length).toBe(2);
+  });
+
+  it('takes on none of its tasks that had failed before', async () => {
+    const here = await world(grid(1), {
+      end: ({ number }) =>
+        number === 1 ? { state: 'failure', failReason: 'internal error' } : { state: 'success' },
+      onSubmit: ({ number }) => (number === 2 ? lost : undefined),
+      onSearch: all,
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 1 });
+    expect([here.service.submits.length, here.service.searches]).toEqual([3, 1]);
+    expect(outcomes(here)).not.toContain('found');
+  });
+
+  it('takes on the task that came furthest, and notes the others', async () => {
+    const here = await world(grid(1), {
+      duration: ({ number }) => (number === 1 ? 600_000 : 1),
+      onSubmit: () => made,
+      onSearch: (tasks, searches) => (searches < 3 ? [] : tasks),
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 1 });
+    expect(here.service.submits.length).toBe(3);
+    expect(outcomes(here).toSorted()).toEqual([
+      'found',
+      'found.unused',
+      'found.unused',
+      'retry',
+      'retry',
+      'retry',
+    ]);
+    const [record] = [...here.store.withStatus('done')];
+    expect(here.service.tasks.get(record?.taskId ?? '')?.submit.number).toBe(2);
+  });
+
+  it('is looked for once more where the list cannot be read, before anything is sent', async () => {
+    const here = await world(grid(1), {
+      onSubmit: ({ number }) => (number === 1 ? made : undefined),
+      onSearch: (tasks, searches) =>
+        searches <= 3 ? failure('service.unavailable', 'retry', { status: 500 }) : tasks,
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 1 });
+    expect([here.service.submits.length, here.service.searches]).toEqual([1, 4]);
+  });
+
+  it('is looked for after its last try, and then is in doubt', async () => {
+    const settings = virtualSettings({ retry: { ...virtualSettings().retry, attempts: 2 } });
+    const missed = await world(grid(1), { onSubmit: () => lost, onSearch: all });
+    missed.run({ settings });
+    expect([missed.statuses(), missed.service.searches]).toEqual([{ 'in-doubt': 1 }, 2]);
+    const [record] = [...missed.store.withStatus('in-doubt')];
+    expect(record?.error).toMatchObject({ code: 'service.unavailable', httpStatus: 504 });
+    expect(record?.error?.message).toContain('(after 2 tries)');
+    const found = await world(grid(1), {
+      onSubmit: ({ number }) => (number === 2 ? made : lost),
+      onSearch: all,
+    });
+    found.run({ settings });
+    expect([found.statuses(), found.service.submits.length]).toEqual([{ done: 1 }, 2]);
+  });
+
+  it('is looked for by the next run where this one died before it had looked', async () => {
+    const adopted: unknown[] = [];
+    for (let turn = 1; turn < 12; turn++) {
+      const here = await world(grid(1), {
+        onSubmit: ({ number }) => (number === 1 ? made : undefined),
+        onSearch: all,
+      });
+      here.run({ dieAfterTurns: turn });
+      const searchedBefore = here.service.searches;
+      here.run();
+      // A death while its answer was under way leaves it in doubt; nothing is ever made twice.
+      expect([turn, here.service.tasks.size <= 1]).toEqual([turn, true]);
+      if (searchedBefore === 0 && here.service.searches > 0) adopted.push(here.statuses());
+    }
+    expect(adopted).not.toEqual([]);
+    expect(new Set(adopted.map((statuses) => JSON.stringify(statuses)))).toEqual(new Set(['{"done":1}']));
+  });
+});
+
+describe('a gateway that does not list its tasks', () => {
+  const script: VirtualScript = { onSubmit: ({ number }) => (number <= 2 ? lost : undefined) };
+
+  it('is sent the submission again, which is said once', async () => {
+    const here = await world(grid(2), script);
+    const { events } = here.run();
+    expect(here.statuses()).toEqual({ done: 2 });
+    const notices = events.flatMap((event) => (event.type === 'run:notice' ? [event.code] : []));
+    expect([here.service.submits.length, notices]).toEqual([4, ['service.no-listing']]);
+  });
+
+  it('is not asked where submissions carry no tag', async () => {
+    const here = await world(grid(2), { ...script, onSearch: all });
+    here.run({ settings: virtualSettings({ tag: false }) });
+    expect([here.statuses(), here.service.searches]).toEqual([{ done: 2 }, 0]);
+  });
+
+  it('or has never made one is not asked after a 503: nothing was made', async () => {
+    const unavailable = failure('service.unavailable', 'retry', { status: 503 });
+    const here = await world(grid(1), {
+      onSubmit: ({ number }) => (number <= 2 ? { error: unavailable } : undefined),
+      onSearch: all,
+    });
+    here.run();
+    expect([here.statuses(), here.service.searches]).toEqual([{ done: 1 }, 0]);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { SaveFailure } from '../../../src/artifacts/writer.ts';
+import { type JobError, knownCost, type TextResult } from '../../../src/plan/job.ts';
+import type { AskAnswer, Job, JobContext, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import type { FailureClass } from '../../../src/service/answer.ts';
+import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
+import { failure } from '../../rig/virtual-service.ts';
+
+const asking = (changes: Parameters<typeof textRecord>[0] = {}): Job =>
+  step(job(textRecord(changes)), { type: 'granted' }, context()).job;
+
+const hear = (from: Job, answer: AskAnswer, changes: Partial<JobContext> = {}): JobStep =>
+  step(from, { type: 'asked', answer }, context(changes));
+
+const text: TextResult = { candidates: [{ text: 'x', isJson: false, parts: [] }] };
+const usage = { prompt: 10, candidates: 5, total: 15 };
+const answered = (verdict: ReplyVerdict): AskAnswer => ({
+  kind: 'answered',
+  asked: { verdict, text, artifacts: [], usage },
+});
+const error: JobError = { code: 'text.schema', message: 'wrong' };
+const invalid = answered({ kind: 'invalid', error });
+const lost = (kind: SaveFailure['class']): SaveFailure => ({ code: 'download.x', class: kind, message: 'x' });
+
+describe('a text job', () => {
+  it('takes no room, and its intent counts before the request leaves', () => {
+    const first = step(job(textRecord()), { type: 'granted' }, context());
+    expect(first.job.record).toMatchObject({ status: 'submitting', attempts: 1, submittedAt: epoch });
+    expect([first.send, first.job.want]).toEqual([{ kind: 'ask' }, { kind: 'answer' }]);
+  });
+
+  it('is done with its text, and what it took', () => {
+    const { job: done, attempt } = hear(asking(), answered({ kind: 'done' }), {
+      answerPrice: (_, used) => (used?.total ?? 0) / 1000,
+    });
+    expect(done.record).toMatchObject({ status: 'done', text, usage, cost: 0.015, finishedAt: epoch });
+    expect([done.want.kind, attempt]).toEqual(['nothing', { key: 'cc33', at: epoch, outcome: 'done' }]);
+  });
+
+  it('goes on with its conversation at once, before others', () => {
+    const turns = [
+      { role: 'model', parts: [] },
+      { role: 'user', parts: [] },
+    ];
+    const from = asking({ tries: 2, turns: [{ role: 'model', parts: [1] }] });
+    const { job: next } = hear(from, answered({ kind: 'calls', turns }));
+    expect(next).toMatchObject({ want: { kind: 'ask' }, depth: from.depth + 1 });
+    expect(next.record).toMatchObject({
+      status: 'pending',
+      tries: 0,
+      turns: [{ parts: [1] }, ...turns],
+      usage,
+    });
+    expect(next.record.submittedAt).toBeUndefined();
+  });
+
+  it('is asked again after an answer that cannot be used, retry.invalid times, each one paid', () => {
+    let at = asking();
+    for (const count of [1, 2]) {
+      const { job: again } = hear(at, invalid);
+      expect(again).toMatchObject({ want: { kind: 'wait', next: { kind: 'ask' } } });
+      expect(again.record).toMatchObject({ status: 'pending', invalid: count, error, text });
+      at = step({ ...again, want: { kind: 'ask' } }, { type: 'granted' }, context()).job;
+    }
+    expect(hear(at, invalid).job.record).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      error: { code: 'text.schema', message: 'wrong (after 3 answers)' },
+      usage: { prompt: 30, candidates: 15, total: 45 },
+    });
+  });
+
+  it('fails at once for an answer that asking again would not change, and keeps it', () => {
+    const { job: failed } = hear(asking(), answered({ kind: 'failed', error }));
+    expect(failed.record).toMatchObject({ status: 'failed', error, text, usage });
+  });
+
+  it('adds the tokens of a call that broke off to those of the answers', () => {
+    const broken = failure('stream.truncated', 'retry', { usage: { prompt: 10, thoughts: 3 } });
+    const { record } = hear(asking({ usage }), { kind: 'refused', error: broken }).job;
+    expect(record.usage).toEqual({ prompt: 20, candidates: 5, thoughts: 3, total: 28 });
+  });
+
+  const classes: readonly (readonly [FailureClass, string, number, number])[] = [
+    ['retry', 'pending', 1, 1],
+    ['lost', 'pending', 1, 1],
+    ['throttle', 'pending', 0, 0],
+    ['unsent', 'pending', 0, 0],
+    ['stop', 'pending', 0, 0],
+    ['permanent', 'failed', 1, 0],
+  ];
+  it.each(classes)(
+    'after a refusal of class %s is %s, with %i attempts and %i tries',
+    (kind, status, attempts, tries) => {
+      const { job: next } = hear(
+        asking(),
+        { kind: 'refused', error: failure('x', kind) },
+        { retry: { ...context().retry, ambiguous: 'hold' } },
+      );
+      expect(next.record).toMatchObject({ status, attempts, tries });
+    },
+  );
+
+  it('is given up after retry.attempts tries, and rests at least as long as the service says', () => {
+    const refused: AskAnswer = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
+    expect(hear(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
+    expect(hear(asking({ tries: 5 }), refused).job.record).toMatchObject({
+      status: 'failed',
+      tries: 0,
+      error: { code: 'x', message: 'x (made up) (after 6 tries)' },
+    });
+  });
+
+  const files: readonly (readonly ['unread' | 'unwritten', SaveFailure['class'], string, number, number])[] =
+    [
+      ['unread', 'permanent', 'failed', 0, 0],
+      ['unread', 'retry', 'pending', 0, 1],
+      ['unread', 'fresh-link', 'pending', 0, 1],
+      ['unread', 'throttle', 'pending', 0, 1],
+      ['unread', 'stop', 'pending', 0, 0],
+      ['unwritten', 'permanent', 'failed', 1, 0],
+      ['unwritten', 'retry', 'failed', 1, 0],
+      ['unwritten', 'stop', 'pending', 1, 0],
+    ];
+  it.each(files)(
+    'with files %s, class %s, is %s, with %i attempts and %i tries',
+    (kind, of, status, attempts, tries) => {
+      const { record } = hear(asking(), { kind, error: lost(of) }).job;
+      expect(record).toMatchObject({ status, attempts, tries });
+    },
+  );
+
+  it('knows what it cost in all only where every answer told what it took', () => {
+    const priced = (_: unknown, used: unknown) => (used === undefined ? undefined : 2);
+    const silent: AskAnswer = {
+      kind: 'answered',
+      asked: { verdict: { kind: 'invalid', error }, text, artifacts: [] },
+    };
+    const { record } = hear(asking({ cost: 2 }), silent, { answerPrice: priced }).job;
+    expect([record.cost, knownCost(record)]).toEqual([2, undefined]);
+    const later = hear(asking(record), answered({ kind: 'done' }), { answerPrice: priced }).job.record;
+    expect([later.cost, knownCost(later)]).toEqual([4, undefined]);
+    const perCall = hear(asking({ cost: 2 }), silent, { answerPrice: () => 2 }).job.record;
+    expect(knownCost(perCall)).toBe(4);
+  });
+
+  it('keeps the words of an answer whose files could not be written', () => {
+    const unwritten: AskAnswer = { kind: 'unwritten', error: lost('permanent'), text, usage };
+    expect(hear(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
+      status: 'failed',
+      error: { code: 'download.x' },
+      text,
+      usage,
+      tries: 0,
+    });
+  });
+
+  it('has paid for an answer that could not be written', () => {
+    const answer: AskAnswer = { kind: 'unwritten', error: lost('stop'), usage };
+    expect(hear(asking(), answer, { answerPrice: () => 2 }).job.record).toMatchObject({ usage, cost: 2 });
+  });
+});

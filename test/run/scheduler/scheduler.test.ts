@@ -1,0 +1,536 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { epoch } from '../../rig/jobs.ts';
+import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
+import { failure } from '../../rig/virtual-service.ts';
+import { grid, type World, world } from '../../rig/world.ts';
+
+const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
+
+/** What a run leaves, without times and ids. */
+const results = ({ store }: World) =>
+  [...store.withStatus('done')].map(({ key, request, artifacts }) => ({ key, request, artifacts }));
+
+describe('a whole run in virtual time', () => {
+  it('submits every job once and finishes', async () => {
+    const { run, service, statuses } = await world(grid(40, 'U1..U4 → Vary (Strong)'));
+    const result = run();
+    expect(result.end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 360 });
+    expect([service.made.size, most(service.made), result.submits]).toEqual([360, 1, 360]);
+  });
+
+  it('run again, asks for nothing', async () => {
+    const { run, service } = await world(grid(5, 'U1'));
+    run();
+    const { fetchTimes, submits } = service;
+    const before = [fetchTimes.length, submits.length];
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([fetchTimes.length, submits.length]).toEqual(before);
+  });
+
+  it('never has more tasks or requests in flight than the limits say, and holds no more than they need', async () => {
+    const { run, service } = await world(grid(300, 'U1..U4'));
+    const result = run({ settings: virtualSettings({ limits: { tasks: 7, requests: 5 } }) });
+    expect(result.end).toEqual({ kind: 'complete' });
+    expect(result.most.requests).toBeLessThanOrEqual(5);
+    expect(result.most.rooms).toBe(7);
+    expect(result.most.cells).toBeLessThanOrEqual(7 + 24);
+    expect(Math.max(...service.submits.map(({ at }) => service.inFlight(at)))).toBeLessThanOrEqual(7);
+  });
+
+  it('goes deep before it opens new cells', async () => {
+    const { run, service } = await world(grid(30, 'U1 → Vary (Strong)'));
+    const result = run({ settings: virtualSettings({ limits: { tasks: 3, requests: 8 } }) });
+    // Room for three tasks, and as many cells again whose images are being brought in meanwhile.
+    expect(result.most.cells).toBeLessThanOrEqual(6);
+    const lastGrid = service.submits.findLastIndex(({ pressed }) => pressed === '');
+    const variationsBefore = service.submits
+      .slice(0, lastGrid)
+      .filter(({ pressed }) => pressed.includes('Vary')).length;
+    expect(variationsBefore).toBeGreaterThanOrEqual(30 - 6);
+  });
+
+  it('keeps the submit rate in every window', async () => {
+    const { run, service } = await world(grid(50));
+    run({
+      settings: virtualSettings({
+        limits: { tasks: 50, requests: 50, submit: { count: 10, perMs: 60_000 } },
+      }),
+    });
+    const times = service.submits.map(({ at }) => at);
+    for (const from of times)
+      expect(times.filter((at) => at >= from && at < from + 60_000).length).toBeLessThanOrEqual(10);
+  });
+
+  it('pays once for what two cells ask alike', async () => {
+    const { run, service, statuses } = await world(`name: t
+matrix: { a: [1, 2, 3], unused: [x, y] }
+steps:
+  grid: { imagine: "picture {{ a }}" }
+`);
+    run();
+    expect([service.submits.length, statuses()]).toEqual([3, { done: 6 }]);
+  });
+});
+
+describe('what goes wrong on the service', () => {
+  it('429 pauses everybody for Retry-After and uses up no attempt', async () => {
+    const { run, service, store } = await world(grid(6), {
+      onSubmit: ({ number }) =>
+        number === 1
+          ? { error: failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 }) }
+          : undefined,
+    });
+    expect(run({ settings: virtualSettings({ limits: { tasks: 6, requests: 1 } }) }).end).toEqual({
+      kind: 'complete',
+    });
+    const [first, second] = service.submits.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(30_000);
+    expect(store.totals().attempts).toBe(6);
+  });
+
+  it('401 stops at once: nothing is sent after its answer', async () => {
+    const { run, service, statuses } = await world(grid(100), {
+      onSubmit: () => ({ error: failure('service.unauthorized', 'stop', { status: 401 }) }),
+    });
+    const result = run();
+    expect(result.end).toMatchObject({ kind: 'stopped', code: 'service.unauthorized' });
+    expect(service.submits.length).toBeLessThanOrEqual(12);
+    expect(statuses()).toEqual({ pending: 100 });
+  });
+
+  it('what ended it and may have been done is in doubt, and not submitted again', async () => {
+    let wrong = true;
+    const page = failure('service.not-json', 'stop', { status: 200, wrongAddress: true, mayBeDone: true });
+    const { run, service, statuses } = await world(grid(3), {
+      onSubmit: ({ number }) => (wrong && number > 1 ? { error: page } : undefined),
+    });
+    const settings = virtualSettings({ limits: { tasks: 1, requests: 1 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'service.not-json' });
+    expect(statuses()).toEqual({ done: 1, 'in-doubt': 1, pending: 1 });
+    wrong = false;
+    expect(run({ settings }).submits).toBe(1);
+    expect([statuses(), service.submits.length]).toEqual([{ done: 2, 'in-doubt': 1 }, 3]);
+  });
+
+  it('twenty equal refusals in a row stop it; what is running is left to the next run', async () => {
+    let wrong = true;
+    const { run, service, statuses } = await world(grid(60), {
+      onSubmit: ({ number }) =>
+        wrong && number > 2
+          ? {
+              error: failure('service.rejected', 'permanent', {
+                status: 400,
+                serviceMessage: 'no such field',
+              }),
+            }
+          : undefined,
+    });
+    const settings = virtualSettings({ limits: { tasks: 4, requests: 4 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+    expect(service.submits.length).toBeLessThanOrEqual(2 + 20 + 3);
+    expect(statuses()).toMatchObject({ running: 2 });
+    wrong = false;
+    expect(run({ settings: { ...settings, retryFailed: {} } }).end).toEqual({ kind: 'complete' });
+    expect([statuses(), service.made.size]).toEqual([{ done: 60 }, 60]);
+  });
+
+  it('a route that has only refused for retry.patience stops it, and the next run goes on', async () => {
+    let down = true;
+    const { run, statuses, store } = await world(grid(20), {
+      onSubmit: () => (down ? { error: failure('connection.refused', 'unsent') } : undefined),
+    });
+    const result = run();
+    expect(result.end).toMatchObject({ kind: 'stopped', code: 'route.patience' });
+    expect((result.endedAt - epoch) / 3_600_000).toBeCloseTo(1, 1);
+    expect([statuses(), store.totals().attempts]).toEqual([{ pending: 20 }, 0]);
+    down = false;
+    expect(run().end).toEqual({ kind: 'complete' });
+  });
+
+  it('looks at a task only after the look before was answered, however slow the service is', async () => {
+    const { run, service, statuses } = await world(grid(4));
+    const result = run({ latency: (route) => (route === 'poll' ? 40_000 : 100) });
+    expect([statuses(), result.most.requests]).toEqual([{ done: 4 }, 4]);
+    expect(service.fetchTimes.length).toBeLessThanOrEqual(8);
+  });
+
+  it('what fails blocks what follows from it, and nothing else', async () => {
+    const { run, statuses } = await world(grid(3, 'U1 → Vary (Strong)'), {
+      onSubmit: ({ prompt, pressed }) =>
+        prompt === 'picture 2' && pressed === '/U1'
+          ? { error: failure('service.rejected', 'permanent', { status: 400 }) }
+          : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 7, failed: 1, blocked: 1 });
+  });
+
+  it('a lost answer is held in doubt with what follows pending, until the user’s word', async () => {
+    let lost = true;
+    const { run, service, statuses } = await world(grid(2, 'U1'), {
+      onSubmit: ({ prompt, pressed }) => {
+        if (!lost || prompt !== 'picture 1' || pressed !== '') return undefined;
+        lost = false;
+        return { error: failure('connection.lost', 'lost'), made: true };
+      },
+    });
+    run();
+    expect(statuses()).toEqual({ 'in-doubt': 1, pending: 1, done: 2 });
+    run();
+    expect(service.submits).toHaveLength(3);
+    run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+    expect(statuses()).toEqual({ done: 4 });
+    expect(service.made.get('picture 1|')).toBe(2);
+  });
+
+  it('an outage of half an hour fails nothing where the service cannot be reached', async () => {
+    const { run, statuses, store } = await world(grid(20), {
+      onSubmit: ({ at }) =>
+        at < epoch + 1_800_000 ? { error: failure('connection.refused', 'unsent') } : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([statuses(), store.totals().attempts]).toEqual([{ done: 20 }, 20]);
+  });
+
+  it('an outage in which answers are lost puts few jobs in doubt, not one for each request that has room', async () => {
+    const { run, store, statuses } = await world(grid(100), {
+      onSubmit: ({ at }) =>
+        at > epoch + 10_000 && at < epoch + 600_000
+          ? { error: failure('connection.lost', 'lost') }
+          : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    const doubtful = [...store.withStatus('in-doubt')].length;
+    expect(doubtful).toBeLessThanOrEqual(12 + 30);
+    expect(statuses().done).toBe(100 - doubtful);
+  });
+
+  it('an outage of ten minutes with 503 fails nothing', async () => {
+    const { run, statuses } = await world(grid(60), {
+      onSubmit: ({ at }) =>
+        at > epoch + 10_000 && at < epoch + 600_000
+          ? { error: failure('service.unavailable', 'retry', { status: 503 }) }
+          : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 60 });
+  });
+
+  it('a task whose deadline passes while the service cannot be reached is looked at before it is given up', async () => {
+    const { run, statuses, service } = await world(grid(3), {
+      onFetch: (_id, _fetches, at) =>
+        at < epoch + 1_800_000 ? failure('connection.dns', 'unsent') : undefined,
+    });
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([service.submits.length, statuses()]).toEqual([3, { done: 3 }]);
+  });
+
+  it('a Retry-After of an hour holds that route alone, and no task for it', async () => {
+    const { run, statuses, service } = await world(grid(3), {
+      onFetch: (_id, fetches) =>
+        fetches === 1
+          ? failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 3_600_000 })
+          : undefined,
+    });
+    const settings = virtualSettings({ limits: { tasks: 3, requests: 4 } });
+    expect(
+      run({ settings: { ...settings, retry: { ...settings.retry, patienceMs: 7_200_000 } } }).end,
+    ).toEqual({
+      kind: 'complete',
+    });
+    expect([service.submits.every(({ at }) => at < epoch + 5000), statuses()]).toEqual([true, { done: 3 }]);
+  });
+
+  it('a task that outlives its deadline is looked at by every later run before anything else is done about it', async () => {
+    const { run, service, statuses } = await world(grid(1), { duration: () => 3_600_000 });
+    run();
+    expect(statuses()).toEqual({ failed: 1 });
+    run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 7_200_000 });
+    expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
+  });
+
+  it('--retry-failed submits anew what was looked at again in vain', async () => {
+    let duration = Number.MAX_SAFE_INTEGER;
+    const { run, service, statuses } = await world(grid(1), { duration: () => duration });
+    run();
+    duration = 1000;
+    run();
+    expect(statuses()).toEqual({ failed: 1 });
+    run({ settings: virtualSettings({ retryFailed: {} }) });
+    expect([service.submits.length, statuses()]).toEqual([2, { done: 1 }]);
+  });
+
+  it('a failed download is brought in by --retry-failed without paying again', async () => {
+    let broken = true;
+    const { run, service, statuses } = await world(grid(1), {
+      onSave: () =>
+        broken
+          ? { ok: false, error: { code: 'download.connection', class: 'retry', message: 'm' } }
+          : undefined,
+    });
+    run();
+    expect(statuses()).toEqual({ failed: 1 });
+    broken = false;
+    run({ settings: virtualSettings({ retryFailed: {} }) });
+    expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
+  });
+
+  it('a full disk stops the run, and what was being saved is saved by the next one', async () => {
+    let full = true;
+    const { run, service, statuses } = await world(grid(3), {
+      onSave: () =>
+        full ? { ok: false, error: { code: 'disk.full', class: 'stop', message: 'no space' } } : undefined,
+    });
+    expect(run().end).toMatchObject({ kind: 'disk', code: 'disk.full' });
+    full = false;
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect([service.submits.length, statuses()]).toEqual([3, { done: 3 }]);
+  });
+});
+
+describe('what ends a run early', () => {
+  it('a budget is never exceeded, not even by one, over any number of runs', async () => {
+    const { run, store } = await world(grid(30, 'U1..U4'));
+    for (let n = 0; n < 3; n++) {
+      const result = run({ settings: virtualSettings({ budget: { submits: 20 } }) });
+      expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.submits' });
+      expect(store.totals().attempts).toBe(20);
+    }
+  });
+
+  it('a budget of money counts what is under way', async () => {
+    const { run, store } = await world(grid(30));
+    const result = run({ settings: virtualSettings({ budget: { cost: 0.5 } }), price: () => 0.04 });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+    expect(store.totals().cost).toBeCloseTo(0.48);
+  });
+
+  it.each([
+    [
+      'time-outs that the service answers for',
+      failure('service.unavailable', 'retry', { status: 504 }),
+      'hold',
+    ],
+    ['answers that never came', failure('connection.lost', 'lost'), 'retry'],
+  ] as const)('a budget of money counts what may have been paid: %s', async (_, error, inDoubt) => {
+    const { run, store, service } = await world(grid(20), {
+      onSubmit: ({ number }) => (number % 2 === 1 ? { error, made: true } : undefined),
+    });
+    for (let n = 0; n < 4; n++) {
+      const { end } = run({ price: () => 1, settings: virtualSettings({ budget: { cost: 10 }, inDoubt }) });
+      expect(end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+      expect(JSON.stringify(end)).toMatch(/and up to \d more for submissions that nobody answered/);
+    }
+    const made = [...service.made.values()].reduce((sum, count) => sum + count, 0);
+    const { cost, possibleCost } = store.totals();
+    expect([made, cost + possibleCost]).toEqual([10, 10]);
+  });
+
+  it('a budget of money counts what a crash left unanswered, from the next run on', async () => {
+    const { run, store } = await world(grid(20));
+    const settings = virtualSettings({ budget: { cost: 10 }, limits: { tasks: 4, requests: 4 } });
+    // The intents of the second turn are durable, and its submissions leave.
+    run({ price: () => 1, settings, dieAfterTurns: 2 });
+    const left = store.totals().jobs.submitting;
+    expect(left).toBeGreaterThan(0);
+    const { end } = run({ price: () => 1, settings });
+    expect(end).toMatchObject({ code: 'budget.cost' });
+    expect(store.totals()).toMatchObject({ cost: 10 - left, possibleCost: left });
+  });
+
+  it('--max-submits counts what was taken, not what was refused for being asked too often', async () => {
+    const { run, service, statuses } = await world(grid(5), {
+      onSubmit: ({ number }) =>
+        number === 1 ? { error: failure('service.throttled', 'throttle', { status: 429 }) } : undefined,
+    });
+    const result = run({ settings: virtualSettings({ maxSubmits: 1 }) });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });
+    expect([result.submits, service.made.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
+  });
+
+  it('a budget of money is spent to its end although something under way came back unspent', async () => {
+    const { run, store } = await world(grid(30), {
+      onSubmit: ({ number }) => (number <= 6 ? { kind: 'queue-full', code: 23, message: 'full' } : undefined),
+    });
+    run({ settings: virtualSettings({ budget: { cost: 0.2 } }), price: () => 0.04 });
+    expect(store.totals().cost).toBeCloseTo(0.2);
+  });
+
+  it('the first signal opens nothing new and settles what is in flight', async () => {
+    const { run, service, statuses } = await world(grid(100, 'U1'));
+    const result = run({ drainAt: epoch + 45_000 });
+    expect(result.end).toEqual({ kind: 'interrupted', forced: false });
+    expect(service.submits.every(({ at }) => at < epoch + 45_000)).toBe(true);
+    const { done = 0, pending = 0 } = statuses();
+    expect([done, pending]).toEqual([service.submits.length, 200 - service.submits.length]);
+  });
+
+  it('the first signal leaves to the next run what comes back refused after it', async () => {
+    const { run, service, statuses } = await world(grid(20), {
+      onSubmit: ({ at }) =>
+        at < epoch + 60_000 ? { error: failure('service.unavailable', 'retry', { status: 503 }) } : undefined,
+    });
+    const result = run({ drainAt: epoch + 50, latency: () => 5000 });
+    expect(result.end).toEqual({ kind: 'interrupted', forced: false });
+    expect([service.submits.length, statuses()]).toEqual([12, { pending: 20 }]);
+    expect(result.endedAt).toBe(epoch + 5000);
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 20 });
+  });
+
+  it('--max-duration ends it in good order', async () => {
+    const { run, statuses } = await world(grid(100));
+    const result = run({ settings: virtualSettings({ maxDurationMs: 60_000 }) });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
+    expect(statuses().running).toBeUndefined();
+  });
+
+  it('--max-duration that is over while the last tasks are finished leaves nothing, and ends it as complete', async () => {
+    const { run, statuses } = await world(grid(5));
+    for (const maxDurationMs of [1000, 29_000]) {
+      const result = run({ settings: virtualSettings({ maxDurationMs }) });
+      expect([result.end, statuses()]).toEqual([{ kind: 'complete' }, { done: 5 }]);
+    }
+    const more = await world(grid(5, 'U1'));
+    const stopped = more.run({ settings: virtualSettings({ maxDurationMs: 1000 }) });
+    expect([stopped.end?.kind, more.statuses()]).toEqual(['budget', { done: 5, pending: 5 }]);
+    const queued = await world(grid(5));
+    const limits = { tasks: 1, requests: 1 };
+    expect(queued.run({ settings: virtualSettings({ maxDurationMs: 1000, limits }) }).end?.kind).toBe(
+      'budget',
+    );
+  });
+
+  it('--fail-fast ends it at the first failure', async () => {
+    const { run, service } = await world(grid(100), {
+      onSubmit: ({ number }) =>
+        number === 3 ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
+    });
+    expect(run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({
+      kind: 'fail-fast',
+      code: 'service.rejected',
+      message:
+        'grid in cell 3 failed with service.rejected, and --fail-fast ends the run at the first failure.',
+    });
+    expect(service.submits.length).toBeLessThanOrEqual(12);
+  });
+
+  it('--fail-fast goes on over an optional button that is not there, unless another slot needs it', async () => {
+    const optional = await world(grid(20, 'Nowhere?'));
+    expect(optional.run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({ kind: 'complete' });
+    expect(optional.statuses()).toEqual({ done: 20, skipped: 20 });
+    const needed = await world(`${grid(1, 'Nowhere?')}  best: { from: grid, click: Nowhere }
+`);
+    expect(needed.run({ settings: virtualSettings({ failFast: true }) }).end).toMatchObject({
+      kind: 'fail-fast',
+      code: 'button.missing',
+    });
+    expect(needed.statuses()).toEqual({ done: 1, skipped: 1, failed: 1 });
+  });
+
+  it('--fail-fast is about what fails now, not about what had failed before and still has', async () => {
+    const { run, statuses } = await world(grid(3), {
+      duration: ({ prompt }) => (prompt === 'picture 1' ? Number.MAX_SAFE_INTEGER : 30_000),
+      onSubmit: ({ prompt }) =>
+        prompt === 'picture 2'
+          ? { error: failure('service.rejected', 'permanent', { status: 400 }) }
+          : undefined,
+    });
+    const settings = virtualSettings({ failFast: true, limits: { tasks: 1, requests: 1 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'fail-fast', code: 'task.timeout' });
+    expect(run({ settings }).end).toMatchObject({ kind: 'fail-fast', code: 'service.rejected' });
+    expect(run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ failed: 2, done: 1 });
+  });
+});
+
+it('a task that was running when a run died is watched on, however late the next one comes', async () => {
+  const slow = 15 * 60_000;
+  for (const away of [60_000, 21 * 60_000, 7 * 86_400_000]) {
+    const { run, service, statuses } = await world(grid(1), {
+      // Gateways stop working on it while nobody asks, or are slow themselves.
+      duration: () => away + slow,
+    });
+    const { endedAt } = run({ dieAfterTurns: 4 });
+    const { end } = run({ startAt: endedAt + away });
+    expect([end, statuses(), service.submits.length]).toEqual([{ kind: 'complete' }, { done: 1 }, 1]);
+  }
+});
+
+describe('dying at any turn', () => {
+  const text = grid(6, 'U1,U2 → Vary (Strong)');
+
+  it('loses nothing and pays nothing twice but what is reported in doubt', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }),
+        fc.nat(),
+        async (deaths, seed) => {
+          const { run, service, store, statuses } = await world(text);
+          for (const dieAfterTurns of deaths) run({ dieAfterTurns, random: seededRandom(seed) });
+          const last = run({ random: seededRandom(seed) });
+          expect(last.end).toEqual({ kind: 'complete' });
+          const doubtful = [...store.withStatus('in-doubt')].length;
+          expect(most(service.made)).toBeLessThanOrEqual(1);
+          run({ settings: virtualSettings({ inDoubt: 'retry' }), random: seededRandom(seed) });
+          expect(statuses()).toEqual({ done: 30 });
+          expect(service.submits.length).toBeLessThanOrEqual(30 + doubtful);
+          expect(store.totals().attempts).toBeGreaterThanOrEqual(service.submits.length);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('adds up to the same records as a run that was never disturbed', async () => {
+    const undisturbed = await world(text);
+    undisturbed.run();
+    const disturbed = await world(text);
+    for (let n = 0; n < 200 && disturbed.run({ dieAfterTurns: 25 }).end === undefined; n++);
+    disturbed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+    expect(results(disturbed)).toEqual(results(undisturbed));
+  });
+});
+
+describe('a run that makes no progress', () => {
+  it('says every ten minutes which jobs it waits for, and why', async () => {
+    const { run } = await world(grid(2), { duration: () => 1_150_000 });
+    const { events, end } = run({ settings: virtualSettings({ poll: { minMs: 1000, maxMs: 15_000 } }) });
+    expect(end).toEqual({ kind: 'complete' });
+    const waits = events.filter((event) => event.type === 'run:waiting');
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toMatchObject({
+      reason: expect.stringContaining('2 tasks are not finished'),
+      jobs: [expect.any(String), expect.any(String)],
+    });
+    expect(waits[0]?.sinceMs).toBeGreaterThanOrEqual(600_000);
+  });
+
+  it('tells a task that the service does not know from one that is not finished', async () => {
+    const { run, service } = await world(grid(2), {
+      duration: () => 1_150_000,
+      onFetch: (taskId) =>
+        taskId === [...service.tasks.keys()][0]
+          ? failure('service.task-unknown', 'retry', { status: 404 })
+          : undefined,
+    });
+    const [wait] = run().events.filter((event) => event.type === 'run:waiting');
+    expect(wait?.reason).toBe(
+      `1 task is not finished on the service; it was submitted 10 min ago; the service does not know 1 task (${[...service.tasks.keys()][0]}) yet`,
+    );
+  });
+
+  it('names the route that is paused', async () => {
+    const { run } = await world(grid(1), {
+      onSubmit: ({ number }) =>
+        number === 1
+          ? { error: failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 1_800_000 }) }
+          : undefined,
+    });
+    const waits = run().events.filter((event) => event.type === 'run:waiting');
+    expect(waits.length).toBeGreaterThanOrEqual(2);
+    expect(waits[0]?.reason).toContain('submit');
+  });
+});
