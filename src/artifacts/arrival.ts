@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { decoded, UnknownCoding } from '../service/content-coding.ts';
+import { decoded, UnknownCoding } from '../service/http/body/content-coding.ts';
 import type { Deadline } from './deadline.ts';
 import { fail, shownLink } from './failure.ts';
 import { interrupted } from './link-failure.ts';

@@ -1,5 +1,5 @@
 import type { MaskShape } from '../plan/job-request.ts';
-import type { InlineImage } from '../service/text.ts';
+import type { InlineImage } from '../service/text-service.ts';
 import type { Size } from './formats/format.ts';
 import type { SaveFailure } from './writer.ts';
 

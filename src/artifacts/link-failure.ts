@@ -1,5 +1,5 @@
-import { certificateFault } from '../service/certificate-fault.ts';
-import { readRetryAfter } from '../service/retry-after.ts';
+import { certificateFault } from '../service/http/connect/certificate.ts';
+import { readRetryAfter } from '../service/http/retry-after.ts';
 import { AddressRefused } from './address.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
 import { aborted, SaveError, shownLink } from './failure.ts';

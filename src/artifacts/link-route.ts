@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { connectionPool } from '../service/connection-pool.ts';
+import { connectionPool } from '../service/http/connect/pool.ts';
 import { addressRule } from './address.ts';
 import type { DownloadTimeouts } from './deadline.ts';
 import type { Route } from './request.ts';

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { secretMask } from '../service/secrets.ts';
+import { secretMask } from '../service/http/secrets.ts';
 import type { AddressRule } from './address.ts';
 import { type Arrival, arrival } from './arrival.ts';
 import { wordsLength, wordsOfRefusal } from './content.ts';

@@ -3,7 +3,7 @@ import { createInputReader } from '../artifacts/input-reader.ts';
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { LinkOptions } from '../artifacts/link-route.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
-import { createDispatcher } from '../service/dispatcher.ts';
+import { createDispatcher } from '../service/http/connect/dispatcher.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';
 import type { Connecting } from './service-clients.ts';

@@ -1,5 +1,5 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import type { Model } from '../service/text.ts';
+import type { Model } from '../service/text-service.ts';
 import type { Closing } from './closing.ts';
 import { CliError, exitCodes } from './failure.ts';
 import type { Environment } from './io.ts';

@@ -7,7 +7,7 @@ import type { DiskPort } from '../run/resources/disk-room.ts';
 import { runPlan } from '../run/run.ts';
 import { planForRun } from '../run/run-plan.ts';
 import { createImageService } from '../service/client.ts';
-import { dataMaskOf, maskOf } from '../service/secrets.ts';
+import { dataMaskOf, maskOf } from '../service/http/secrets.ts';
 import { linkOptions, openArtifacts, openInputs } from './artifacts.ts';
 import { wallClock } from './clock.ts';
 import type { Closing } from './closing.ts';

@@ -3,7 +3,7 @@ import type { JobRecord } from '../plan/job.ts';
 import { isTextKind } from '../plan/job-request.ts';
 import { ownTasks, unusedTask } from '../run/machine/search/own-tasks.ts';
 import { priceOfJob } from '../run/run-plan.ts';
-import type { ImageService, Task } from '../service/answer.ts';
+import type { ImageService, Task } from '../service/image-service.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import { printable } from './progress/printable.ts';

@@ -1,4 +1,4 @@
-import { leastInData, sandboxKey } from '../service/secrets.ts';
+import { leastInData, sandboxKey } from '../service/http/secrets.ts';
 
 /** What is to be said of a key that is too short to be looked for in what the service gives, if it is. */
 export function doubtAboutKey(apiKey: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { MemoryReading } from '../run/resources/memory.ts';
-import type { BodyPool } from '../service/body-pool.ts';
+import type { BodyPool } from '../service/http/body/budget.ts';
 
 /** Reads what this process holds, and what of that are answers of the service. */
 export function memoryOf(bodies: BodyPool): MemoryReading {

@@ -1,6 +1,6 @@
 import { isTextRequest } from '../plan/job-request.ts';
 import { furthestFirst, skewMs } from '../run/machine/search/own-tasks.ts';
-import type { Answer, ImageService, SubmitAnswer, Task } from '../service/answer.ts';
+import type { Answer, ImageService, SubmitAnswer, Task } from '../service/image-service.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 import { acceptMissing, type MissingWork, olderState, twice } from './check-age.ts';
 import { isObject, jsonFact } from './json-fact.ts';

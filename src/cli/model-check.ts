@@ -5,7 +5,7 @@ import type { Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Model } from '../service/text.ts';
+import type { Model } from '../service/text-service.ts';
 import { printable } from './progress/printable.ts';
 
 /** Cells whose requests are looked at for the models that a template names. */

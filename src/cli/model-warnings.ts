@@ -1,4 +1,4 @@
-import type { TextService } from '../service/text.ts';
+import type { TextService } from '../service/text-service.ts';
 import type { Closing } from './closing.ts';
 import { modelsOf, unlistedModels } from './model-check.ts';
 import type { RunLog } from './run-log.ts';

@@ -1,4 +1,4 @@
-import { dataMaskOf, type Mask, maskOf } from '../service/secrets.ts';
+import { dataMaskOf, type Mask, maskOf } from '../service/http/secrets.ts';
 
 /**
  * Takes secrets out of everything that leaves the process: all of them out of standard output and error and the log,

@@ -1,9 +1,9 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { BodyPool } from '../service/body-pool.ts';
-import { createDispatcher } from '../service/dispatcher.ts';
+import { BodyPool } from '../service/http/body/budget.ts';
+import { createDispatcher } from '../service/http/connect/dispatcher.ts';
 import type { ServiceOptions } from '../service/http-client.ts';
-import type { TextService } from '../service/text.ts';
 import { createTextService } from '../service/text-client.ts';
+import type { TextService } from '../service/text-service.ts';
 import type { Closing } from './closing.ts';
 import type { Environment } from './io.ts';
 import type { ServiceSettings } from './service-settings.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Pipeline, Speed } from '../pipeline/pipeline.ts';
 import { addressVariable } from '../pipeline/settings/variables.ts';
-import { readApiKey } from '../service/endpoint.ts';
+import { readApiKey } from '../service/http/base-url.ts';
 import { type NameKey, type Names, resolveNames } from '../service/names.ts';
 import { checkBaseUrl } from './address.ts';
 import { fillIn, keyField, missingVariables } from './environment.ts';

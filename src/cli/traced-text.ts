@@ -1,4 +1,4 @@
-import type { InlineImage, TextCallRequest, TextService } from '../service/text.ts';
+import type { InlineImage, TextCallRequest, TextService } from '../service/text-service.ts';
 
 /** Characters of a request or an answer that stand in a log. */
 const longest = 2000;

@@ -1,4 +1,4 @@
-import { readBaseUrl } from '../service/endpoint.ts';
+import { readBaseUrl } from '../service/http/base-url.ts';
 import type { Context } from './command.ts';
 import { usageError } from './failure.ts';
 import { failureText } from './fault.ts';

@@ -4,8 +4,8 @@ import type { Budget, Limits, Price, RetrySettings, Speed } from '../pipeline/pi
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
-import type { ImageService } from '../service/answer.ts';
-import type { TextService } from '../service/text.ts';
+import type { ImageService } from '../service/image-service.ts';
+import type { TextService } from '../service/text-service.ts';
 import type { StateStore } from '../state/store.ts';
 import type { RunEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';

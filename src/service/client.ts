@@ -1,4 +1,9 @@
-import type { Answer, ImageService, Submission, SubmitAnswer, Task } from './answer.ts';
+import type { RequestFacts } from './failures/request-context.ts';
+import { judgeSubmit } from './failures/submit-verdict.ts';
+import { amount, largestPart } from './http/body/read.ts';
+import { receiveWhole } from './http/exchange.ts';
+import { writeJson } from './http/json.ts';
+import type { Reply } from './http/reply.ts';
 import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
 import {
   type EntryFields,
@@ -9,18 +14,13 @@ import {
   imageBytes,
   imageParts,
   type SubmitPath,
-} from './image-request.ts';
-import { writeJson } from './json.ts';
-import type { Reply } from './reply.ts';
-import { receiveWhole } from './request.ts';
-import type { RequestFacts } from './request-facts.ts';
-import { amount, largestPart } from './request-size.ts';
-import { readSubmit } from './submit.ts';
-import { judgeSubmit } from './submit-verdict.ts';
-import { readTask } from './task.ts';
-import { isUsableTaskId } from './task-id.ts';
-import { readTaskList } from './task-list.ts';
-import type { InlineImage, JsonObject } from './text.ts';
+} from './image/request.ts';
+import { readSubmit } from './image/submit.ts';
+import { readTask } from './image/task.ts';
+import { isUsableTaskId } from './image/task-id.ts';
+import { readTaskList } from './image/task-list.ts';
+import type { Answer, ImageService, Submission, SubmitAnswer, Task } from './image-service.ts';
+import type { InlineImage, JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {
   /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (protocol.md 5.4). */

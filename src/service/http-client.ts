@@ -1,19 +1,18 @@
 import { setMaxListeners } from 'node:events';
 
 import { Agent, type Dispatcher } from 'undici';
-
-import type { Answer } from './answer.ts';
-import { BodyPool } from './body-pool.ts';
-import { connectionFailure } from './classify.ts';
-import { connectionPool } from './connection-pool.ts';
-import { makeClean } from './display.ts';
-import { readApiKey, readBaseUrl } from './endpoint.ts';
-import { KnownEndpoints } from './known-endpoints.ts';
+import { connectionFailure } from './failures/classify.ts';
+import { KnownEndpoints } from './failures/known-endpoints.ts';
+import type { RequestFacts } from './failures/request-context.ts';
+import { readApiKey, readBaseUrl } from './http/base-url.ts';
+import { BodyPool } from './http/body/budget.ts';
+import { connectionPool } from './http/connect/pool.ts';
+import { exchange, type Receive, type Silence, type Transport } from './http/exchange.ts';
+import { makeClean } from './http/sanitize.ts';
+import { dataMaskOf, maskOf } from './http/secrets.ts';
+import type { Timer } from './http/timeout.ts';
+import type { Answer } from './image-service.ts';
 import type { Names } from './names.ts';
-import { exchange, type Receive, type Silence, type Transport } from './request.ts';
-import type { RequestFacts } from './request-facts.ts';
-import { dataMaskOf, maskOf } from './secrets.ts';
-import type { Timer } from './time-out.ts';
 
 /** What the image half and the text half of the service are made with alike. */
 export interface ServiceOptions {

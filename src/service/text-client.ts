@@ -1,19 +1,18 @@
-import type { Answer } from './answer.ts';
-import type { HttpResponse } from './dispatch.ts';
+import { amount, largestPart, readChunks } from './http/body/read.ts';
+import type { HttpResponse } from './http/dispatch.ts';
+import { type Receive, type Receiving, receiveWhole } from './http/exchange.ts';
+import { writeJson } from './http/json.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
-import { writeJson } from './json.ts';
+import type { Answer } from './image-service.ts';
 import type { Names } from './names.ts';
-import { readChunks } from './read-body.ts';
-import { type Receive, type Receiving, receiveWhole } from './request.ts';
-import { amount, largestPart } from './request-size.ts';
-import { requestParts } from './text/body-fields.ts';
-import { chatBody } from './text/chat-body.ts';
-import { generateBody } from './text/generate-body.ts';
+import { judgeText } from './text/classify.ts';
 import { readModels } from './text/models.ts';
-import { type Received, readAnswer } from './text/read-answer.ts';
-import { StreamReader } from './text/stream-reader.ts';
-import { judgeText } from './text/verdict.ts';
-import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from './text.ts';
+import { type Received, readAnswer } from './text/reply/read.ts';
+import { chatBody } from './text/request/chat-body.ts';
+import { requestParts } from './text/request/fields.ts';
+import { generateBody } from './text/request/generate-body.ts';
+import { StreamReader } from './text/stream/reader.ts';
+import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from './text-service.ts';
 
 export interface TextServiceOptions extends ServiceOptions {
   /** Bound of one text call, from connecting to the last byte, in ms. */

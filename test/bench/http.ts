@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fetch as undiciFetch } from 'undici';
 
 import { createImageService } from '../../src/service/client.ts';
-import { createDispatcher } from '../../src/service/dispatcher.ts';
+import { createDispatcher } from '../../src/service/http/connect/dispatcher.ts';
 import { namePresets } from '../../src/service/names.ts';
 import { type Bench, microsecondsEach } from './comparison.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findingsText, findTasks } from '../../src/cli/find-tasks.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { Answer, Task } from '../../src/service/answer.ts';
+import type { Answer, Task } from '../../src/service/image-service.ts';
 import { imagineRecord, textRecord } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryOf } from '../../src/cli/memory.ts';
-import { BodyPool } from '../../src/service/body-pool.ts';
+import { BodyPool } from '../../src/service/http/body/budget.ts';
 
 it('reads what the process holds, and what of that are answers', () => {
   const bodies = new BodyPool(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findMissing } from '../../src/cli/missing-tasks.ts';
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 
 const task = (id: string, tag: string): Task => ({

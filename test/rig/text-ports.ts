@@ -1,6 +1,6 @@
 import type { InputReader } from '../../src/artifacts/inputs.ts';
 import type { KeepAnswer, KeepRequest } from '../../src/artifacts/writer.ts';
-import type { TextService } from '../../src/service/text.ts';
+import type { TextService } from '../../src/service/text-service.ts';
 
 /** The ports of a run in which nothing is asked. */
 export const noText: { readonly text: TextService; readonly inputs: InputReader } = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
-import type { TextReply } from '../../src/service/text.ts';
+import type { TextReply } from '../../src/service/text-service.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { textReply } from '../rig/virtual-service.ts';
 import { type World, world } from '../rig/world.ts';

@@ -3,7 +3,7 @@ import type { Button } from '../../src/plan/job.ts';
 import type { Press } from '../../src/plan/job-request.ts';
 import type { Job } from '../../src/run/machine/job.ts';
 import { step } from '../../src/run/machine/machine.ts';
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { gridButtons } from '../rig/fake-task.ts';
 import { clickRecord, context, imagineRecord, job } from '../rig/jobs.ts';
 import { grid, world } from '../rig/world.ts';

@@ -3,7 +3,7 @@ import type { JobRecord, JobStatus } from '../../src/plan/job.ts';
 import type { Job, JobEvent } from '../../src/run/machine/job.ts';
 import { step } from '../../src/run/machine/machine.ts';
 import { retryOf } from '../../src/run/machine/resume.ts';
-import type { SubmitAnswer, Task } from '../../src/service/answer.ts';
+import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job, textRecord } from '../rig/jobs.ts';
 import { askedOf, failure, textReply } from '../rig/virtual-service.ts';
 

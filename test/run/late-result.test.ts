@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Job, JobContext } from '../../src/run/machine/job.ts';
 import { step } from '../../src/run/machine/machine.ts';
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../rig/jobs.ts';
 
 type Brought = Pick<Task, 'imageUrl' | 'videoUrls' | 'prompts'>;

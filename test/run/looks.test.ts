@@ -3,7 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { FetchReason, Job, JobEvent, Want } from '../../src/run/machine/job.ts';
 import { step } from '../../src/run/machine/machine.ts';
 import { adopt } from '../../src/run/machine/resume.ts';
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../rig/jobs.ts';
 
 const finished = (changes: Partial<Task> = {}): Task => ({

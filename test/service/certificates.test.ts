@@ -3,9 +3,8 @@ import { type AddressInfo, connect } from 'node:net';
 
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-
-import { connectionPool } from '../../src/service/connection-pool.ts';
-import { createDispatcher } from '../../src/service/dispatcher.ts';
+import { createDispatcher } from '../../src/service/http/connect/dispatcher.ts';
+import { connectionPool } from '../../src/service/http/connect/pool.ts';
 import { certificates } from '../rig/certificates.ts';
 import { rawServer } from './raw-server.ts';
 import { imagine, never, serviceWith } from './scripted-fetch.ts';

@@ -3,11 +3,10 @@ import { gzipSync } from 'node:zlib';
 
 import { Agent, type Dispatcher, MockAgent } from 'undici';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-
-import type { ImageService } from '../../src/service/answer.ts';
 import type { ImageServiceOptions } from '../../src/service/client.ts';
-import { createDispatcher, ProxyAddressError } from '../../src/service/dispatcher.ts';
-import type { Timer } from '../../src/service/time-out.ts';
+import { createDispatcher, ProxyAddressError } from '../../src/service/http/connect/dispatcher.ts';
+import type { Timer } from '../../src/service/http/timeout.ts';
+import type { ImageService } from '../../src/service/image-service.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { Tally } from '../rig/faults.ts';
 import { closedPort, type RawServer, rawServer } from './raw-server.ts';

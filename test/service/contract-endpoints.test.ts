@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Answer, ImageService, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import type { Answer, ImageService, SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import {
   answering,
   exchanged,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { ImageService } from '../../src/service/answer.ts';
+import type { ImageService } from '../../src/service/image-service.ts';
 import { namePresets } from '../../src/service/names.ts';
 import { answering, never, type SentRequest, scriptedFetch, serviceWith } from './scripted-fetch.ts';
 

@@ -2,10 +2,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
-
-import { BodyPool } from '../../src/service/body-pool.ts';
 import type { ImageServiceOptions } from '../../src/service/client.ts';
-import type { Timer } from '../../src/service/time-out.ts';
+import { BodyPool } from '../../src/service/http/body/budget.ts';
+import type { Timer } from '../../src/service/http/timeout.ts';
 import { imagine, never, serviceWith } from './scripted-fetch.ts';
 
 const KiB = 1024;

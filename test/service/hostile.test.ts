@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-
-import type { Task } from '../../src/service/answer.ts';
-import { maskOf } from '../../src/service/secrets.ts';
+import { maskOf } from '../../src/service/http/secrets.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { answering, key, never, serviceWith } from './scripted-fetch.ts';
 
 const id = '1700000000000001';

@@ -1,5 +1,5 @@
-import type { ImageService } from '../../src/service/answer.ts';
 import { createImageService, type ImageServiceOptions } from '../../src/service/client.ts';
+import type { ImageService } from '../../src/service/image-service.ts';
 import { namePresets } from '../../src/service/names.ts';
 
 export const key = 'sk-0123456789abcdef';

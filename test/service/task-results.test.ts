@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import { answering, key, never } from './scripted-fetch.ts';
 
 const id = '1700000000000001';

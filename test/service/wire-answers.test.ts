@@ -3,11 +3,10 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import * as fc from 'fast-check';
 import { Agent, type Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-
-import type { ImageService } from '../../src/service/answer.ts';
 import type { ImageServiceOptions } from '../../src/service/client.ts';
-import { AnswerHeads } from '../../src/service/connection-pool.ts';
-import { createDispatcher } from '../../src/service/dispatcher.ts';
+import { createDispatcher } from '../../src/service/http/connect/dispatcher.ts';
+import { AnswerHeads } from '../../src/service/http/connect/pool.ts';
+import type { ImageService } from '../../src/service/image-service.ts';
 import { Tally } from '../rig/faults.ts';
 import { type RawServer, rawServer } from './raw-server.ts';
 import { imagine, never, serviceWith } from './scripted-fetch.ts';

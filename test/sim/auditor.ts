@@ -2,7 +2,7 @@ import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { type Errand, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { mayPass } from './ends.ts';
 import type { Gateway } from './gateway.ts';

@@ -1,9 +1,9 @@
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
-import type { Answer, Task } from '../../src/service/answer.ts';
-import { readTask } from '../../src/service/task.ts';
-import { readTaskList } from '../../src/service/task-list.ts';
+import { readTask } from '../../src/service/image/task.ts';
+import { readTaskList } from '../../src/service/image/task-list.ts';
+import type { Answer, Task } from '../../src/service/image-service.ts';
 import type { DrivenService, Heard, Submitted } from '../rig/drive.ts';
 import type { Chance } from './chance.ts';
 import {

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
-import type { Answer, SubmitAnswer, Task } from '../../src/service/answer.ts';
+import type { Answer, SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { Violation } from './violation.ts';
 

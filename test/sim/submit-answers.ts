@@ -1,6 +1,6 @@
-import { connectionFailure } from '../../src/service/classify.ts';
-import type { Loss } from '../../src/service/reply.ts';
-import { readSubmit } from '../../src/service/submit.ts';
+import { connectionFailure } from '../../src/service/failures/classify.ts';
+import type { Loss } from '../../src/service/http/reply.ts';
+import { readSubmit } from '../../src/service/image/submit.ts';
 import type { Submitted } from '../rig/drive.ts';
 import { fileFailures, type SubmitFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';

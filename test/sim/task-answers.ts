@@ -1,7 +1,7 @@
-import type { Answer, Task } from '../../src/service/answer.ts';
-import { connectionFailure } from '../../src/service/classify.ts';
-import type { Loss } from '../../src/service/reply.ts';
-import { readTask } from '../../src/service/task.ts';
+import { connectionFailure } from '../../src/service/failures/classify.ts';
+import type { Loss } from '../../src/service/http/reply.ts';
+import { readTask } from '../../src/service/image/task.ts';
+import type { Answer, Task } from '../../src/service/image-service.ts';
 import type { FetchFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 

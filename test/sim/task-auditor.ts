@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
-import type { Task } from '../../src/service/answer.ts';
+import type { Task } from '../../src/service/image-service.ts';
 import type { Gateway } from './gateway.ts';
 import { Violation } from './violation.ts';
 

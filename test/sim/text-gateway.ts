@@ -1,12 +1,12 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
-import type { Answer } from '../../src/service/answer.ts';
-import { connectionFailure } from '../../src/service/classify.ts';
-import type { Loss } from '../../src/service/reply.ts';
-import { readAnswer } from '../../src/service/text/read-answer.ts';
-import { StreamReader } from '../../src/service/text/stream-reader.ts';
-import type { TextReply } from '../../src/service/text.ts';
+import { connectionFailure } from '../../src/service/failures/classify.ts';
+import type { Loss } from '../../src/service/http/reply.ts';
+import type { Answer } from '../../src/service/image-service.ts';
+import { readAnswer } from '../../src/service/text/reply/read.ts';
+import { StreamReader } from '../../src/service/text/stream/reader.ts';
+import type { TextReply } from '../../src/service/text-service.ts';
 import { askedOf } from '../rig/virtual-service.ts';
 import type { Chance } from './chance.ts';
 import { type AskFault, fileFailures } from './faults.ts';

@@ -2,7 +2,7 @@ import { parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { preparePlan } from '../../plan/plan.ts';
 import { type NamePreset, namePresets } from '../../service/names.ts';
-import type { Model } from '../../service/text.ts';
+import type { Model } from '../../service/text-service.ts';
 import { askModels } from '../ask-models.ts';
 import { closingAfter } from '../closing.ts';
 import { type Context, command } from '../command.ts';

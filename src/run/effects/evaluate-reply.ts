@@ -5,7 +5,7 @@ import { withWrittenNumbers } from '../../pipeline/values/exact-json.ts';
 import { canonicalJson, isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord, TextCandidate, TextResult } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
-import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text.ts';
+import type { JsonObject, ReplyCandidate, TextReply } from '../../service/text-service.ts';
 import type { ReplyVerdict } from '../machine/job.ts';
 import { finishOf } from './finish-reason.ts';
 import { answerCalls, undeclaredCall } from './function-calls.ts';

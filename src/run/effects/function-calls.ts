@@ -2,7 +2,7 @@ import { cutText } from '../../pipeline/diagnostics/terminal-text.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { TextRequest } from '../../plan/job-request.ts';
-import type { ReplyCandidate } from '../../service/text.ts';
+import type { ReplyCandidate } from '../../service/text-service.ts';
 
 /** What the calls of an answer lead to. */
 export type CallAnswers =

@@ -1,6 +1,6 @@
 import type { InputAnswer, LoadedImage } from '../../artifacts/inputs.ts';
 import type { SaveFailure } from '../../artifacts/writer.ts';
-import type { InlineImage } from '../../service/text.ts';
+import type { InlineImage } from '../../service/text-service.ts';
 import { MissingInput } from './conversation.ts';
 
 /** Bytes of images that are held, as Base64, for text calls under way: one large body or many small ones. */

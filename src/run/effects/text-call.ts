@@ -13,7 +13,7 @@ import type {
   TextCallRequest,
   TextReply,
   TextService,
-} from '../../service/text.ts';
+} from '../../service/text-service.ts';
 import type { AskAnswer, ReplyVerdict } from '../machine/job.ts';
 import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
 import { expectedJson, judgeReply } from './evaluate-reply.ts';

@@ -1,4 +1,4 @@
-import type { SubmitAnswer } from '../../service/answer.ts';
+import type { SubmitAnswer } from '../../service/image-service.ts';
 
 /**
  * How many tasks the service takes at a time, learnt from what it says of its queue (protocol.md 2 and 6.2): a full one shows

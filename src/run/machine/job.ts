@@ -13,7 +13,7 @@ import type {
 } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { Lineage } from '../../plan/resolve/lineage.ts';
-import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/answer.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Route } from '../events.ts';
 import type { Tally, Vain } from './retry/deferrals.ts';
 

@@ -1,4 +1,4 @@
-import type { Answer, Task } from '../../service/answer.ts';
+import type { Answer, Task } from '../../service/image-service.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { interruptedModal, modalLag, modalOf, movedOn } from './modal.ts';
 import { taskSeen } from './poll.ts';

@@ -1,7 +1,7 @@
 import type { SaveAnswer, TextPiece } from '../../artifacts/writer.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord, TaskResult, TextCandidate, TextResult } from '../../plan/job.ts';
-import type { Answer, Task } from '../../service/answer.ts';
+import type { Answer, Task } from '../../service/image-service.ts';
 import {
   become,
   type Job,

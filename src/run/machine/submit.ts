@@ -2,7 +2,7 @@ import type { SaveFailure } from '../../artifacts/writer.ts';
 import { findButton, mayTakeMask, offered, whyNoTask } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
-import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/answer.ts';
+import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/image-service.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { backoffMs } from './retry/backoff.ts';

@@ -1,7 +1,7 @@
 import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
 import type { Cell } from '../../plan/cell.ts';
 import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
-import type { Answer, SubmitAnswer, Task } from '../../service/answer.ts';
+import type { Answer, SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
 import type { AskAnswer, FetchReason, Job, Look, Send } from '../machine/job.ts';
 

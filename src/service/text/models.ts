@@ -1,10 +1,10 @@
-import type { Answer } from '../answer.ts';
-import { classify, unusableAnswer } from '../classify.ts';
-import { members } from '../json.ts';
-import type { Reply } from '../reply.ts';
-import type { RequestFacts } from '../request-facts.ts';
-import type { JsonObject, Model } from '../text.ts';
-import { objectsIn, textMember } from './native-reply.ts';
+import { classify, unusableAnswer } from '../failures/classify.ts';
+import type { RequestFacts } from '../failures/request-context.ts';
+import { members } from '../http/json.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Answer } from '../image-service.ts';
+import type { JsonObject, Model } from '../text-service.ts';
+import { objectsIn, textMember } from './reply/native.ts';
 
 /** No service has more; the rest is not looked at. */
 const most = 10_000;

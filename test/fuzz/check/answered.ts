@@ -1,8 +1,8 @@
-import type { ServiceFailure } from '../../../src/service/answer.ts';
-import { makeClean } from '../../../src/service/display.ts';
-import { type Reply, readReplyBody } from '../../../src/service/reply.ts';
-import type { RequestFacts } from '../../../src/service/request-facts.ts';
-import { dataMaskOf, maskOf } from '../../../src/service/secrets.ts';
+import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
+import { type Reply, readReplyBody } from '../../../src/service/http/reply.ts';
+import { makeClean } from '../../../src/service/http/sanitize.ts';
+import { dataMaskOf, maskOf } from '../../../src/service/http/secrets.ts';
+import type { ServiceFailure } from '../../../src/service/image-service.ts';
 import { Broken, lawfulText } from './law.ts';
 
 /** What all checks of answers of the image workflow begin with. */

@@ -2,12 +2,12 @@ import { answerChecker } from '../../../src/pipeline/steps/reply-schema/check.ts
 import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { type JudgedBy, judgeReply } from '../../../src/run/effects/evaluate-reply.ts';
-import { parseBounded } from '../../../src/service/json.ts';
-import { readChatReply } from '../../../src/service/text/chat-reply.ts';
-import { readTextReply } from '../../../src/service/text/native-reply.ts';
-import type { StreamEnd } from '../../../src/service/text/stream-end.ts';
-import { StreamReader } from '../../../src/service/text/stream-reader.ts';
-import type { ReplyUsage, TextReply } from '../../../src/service/text.ts';
+import { parseBounded } from '../../../src/service/http/json.ts';
+import { readChatReply } from '../../../src/service/text/reply/chat.ts';
+import type { StreamEnd } from '../../../src/service/text/reply/end.ts';
+import { readTextReply } from '../../../src/service/text/reply/native.ts';
+import { StreamReader } from '../../../src/service/text/stream/reader.ts';
+import type { ReplyUsage, TextReply } from '../../../src/service/text-service.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { Broken, type Run } from './law.ts';
 

@@ -1,9 +1,9 @@
 import { isSettled } from '../../../src/plan/job.ts';
 import type { Job, JobContext, JobEvent, JobStep, Send } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
-import type { Answer, ServiceFailure, SubmitAnswer } from '../../../src/service/answer.ts';
-import type { Reply } from '../../../src/service/reply.ts';
-import { readTask } from '../../../src/service/task.ts';
+import type { Reply } from '../../../src/service/http/reply.ts';
+import { readTask } from '../../../src/service/image/task.ts';
+import type { Answer, ServiceFailure, SubmitAnswer } from '../../../src/service/image-service.ts';
 import { clickRecord, context, epoch, job } from '../../rig/jobs.ts';
 import { type Input, textOf } from '../input.ts';
 import { facts, lawfulFailure, longestMessage, longestTask, repeatedKey, replyOf } from './answered.ts';

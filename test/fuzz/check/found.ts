@@ -1,7 +1,7 @@
 import { findingsText, findTasks } from '../../../src/cli/find-tasks.ts';
-import type { Answer, Task } from '../../../src/service/answer.ts';
-import type { Reply } from '../../../src/service/reply.ts';
-import { readTaskList } from '../../../src/service/task-list.ts';
+import type { Reply } from '../../../src/service/http/reply.ts';
+import { readTaskList } from '../../../src/service/image/task-list.ts';
+import type { Answer, Task } from '../../../src/service/image-service.ts';
 import { epoch, imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { facts, ids, longestMessage, tags } from './answered.ts';

@@ -4,7 +4,7 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import type { EntryRequest, JobRequest } from '../../../src/plan/job-request.ts';
 import { Outgoing } from '../../../src/run/effects/input-budget.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from '../../../src/run/effects/submit.ts';
-import type { ImageService } from '../../../src/service/answer.ts';
+import type { ImageService } from '../../../src/service/image-service.ts';
 import { clickRecord, imagineRecord, job } from '../../rig/jobs.ts';
 
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/run/machine/job.ts';
 import { holdsRoom } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
-import type { ServiceFailure, SubmitAnswer, Task } from '../../../src/service/answer.ts';
+import type { ServiceFailure, SubmitAnswer, Task } from '../../../src/service/image-service.ts';
 import { gridButtons } from '../../rig/fake-task.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { failure } from '../../rig/virtual-service.ts';

@@ -6,7 +6,7 @@ import { holdsRoom } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { modalLag } from '../../../src/run/machine/modal.ts';
 import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
-import type { ServiceFailure, SubmitAnswer, Task } from '../../../src/service/answer.ts';
+import type { ServiceFailure, SubmitAnswer, Task } from '../../../src/service/image-service.ts';
 import { clickRecord, context, epoch, job } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { failure, type VirtualScript } from '../../rig/virtual-service.ts';

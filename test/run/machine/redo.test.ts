@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runExitCode } from '../../../src/cli/exit-code.ts';
 import { settleDoubt } from '../../../src/cli/resolution.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import type { ServiceFailure } from '../../../src/service/answer.ts';
+import type { ServiceFailure } from '../../../src/service/image-service.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readChatReply } from '../../../src/service/text/chat-reply.ts';
-import { readTextReply } from '../../../src/service/text/native-reply.ts';
-import type { JsonObject } from '../../../src/service/text.ts';
+import { readChatReply } from '../../../src/service/text/reply/chat.ts';
+import { readTextReply } from '../../../src/service/text/reply/native.ts';
+import type { JsonObject } from '../../../src/service/text-service.ts';
 import { bytesOf, readCut, recorded } from './streams.ts';
 import { asked } from './text-service.ts';
 

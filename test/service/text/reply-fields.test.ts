@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { JsonObject, TextReply } from '../../../src/service/text.ts';
+import type { JsonObject, TextReply } from '../../../src/service/text-service.ts';
 import { call, replyTo } from './text-service.ts';
 
 const rating = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'LOW', blocked: false };

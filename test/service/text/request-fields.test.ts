@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { namePresets } from '../../../src/service/names.ts';
-import type { JsonObject } from '../../../src/service/text.ts';
+import type { JsonObject } from '../../../src/service/text-service.ts';
 import { call, sentFor } from './text-service.ts';
 
 /** Every member of a native request by its path, with a value that only this path can have brought there. */

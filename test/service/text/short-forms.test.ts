@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { namePresets } from '../../../src/service/names.ts';
-import { chatBody } from '../../../src/service/text/chat-body.ts';
-import { generateBody } from '../../../src/service/text/generate-body.ts';
-import type { JsonObject, TextCallRequest } from '../../../src/service/text.ts';
+import { chatBody } from '../../../src/service/text/request/chat-body.ts';
+import { generateBody } from '../../../src/service/text/request/generate-body.ts';
+import type { JsonObject, TextCallRequest } from '../../../src/service/text-service.ts';
 import { call } from './text-service.ts';
 
 const image = { mimeType: 'image/png', data: 'AAAA' };

@@ -1,5 +1,5 @@
-import type { StreamEnd } from '../../../src/service/text/stream-end.ts';
-import { StreamReader, streamBounds } from '../../../src/service/text/stream-reader.ts';
+import type { StreamEnd } from '../../../src/service/text/reply/end.ts';
+import { StreamReader, streamBounds } from '../../../src/service/text/stream/reader.ts';
 
 /** A stream as services write it: lines end in `\n`, which a test may replace. */
 export interface RecordedStream {

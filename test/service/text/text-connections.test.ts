@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { BodyPool } from '../../../src/service/body-pool.ts';
-import { createDispatcher } from '../../../src/service/dispatcher.ts';
-import type { TextService } from '../../../src/service/text.ts';
+import { BodyPool } from '../../../src/service/http/body/budget.ts';
+import { createDispatcher } from '../../../src/service/http/connect/dispatcher.ts';
 import type { TextServiceOptions } from '../../../src/service/text-client.ts';
+import type { TextService } from '../../../src/service/text-service.ts';
 import { never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
 import { call, plainAnswer, textServiceWith } from './text-service.ts';

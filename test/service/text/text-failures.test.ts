@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { FailureClass } from '../../../src/service/answer.ts';
-import type { JsonObject } from '../../../src/service/text.ts';
+import type { FailureClass } from '../../../src/service/image-service.ts';
+import type { JsonObject } from '../../../src/service/text-service.ts';
 import { answering, key, never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
 import {

@@ -1,7 +1,12 @@
-import type { ServiceFailure } from '../../../src/service/answer.ts';
+import type { ServiceFailure } from '../../../src/service/image-service.ts';
 import { namePresets } from '../../../src/service/names.ts';
-import type { JsonObject, TextCallRequest, TextReply, TextService } from '../../../src/service/text.ts';
 import { createTextService, type TextServiceOptions } from '../../../src/service/text-client.ts';
+import type {
+  JsonObject,
+  TextCallRequest,
+  TextReply,
+  TextService,
+} from '../../../src/service/text-service.ts';
 import { key, never, type SentRequest, scriptedFetch } from '../scripted-fetch.ts';
 
 export const textServiceWith = (options: Partial<TextServiceOptions>): TextService =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { BodyPool } from '../../../src/service/body-pool.ts';
+import { BodyPool } from '../../../src/service/http/body/budget.ts';
+import type { Timer } from '../../../src/service/http/timeout.ts';
 import type { TextServiceOptions } from '../../../src/service/text-client.ts';
-import type { Timer } from '../../../src/service/time-out.ts';
 import { never } from '../scripted-fetch.ts';
 import { bytesOf, event } from './streams.ts';
 import { call, textServiceWith } from './text-service.ts';

@@ -1,5 +1,5 @@
 import type { JobError } from '../../../plan/job.ts';
-import type { Answer, SubmitAnswer } from '../../../service/answer.ts';
+import type { Answer, SubmitAnswer } from '../../../service/image-service.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle } from '../job.ts';
 import { backoffMs } from './backoff.ts';
 

@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { JobError } from '../../../plan/job.ts';
-import type { ServiceFailure, SubmitAnswer } from '../../../service/answer.ts';
+import type { ServiceFailure, SubmitAnswer } from '../../../service/image-service.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { backoffMs } from './backoff.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './deferrals.ts';

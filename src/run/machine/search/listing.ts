@@ -1,4 +1,4 @@
-import type { Answer, Task } from '../../../service/answer.ts';
+import type { Answer, Task } from '../../../service/image-service.ts';
 import type { JobEvent, Look } from '../job.ts';
 
 /** How many tasks are asked for in one request at most. */

@@ -1,5 +1,5 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
-import type { Task } from '../../../service/answer.ts';
+import type { Task } from '../../../service/image-service.ts';
 
 /** The service's clock may be so far behind this machine's, ms: five minutes are more than machines that set theirs differ by. */
 export const skewMs = 300_000;

@@ -1,5 +1,5 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
-import type { Answer, Task } from '../../../service/answer.ts';
+import type { Answer, Task } from '../../../service/image-service.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { taskNamed } from '../poll.ts';
 import { inVain } from '../retry/deferrals.ts';

@@ -1,0 +1,117 @@
+import { readInteger } from '../http/json.ts';
+import type { Loss, Reply } from '../http/reply.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
+import type { FailureClass, ServiceFailure } from '../image-service.ts';
+import { readReplyWords } from './error-words.ts';
+import { lostClass, type RequestFacts } from './request-context.ts';
+import { withRequestId } from './request-id.ts';
+import { verdictOn } from './verdict.ts';
+import { notJson, redirected } from './wrong-address.ts';
+
+/** A failure before any status: nothing left this machine, or nothing came back. */
+export function connectionFailure(loss: Loss, sent: boolean, facts: RequestFacts): ServiceFailure {
+  const { origin } = new URL(facts.baseUrl);
+  const after = !sent
+    ? 'Nothing was sent.'
+    : facts.safe
+      ? ''
+      : 'The request was sent: the service may have carried it out.';
+  const message = `${facts.label} to ${origin}: ${facts.clean(loss.what)}. ${after}`.trim();
+  return {
+    code: loss.code,
+    class: classOf(loss, sent, facts),
+    message,
+    ...(loss.cause !== undefined && { cause: loss.cause }),
+  };
+}
+
+function classOf({ code }: Loss, sent: boolean, facts: RequestFacts): FailureClass {
+  // No wait makes a certificate trusted that is not.
+  if (code === 'connection.certificate') return 'stop';
+  return sent ? lostClass(facts) : 'unsent';
+}
+
+/** The service answered and may have done its work, but what it said is of no use. */
+export function unusableAnswer(
+  reply: Reply,
+  what: string,
+  facts: RequestFacts,
+  cause?: unknown,
+): ServiceFailure {
+  return {
+    code: 'service.malformed',
+    class: lostClass(facts),
+    message: `${facts.label}: HTTP ${reply.status}, ${what}.${facts.safe ? '' : ' The service may have carried the request out.'}`,
+    status: reply.status,
+    ...withRequestId(undefined, reply, facts),
+    ...(cause !== undefined && { cause }),
+  };
+}
+
+/**
+ * Judges an answer by service.md 7.2 and 7.3 and protocol.md 2.1. Undefined: it is a 2xx with a JSON value, to be read
+ * by whoever asked.
+ */
+export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | undefined {
+  const { status, body } = reply;
+  if (status >= 300 && status < 400) return redirected(reply, facts);
+  // A fetch that hides redirects reports them as status 0.
+  if (status === 0) return redirected(reply, facts);
+  const isSuccess = status >= 200 && status < 300;
+  if (status === 404 && (body.kind === 'html' || body.kind === 'text')) return notJson(reply, facts);
+  if (!isSuccess) return refused(reply, facts);
+  switch (body.kind) {
+    case 'json':
+      return undefined;
+    case 'unread': {
+      const failure = connectionFailure(body.loss, true, facts);
+      return { ...failure, status, ...withRequestId(undefined, reply, facts) };
+    }
+    case 'broken':
+      return unusableAnswer(reply, 'but its JSON is broken', facts, body.cause);
+    case 'empty':
+      return unusableAnswer(reply, 'but its body is empty', facts);
+    case 'html':
+    case 'text':
+      return notJson(reply, facts);
+  }
+}
+
+/** A refusal of the service: by its status and its words. */
+export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
+  const words = readReplyWords(reply, facts.clean);
+  const verdict = verdictOn(reply, words, facts);
+  const retryAfterMs =
+    readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ?? words.retryDelayMs;
+  const said = words.message === '' ? '' : `: ${words.message}`;
+  const end = /[.!?…。]$/.test(said) ? '' : '.';
+  const advice = verdict.advice === undefined ? '' : ` ${verdict.advice}`;
+  const cause = reply.body.kind === 'unread' ? reply.body.loss.cause : undefined;
+  return {
+    code: verdict.code,
+    class: verdict.class,
+    ...(verdict.wrongAddress && { wrongAddress: verdict.wrongAddress }),
+    message: `${facts.label}: HTTP ${reply.status}${said}${end}${advice}`,
+    ...(words.message !== '' && { serviceMessage: words.message }),
+    status: reply.status,
+    ...withRequestId(words.requestId, reply, facts),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(cause !== undefined && { cause }),
+  };
+}
+
+/** An error envelope inside a 2xx: its own status counts where it gives one. */
+export function refusedInside(
+  envelope: Readonly<Record<string, unknown>>,
+  reply: Reply,
+  facts: RequestFacts,
+): ServiceFailure {
+  const { code } = envelope;
+  return refused(isHttpError(code) ? { ...reply, status: Number(code) } : reply, facts);
+}
+
+/** Whether an envelope's code is the status that the answer should have had. */
+export function isHttpError(code: unknown): boolean {
+  const status = readInteger(code);
+  return status !== undefined && status >= 400 && status < 600;
+}

@@ -1,0 +1,122 @@
+import type { Reply } from '../http/reply.ts';
+import type { ErrorWords } from './error-words.ts';
+import { lostClass, type RequestFacts, type Verdict } from './request-context.ts';
+import { addressAdvice } from './wrong-address.ts';
+
+const quotaCodes = new Set(['insufficient_user_quota', 'pre_consume_token_quota_failed']);
+// The Chinese ones: the user's, or the key's, quota is not enough, or used up.
+const quotaWords = /\bquota_not_enough\b|用户额度不足|令牌额度(不足|已用尽)/;
+
+/**
+ * The account's or the key's money is used up (protocol.md 2.1, 5.4): whatever the status, it would be said of every row,
+ * and none is to fail for it.
+ */
+export const isOutOfQuota = (words: ErrorWords): boolean =>
+  quotaCodes.has(words.code) || quotaWords.test(words.message);
+
+const outOfQuota = (words: ErrorWords): Verdict | undefined =>
+  isOutOfQuota(words)
+    ? {
+        code: 'service.quota',
+        class: 'stop',
+        advice:
+          'The quota of the account or of the key is used up. Top it up and run the same command again: it goes on from here.',
+      }
+    : undefined;
+
+/** Codes of gateways that say the same again of the same request, whatever the status (protocol.md 5.4). */
+export const permanentCodes: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'sensitive_words_detected',
+  'prompt_blocked',
+  'access_denied',
+]);
+
+/** What a gateway says of a path that it does not have (protocol.md 5.4). */
+export const isUnknownPath = (words: ErrorWords): boolean => /^Invalid URL \(/i.test(words.message);
+
+const ambiguous = (facts: RequestFacts): Verdict => ({
+  code: 'service.ambiguous',
+  class: lostClass(facts),
+  advice: `The gateway lost its connection to the service behind it${facts.safe ? '' : ': the task may exist'}.`,
+});
+
+const throttled: Verdict = { code: 'service.throttled', class: 'throttle' };
+const unavailable: Verdict = { code: 'service.unavailable', class: 'retry' };
+
+/** The verdict on a key that is not taken: no request can succeed. */
+export const keyRefused = (facts: RequestFacts): Verdict => ({
+  code: 'service.unauthorized',
+  class: 'stop',
+  advice: `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`,
+});
+
+/**
+ * What a refusal means: of an empty account the same at every endpoint, then what this endpoint's own judge says, then
+ * the rules for all of them.
+ */
+export const verdictOn = (reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict =>
+  outOfQuota(words) ?? facts.judge?.(reply, words, facts) ?? judge(reply, words, facts);
+
+/** service.md 7.2; protocol.md 2.1 and 5.4. */
+function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
+  const { status, body } = reply;
+  const ownCode = words.shape === 'gateway' || words.shape === 'submit' ? words.code : '';
+  if (ownCode === '30') return throttled;
+  // do_request_failed and its like hide a time-out behind a 400; one that broke off may be such a one too.
+  const mayHide = status === 400 && (body.kind === 'unread' || body.kind === 'broken');
+  const isHidden = ownCode === '5' || words.code === 'do_request_failed';
+  if (mayHide || (isHidden && (status === 400 || status < 300))) return ambiguous(facts);
+  if (status >= 500 && permanentCodes.has(words.code))
+    return { code: 'service.rejected', class: 'permanent' };
+  switch (status) {
+    case 400:
+      return { code: 'service.rejected', class: 'permanent' };
+    case 401:
+      return keyRefused(facts);
+    case 403:
+      return {
+        code: 'service.forbidden',
+        class: 'permanent',
+        advice:
+          'The key, a rule of the platform or the model does not allow this request: try a plain prompt without extra fields.',
+      };
+    case 404:
+      // No request to it can succeed.
+      if (isUnknownPath(words))
+        return facts.isAddressRight?.() === true
+          ? { code: 'service.not-found', class: 'retry', wrongAddress: true }
+          : { code: 'service.not-found', class: 'stop', wrongAddress: true, advice: addressAdvice(facts) };
+      return { code: 'service.not-found', class: 'permanent' };
+    case 408:
+      return unavailable;
+    case 413: {
+      const part = facts.largestPart?.();
+      return {
+        code: 'service.too-large',
+        class: 'permanent',
+        advice: `The request is too large${part === undefined ? '' : ` (${part})`}: shorten it, send smaller images, or links instead of data.`,
+      };
+    }
+    case 429:
+      return throttled;
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+    case 520:
+    case 521:
+    case 522:
+    case 523:
+    case 524:
+      return unavailable;
+    case 501:
+    case 505:
+      return { code: 'service.rejected', class: 'permanent' };
+    default:
+      // Nobody advises to repeat a submission after another server error, and nobody says that it failed.
+      return status >= 500
+        ? { code: 'service.unavailable', class: lostClass(facts) }
+        : { code: 'service.rejected', class: 'permanent' };
+  }
+}

@@ -1,0 +1,103 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+
+import { BodyTooLarge } from './read.ts';
+
+/** What a request says that it takes (`Accept-Encoding`). */
+export const takenCodings = 'gzip, deflate, br';
+
+/** Answers have one; more than these are made to be expensive. */
+const mostCodings = 5;
+
+/** A compressed body that lacks its end is read as far as it goes, as browsers do: its reader knows whether it is whole. */
+const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const brotliOptions = {
+  flush: constants.BROTLI_OPERATION_FLUSH,
+  finishFlush: constants.BROTLI_OPERATION_FLUSH,
+};
+
+/** A content coding that was not asked for, or more of them than anybody uses. */
+export class UnknownCoding extends Error {
+  constructor(codings: string) {
+    super(`its content coding was not asked for (${codings})`);
+    this.name = 'UnknownCoding';
+  }
+}
+
+/** Makes what decodes a body that begins with this byte. */
+type Decoder = (firstByte: number) => Transform;
+
+const decoders: Readonly<Record<string, Decoder>> = {
+  gzip: () => createGunzip(zlibOptions),
+  'x-gzip': () => createGunzip(zlibOptions),
+  // The zlib format (RFC 9110 8.4.1.2), and of some servers the bare deflate format: the first byte tells.
+  deflate: (firstByte) =>
+    (firstByte & 0x0f) === 8 ? createInflate(zlibOptions) : createInflateRaw(zlibOptions),
+  br: () => createBrotliDecompress(brotliOptions),
+};
+
+/**
+ * Takes the content codings off a body, piece by piece: what is not read is not decoded, so that a small body cannot fill the
+ * memory. Undefined: it has none.
+ *
+ * @param header `Content-Encoding`: codings in the order in which they were put on (RFC 9110 8.4)
+ * @param maxBytes bound of what each coding is taken off from. Reading rejects with {@link BodyTooLarge} beyond it
+ * @throws {@link UnknownCoding}
+ */
+export function decoded(
+  body: AsyncIterable<Uint8Array>,
+  header: string | null,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> | undefined {
+  const codings = (header ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length > mostCodings) throw new UnknownCoding(`${codings.length} of them`);
+  let source: AsyncGenerator<Uint8Array> | undefined;
+  for (const coding of codings.reverse()) {
+    const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+    if (decoder === undefined) throw new UnknownCoding(coding.replaceAll(/[^\w.+-]/g, '?').slice(0, 40));
+    source = through(source ?? body, decoder, maxBytes);
+  }
+  return source;
+}
+
+async function* through(
+  source: AsyncIterable<Uint8Array>,
+  decoder: Decoder,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const pieces = counted(source, maxBytes);
+  try {
+    const { value: first, done } = await pieces.next();
+    // A body that must be empty may have the header all the same.
+    if (done === true) return;
+    const decoding = decoder(first[0] ?? 0);
+    // Its error comes out of what is read.
+    pipeline(Readable.from(joined(first, pieces)), decoding, () => undefined);
+    try {
+      yield* decoding as AsyncIterable<Uint8Array>;
+    } finally {
+      decoding.destroy();
+    }
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+/** Pieces with something in them, as long as their sum is in bounds. */
+async function* counted(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of source) {
+    bytes += piece.byteLength;
+    if (bytes > maxBytes) throw new BodyTooLarge(maxBytes);
+    if (piece.byteLength > 0) yield piece;
+  }
+}
+
+async function* joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}

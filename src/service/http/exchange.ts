@@ -1,0 +1,178 @@
+import type { Dispatcher } from 'undici';
+
+import type { BodyHold, BodyPool } from './body/budget.ts';
+import { readBody } from './body/read.ts';
+import { readConnectionError, type Sent } from './connect/connection-error.ts';
+import { dispatch, type HttpResponse, type Outbound } from './dispatch.ts';
+import { type Loss, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
+import { systemTimer, TimeOut, type Timer } from './timeout.ts';
+
+/** How requests leave this machine; everything a test replaces. */
+export interface Transport {
+  /** Connections, proxies, connect time-out; or a fetch, which does not tell when a request leaves. */
+  readonly via: { readonly dispatcher: Dispatcher } | { readonly fetch: typeof globalThis.fetch };
+  /** Default: setTimeout. */
+  readonly timer?: Timer;
+  /** Milliseconds since whenever, never going back. Default: performance.now. */
+  readonly elapsed?: () => number;
+  /** Bound of a body after decompression, in bytes. */
+  readonly maxBodyBytes: number;
+  /** Bound of all bodies that are being read. */
+  readonly bodies: BodyPool;
+}
+
+export interface HttpRequest extends Outbound {
+  /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
+  readonly timeoutMs: number;
+  /** Bounds of what the service may keep silent, where there are any. */
+  readonly silence?: Silence;
+}
+
+/** Milliseconds; waiting for room does not count. */
+export interface Silence {
+  /** From the beginning until the first byte of the body. */
+  readonly firstByteMs?: number;
+  /** Between two pieces of the body. */
+  readonly idleMs: number;
+}
+
+export type Exchange<T> =
+  | { readonly ok: true; readonly value: T }
+  /** No status came. `sent`: the request may have left this machine. */
+  | { readonly ok: false; readonly loss: Loss; readonly sent: boolean };
+
+/** What a body is read with. */
+export interface Receiving {
+  readonly maxBytes: number;
+  /** Waiting for room is no time of the exchange. */
+  readonly hold: Pick<BodyHold, 'take'>;
+  /** A piece of the body is here. `idleMs`: another bound of the silence that follows. */
+  readonly heard: (idleMs?: number) => void;
+  /** Why reading broke off: what ended the exchange, else what the error says. */
+  readonly lossOf: (error: unknown) => Loss;
+}
+
+/** Reads an answer of which the status is known. Never rejects for what the network does. */
+export type Receive<T> = (response: HttpResponse, receiving: Receiving) => Promise<T>;
+
+/** One request, one answer: redirects are not followed, nothing is repeated. Never rejects for what the network does. */
+export async function exchange<T>(
+  request: HttpRequest,
+  transport: Transport,
+  signal: AbortSignal,
+  receive: Receive<T>,
+): Promise<Exchange<T>> {
+  if (signal.aborted) return { ok: false, loss: aborted(signal), sent: false };
+  const giveUp = new AbortController();
+  let ended: Loss | undefined;
+  const end = (loss: Loss): void => {
+    ended ??= loss;
+    giveUp.abort(loss.cause);
+  };
+  const onAbort = (): void => end(aborted(signal));
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = transport.timer ?? systemTimer;
+  const elapsed = transport.elapsed ?? (() => performance.now());
+  const outOfTime = (what: string) => (): void =>
+    end({ code: 'connection.timeout', what, cause: new Error(what) });
+  const timeOuts = [
+    new TimeOut(
+      request.timeoutMs,
+      timer,
+      elapsed,
+      outOfTime(`no answer came within ${request.timeoutMs / 1000} s`),
+    ),
+  ];
+  const { silence } = request;
+  let quiet: TimeOut | undefined;
+  const hush = (ms: number, what: string): void => {
+    quiet = new TimeOut(ms, timer, elapsed, outOfTime(`${what} for ${ms / 1000} s`));
+    timeOuts[1] = quiet;
+  };
+  if (silence?.firstByteMs !== undefined) hush(silence.firstByteMs, 'the answer did not begin');
+  let isBegun = false;
+  const heard = (idleMs = silence?.idleMs): void => {
+    if (idleMs === undefined) return;
+    if (isBegun) return quiet?.restart(idleMs);
+    isBegun = true;
+    quiet?.end();
+    hush(idleMs, 'the answer had begun, and then nothing came');
+  };
+  const hold = transport.bodies.open(giveUp.signal);
+  const take = (bytes: number): Promise<void> | undefined => {
+    const wait = hold.take(bytes);
+    if (wait === undefined) return undefined;
+    return timeOuts.reduce((waiting, timeOut) => timeOut.except(waiting), wait);
+  };
+
+  let sent: Sent = 'dispatcher' in transport.via ? 'no' : 'unknown';
+  try {
+    const response = await send(request, transport, giveUp.signal, () => {
+      sent = 'yes';
+    });
+    const value = await receive(response, {
+      maxBytes: transport.maxBodyBytes,
+      hold: { take },
+      heard,
+      lossOf: (error) => ended ?? readConnectionError(error, 'yes').loss,
+    });
+    return { ok: true, value };
+  } catch (error) {
+    const reading = readConnectionError(error, sent);
+    // With an unknown transport only an abort before the start is certain to have come in time.
+    return {
+      ok: false,
+      loss: ended ?? reading.loss,
+      sent: ended === undefined ? reading.sent : sent !== 'no',
+    };
+  } finally {
+    for (const timeOut of timeOuts) timeOut.end();
+    hold.release();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const aborted = (signal: AbortSignal): Loss => ({
+  code: 'connection.aborted',
+  what: 'the request was given up because the run is stopping',
+  cause: signal.reason,
+});
+
+async function send(
+  request: HttpRequest,
+  { via, maxBodyBytes }: Transport,
+  signal: AbortSignal,
+  onStart: () => void,
+): Promise<HttpResponse> {
+  if ('dispatcher' in via)
+    return dispatch(via.dispatcher, request, { signal, maxBytes: maxBodyBytes, onStart });
+  const { url, method, headers, body } = request;
+  return via.fetch(url, {
+    method,
+    headers,
+    signal,
+    redirect: 'manual',
+    ...(body !== undefined && { body }),
+  });
+}
+
+/** The answer with its whole body; where that breaks, the status still counts. */
+export const receiveWhole: Receive<Reply> = async (response, receiving) => ({
+  status: response.status,
+  header: (name) => response.headers.get(name),
+  body: await receiveBody(response, receiving),
+});
+
+async function receiveBody(response: HttpResponse, receiving: Receiving): Promise<ReplyBody> {
+  if (response.status >= 300 && response.status < 400) {
+    // Its body says nothing; unread it would hold the connection.
+    await response.body?.cancel().catch(() => undefined);
+    return { kind: 'empty' };
+  }
+  try {
+    const bytes = await readBody(response.body, receiving.maxBytes, receiving.hold);
+    return readReplyBody(bytes, response.headers.get('content-type'));
+  } catch (error) {
+    return { kind: 'unread', loss: receiving.lossOf(error) };
+  }
+}

@@ -1,0 +1,144 @@
+import { members } from '../http/json.ts';
+import type { Names } from '../names.ts';
+import { withExtra } from '../text/request/fields.ts';
+import type { InlineImage, JsonObject } from '../text-service.ts';
+
+/** The submit endpoints of service.md 4.1, by the last part of their paths. */
+export type SubmitPath = 'imagine' | 'action' | 'modal' | 'blend' | 'describe' | 'video' | 'edits';
+
+/** The operations that begin from images, by their pipeline names. */
+export type EntryKind = 'blend' | 'describe' | 'video' | 'edit';
+
+export const entryPaths = {
+  blend: 'blend',
+  describe: 'describe',
+  video: 'video',
+  edit: 'edits',
+} as const satisfies Readonly<Record<EntryKind, SubmitPath>>;
+
+/** What is sent to a submit endpoint. */
+export interface ImageRequest {
+  /** Fields by their wire names, without images. */
+  readonly fields: JsonObject;
+  /** By wire name. */
+  readonly images: Readonly<Record<string, InlineImage | readonly InlineImage[]>>;
+  readonly extra: JsonObject | undefined;
+  /** Sent as `state`, which the service echoes in the task (protocol.md 1.2). */
+  readonly tag: string | undefined;
+}
+
+/** What an entry is asked with: see `ImageService.begin`. */
+export interface EntryFields {
+  readonly kind: EntryKind;
+  readonly fields: JsonObject;
+  readonly images: readonly InlineImage[];
+  readonly mask?: InlineImage;
+  readonly taskId?: string;
+}
+
+/** Declared fields with the defaults that gateways want to be told, under the names of the wire (protocol.md 3). */
+export function entryRequest(
+  { kind, fields, images, mask, taskId }: EntryFields,
+  names: Names,
+): Pick<ImageRequest, 'fields' | 'images'> {
+  const [image, second] = images;
+  const declared = { botType: names.botType, ...fields };
+  switch (kind) {
+    case 'blend': {
+      const { dimensions } = fields;
+      return {
+        fields: {
+          ...declared,
+          ...(typeof dimensions === 'string' && { dimensions: dimensions.trim().toUpperCase() }),
+        },
+        images: { base64Array: images },
+      };
+    }
+    case 'describe':
+      return { fields: declared, images: { ...(image && { base64: image }) } };
+    case 'video': {
+      // The first frame of a video that goes on is the last one of what there is.
+      const [first, last] = fields['extend'] === undefined ? [image, second] : [undefined, image];
+      return {
+        fields: videoFields(declared, taskId),
+        images: { ...(first && { image: first }), ...(last && { endImage: last }) },
+      };
+    }
+    case 'edit':
+      return { fields: declared, images: { ...(image && { image }), ...(mask && { maskBase64: mask }) } };
+  }
+}
+
+/**
+ * Some gateways require `motion`, others take it for low (protocol.md 3). Which video goes on counts from 1 in a pipeline,
+ * as the buttons do, and from 0 on the wire. What a template has rendered is text, also where the wire wants something else.
+ */
+function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefined): JsonObject {
+  const { motion, batchSize, loop } = fields;
+  const which = toNumber(extend);
+  return {
+    motion: 'low',
+    ...fields,
+    ...(typeof motion === 'string' && { motion: motion.trim().toLowerCase() }),
+    ...(batchSize !== undefined && { batchSize: toNumber(batchSize) }),
+    ...(loop !== undefined && { loop: toBoolean(loop) }),
+    ...(which !== undefined && {
+      action: 'extend',
+      ...(taskId !== undefined && { taskId }),
+      index: typeof which === 'number' ? which - 1 : which,
+    }),
+  };
+}
+
+/** A number, also one that is written as a text; anything else as it is, for the service to judge. */
+function toNumber(value: unknown): unknown {
+  const plain: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+  return typeof plain === 'string' && /^\s*\d{1,9}\s*$/.test(plain) ? Number(plain) : plain;
+}
+
+function toBoolean(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const word = value.trim().toLowerCase();
+  return word === 'true' ? true : word === 'false' ? false : value;
+}
+
+/** The body that is sent. `extra` has the last word: it may add fields and replace ours, whose names gateways do not agree on. */
+export function imageBody({ fields, images, extra, tag }: ImageRequest): JsonObject {
+  const inline = Object.entries(images).map(([name, shown]): readonly [string, unknown] => [
+    name,
+    'data' in shown ? dataUri(shown) : shown.map(dataUri),
+  ]);
+  const body = { ...fields, ...Object.fromEntries(inline), ...(tag !== undefined && { state: tag }) };
+  return withExtra(body, extra);
+}
+
+const dataUri = ({ mimeType, data }: InlineImage): string => `data:${mimeType};base64,${data}`;
+
+/** Bytes of the images alone, so that a request that is far too large is never put together. */
+export const imageBytes = ({ images }: ImageRequest): number =>
+  Object.values(images).reduce(
+    (sum, shown) => sum + ('data' in shown ? [shown] : shown).reduce((all, { data }) => all + data.length, 0),
+    0,
+  );
+
+/** Pipeline names of what the wire calls otherwise. */
+const partNames: Readonly<Record<string, string>> = {
+  base64Array: 'images',
+  base64: 'image',
+  maskBase64: 'mask',
+};
+
+/** What makes a request large, part by part, by the names that its author knows them by. */
+export function imageParts({ fields, images, extra }: ImageRequest): JsonObject {
+  const parts: Record<string, unknown> = { ...fields };
+  for (const [wire, shown] of Object.entries(images)) {
+    const name = partNames[wire] ?? wire;
+    if ('data' in shown) parts[name] = shown.data;
+    else
+      shown.forEach(({ data }, i) => {
+        parts[`${name}[${i}]`] = data;
+      });
+  }
+  for (const [name, value] of Object.entries(members(extra) ?? {})) parts[`extra.${name}`] = value;
+  return parts;
+}

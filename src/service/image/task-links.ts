@@ -1,0 +1,44 @@
+import type { RequestFacts } from '../failures/request-context.ts';
+import { members } from '../http/json.ts';
+import { secretMask } from '../http/secrets.ts';
+import type { Task } from '../image-service.ts';
+
+/** A video task makes up to four, a grid has four images. */
+const most = { links: 25, characters: 16_384 } as const;
+
+const videoName = /\.(mp4|m4v|webm|mov)$/i;
+
+/**
+ * The links of a finished task (protocol.md 1.2). Lists hold objects with a `url`, or texts, and are null for none.
+ *
+ * - `videoUrls`, else `videoUrl`. A gateway that has neither may put videos where images stand: their names tell.
+ * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.
+ */
+export function readLinks(
+  record: Readonly<Record<string, unknown>>,
+  facts: RequestFacts,
+): Pick<Task, 'imageUrl' | 'videoUrls'> {
+  const listed = (...names: readonly string[]): readonly string[] =>
+    names.map((name) => linksIn(record[name], facts)).find((links) => links.length > 0) ?? [];
+  const shown = [...listed('imageUrl'), ...listed('imageUrls', 'image_urls')];
+  const told = listed('videoUrls', 'video_urls', 'videoUrl', 'video_url');
+  const videoUrls = told.length > 0 ? told : [...new Set(shown.filter(isVideo))];
+  const imageUrl = shown.find((link) => !isVideo(link));
+  return {
+    ...(imageUrl !== undefined && { imageUrl }),
+    ...(videoUrls.length > 0 && { videoUrls }),
+  };
+}
+
+function linksIn(value: unknown, facts: RequestFacts): readonly string[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value.slice(0, most.links) : [value];
+  return items.flatMap((item) => {
+    const url = members(item)?.['url'] ?? item;
+    const link = typeof url === 'string' ? url.trim() : '';
+    if (link === '') return [];
+    // One that holds a secret is neither followed nor kept: what stands in its place is no link.
+    return [facts.dataMask(link) === link ? link.slice(0, most.characters) : secretMask];
+  });
+}
+
+const isVideo = (link: string): boolean => URL.canParse(link) && videoName.test(new URL(link).pathname);

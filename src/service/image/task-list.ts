@@ -1,0 +1,97 @@
+import { classify, refusedInside } from '../failures/classify.ts';
+import type { RequestFacts } from '../failures/request-context.ts';
+import { members } from '../http/json.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Answer, ServiceFailure, Task } from '../image-service.ts';
+import { toTask } from './task.ts';
+import { readTaskId } from './task-id.ts';
+
+/**
+ * Reads the answer to list-by-condition (protocol.md 3): tasks in any order, of which only those count that were asked for.
+ * What the service does not know is not among them. The answer to task/list, which names none (`ids` undefined), is read
+ * in the same way.
+ *
+ * The endpoint is an extra that service.md does not have. Whatever a gateway without it says of it, a redirect, a page,
+ * a refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
+ * refused key, a pause and a passing failure are told as such.
+ */
+export function readTaskList(
+  ids: readonly string[] | undefined,
+  reply: Reply,
+  facts: RequestFacts,
+): Answer<readonly Task[]> {
+  const { status, body } = reply;
+  if (body.kind === 'empty' && status >= 200 && status < 300) {
+    const what = `${facts.label}: HTTP ${status}, but its body is empty.`;
+    return { ok: false, error: noListing(ids, what, status) };
+  }
+  const failure = classify(reply, facts);
+  if (failure !== undefined) return { ok: false, error: listingFailure(ids, failure) };
+  const value = body.kind === 'json' ? body.value : undefined;
+  // A list that was never filled is null in some languages.
+  if (value === null) return { ok: true, value: [] };
+  if (Array.isArray(value)) return { ok: true, value: tasksIn(value, ids, facts) };
+  const envelope = members(members(value)?.['error']);
+  const error =
+    envelope === undefined
+      ? noListing(ids, `${facts.label}: HTTP ${status}, but its JSON is no list.`, status)
+      : listingFailure(ids, refusedInside(envelope, reply, facts));
+  return { ok: false, error };
+}
+
+function listingFailure(ids: readonly string[] | undefined, failure: ServiceFailure): ServiceFailure {
+  const isOfAllRequests = failure.code === 'service.unauthorized' || failure.code === 'service.quota';
+  // A record may repeat the images it was made from: several are too large together, one may not be.
+  const isTooLarge = failure.code === 'response.too-large';
+  const isRefused = failure.class === 'stop' || failure.class === 'permanent' || isTooLarge;
+  if (isOfAllRequests || !isRefused) return failure;
+  const { message, ...facts } = failure;
+  return { ...facts, ...noListing(ids, message, failure.status, isTooLarge) };
+}
+
+function noListing(
+  ids: readonly string[] | undefined,
+  what: string,
+  status: number | undefined,
+  isTooLarge = false,
+): ServiceFailure {
+  const why =
+    ids === undefined
+      ? isTooLarge
+        ? 'The list of the service\u2019s tasks is too large to be read, so no task can be found by its tag: look for it there, by its prompt.'
+        : 'The service does not list its tasks, so none can be found by its tag: look for it where the service shows them to you.'
+      : isTooLarge
+        ? 'The service\u2019s answer about several tasks at once is too large: each is looked at by itself.'
+        : 'The service does not list several tasks at once: each is looked at by itself.';
+  return {
+    code: 'service.no-listing',
+    class: 'permanent',
+    message: `${why} ${what}`,
+    ...(status !== undefined && { status }),
+  };
+}
+
+/** In the order in which they were asked for; where none were, all of them as they come. */
+function tasksIn(
+  list: readonly unknown[],
+  ids: readonly string[] | undefined,
+  facts: RequestFacts,
+): readonly Task[] {
+  const asked = ids === undefined ? undefined : new Set(ids);
+  const found = new Map<string, Task>();
+  for (const item of list) {
+    const record = members(item);
+    const id = readTaskId(record?.['id']);
+    if (record === undefined || id === undefined || asked?.has(id) === false) continue;
+    const task = toTask(id, record, facts);
+    const before = found.get(id);
+    if (before === undefined || order[task.state] > order[before.state]) found.set(id, task);
+  }
+  return (ids ?? [...found.keys()]).flatMap((id) => found.get(id) ?? []);
+}
+
+/**
+ * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one goes on (protocol.md 2.2):
+ * the one that has come further counts.
+ */
+const order: Readonly<Record<Task['state'], number>> = { modal: 0, unfinished: 1, failure: 2, success: 3 };

@@ -1,0 +1,161 @@
+import { classify, isHttpError, refusedInside, unusableAnswer } from '../failures/classify.ts';
+import { readErrorWords } from '../failures/error-words.ts';
+import type { RequestFacts } from '../failures/request-context.ts';
+import { withRequestId } from '../failures/request-id.ts';
+import { members, readInteger } from '../http/json.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Answer, ServiceFailure, Task, TaskButton } from '../image-service.ts';
+import { splitPrompts } from './prompts.ts';
+import { readLinks } from './task-links.ts';
+
+/**
+ * Bounds of what is kept of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their
+ * ids 100.
+ */
+const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, progress: 100 } as const;
+
+/**
+ * Reads the answer to fetch (service.md 2.2, protocol.md 1). A task that the service does not know is
+ * `service.task-unknown` of class `retry`: a new id may lag behind its submission, and a lost look costs nothing while
+ * giving up would lose a paid task.
+ */
+export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<Task> {
+  const { status, body } = reply;
+  const isSuccess = status >= 200 && status < 300;
+  // The image proxies answer an unknown id with nothing or with null (protocol.md 2.1).
+  const isNothing = body.kind === 'empty' || (body.kind === 'json' && body.value === null);
+  if (isSuccess && isNothing) return unknown(id, reply, facts, '');
+
+  const failure = classify(reply, facts);
+  if (failure !== undefined) {
+    const says = failure.serviceMessage ?? '';
+    const isUnknown =
+      (status === 400 && saysUnknown(says)) ||
+      (failure.code === 'service.not-found' && failure.wrongAddress !== true);
+    return isUnknown ? unknown(id, reply, facts, says) : { ok: false, error: failure };
+  }
+  const record = body.kind === 'json' ? members(body.value) : undefined;
+  if (record === undefined || !('status' in record || 'id' in record)) {
+    const says = readErrorWords(body.kind === 'json' ? body.value : undefined, facts.clean).message;
+    if (saysUnknown(says)) return unknown(id, reply, facts, says);
+    const envelope = members(record?.['error']);
+    if (envelope !== undefined && isHttpError(envelope['code']))
+      return { ok: false, error: refusedInside(envelope, reply, facts) };
+    const error = unusableAnswer(reply, `but its JSON is no task${says === '' ? '' : ` ("${says}")`}`, facts);
+    return { ok: false, error };
+  }
+  return { ok: true, value: toTask(id, record, facts) };
+}
+
+const saysUnknown = (words: string): boolean =>
+  /task_no_found|task_not_found|task[^.]{0,600}(not found|not exist)|任务不存在|任务未找到|未找到任务/i.test(
+    words,
+  );
+
+function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): Answer<Task> {
+  const error: ServiceFailure = {
+    code: 'service.task-unknown',
+    class: 'retry',
+    message:
+      `${facts.label}: the service does not know the task ${facts.clean(id)} (HTTP ${reply.status}${says === '' ? '' : `: ${says}`}). ` +
+      'It may have been deleted, or belong to another key.',
+    ...(says !== '' && { serviceMessage: says }),
+    status: reply.status,
+    ...withRequestId(undefined, reply, facts),
+  };
+  return { ok: false, error };
+}
+
+/** A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (protocol.md fact 3). */
+export function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
+  const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
+  const state = stateOf(status);
+  const progress = readProgress(record['progress']);
+  const links = state === 'success' ? readLinks(record, facts) : undefined;
+  const prompts = state === 'success' ? readPrompts(record, facts) : [];
+  const submitTime = readInteger(record['submitTime']);
+  const tag = readTag(record['state'], facts);
+  const failReason = state === 'failure' ? facts.clean(textOf(record['failReason'])) : '';
+  return {
+    id,
+    state,
+    status,
+    buttons: state === 'success' ? readButtons(record['buttons'], facts) : [],
+    ...(progress !== undefined && { progress }),
+    ...links,
+    ...(prompts.length > 0 && { prompts }),
+    ...(failReason !== '' && { failReason }),
+    // Some gateways write 0 or null until it is set (protocol.md 1.2).
+    ...(submitTime !== undefined && submitTime > 0 && { submittedAt: submitTime }),
+    ...(tag !== '' && { tag }),
+  };
+}
+
+/** A status that is not known means: not finished (protocol.md 1.1; `""` is a task that the gateway has just noted). */
+function stateOf(status: string): Task['state'] {
+  switch (status) {
+    case 'SUCCESS':
+      return 'success';
+    case 'FAILURE':
+    case 'CANCEL':
+      return 'failure';
+    case 'MODAL':
+      return 'modal';
+    default:
+      return 'unfinished';
+  }
+}
+
+/** `"93%"`; texts such as "Waiting to start" say nothing. */
+function readProgress(value: unknown): number | undefined {
+  const text = textOf(value);
+  const percent =
+    text.length > most.progress ? undefined : /^\s*(\d{1,3}(?:\.\d+)?)\s*(?:%\s*)?$/.exec(text)?.[1];
+  return percent === undefined ? undefined : Math.min(100, Number(percent));
+}
+
+/**
+ * The prompts of a describe task. Other tasks have a `finalPrompt` too, the one that was drawn (protocol.md 1.4), so that
+ * without an action's name only a list is what describe makes. Some gateways leave the properties out: then the task's own
+ * prompt is what was found.
+ */
+function readPrompts(record: Readonly<Record<string, unknown>>, facts: RequestFacts): readonly string[] {
+  const action = textOf(record['action']).trim().toUpperCase();
+  if (action !== '' && action !== 'DESCRIBE') return [];
+  const properties = members(record['properties']) ?? {};
+  const texts =
+    action === 'DESCRIBE'
+      ? [properties['finalPrompt'], record['promptEn'], record['prompt'], properties['finalZhPrompt']]
+      : [properties['finalPrompt']];
+  const text = texts.map(textOf).find((said) => said.trim() !== '') ?? '';
+  const prompts = splitPrompts(facts.dataMask(text));
+  return action === 'DESCRIBE' || prompts.length > 1 ? prompts : [];
+}
+
+/** A tag is compared with the one that was sent: what cannot be one is none. */
+function readTag(value: unknown, facts: RequestFacts): string {
+  const tag = textOf(value);
+  return tag.length <= most.tag && facts.clean(tag) === tag ? tag : '';
+}
+
+/**
+ * The first 100 buttons. What has no customId cannot be pressed; one whose customId is longer than any, or that repeats
+ * a secret (a label is kept, a customId kept and sent), is not to be.
+ */
+function readButtons(value: unknown, facts: RequestFacts): TaskButton[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, most.buttons).flatMap((item: unknown) => {
+    const button = members(item);
+    const customId = textOf(button?.['customId']);
+    if (button === undefined || customId === '' || customId.length > most.customId) return [];
+    const [label, emoji] = [textOf(button['label']), textOf(button['emoji'])];
+    const holdsSecret = [customId, label, emoji].some((text) => facts.dataMask(text) !== text);
+    return holdsSecret ? [] : [{ customId, label: cut(label), emoji: cut(emoji) }];
+  });
+}
+
+const cut = (label: string): string =>
+  label.length <= most.label ? label : `${label.slice(0, most.label).replace(/\p{Surrogate}$/u, '')}…`;
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';

@@ -1,0 +1,116 @@
+import type { Answer } from './image-service.ts';
+
+/** A JSON object as it travels; fields that nobody here knows pass through. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** An image as it is sent: `inlineData` of the native endpoint, a data URI of chat. */
+export interface InlineImage {
+  readonly mimeType: string;
+  /** Base64 of the file. */
+  readonly data: string;
+}
+
+/** One request with what was said after it: the turns before the one that is asked now (`continue`). */
+export interface EarlierTurn {
+  /** Declared fields by their pipeline names; only `prompt` or `contents` count of an earlier turn. */
+  readonly fields: JsonObject;
+  readonly images: readonly InlineImage[];
+  /** Native contents that followed: rounds of function calls, then the model's answer. */
+  readonly after: readonly JsonObject[];
+}
+
+/**
+ * One text call. The client makes the body of it: short forms become native fields, and `extra` is merged into that, member
+ * by member, with the last word. Chat has no `earlier` and no `turns`.
+ */
+export interface TextCallRequest {
+  readonly kind: 'generate' | 'chat';
+  /** Declared fields by their pipeline names, native and short forms, `model` among them. */
+  readonly fields: JsonObject;
+  readonly images: readonly InlineImage[];
+  /** Oldest first. */
+  readonly earlier: readonly EarlierTurn[];
+  /** Native contents of this job's own finished rounds of function calls. */
+  readonly turns: readonly JsonObject[];
+  readonly extra?: JsonObject;
+  readonly stream: boolean;
+}
+
+/**
+ * Tokens as the service counted them; what it did not say is absent. `total` = prompt + candidates + thoughts + tool; where
+ * the service told no total, it is their sum.
+ */
+export interface ReplyUsage {
+  readonly prompt?: number;
+  readonly cached?: number;
+  /** What is seen of the answer: thoughts are counted beside it. */
+  readonly candidates?: number;
+  readonly thoughts?: number;
+  readonly tool?: number;
+  readonly total?: number;
+}
+
+export interface FunctionCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+/** One candidate (native) or choice (chat), a stream's events merged. */
+export interface ReplyCandidate {
+  /**
+   * Parts in order; of a stream, neighbouring deltas of text, and of thoughts, are joined, but for parts that have anything
+   * else, such as a signature. Unknown members pass through. Those of chat are written natively: reasoning is a thought,
+   * a tool call a `functionCall`.
+   */
+  readonly parts: readonly JsonObject[];
+  /** Text parts that are not thoughts, joined. Images and calls among the thoughts are no result either. */
+  readonly text: string;
+  readonly images: readonly InlineImage[];
+  readonly functionCalls: readonly FunctionCall[];
+  /** As the service wrote it; absent where it said none. */
+  readonly finishReason?: string;
+  readonly finishMessage?: string;
+  /** Of chat: why the model would not answer (protocol.md 5.5). */
+  readonly refusal?: string;
+}
+
+/** An answer of the text endpoints, whichever it was and however it came. */
+export interface TextReply {
+  /** In order of their index. Empty: the prompt was blocked, or nothing came. */
+  readonly candidates: readonly ReplyCandidate[];
+  readonly blockReason?: string;
+  readonly blockMessage?: string;
+  readonly usage?: ReplyUsage;
+  /** The model version that answered. */
+  readonly model?: string;
+  readonly responseId?: string;
+  readonly requestId?: string;
+  /** The whole answer as one object of service.md 2.8's shape (chat: of its own), a stream's events merged, nothing left out. */
+  readonly whole: JsonObject;
+}
+
+/** A model that the service lists (service.md 4.3, protocol.md 5.5). */
+export interface Model {
+  readonly id: string;
+  readonly ownedBy?: string;
+  /** Unix seconds. */
+  readonly created?: number;
+  /** Where the service says so; otherwise empty. */
+  readonly endpoints: readonly string[];
+}
+
+/**
+ * The text half of the service (service.md 4.2 and 4.3). Like the image half it repeats nothing: the run is the one owner of
+ * retries. A text call is never `lost`: what gave no usable answer is of class `retry`.
+ *
+ * Besides the codes of `ServiceFailure`: `stream.truncated` (a stream ended without a finishReason; class `retry`),
+ * `request.too-large` (refused here, before anything left; class `permanent`). `service.bad-id` and `service.not-found` are
+ * said of the model. An error inside a stream that began well has the code and class that its status would have had. A
+ * failure may carry the `usage` that was already counted.
+ */
+export interface TextService {
+  ask(request: TextCallRequest, signal: AbortSignal): Promise<Answer<TextReply>>;
+  models(signal: AbortSignal): Promise<Answer<readonly Model[]>>;
+  close(): Promise<void>;
+}

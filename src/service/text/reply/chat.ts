@@ -1,0 +1,82 @@
+import { members, parseBounded } from '../../http/json.ts';
+import type { JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
+import { inOrder, objectsIn, readParts, textMember } from './native.ts';
+import { readChatUsage } from './usage.ts';
+
+/**
+ * Reads a whole answer of the chat endpoint (protocol.md 5.5). The parts of its candidates are written natively, so that
+ * whoever reads answers knows one shape: reasoning is a thought, tool calls are function calls. Never fails.
+ */
+export function readChatReply(whole: JsonObject): TextReply {
+  const usage = readChatUsage(whole['usage']);
+  return {
+    candidates: inOrder(whole['choices']).map(readChoice),
+    ...(usage !== undefined && { usage }),
+    ...textMember('model', whole['model']),
+    ...textMember('responseId', whole['id']),
+    whole,
+  };
+}
+
+function readChoice(choice: JsonObject): ReplyCandidate {
+  const message = members(choice['message']) ?? {};
+  const reasoning = message['reasoning_content'] ?? message['reasoning'];
+  const parts = [
+    ...(typeof reasoning === 'string' && reasoning !== '' ? [{ text: reasoning, thought: true }] : []),
+    ...readContent(message['content']),
+    ...objectsIn(message['images']).flatMap(readPart),
+    ...callsIn(message),
+  ];
+  return {
+    ...readParts(parts),
+    ...textMember('finishReason', choice['finish_reason']),
+    ...textMember('refusal', message['refusal']),
+  };
+}
+
+function readContent(content: unknown): readonly JsonObject[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  return objectsIn(content).flatMap(readPart);
+}
+
+const dataUri = /^data:([\w.+-]+\/[\w.+-]+);base64,/;
+
+function readPart(part: JsonObject): readonly JsonObject[] {
+  if (typeof part['text'] === 'string') return [{ text: part['text'] }];
+  const url = members(part['image_url'])?.['url'];
+  if (typeof url !== 'string') return [];
+  const match = dataUri.exec(url);
+  return match === null ? [] : [{ inlineData: { mimeType: match[1], data: url.slice(match[0].length) } }];
+}
+
+/** `function_call` is the older word for a single call, answered to `functions` in place of `tools`. */
+function callsIn(message: JsonObject): readonly JsonObject[] {
+  const calls = objectsIn(message['tool_calls']);
+  const called = members(message['function_call']);
+  // Some gateways say the same call in both words.
+  return (calls.length > 0 || called === undefined ? calls : [{ function: called }]).flatMap(readToolCall);
+}
+
+function readToolCall(call: JsonObject): readonly JsonObject[] {
+  const called = members(call['function']);
+  if (called === undefined) return [];
+  return [
+    {
+      functionCall: {
+        ...textMember('id', call['id']),
+        ...textMember('name', called['name']),
+        args: readArguments(called['arguments']),
+      },
+    },
+  ];
+}
+
+/** They are JSON in a string, as the model wrote it: it may be cut off. Then there are none; the text is in the whole answer. */
+function readArguments(written: unknown): JsonObject {
+  if (typeof written !== 'string') return members(written) ?? {};
+  try {
+    return members(parseBounded(written)) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,73 @@
+import { members } from '../../http/json.ts';
+import type { FunctionCall, InlineImage, JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
+import { readNativeUsage } from './usage.ts';
+
+/** Reads a whole answer of the native endpoint (service.md 2.8, protocol.md 5.2). Never fails: what is odd is absent. */
+export function readTextReply(whole: JsonObject): TextReply {
+  const feedback = members(whole['promptFeedback']);
+  const usage = readNativeUsage(whole['usageMetadata']);
+  return {
+    candidates: inOrder(whole['candidates']).map(readCandidate),
+    ...textMember('blockReason', feedback?.['blockReason']),
+    ...textMember('blockMessage', feedback?.['blockReasonMessage']),
+    ...(usage !== undefined && { usage }),
+    ...textMember('model', whole['modelVersion']),
+    ...textMember('responseId', whole['responseId']),
+    whole,
+  };
+}
+
+function readCandidate(candidate: JsonObject): ReplyCandidate {
+  // An answer that was spent on thinking has content without parts, or none at all (protocol.md 5.2).
+  const parts = objectsIn(members(candidate['content'])?.['parts']);
+  return {
+    ...readParts(parts),
+    ...textMember('finishReason', candidate['finishReason']),
+    ...textMember('finishMessage', candidate['finishMessage']),
+  };
+}
+
+/** What native parts come to. A thought is no result, whatever it holds. */
+export function readParts(
+  parts: readonly JsonObject[],
+): Pick<ReplyCandidate, 'parts' | 'text' | 'images' | 'functionCalls'> {
+  const visible = parts.filter((part) => part['thought'] !== true);
+  return {
+    parts,
+    text: visible.map(({ text }) => (typeof text === 'string' ? text : '')).join(''),
+    images: visible.flatMap(readImage),
+    functionCalls: visible.flatMap(readCall),
+  };
+}
+
+function readImage(part: JsonObject): readonly InlineImage[] {
+  const { mimeType, data } = members(part['inlineData']) ?? {};
+  const isImage = typeof mimeType === 'string' && /^image\//i.test(mimeType);
+  return isImage && typeof data === 'string' && data !== '' ? [{ mimeType, data }] : [];
+}
+
+function readCall(part: JsonObject): readonly FunctionCall[] {
+  const { id, name, args } = members(part['functionCall']) ?? {};
+  if (typeof name !== 'string' || name === '') return [];
+  return [{ ...textMember('id', id), name, args: members(args) ?? {} }];
+}
+
+/** Candidates by their index; one that has none keeps its place. */
+export function inOrder(candidates: unknown): readonly JsonObject[] {
+  return objectsIn(candidates)
+    .map((candidate, place) => ({ candidate, index: indexOf(candidate) ?? place }))
+    .sort((a, b) => a.index - b.index)
+    .map(({ candidate }) => candidate);
+}
+
+export const indexOf = (candidate: JsonObject): number | undefined => {
+  const { index } = candidate;
+  return Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined;
+};
+
+export const objectsIn = (list: unknown): readonly JsonObject[] =>
+  Array.isArray(list) ? list.map(members).filter((item) => item !== undefined) : [];
+
+/** `{ name: text }`, or nothing where there is no text. */
+export const textMember = <K extends string>(name: K, value: unknown): { readonly [N in K]?: string } =>
+  typeof value === 'string' && value !== '' ? ({ [name]: value } as { readonly [N in K]?: string }) : {};

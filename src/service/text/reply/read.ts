@@ -1,0 +1,144 @@
+import { classify, connectionFailure, refused, unusableAnswer } from '../../failures/classify.ts';
+import type { RequestFacts } from '../../failures/request-context.ts';
+import { withRequestId } from '../../failures/request-id.ts';
+import { members } from '../../http/json.ts';
+import type { Loss, Reply, ReplyBody } from '../../http/reply.ts';
+import type { Mask } from '../../http/secrets.ts';
+import type { Answer, ServiceFailure } from '../../image-service.ts';
+import type { JsonObject, ReplyUsage, TextReply } from '../../text-service.ts';
+import { readChatReply } from './chat.ts';
+import type { StreamEnd } from './end.ts';
+import { readTextReply } from './native.ts';
+
+/** What came of a text call that had a status. */
+export type Received =
+  /** Not a 2xx. */
+  | { readonly kind: 'refusal'; readonly reply: Reply }
+  | {
+      readonly kind: 'read';
+      /** Status and headers; its body is read. */
+      readonly reply: Reply;
+      /** A loss: the answer broke off. */
+      readonly end: StreamEnd | { readonly kind: 'lost'; readonly loss: Loss };
+      readonly usage?: ReplyUsage;
+    };
+
+/** Judges what came of a text call. */
+export function readAnswer(
+  received: Received,
+  call: { readonly kind: 'generate' | 'chat'; readonly stream: boolean },
+  facts: RequestFacts,
+): Answer<TextReply> {
+  if (received.kind === 'refusal') {
+    const failure = classify(received.reply, facts);
+    return failed(failure ?? unusableAnswer(received.reply, 'which is no answer', facts));
+  }
+  const { reply, end, usage } = received;
+  if (end.kind === 'answer') {
+    const whole = masked(end.whole, facts.dataMask) as JsonObject;
+    const read = call.kind === 'chat' ? readChatReply(whole) : readTextReply(whole);
+    return { ok: true, value: { ...read, ...withRequestId(undefined, reply, facts) } };
+  }
+  const failure = failureOf(reply, end, call.stream, facts);
+  return failed(usage === undefined ? failure : { ...failure, usage });
+}
+
+const failed = (error: ServiceFailure): Answer<TextReply> => ({ ok: false, error });
+
+function failureOf(
+  reply: Reply,
+  end: Exclude<Extract<Received, { kind: 'read' }>['end'], { kind: 'answer' }>,
+  stream: boolean,
+  facts: RequestFacts,
+): ServiceFailure {
+  switch (end.kind) {
+    case 'lost': {
+      const failure = connectionFailure(end.loss, true, facts);
+      return { ...failure, status: reply.status, ...withRequestId(undefined, reply, facts) };
+    }
+    case 'error': {
+      const inside: Reply = { ...reply, status: statusOf(end.body), body: json(end.body) };
+      return refused(inside, { ...facts, label: `${facts.label}, inside its answer` });
+    }
+    case 'truncated':
+      return truncated(reply, facts);
+    case 'unusable':
+      return unusableAnswer(reply, end.what, facts, end.cause);
+    case 'too-large':
+      return {
+        code: 'response.too-large',
+        class: 'retry',
+        message: `${facts.label}: the answer is too large, ${end.what}.`,
+        status: reply.status,
+        ...withRequestId(undefined, reply, facts),
+      };
+    case 'other':
+      if (stream && end.body.kind === 'empty') return truncated(reply, facts);
+      return (
+        classify({ ...reply, body: end.body }, facts) ?? unusableAnswer(reply, 'which is no answer', facts)
+      );
+  }
+}
+
+const truncated = (reply: Reply, facts: RequestFacts): ServiceFailure => ({
+  code: 'stream.truncated',
+  class: 'retry',
+  message: `${facts.label}: the stream ended before the model had said why it ended: the answer is not whole.`,
+  status: reply.status,
+  ...withRequestId(undefined, reply, facts),
+});
+
+const json = (value: JsonObject): ReplyBody => ({ kind: 'json', value });
+
+/** google.rpc.Code by HTTP status (protocol.md 5.4), and the words of OpenAI-like errors. */
+const statuses: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  invalid_request_error: 400,
+  invalid_request: 400,
+  UNAUTHENTICATED: 401,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  PERMISSION_DENIED: 403,
+  permission_error: 403,
+  access_denied: 403,
+  NOT_FOUND: 404,
+  not_found_error: 404,
+  RESOURCE_EXHAUSTED: 429,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  token_concurrency_limit_reached: 429,
+  CANCELLED: 499,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  overloaded_error: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/** The status that an error would have had, had it not been told inside a 2xx; one that tells nothing is a 500. */
+function statusOf(body: JsonObject): number {
+  const error = members(body['error']) ?? {};
+  const told = [error['code'], error['status_code'], error['http_status']].map(Number);
+  const status = told.find((value) => Number.isInteger(value) && value >= 400 && value < 600);
+  if (status !== undefined) return status;
+  const words = [error['status'], error['code'], error['type']].filter((word) => typeof word === 'string');
+  const known = words.find((word) => Object.hasOwn(statuses, word));
+  return known === undefined ? 500 : (statuses[known] ?? 500);
+}
+
+/**
+ * Takes secrets out of every text of an answer, for it is kept. Image data stays as it is: a short secret is found in it by
+ * chance, and a long one never.
+ */
+function masked(value: unknown, mask: Mask, name = ''): unknown {
+  if (typeof value === 'string') return name === 'data' && isBase64(value) ? value : mask(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => masked(item, mask));
+  const object = members(value);
+  if (object === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(object).map(([key, inner]) => [mask(key), masked(inner, mask, key)]),
+  );
+}
+
+const isBase64 = (text: string): boolean => text.length > 1024 && /^[\w+/-]+={0,2}$/.test(text);

@@ -1,0 +1,164 @@
+import { members } from '../../http/json.ts';
+import type { JsonObject, ReplyUsage } from '../../text-service.ts';
+import { indexOf, objectsIn } from '../reply/native.ts';
+import { readChatUsage } from '../reply/usage.ts';
+import type { Gatherer } from './accumulate-native.ts';
+import { type Gathered, mergedMember, weightOf } from './merge.ts';
+
+/** Gathers the chunks of a chat stream (protocol.md 5.5) into one `chat.completion`. */
+export class ChatGatherer implements Gatherer {
+  readonly #members: Gathered = new Map();
+  readonly #choices = new Map<number, Choice>();
+
+  get candidates(): number {
+    return this.#choices.size;
+  }
+
+  get isFinished(): boolean {
+    const choices = [...this.#choices.values()];
+    return choices.length > 0 && choices.every((choice) => choice.isFinished);
+  }
+
+  get usage(): ReplyUsage | undefined {
+    return readChatUsage(this.#members.get('usage'));
+  }
+
+  add(event: JsonObject): number {
+    let kept = 0;
+    for (const [name, value] of Object.entries(event)) {
+      if (name === 'choices') {
+        objectsIn(value).forEach((choice, place) => {
+          kept += this.#choice(indexOf(choice) ?? place).add(choice);
+        });
+      } else if (name === 'usage') {
+        // All chunks but the last say null.
+        if (readChatUsage(value) !== undefined || !this.#members.has(name)) this.#members.set(name, value);
+      } else {
+        this.#members.set(name, mergedMember(this.#members.get(name), value));
+        if (typeof value === 'object') kept += weightOf(value);
+      }
+    }
+    return kept;
+  }
+
+  whole(): JsonObject {
+    const choices = [...this.#choices.entries()]
+      .sort(([a], [b]) => a - b)
+      .map(([index, choice]) => choice.whole(index));
+    const whole = new Map(this.#members);
+    if (whole.get('object') === 'chat.completion.chunk') whole.set('object', 'chat.completion');
+    if (choices.length > 0) whole.set('choices', choices);
+    return Object.fromEntries(whole);
+  }
+
+  #choice(index: number): Choice {
+    const known = this.#choices.get(index);
+    if (known !== undefined) return known;
+    const choice = new Choice();
+    this.#choices.set(index, choice);
+    return choice;
+  }
+}
+
+/** Members of a delta that are pieces of a text. */
+const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning']);
+
+class Choice {
+  readonly #members: Gathered = new Map();
+  readonly #message: Gathered = new Map();
+  readonly #texts = new Map<string, string[]>();
+  readonly #calls = new Map<number, Call>();
+  /** The one call in the older words of the protocol (`function_call`). */
+  #functionCall: Call | undefined;
+
+  get isFinished(): boolean {
+    const reason = this.#members.get('finish_reason');
+    return typeof reason === 'string' && reason !== '';
+  }
+
+  add(event: JsonObject): number {
+    let kept = 0;
+    for (const [name, value] of Object.entries(event)) {
+      if (name === 'delta') kept += this.#addDelta(members(value) ?? {});
+      else if (name !== 'index') {
+        this.#members.set(name, mergedMember(this.#members.get(name), value));
+        kept += weightOf(value);
+      }
+    }
+    return kept;
+  }
+
+  whole(index: number): JsonObject {
+    const message = new Map(this.#message);
+    for (const [name, texts] of this.#texts) message.set(name, texts.join(''));
+    if (this.#calls.size > 0) {
+      const calls = [...this.#calls.entries()].sort(([a], [b]) => a - b);
+      message.set(
+        'tool_calls',
+        calls.map(([, call]) => call.whole()),
+      );
+    }
+    if (this.#functionCall !== undefined)
+      message.set('function_call', this.#functionCall.whole()['function']);
+    // An event with a whole `message` replaces what its deltas came to.
+    return { index, message: Object.fromEntries(message), ...Object.fromEntries(this.#members) };
+  }
+
+  #addDelta(delta: JsonObject): number {
+    let kept = 0;
+    for (const [name, value] of Object.entries(delta)) {
+      if (pieces.has(name) && typeof value === 'string') {
+        const texts = this.#texts.get(name);
+        if (texts === undefined) this.#texts.set(name, [value]);
+        else texts.push(value);
+        kept += 24 + value.length;
+      } else if (name === 'tool_calls') {
+        objectsIn(value).forEach((call, place) => {
+          kept += this.#call(indexOf(call) ?? place).add(call);
+        });
+      } else if (name === 'function_call' && members(value) !== undefined) {
+        this.#functionCall ??= new Call();
+        kept += this.#functionCall.add({ function: value });
+      } else {
+        this.#message.set(name, mergedMember(this.#message.get(name), value));
+        kept += weightOf(value);
+      }
+    }
+    return kept;
+  }
+
+  #call(index: number): Call {
+    const known = this.#calls.get(index);
+    if (known !== undefined) return known;
+    const call = new Call();
+    this.#calls.set(index, call);
+    return call;
+  }
+}
+
+/** One tool call: its arguments come in pieces, all else once. */
+class Call {
+  readonly #members: Gathered = new Map();
+  readonly #function: Gathered = new Map();
+  readonly #arguments: string[] = [];
+
+  add(event: JsonObject): number {
+    for (const [name, value] of Object.entries(event)) {
+      if (name === 'function') this.#addFunction(members(value) ?? {});
+      else if (name !== 'index' && value !== null) this.#members.set(name, value);
+    }
+    return weightOf(event);
+  }
+
+  whole(): JsonObject {
+    const called = { ...Object.fromEntries(this.#function), arguments: this.#arguments.join('') };
+    return { ...Object.fromEntries(this.#members), function: called };
+  }
+
+  #addFunction(called: JsonObject): void {
+    for (const [name, value] of Object.entries(called)) {
+      if (name === 'arguments' && typeof value === 'string') this.#arguments.push(value);
+      else if (value !== null && value !== '') this.#function.set(name, value);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { members } from '../../http/json.ts';
+import type { JsonObject, ReplyUsage } from '../../text-service.ts';
+import { indexOf, objectsIn } from '../reply/native.ts';
+import { readNativeUsage } from '../reply/usage.ts';
+import { type Gathered, mergedMember, weightOf } from './merge.ts';
+
+/** What a stream's events have come to so far. */
+export interface Gatherer {
+  /** @returns about how many bytes it keeps of the event */
+  add(event: JsonObject): number;
+  /** Each candidate has told why it ended, or there are none because the prompt was blocked. */
+  readonly isFinished: boolean;
+  readonly candidates: number;
+  /** Tokens as they were last counted. */
+  readonly usage: ReplyUsage | undefined;
+  /** One object, as an answer that is no stream would be. Nothing is added afterwards. */
+  whole(): JsonObject;
+}
+
+/**
+ * Gathers the events of streamGenerateContent (protocol.md 5.3): parts one after the other, neighbouring deltas of text
+ * and of thoughts joined; of counts, ratings and reasons the last that were told.
+ */
+export class NativeGatherer implements Gatherer {
+  readonly #members: Gathered = new Map();
+  readonly #candidates = new Map<number, Candidate>();
+
+  get candidates(): number {
+    return this.#candidates.size;
+  }
+
+  get isFinished(): boolean {
+    const feedback = members(this.#members.get('promptFeedback'));
+    if (typeof feedback?.['blockReason'] === 'string') return true;
+    const candidates = [...this.#candidates.values()];
+    return candidates.length > 0 && candidates.every((candidate) => candidate.isFinished);
+  }
+
+  get usage(): ReplyUsage | undefined {
+    return readNativeUsage(this.#members.get('usageMetadata'));
+  }
+
+  add(event: JsonObject): number {
+    let kept = 0;
+    for (const [name, value] of Object.entries(event)) {
+      if (name === 'candidates') {
+        objectsIn(value).forEach((candidate, place) => {
+          kept += this.#candidate(indexOf(candidate) ?? place).add(candidate);
+        });
+      } else if (name === 'usageMetadata') {
+        // Counts are cumulative: the last that tell anything are right, a mixture of two would be nobody's count.
+        if (readNativeUsage(value) !== undefined || !this.#members.has(name)) this.#members.set(name, value);
+      } else {
+        this.#members.set(name, mergedMember(this.#members.get(name), value));
+        if (typeof value === 'object') kept += weightOf(value);
+      }
+    }
+    return kept;
+  }
+
+  whole(): JsonObject {
+    const candidates = [...this.#candidates.entries()]
+      .sort(([a], [b]) => a - b)
+      .map(([index, candidate]) => candidate.whole(index));
+    return Object.fromEntries([
+      ...(candidates.length > 0 ? [['candidates', candidates] as const] : []),
+      ...this.#members,
+    ]);
+  }
+
+  #candidate(index: number): Candidate {
+    const known = this.#candidates.get(index);
+    if (known !== undefined) return known;
+    const candidate = new Candidate();
+    this.#candidates.set(index, candidate);
+    return candidate;
+  }
+}
+
+/** Members of a candidate that each event tells anew. */
+const retold = new Set(['safetyRatings', 'tokenCount', 'avgLogprobs']);
+
+class Candidate {
+  readonly #members: Gathered = new Map();
+  readonly #content: Gathered = new Map();
+  readonly #parts: JsonObject[] = [];
+  /** Of the last part, while it is text that may go on. */
+  #open: { readonly text: string[]; readonly thought: boolean } | undefined;
+  #hasContent = false;
+
+  get isFinished(): boolean {
+    const reason = this.#members.get('finishReason');
+    return typeof reason === 'string' && reason !== '';
+  }
+
+  add(event: JsonObject): number {
+    let kept = 0;
+    for (const [name, value] of Object.entries(event)) {
+      if (name === 'content') kept += this.#addContent(members(value));
+      else if (name === 'index') continue;
+      else if (retold.has(name)) this.#members.set(name, value);
+      else {
+        this.#members.set(name, mergedMember(this.#members.get(name), value));
+        kept += weightOf(value);
+      }
+    }
+    return kept;
+  }
+
+  whole(index: number): JsonObject {
+    this.#close();
+    const content = {
+      ...Object.fromEntries(this.#content),
+      ...(this.#parts.length > 0 && { parts: this.#parts }),
+    };
+    return { ...(this.#hasContent && { content }), ...Object.fromEntries(this.#members), index };
+  }
+
+  #addContent(content: JsonObject | undefined): number {
+    if (content === undefined) return 0;
+    this.#hasContent = true;
+    for (const [name, value] of Object.entries(content)) {
+      if (name !== 'parts') this.#content.set(name, value);
+    }
+    return objectsIn(content['parts']).reduce((sum, part) => sum + this.#addPart(part), 0);
+  }
+
+  #addPart(part: JsonObject): number {
+    const delta = deltaOf(part);
+    if (delta === undefined) {
+      this.#close();
+      this.#parts.push(part);
+      return weightOf(part);
+    }
+    if (delta.text === '') return 0;
+    if (this.#open?.thought !== delta.thought) {
+      this.#close();
+      this.#open = { text: [], thought: delta.thought };
+    }
+    this.#open?.text.push(delta.text);
+    return 24 + delta.text.length;
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return;
+    const { text, thought } = this.#open;
+    this.#parts.push({ text: text.join(''), ...(thought && { thought }) });
+    this.#open = undefined;
+  }
+}
+
+/**
+ * A part that is text and nothing else. One with a signature is none: it is sent back as it came (protocol.md 5.1), and
+ * joined to others it would sign what it does not belong to.
+ */
+function deltaOf(part: JsonObject): { readonly text: string; readonly thought: boolean } | undefined {
+  const { text, thought = false, ...others } = part;
+  if (typeof text !== 'string' || typeof thought !== 'boolean') return undefined;
+  return Object.keys(others).length === 0 ? { text, thought } : undefined;
+}

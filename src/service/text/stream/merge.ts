@@ -1,0 +1,57 @@
+import { isSameInteger, members } from '../../http/json.ts';
+import type { JsonObject } from '../../text-service.ts';
+
+/** An object that a stream's events are gathered in. A Map, so that no member's name is a special one. */
+export type Gathered = Map<string, unknown>;
+
+/**
+ * Takes a later state of a member that is not text: objects member by member; a list that begins with the earlier one is
+ * its later state, any other list goes on from it; all else is replaced. Null says nothing.
+ *
+ * @returns the merged value, which owns its lists
+ */
+export function mergedMember(earlier: unknown, later: unknown): unknown {
+  if (later === null || later === undefined) return earlier ?? later;
+  if (Array.isArray(later)) {
+    if (!Array.isArray(earlier)) return [...(later as unknown[])];
+    if (isBeginning(earlier, later)) return [...(later as unknown[])];
+    for (const item of later as unknown[]) earlier.push(item);
+    return earlier;
+  }
+  const [before, after] = [members(earlier), members(later)];
+  if (before === undefined || after === undefined) return after === undefined ? later : ownLists(after);
+  const result = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(after)) {
+    result.set(name, mergedMember(result.get(name), value));
+  }
+  return Object.fromEntries(result);
+}
+
+/** A copy whose lists can grow; what is in them is not changed. */
+const ownLists = (value: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mergedMember(undefined, inner)]));
+
+const isBeginning = (earlier: readonly unknown[], later: readonly unknown[]): boolean =>
+  earlier.length <= later.length && earlier.every((item, i) => isSame(item, later[i]));
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b || isSameInteger(a, b)) return true;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && isBeginning(a, b);
+  }
+  const [left, right] = [members(a), members(b)];
+  if (left === undefined || right === undefined) return false;
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name]))
+  );
+}
+
+/** About how many bytes a value takes in memory, so that what is kept of a stream can be counted. */
+export function weightOf(value: unknown): number {
+  if (typeof value === 'string') return 24 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + weightOf(item), 32);
+  return Object.entries(value).reduce((sum, [name, item]) => sum + name.length + 16 + weightOf(item), 56);
+}

@@ -1,0 +1,260 @@
+import {
+  createParser,
+  type EventSourceMessage,
+  type EventSourceParser,
+  type ParseError,
+} from 'eventsource-parser';
+
+import { members, parseBounded, parseExact, valuesIn } from '../../http/json.ts';
+import { readReplyText } from '../../http/reply.ts';
+import type { JsonObject, ReplyUsage } from '../../text-service.ts';
+import { errorIn, noAnswer, readWhole, type StreamEnd, tooLarge } from '../reply/end.ts';
+import { ChatGatherer } from './accumulate-chat.ts';
+import { type Gatherer, NativeGatherer } from './accumulate-native.ts';
+
+/** Bounds of one answer. */
+export interface StreamBounds {
+  /** Characters of one line, or of the lines of one event. An image comes as one line of base64. */
+  readonly line: number;
+  readonly events: number;
+  readonly candidates: number;
+  /** JSON values of all events. */
+  readonly values: number;
+  /** About how many bytes of memory the answer takes. */
+  readonly kept: number;
+}
+
+/** A long answer has a hundred thousand tokens and an event for each; its largest image 48 million characters. */
+export const streamBounds: StreamBounds = {
+  line: 48 * 1024 * 1024,
+  events: 500_000,
+  candidates: 128,
+  values: 8_000_000,
+  kept: 128 * 1024 * 1024,
+};
+
+/** Lines that are no fields of an event: at most the size of an error's body. */
+const maxBare = 256 * 1024;
+const maxOddLines = 50_000;
+
+/**
+ * Characters that are read at once, so that an end is noticed before the rest is looked at. The parser looks for each kind
+ * of line end in all of them, line by line, so that few take it less time.
+ */
+const sliceLength = 8 * 1024;
+
+/**
+ * Reads an answer of the text endpoints from its bytes, in whatever chunks they come: Server-Sent Events, or one JSON value
+ * where the service did not stream, or streamed without being asked. Pure: no network, no clock. Never throws for what
+ * the bytes are.
+ *
+ * A stream ends with its bytes, or with a `[DONE]`, which native streams do not have and some gateways send; an early
+ * finishReason ends nothing (protocol.md, fact 8).
+ */
+export class StreamReader {
+  readonly #kind: 'generate' | 'chat';
+  readonly #bounds: StreamBounds;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #parser: EventSourceParser;
+  readonly #gatherer: Gatherer;
+  #form: 'unknown' | 'events' | 'whole' = 'unknown';
+  /** Of a whole body: its text so far. */
+  readonly #text: string[] = [];
+  #bare = '';
+  #oddLines = 0;
+  #events = 0;
+  #values: number;
+  /** Once set, nothing that follows counts. */
+  #end: StreamEnd | undefined;
+  #isDone = false;
+  #isEnding = false;
+  #kept = 0;
+  /** Characters since the last event. */
+  #pending = 0;
+
+  constructor(kind: 'generate' | 'chat', bounds: StreamBounds = streamBounds) {
+    this.#kind = kind;
+    this.#bounds = bounds;
+    this.#values = bounds.values;
+    this.#gatherer = kind === 'generate' ? new NativeGatherer() : new ChatGatherer();
+    this.#parser = createParser({
+      onEvent: (event) => this.#onEvent(event),
+      onError: (error) => this.#onError(error),
+      maxBufferSize: bounds.line,
+    });
+  }
+
+  /** The rest of the bytes changes nothing. */
+  get isOver(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** The service has said that nothing follows. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** About how many bytes it keeps now. */
+  get kept(): number {
+    return this.#kept + this.#pending;
+  }
+
+  /** Tokens that were counted so far. */
+  get usage(): ReplyUsage | undefined {
+    return this.#gatherer.usage;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.isOver) return;
+    this.#decode(() => this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** No more bytes come. */
+  end(): StreamEnd {
+    if (this.#end !== undefined) return this.#end;
+    this.#isEnding = true;
+    this.#decode(() => this.#decoder.decode());
+    // A last event may lack its blank line; a line that was cut off is no JSON.
+    if (this.#form === 'events' && !this.isOver) this.#parser.feed('\n\n');
+    this.#end ??= this.#form === 'events' ? this.#endOfEvents() : this.#endOfWhole();
+    return this.#end;
+  }
+
+  /** The connection broke: the error that was told before that, if there was one. */
+  broken(): (StreamEnd & { readonly kind: 'error' }) | undefined {
+    if (this.#end !== undefined) return this.#end.kind === 'error' ? this.#end : undefined;
+    return errorIn(this.#bareValue());
+  }
+
+  #decode(decode: () => string): void {
+    let text: string;
+    try {
+      text = decode();
+    } catch (cause) {
+      // Of an answer that ended, it is the last character that was cut.
+      if (!this.#isEnding) this.#end = { kind: 'unusable', what: 'but it is not UTF-8', cause };
+      return;
+    }
+    if (text !== '') this.#take(text);
+  }
+
+  #take(text: string): void {
+    if (this.#form === 'unknown') {
+      // White space before it decides nothing, and is no part of an answer.
+      const rest = text.trimStart();
+      if (rest === '') return;
+      this.#form = /^[{[<"]/.test(rest) ? 'whole' : 'events';
+      return this.#take(rest);
+    }
+    this.#pending += text.length;
+    if (this.#form === 'whole') {
+      this.#text.push(text);
+      return;
+    }
+    for (let at = 0; at < text.length && !this.isOver; at += sliceLength) {
+      this.#parser.feed(text.length <= sliceLength ? text : text.slice(at, at + sliceLength));
+    }
+  }
+
+  #onEvent({ data }: EventSourceMessage): void {
+    this.#pending = 0;
+    if (this.isOver || this.#isDone || data.trim() === '') return;
+    if (data.trim() === '[DONE]') {
+      this.#isDone = true;
+      return;
+    }
+    this.#events += 1;
+    if (this.#events > this.#bounds.events) {
+      this.#end = tooLarge(`its stream has more than ${this.#bounds.events} events`);
+      return;
+    }
+    const value = this.#parse(data);
+    if (value !== undefined) this.#add(value);
+  }
+
+  /** Undefined: it cannot be read, and why is noted. */
+  #parse(data: string): JsonObject | undefined {
+    let value: unknown;
+    try {
+      this.#values -= valuesIn(data);
+      if (this.#values < 0 || data.length > this.#bounds.line) {
+        this.#end = tooLarge(this.#values < 0 ? 'its stream has too many values' : this.#lineTooLong());
+        return undefined;
+      }
+      value = parseExact(data);
+    } catch (cause) {
+      this.#end ??= this.#isEnding
+        ? { kind: 'truncated' }
+        : { kind: 'unusable', what: 'but the JSON of one of its events is broken', cause };
+      return undefined;
+    }
+    const event = members(value);
+    if (event === undefined)
+      this.#end = { kind: 'unusable', what: 'but one of its events is no JSON object' };
+    return event;
+  }
+
+  #add(event: JsonObject): void {
+    const error = errorIn(event);
+    if (error !== undefined) {
+      this.#end = error;
+      return;
+    }
+    this.#kept += this.#gatherer.add(event);
+    const { candidates, kept } = this.#bounds;
+    if (this.#gatherer.candidates > candidates)
+      this.#end = tooLarge(`it has more than ${candidates} candidates`);
+    if (this.#kept > kept) this.#end = tooLarge(`it comes to more than ${kept} bytes`);
+  }
+
+  #onError(error: ParseError): void {
+    if (this.isOver || this.#isDone) return;
+    if (error.type === 'max-buffer-size-exceeded') {
+      this.#end = tooLarge(this.#lineTooLong());
+      return;
+    }
+    this.#oddLines += 1;
+    if (error.type === 'unknown-field') this.#bare += `${error.line ?? ''}\n`;
+    if (this.#bare.length > maxBare || this.#oddLines > maxOddLines) {
+      this.#end = { kind: 'unusable', what: 'but its lines are no events' };
+    }
+  }
+
+  #lineTooLong(): string {
+    return `one line of its stream is longer than ${this.#bounds.line} characters`;
+  }
+
+  #endOfEvents(): StreamEnd {
+    const error = errorIn(this.#bareValue());
+    if (error !== undefined) return error;
+    if (this.#gatherer.isFinished) return { kind: 'answer', whole: this.#gatherer.whole() };
+    return this.#events === 0 && this.#bare.trim() !== ''
+      ? { kind: 'other', body: { kind: 'text', text: this.#bare.trim() } }
+      : { kind: 'truncated' };
+  }
+
+  #endOfWhole(): StreamEnd {
+    const body = readReplyText(this.#text.join(''), parseBounded);
+    if (body.kind !== 'json') return { kind: 'other', body };
+    if (!Array.isArray(body.value)) {
+      return readWhole(this.#kind, members(body.value), this.#bounds.candidates);
+    }
+    // Without `alt=sse` a native stream is a list of its events (protocol.md 5.3).
+    for (const item of body.value as unknown[]) {
+      const event = members(item);
+      if (event === undefined) return noAnswer;
+      this.#add(event);
+      if (this.#end !== undefined) return this.#end;
+    }
+    return this.#endOfEvents();
+  }
+
+  #bareValue(): JsonObject | undefined {
+    try {
+      return members(parseBounded(this.#bare));
+    } catch {
+      // Whatever it is, it is no error object.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+
+import { imagine, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
+import { call, plainAnswer, textServiceWith } from '../text/text-service.ts';
+
+const accepted = (): Response => Response.json({ code: 1, result: '1700000000000001' });
+const running = (): Response => Response.json({ id: '1', status: 'IN_PROGRESS' });
+const page = (): Response =>
+  new Response('<html><title>502</title></html>', { headers: { 'content-type': 'text/html' } });
+const redirect = (status = 302): Response =>
+  new Response(null, { status, headers: { location: 'https://login.example.com/?token=x' } });
+const lostPath = (): Response => new Response('404 page not found', { status: 404 });
+const unknownPath = (): Response =>
+  Response.json({ error: { message: 'Invalid URL (POST /img/submit/imagine)' } }, { status: 404 });
+
+/** A service that gives these answers one after the other. */
+function answeringInTurn(...answers: readonly (() => Response)[]) {
+  let turn = 0;
+  const { fetch } = scriptedFetch(() => (answers[turn++] ?? accepted)());
+  return serviceWith({ fetch });
+}
+
+const kinds: readonly (readonly [string, () => Response, string, string])[] = [
+  ['a page with 200', page, 'service.not-json', 'lost'],
+  ['a redirect', redirect, 'service.redirect', 'retry'],
+  ['a redirect to what was done', () => redirect(303), 'service.redirect', 'lost'],
+  ['a plain 404', lostPath, 'service.not-json', 'retry'],
+  ['a path that is not known', unknownPath, 'service.not-found', 'retry'],
+];
+
+describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
+  test('stops the run where the endpoint has not answered well', async () => {
+    expect(await imagine(answeringInTurn(strange))).toMatchObject({ error: { code, class: 'stop' } });
+    expect(await answeringInTurn(strange).fetchTask('1', never)).toMatchObject({ error: { class: 'stop' } });
+  });
+
+  test('passes where it has, and what was sent may have been carried out', async () => {
+    const service = answeringInTurn(accepted, strange, accepted);
+    expect((await imagine(service)).ok).toBe(true);
+    const met = await imagine(service);
+    expect(met).toMatchObject({ error: { code, class: ofSubmission } });
+    expect(met.ok ? '' : met.error.message).not.toMatch(/base address|token/);
+    expect((await imagine(service)).ok).toBe(true);
+    const looking = answeringInTurn(running, strange);
+    await looking.fetchTask('1', never);
+    expect(await looking.fetchTask('2', never)).toMatchObject({ error: { code, class: 'retry' } });
+  });
+
+  test('stops the run when ten in a row say so, and not before', async () => {
+    const nine = Array.from({ length: 9 }, () => strange);
+    const service = answeringInTurn(accepted, ...nine, accepted, ...nine, strange);
+    const met: unknown[] = [];
+    for (let n = 0; n < 21; n += 1) {
+      const answer = await imagine(service);
+      met.push(answer.ok ? 'ok' : answer.error.class);
+    }
+    const passed = Array.from({ length: 9 }, () => ofSubmission);
+    expect(met).toEqual(['ok', ...passed, 'ok', ...passed, 'stop']);
+  });
+
+  test('leaves the submission that stops the run as open as those before it, and only where the endpoint had answered', async () => {
+    const openOne = async (before: readonly (() => Response)[]): Promise<unknown> => {
+      const service = answeringInTurn(...before, strange);
+      for (const _ of before) await imagine(service);
+      const answer = await imagine(service);
+      return answer.ok ? 'ok' : [answer.error.class, answer.error.mayBeDone];
+    };
+    const nine = Array.from({ length: 9 }, () => strange);
+    const isOpen = ofSubmission === 'lost' ? true : undefined;
+    expect(await openOne([accepted, ...nine])).toEqual(['stop', isOpen]);
+    expect(await openOne(nine)).toEqual(['stop', undefined]);
+    const looking = answeringInTurn(running, ...nine, strange);
+    for (const _ of [running, ...nine]) await looking.fetchTask('1', never);
+    expect(await looking.fetchTask('1', never)).not.toHaveProperty('error.mayBeDone');
+  });
+});
+
+test('one endpoint says nothing about another', async () => {
+  const service = answeringInTurn(accepted, redirect, redirect);
+  expect((await imagine(service)).ok).toBe(true);
+  expect(await service.fetchTask('1', never)).toMatchObject({ error: { class: 'stop' } });
+  const click = { taskId: '1', customId: 'c', speed: 'relax' } as const;
+  expect(await service.action(click, never)).toMatchObject({ error: { class: 'stop' } });
+});
+
+test('refusals and lost connections neither prove an address nor disprove it', async () => {
+  const answers = [accepted, ...Array.from({ length: 9 }, () => page)];
+  const busy = (): Response => Response.json({ error: { message: 'busy' } }, { status: 503 });
+  const service = answeringInTurn(...answers, busy, page);
+  for (const _ of answers) await imagine(service);
+  expect(await imagine(service)).toMatchObject({ error: { code: 'service.unavailable' } });
+  expect(await imagine(service)).toMatchObject({ error: { class: 'stop' } });
+  expect(await imagine(answeringInTurn(busy, page))).toMatchObject({ error: { class: 'retry' } });
+});
+
+test('of text calls and of lists of tasks, too', async () => {
+  let turn = 0;
+  const { fetch } = scriptedFetch(() => (turn++ === 0 ? Response.json(plainAnswer) : page()));
+  const text = textServiceWith({ fetch });
+  expect((await text.ask(call({ prompt: 'a' }), never)).ok).toBe(true);
+  expect(await text.ask(call({ model: 'other', prompt: 'b' }), never)).toMatchObject({
+    error: { code: 'service.not-json', class: 'retry' },
+  });
+  const listing = answeringInTurn(() => Response.json([]), page);
+  expect(await listing.fetchTasks(['1'], never)).toEqual({ ok: true, value: [] });
+  expect(await listing.fetchTasks(['1'], never)).toMatchObject({
+    error: { code: 'service.not-json', class: 'retry' },
+  });
+});

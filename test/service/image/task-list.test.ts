@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Answer, Task } from '../../../src/service/image-service.ts';
+import { answering, key, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
+
+const ids = ['1700000000000001', '14001929738841620', '0b1f1a5e-9d5c-4a55-8a1c-0d6b3f0f9a11'];
+
+const listed = (status: number, body: unknown, headers = {}): Promise<Answer<readonly Task[]>> =>
+  answering(status, body, headers).fetchTasks(ids, never);
+
+const states = (answer: Answer<readonly Task[]>): unknown =>
+  answer.ok ? answer.value.map(({ id, state }) => [id, state]) : answer.error;
+
+describe('several tasks in one request', () => {
+  test('are asked for by id, each once, without a speed', async () => {
+    const { fetch, sent } = scriptedFetch(() => Response.json([]));
+    await serviceWith({ fetch }).fetchTasks([...ids, ids[0] ?? '', 'a b', '..', ''], never);
+    expect(sent.map(({ method, url, body }) => ({ method, url, body }))).toEqual([
+      { method: 'POST', url: 'https://api.example.com/img/task/list-by-condition', body: { ids } },
+    ]);
+  });
+
+  test('are no request where there is none to ask for', async () => {
+    const { fetch, sent } = scriptedFetch(() => Response.json([]));
+    expect(await serviceWith({ fetch }).fetchTasks(['', 'a,b'], never)).toEqual({ ok: true, value: [] });
+    expect(sent).toEqual([]);
+  });
+
+  test('come in any order, unknown ones not at all, with ids that no double can hold', async () => {
+    const body = `[{"id":14001929738841620,"status":"SUCCESS","imageUrl":"https://x.test/a.png"},
+      {"id":"1700000000000001","status":"MODAL","state":"k"}, {"id":"1700000000000999","status":"SUCCESS"}]`;
+    const answer = await listed(200, body);
+    expect(answer).toMatchObject({
+      ok: true,
+      value: [
+        { id: ids[0], state: 'modal', tag: 'k' },
+        { id: ids[1], state: 'success', imageUrl: 'https://x.test/a.png' },
+      ],
+    });
+    expect(answer.ok && answer.value).toHaveLength(2);
+  });
+
+  test.each([
+    ['[]', []],
+    ['null', []],
+    ['[null, 7, "x", {}, {"status":"SUCCESS"}]', []],
+    [`[{"id":"${ids[0]}"}]`, [[ids[0], 'unfinished']]],
+  ])('%s is a list', async (body, expected) => {
+    expect(states(await listed(200, body))).toEqual(expected);
+  });
+
+  test.each([
+    ['MODAL', 'SUBMITTED', 'unfinished'],
+    ['MODAL', 'SUCCESS', 'success'],
+    ['FAILURE', 'SUCCESS', 'success'],
+    ['IN_PROGRESS', 'FAILURE', 'failure'],
+  ])('a click and its modal under one id, %s and %s, are %s', async (a, b, state) => {
+    const [id] = ids;
+    const records = [
+      { id, status: a },
+      { id, status: b },
+    ];
+    expect(states(await listed(200, records))).toEqual([[id, state]]);
+    expect(states(await listed(200, records.toReversed()))).toEqual([[id, state]]);
+  });
+
+  const page = '<!doctype html><title>Hello</title>';
+  test.each([
+    ['a page', 404, page],
+    ['a page as success', 200, page],
+    ['a redirect', 301, page],
+    ['a path it does not have', 404, { error: { message: 'Invalid URL (POST /x)', code: '' } }],
+    ['a JSON 404', 404, { code: 3, description: 'not found' }],
+    ['a method', 405, ''],
+    ['a refusal', 400, { description: 'ids_is_required ', type: 'upstream_error', code: 4 }],
+    ['a rule', 403, { error: { message: 'no', code: '' } }],
+    ['not implemented', 501, page],
+    ['an object', 200, { code: 4, description: 'no', result: null }],
+    ['an envelope', 200, { error: { message: 'no such path', code: '' } }],
+    ['nothing', 200, ''],
+    ['no content', 204, ''],
+    ['a text', 200, '"ok"'],
+    ['plain text', 200, 'OK'],
+  ])('a gateway without it says so in many ways: %s', async (_what, status, body) => {
+    const answer = await listed(status, body, { location: 'https://www.example.com/' });
+    expect(answer).toMatchObject({
+      ok: false,
+      error: { code: 'service.no-listing', class: 'permanent', status },
+    });
+  });
+
+  test('a list that is too large is none: its tasks are fetched one by one', async () => {
+    const record = { id: ids[0], status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) };
+    const service = answering(200, [record], {}, { maxBodyBytes: 1_000 });
+    expect(await service.fetchTasks(ids, never)).toMatchObject({
+      error: { code: 'service.no-listing', class: 'permanent' },
+    });
+  });
+
+  test.each([
+    ['the key', 401, {}, 'service.unauthorized', 'stop'],
+    [
+      'the money',
+      403,
+      { error: { message: 'no', code: 'insufficient_user_quota' } },
+      'service.quota',
+      'stop',
+    ],
+    ['a pause', 429, {}, 'service.throttled', 'throttle'],
+    ['a pause inside a 200', 200, { error: { message: 'slow', code: 429 } }, 'service.throttled', 'throttle'],
+    ['trouble', 503, page, 'service.unavailable', 'retry'],
+    ['a cut list', 200, '[{"id":"17', 'service.malformed', 'retry'],
+  ])('what passes, and what stops a run, is told as itself: %s', async (_what, status, body, code, kind) => {
+    expect(await listed(status, body)).toMatchObject({ ok: false, error: { code, class: kind } });
+  });
+
+  test('a lost connection is worth another try, for nothing was asked to be made', async () => {
+    const service = serviceWith({ fetch: () => Promise.reject(new Error('reset')) });
+    expect(await service.fetchTasks(ids, never)).toMatchObject({
+      error: { code: 'connection.lost', class: 'retry' },
+    });
+  });
+
+  test('no word of it shows the key', async () => {
+    const answers = [
+      await listed(404, `<title>${key}</title>`),
+      await listed(200, { error: { message: key } }),
+    ];
+    expect(JSON.stringify(answers)).not.toContain(key);
+  });
+});
+
+describe('the list of all tasks', () => {
+  test('is asked for without a body, and read whole, in any order, each task once', async () => {
+    const { fetch, sent } = scriptedFetch(() =>
+      Response.json([
+        { id: 'T2', status: 'SUCCESS', state: 'tag two' },
+        'no task',
+        { id: 'T1', status: 'IN_PROGRESS', state: '' },
+        { id: 'T2', status: 'MODAL', state: 'tag two' },
+      ]),
+    );
+    const answer = await serviceWith({ fetch }).listTasks?.(never);
+    expect(sent).toMatchObject([{ method: 'GET', url: 'https://api.example.com/img/task/list' }]);
+    expect(answer).toMatchObject({
+      ok: true,
+      value: [
+        { id: 'T2', state: 'success', tag: 'tag two' },
+        { id: 'T1', state: 'unfinished' },
+      ],
+    });
+  });
+
+  test('says when its tasks were submitted, where it knows that', async () => {
+    const { fetch } = scriptedFetch(() =>
+      Response.json([
+        { id: 'T1', status: 'SUCCESS', submitTime: 1_700_000_000_000 },
+        { id: 'T2', status: 'SUCCESS', submitTime: 0 },
+        { id: 'T3', status: 'SUCCESS', submitTime: null },
+      ]),
+    );
+    const answer = await serviceWith({ fetch }).listTasks?.(never);
+    const times = answer?.ok ? answer.value.map(({ submittedAt }) => submittedAt) : [];
+    expect(times).toEqual([1_700_000_000_000, undefined, undefined]);
+  });
+
+  test('may be larger than any other answer, and says so where it is too large', async () => {
+    const long = [{ id: 'T1', status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) }];
+    const wide = answering(200, long, {}, { maxBodyBytes: 1_000 });
+    expect(await wide.listTasks?.(never)).toMatchObject({ ok: true, value: [{ id: 'T1' }] });
+    const narrow = answering(200, long, {}, { maxListBytes: 1_000 });
+    expect(await narrow.listTasks?.(never)).toMatchObject({
+      error: { code: 'service.no-listing', message: expect.stringContaining('too large to be read') },
+    });
+  });
+
+  test.each([
+    [404, '{"error":{"message":"Invalid URL (GET /img/task/list)"}}'],
+    [200, '<!doctype html><title>Home</title>'],
+    [200, '{"page":1}'],
+  ])('is something that a gateway may not have: %i %s', async (status, body) => {
+    const answer = await answering(status, body).listTasks?.(never);
+    expect(answer).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
+    expect(JSON.stringify(answer)).not.toContain('each is looked at by itself');
+  });
+});

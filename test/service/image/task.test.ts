@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Task } from '../../../src/service/image-service.ts';
+import { answering, key, never, serviceWith } from '../scripted-fetch.ts';
+
+const id = '1700000000000001';
+
+async function fetched(record: unknown): Promise<Task> {
+  const answer = await answering(200, record).fetchTask(id, never);
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+}
+
+const buttons = [
+  { customId: 'IMG::JOB::upsample::1::x', emoji: '', label: 'U1', type: 2, style: 2 },
+  { customId: 'IMG::JOB::reroll::0::x::SOLO', emoji: '🔄' },
+  { customId: 'IMG::JOB::variation::1::x', label: null, emoji: null },
+  { label: 'dead', customId: '' },
+  'nonsense',
+];
+
+describe('a task', () => {
+  test.each([
+    ['SUCCESS', 'success'],
+    ['FAILURE', 'failure'],
+    ['CANCEL', 'failure'],
+    ['MODAL', 'modal'],
+    ['NOT_START', 'unfinished'],
+    ['SUBMITTED', 'unfinished'],
+    ['IN_PROGRESS', 'unfinished'],
+    ['', 'unfinished'],
+    [null, 'unfinished'],
+    ['PAUSED_BY_MOON_PHASE', 'unfinished'],
+    [7, 'unfinished'],
+  ])('status %j is %s', async (status, state) => {
+    const task = await fetched({
+      id,
+      status,
+      imageUrl: 'https://cdn.example.com/x.png',
+      buttons,
+      failReason: 'r',
+    });
+    expect(task.state).toBe(state);
+    expect(task.status).toBe(typeof status === 'string' ? status : '');
+    expect(task.imageUrl).toBe(state === 'success' ? 'https://cdn.example.com/x.png' : undefined);
+    expect(task.buttons).toHaveLength(state === 'success' ? 3 : 0);
+    expect(task.failReason).toBe(state === 'failure' ? 'r' : undefined);
+  });
+
+  test('keeps the buttons that can be pressed, with empty texts for absent ones', async () => {
+    expect((await fetched({ id, status: 'SUCCESS', buttons })).buttons).toEqual([
+      { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' },
+      { customId: 'IMG::JOB::reroll::0::x::SOLO', label: '', emoji: '🔄' },
+      { customId: 'IMG::JOB::variation::1::x', label: '', emoji: '' },
+    ]);
+  });
+
+  test.each([null, [], undefined, {}, 'x'])('buttons %j are none', async (none) => {
+    expect((await fetched({ id, status: 'SUCCESS', buttons: none })).buttons).toEqual([]);
+  });
+
+  test.each([
+    ['93%', 93],
+    ['100%', 100],
+    [' 46 % ', 46],
+    [15, 15],
+    ['', undefined],
+    [null, undefined],
+    ['Waiting to start', undefined],
+    ['250%', 100],
+    [`${' '.repeat(90)}7%`, 7],
+    [`${' '.repeat(100)}7%`, undefined],
+    [`1${' '.repeat(100)}x`, undefined],
+  ])('progress %j is %j', async (progress, expected) => {
+    expect((await fetched({ id, status: 'IN_PROGRESS', progress })).progress).toBe(expected);
+  });
+
+  test.each(['', null, '  '])('an image link %j is none', async (imageUrl) => {
+    expect(await fetched({ id, status: 'SUCCESS', imageUrl })).not.toHaveProperty('imageUrl');
+  });
+
+  test('has the id it was asked for, though the answer writes it as a long number', async () => {
+    const long = '14001929738841620';
+    const service = answering(200, `{"id":${long},"status":"SUCCESS"}`);
+    expect(await service.fetchTask(long, never)).toMatchObject({ ok: true, value: { id: long } });
+  });
+
+  test("the service's reason is cleaned of the key and of control characters", async () => {
+    const task = await fetched({ id, status: 'FAILURE', failReason: `bad ${key}\n\u001b[31mred` });
+    expect(task.failReason).toBe('bad [secret] \\u{1b}[31mred');
+  });
+});
+
+describe('a task that the service does not know', () => {
+  test.each([
+    ['400 task_no_found', 400, { description: 'task_no_found ', type: 'upstream_error', code: 4 }],
+    ['400 in Chinese', 400, { code: 3, description: '关联任务不存在或已失效', result: null }],
+    ['404', 404, { error: { message: 'task not exist', code: '' } }],
+    ['200 with a code', 200, { code: 3, description: '任务不存在' }],
+    ['null', 200, 'null'],
+    ['nothing', 204, ''],
+  ])('%s is worth another look', async (_what, status, body) => {
+    expect(await answering(status, body).fetchTask(id, never)).toMatchObject({
+      ok: false,
+      error: { code: 'service.task-unknown', class: 'retry', status },
+    });
+  });
+});
+
+describe('the address of a task', () => {
+  test.each(['', '.', '..', 'a b', 'a,b', 'a\u0000', '1'.repeat(257), '\ud800'])(
+    'is not made of %j',
+    async (bad) => {
+      const service = serviceWith({
+        fetch: () => {
+          throw new Error('must not be asked');
+        },
+      });
+      expect(await service.fetchTask(bad, never)).toMatchObject({
+        ok: false,
+        error: { code: 'service.bad-id', class: 'permanent' },
+      });
+    },
+  );
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { readChatReply } from '../../../../src/service/text/reply/chat.ts';
+import { readTextReply } from '../../../../src/service/text/reply/native.ts';
+import { StreamReader, streamBounds } from '../../../../src/service/text/stream/reader.ts';
+import type { JsonObject } from '../../../../src/service/text-service.ts';
+import { bytesOf, event, readCut, recorded } from '../streams.ts';
+
+const wholeOf = (what: string): JsonObject => {
+  const stream = recorded.find((one) => one.what.startsWith(what));
+  if (stream === undefined) throw new Error(`no stream ${what}`);
+  const end = readCut(stream.kind, bytesOf(stream.text));
+  if (end.kind !== 'answer') throw new Error(end.kind);
+  return end.whole;
+};
+
+describe('a stream comes to the answer that it would have been whole', () => {
+  test('deltas of text and of thoughts are joined, a signature stays by itself, the last counts are right', () => {
+    expect(wholeOf('text, thoughts')).toEqual({
+      candidates: [
+        {
+          content: {
+            role: 'model',
+            parts: [
+              { text: 'Rødt — 毛皮', thought: true },
+              { text: 'En rev 🦊' },
+              { text: '', thoughtSignature: 'c2ln' },
+            ],
+          },
+          finishReason: 'STOP',
+          index: 0,
+        },
+      ],
+      usageMetadata: {
+        promptTokenCount: 2301,
+        candidatesTokenCount: 4,
+        thoughtsTokenCount: 5,
+        totalTokenCount: 2310,
+      },
+      modelVersion: 'text-pro-002',
+    });
+  });
+
+  test('an early STOP ends nothing, [DONE] ends everything', () => {
+    const reply = readTextReply(wholeOf('STOP in every event'));
+    expect(reply.candidates).toMatchObject([{ text: 'a\u2028\r\nbc', finishReason: 'STOP' }]);
+    expect(reply.usage).toEqual({ prompt: 1, candidates: 2, total: 3 });
+  });
+
+  test('candidates are told apart, parts of their own kind stay apart, later lists go on', () => {
+    expect(wholeOf('two candidates')['candidates']).toEqual([
+      {
+        content: {
+          role: 'model',
+          parts: [
+            { text: 'zero' },
+            { executableCode: { language: 'PYTHON', code: '1' } },
+            { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+            { inlineData: { mimeType: 'image/png', data: 'BBBB' } },
+            { functionCall: { name: 'f', args: { q: 'é' } } },
+          ],
+        },
+        groundingMetadata: {
+          // The second list is a later state of the first; of the chunks it is a continuation.
+          webSearchQueries: ['a', 'b'],
+          groundingChunks: [{ web: { uri: 'u' } }, { web: { uri: 'v' } }],
+        },
+        finishReason: 'STOP',
+        index: 0,
+      },
+      { content: { parts: [{ text: 'one' }] }, finishReason: 'MAX_TOKENS', index: 1 },
+    ]);
+  });
+
+  test('chat: reasoning, text, a call in pieces, counts of the last chunk', () => {
+    expect(readChatReply(wholeOf('chat'))).toMatchObject({
+      candidates: [
+        {
+          parts: [
+            { text: 'Red fur.', thought: true },
+            { text: 'A fox 🦊' },
+            { functionCall: { id: 'c1', name: 'f', args: { q: 'é' } } },
+          ],
+          text: 'A fox 🦊',
+          finishReason: 'tool_calls',
+        },
+      ],
+      usage: { prompt: 5, candidates: 5, thoughts: 2, total: 12 },
+      responseId: 'chatcmpl-1',
+      whole: { object: 'chat.completion', model: 'text-pro-002' },
+    });
+  });
+
+  test('chat: a function call in the older words, in pieces', () => {
+    const reply = readChatReply(wholeOf('chat that calls a function in the older words'));
+    expect(reply.candidates).toMatchObject([
+      {
+        parts: [{ functionCall: { name: 'f', args: { q: 'é' } } }],
+        functionCalls: [{ name: 'f', args: { q: 'é' } }],
+        text: '',
+        finishReason: 'function_call',
+      },
+    ]);
+    expect(reply.whole['choices']).toMatchObject([
+      { message: { function_call: { name: 'f', arguments: '{"q":"é"}' } } },
+    ]);
+  });
+
+  test('a later event without counts does not undo the counts', () => {
+    const text = [{ usageMetadata: { promptTokenCount: 2 } }, event([{ text: 'a' }], {}, {})]
+      .map((one) => `data: ${JSON.stringify(one)}\n\n`)
+      .join('');
+    expect(readCut('generate', bytesOf(text))).toEqual({
+      kind: 'truncated',
+      usage: { prompt: 2, total: 2 },
+    });
+  });
+
+  test('a part is joined to no other unless both are nothing but text', () => {
+    const parts = [{ text: 'a' }, { text: 'b', thoughtSignature: 's' }, { text: 'c' }, { text: 'd', x: 1 }];
+    const text = parts.map((part) => `data: ${JSON.stringify(event([part], { finishReason: 'STOP' }))}\n\n`);
+    const end = readCut('generate', bytesOf(text.join('')));
+    expect(end).toMatchObject({ kind: 'answer', whole: { candidates: [{ content: { parts } }] } });
+  });
+});
+
+describe('what is broken', () => {
+  test('an error in the stream tells what was counted before it', () => {
+    const stream = recorded.find(({ what }) => what === 'a bare error after good events');
+    const { body, ...end } = readCut('generate', bytesOf(stream?.text ?? '')) as unknown as JsonObject;
+    expect(end).toEqual({ kind: 'error', usage: { prompt: 1, total: 1 } });
+    expect(body).toMatchObject({ error: { code: 503, status: 'UNAVAILABLE' } });
+  });
+
+  test.each([
+    ['bytes that are no UTF-8', Uint8Array.of(...bytesOf('data: "'), 0xff, 0xfe, 0x0a)],
+    ['an event that is no object', bytesOf('data: [1]\n\n')],
+    ['an event with NaN', bytesOf('data: {"candidates":[{"avgLogprobs":NaN}]}\n\n')],
+    ['an event that nests without end', bytesOf(`data: ${'{"a":'.repeat(10_000)}\n\n`)],
+    ['JSON that is no answer', bytesOf('{"code":1,"result":"x"}')],
+  ])('%s', (_what, bytes) => {
+    expect(readCut('generate', bytes).kind).toBe('unusable');
+  });
+
+  test('what is cut inside a character is truncated', () => {
+    const bytes = bytesOf('data: {"candidates":[{"content":{"parts":[{"text":"🦊');
+    expect(readCut('generate', bytes.subarray(0, -2)).kind).toBe('truncated');
+  });
+});
+
+describe('a hostile stream is given up', () => {
+  const bounds = { ...streamBounds, line: 1000, events: 50, candidates: 4, values: 400, kept: 5000 };
+
+  /** Pushes the same bytes until the reader wants no more. */
+  const endless = (
+    chunk: string,
+    form = bounds,
+  ): { readonly reader: StreamReader; readonly pushes: number } => {
+    const reader = new StreamReader('generate', form);
+    const bytes = bytesOf(chunk);
+    let pushes = 0;
+    for (; pushes < 200_000 && !reader.isOver; pushes++) reader.push(bytes);
+    return { reader, pushes };
+  };
+
+  test.each([
+    ['a line without an end', 'data: aaaaaaaaaaaaaaaa'],
+    ['an event without an end', 'data: aaaaaaaaaaaaaaaa\n'],
+    ['events without an end', 'data: {"candidates":[]}\n\n'],
+    ['more and more values', 'data: {"candidates":[[],[],[],[],[],[],[],[],[],[],[]]}\n\n'],
+    [
+      'more and more text',
+      `data: {"candidates":[{"content":{"parts":[{"text":"${'a'.repeat(400)}"}]}}]}\n\n`,
+    ],
+  ])('%s', (_what, chunk) => {
+    const { reader, pushes } = endless(chunk);
+    expect(reader.end().kind).toBe('too-large');
+    expect(pushes).toBeLessThan(100);
+  });
+
+  test.each([
+    ['lines that are no fields', 'what is this\n'],
+    ['fields that nobody can read', 'retry: soon\n'],
+  ])('%s', (_what, chunk) => {
+    expect(endless(chunk).reader.end().kind).toBe('unusable');
+  });
+
+  test('more and more candidates', () => {
+    const candidates = Array.from({ length: 5 }, (_one, index) => ({ index: index * 1000 }));
+    const text = JSON.stringify({ candidates });
+    expect(readCut('generate', bytesOf(`data: ${text}\n\n`), [], bounds).kind).toBe('too-large');
+    expect(readCut('generate', bytesOf(text), [], bounds).kind).toBe('too-large');
+    expect(readCut('generate', bytesOf(`[${text}]`), [], bounds).kind).toBe('too-large');
+  });
+
+  test('comments are kept by nobody', () => {
+    const reader = new StreamReader('generate', bounds);
+    const comment = bytesOf(`: ${'a'.repeat(500)}\n\n`);
+    for (let i = 0; i < 10_000; i++) reader.push(comment);
+    reader.push(bytesOf(`data: ${JSON.stringify(event([{ text: 'a' }], { finishReason: 'STOP' }))}\n\n`));
+    expect(reader.end().kind).toBe('answer');
+    expect(reader.kept).toBeLessThan(1000);
+  });
+
+  test('a bomb of values in a few bytes is not parsed', () => {
+    const bomb = bytesOf(`{"candidates":[${'[],'.repeat(2_000_001)}0]}`);
+    expect(readCut('generate', bomb)).toMatchObject({ kind: 'other', body: { kind: 'broken' } });
+  });
+
+  test('nor is one that nests instead of listing', () => {
+    const item = '['.repeat(60) + ']'.repeat(60);
+    const bomb = bytesOf(`{"candidates":[${`${item},`.repeat(35_000)}0]}`);
+    expect(readCut('generate', bomb)).toMatchObject({ kind: 'other', body: { kind: 'broken' } });
+  });
+
+  test('members of special names are members like any others', () => {
+    const text =
+      'data: {"__proto__":{"polluted":1},"candidates":[{"__proto__":{"polluted":1},"finishReason":"STOP","content":{"__proto__":{"polluted":1},"parts":[{"__proto__":{"polluted":1}}]}}]}\n\n';
+    const end = readCut('generate', bytesOf(text.repeat(2)));
+    expect(end.kind).toBe('answer');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(JSON.stringify(end).match(/"__proto__":\{"polluted":1\}/g)).toHaveLength(5);
+  });
+});
