@@ -16,16 +16,16 @@
  */
 
 export { type ArtifactWriterOptions, createArtifactWriter } from './artifacts/artifact-writer.ts';
+export type { LinkOptions } from './artifacts/download/link-route.ts';
 export {
   createImageFiles,
   type ImageFilesOptions,
   type KnownImageFiles,
   type SeenFile,
   type SeenFiles,
-} from './artifacts/image-files.ts';
-export { createInputReader, type InputReaderOptions } from './artifacts/input-reader.ts';
+} from './artifacts/input/known-files.ts';
+export { createInputReader, type InputReaderOptions } from './artifacts/input/reader.ts';
 export type { InputAnswer, InputReader, InputSource, LoadedImage, MaskRequest } from './artifacts/inputs.ts';
-export type { LinkOptions } from './artifacts/link-route.ts';
 export type {
   AnswerPiece,
   ArtifactWriter,

@@ -233,3 +233,25 @@ async function syncFolder(folder: string): Promise<void> {
     await handle.close();
   }
 }
+
+/**
+ * Where the files of a job lie (DESIGN.md section 7): never prompt text, never a cell's number, so that a file keeps
+ * its name when the matrix is edited. Relative to the run directory, without extension.
+ */
+export const imagePath = (key: string, output: number): string =>
+  `images/${key.slice(0, 2)}/${key}-${output}`;
+
+export const videoPath = (key: string, output: number): string => `video/${key.slice(0, 2)}/${key}-${output}`;
+
+export const textPath = (key: string, output: number): string => `text/${key.slice(0, 2)}/${key}-${output}`;
+
+/** The service's whole answer; with a round, that of a finished round of function calls, from 1. */
+export const answerPath = (key: string, round?: number): string =>
+  `text/${key.slice(0, 2)}/${key}.answer${round === undefined ? '' : `.${round}`}.json`;
+
+/** Keys are hashes; one that could lead out of the folder is not one of ours. */
+export function checkName(key: string, output: number): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(key) || !Number.isSafeInteger(output) || output < 1) {
+    throw new Error(`Internal error: ${JSON.stringify(key)}, output ${output}, cannot be a file name.`);
+  }
+}

@@ -1,12 +1,11 @@
-import { ArtifactFolder } from './artifact-folder.ts';
-import { bringIn, type DownloadLimits } from './bring-in.ts';
-import { type DownloadClock, startDeadline } from './deadline.ts';
+import { ArtifactFolder, checkName } from './artifact-folder.ts';
+import { type DownloadClock, startDeadline } from './download/deadline.ts';
+import { bringIn, type DownloadLimits } from './download/download.ts';
+import { openLink } from './download/follow-link.ts';
+import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
 import { aborted, SaveError } from './failure.ts';
-import { keepAnswer } from './keep-answer.ts';
-import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
 import { images, videos } from './media.ts';
-import { checkName } from './names.ts';
-import { openLink } from './request.ts';
+import { keepAnswer } from './write-reply.ts';
 import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {

@@ -1,4 +1,5 @@
 import type { ArtifactRoot } from './artifact-folder.ts';
+import { imagePath, videoPath } from './artifact-folder.ts';
 import { avif } from './formats/avif.ts';
 import { brandsOf } from './formats/box.ts';
 import type { ImageFormat, VideoFormat } from './formats/format.ts';
@@ -8,7 +9,6 @@ import { mov, mp4 } from './formats/mp4.ts';
 import { png } from './formats/png.ts';
 import { webm } from './formats/webm.ts';
 import { webp } from './formats/webp.ts';
-import { imagePath, videoPath } from './names.ts';
 import type { SaveFailure } from './writer.ts';
 
 /** What a link should lead to, and where it is brought. */

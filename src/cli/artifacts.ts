@@ -1,7 +1,7 @@
 import { createArtifactWriter } from '../artifacts/artifact-writer.ts';
-import { createInputReader } from '../artifacts/input-reader.ts';
+import type { LinkOptions } from '../artifacts/download/link-route.ts';
+import { createInputReader } from '../artifacts/input/reader.ts';
 import type { InputReader } from '../artifacts/inputs.ts';
-import type { LinkOptions } from '../artifacts/link-route.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
 import { createDispatcher } from '../service/http/connect/dispatcher.ts';
 import { wallClock } from './clock.ts';

@@ -1,4 +1,4 @@
-import { createImageFiles, type KnownImageFiles, type SeenFiles } from '../artifacts/image-files.ts';
+import { createImageFiles, type KnownImageFiles, type SeenFiles } from '../artifacts/input/known-files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { StateReader, StateStore } from '../state/store.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
-import type { KnownImageFiles } from '../artifacts/image-files.ts';
+import type { KnownImageFiles } from '../artifacts/input/known-files.ts';
 import type { ManifestTally } from '../manifest/tally.ts';
 import { writeWhole } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { KnownImageFiles } from '../artifacts/image-files.ts';
+import type { KnownImageFiles } from '../artifacts/input/known-files.ts';
 import { removeUnfinished } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';

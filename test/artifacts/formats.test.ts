@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { imageFormat, notWanted } from '../../src/artifacts/content.ts';
+import { imageFormat, notWanted } from '../../src/artifacts/download/verify.ts';
 import type { Bytes, Size } from '../../src/artifacts/formats/format.ts';
 import { expected, gallery } from './gallery.ts';
 

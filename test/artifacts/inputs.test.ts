@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, realpathSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createInputReader, type InputReaderOptions } from '../../src/artifacts/input-reader.ts';
+import { createInputReader, type InputReaderOptions } from '../../src/artifacts/input/reader.ts';
 import {
   type InputAnswer,
   type InputReader,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/artifact-writer.ts';
-import type { DownloadClock } from '../../src/artifacts/deadline.ts';
+import type { DownloadClock } from '../../src/artifacts/download/deadline.ts';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
 import { wallClock } from '../../src/cli/clock.ts';
 

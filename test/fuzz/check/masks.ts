@@ -1,6 +1,6 @@
 import { SaveError } from '../../../src/artifacts/failure.ts';
 import { largestMask } from '../../../src/artifacts/inputs.ts';
-import { MaskMaker } from '../../../src/artifacts/mask-maker.ts';
+import { MaskMaker } from '../../../src/artifacts/masks/draw.ts';
 import { boxMistake } from '../../../src/pipeline/steps/domain/mask.ts';
 import type { MaskShape } from '../../../src/plan/job-request.ts';
 import { type Input, streamOf, textOf } from '../input.ts';

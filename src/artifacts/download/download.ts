@@ -1,11 +1,11 @@
-import type { Artifact } from '../plan/job.ts';
-import { type Arrival, chunks } from './arrival.ts';
-import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
-import { headLength, notWanted, wordsLength } from './content.ts';
+import type { Artifact } from '../../plan/job.ts';
+import type { ArtifactFolder, IncomingFile } from '../artifact-folder.ts';
+import { fail } from '../failure.ts';
+import type { VideoFormat } from '../formats/format.ts';
+import { formatOf, type Media, otherNames } from '../media.ts';
+import { type Arrival, chunks } from './body.ts';
 import type { Deadline } from './deadline.ts';
-import { fail } from './failure.ts';
-import type { VideoFormat } from './formats/format.ts';
-import { formatOf, type Media, otherNames } from './media.ts';
+import { headLength, notWanted, wordsLength } from './verify.ts';
 
 /** What a download may be, and may say. */
 export interface DownloadLimits {

@@ -10,10 +10,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createImageFiles, type SeenFile, type SeenFiles } from '../../src/artifacts/image-files.ts';
-import { largestInput } from '../../src/artifacts/inputs.ts';
-import { gallery } from './gallery.ts';
-import { freshFolder } from './places.ts';
+import { createImageFiles, type SeenFile, type SeenFiles } from '../../../src/artifacts/input/known-files.ts';
+import { largestInput } from '../../../src/artifacts/inputs.ts';
+import { gallery } from '../gallery.ts';
+import { freshFolder } from '../places.ts';
 
 const png = (width: number): Promise<Buffer> =>
   gallery['png']?.(width, 8) ?? Promise.reject(new Error('no png'));

@@ -1,11 +1,11 @@
 import { type Dispatcher, request } from 'undici';
-import { secretMask } from '../service/http/secrets.ts';
-import type { AddressRule } from './address.ts';
-import { type Arrival, arrival } from './arrival.ts';
-import { wordsLength, wordsOfRefusal } from './content.ts';
+import { secretMask } from '../../service/http/secrets.ts';
+import { fail, shownLink, shownWords } from '../failure.ts';
+import type { AddressRule } from './address-policy.ts';
+import { type Arrival, arrival } from './body.ts';
 import type { Deadline } from './deadline.ts';
-import { fail, shownLink, shownWords } from './failure.ts';
 import { forbidden, holdsSecret, interrupted, refusedStatus } from './link-failure.ts';
+import { wordsLength, wordsOfRefusal } from './verify.ts';
 
 /** Hops that a link may take; links to images take one or two. */
 const mostRedirects = 5;

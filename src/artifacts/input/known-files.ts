@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { JobError } from '../plan/job.ts';
-import type { ImageFile, ImageFiles } from '../plan/request/image-files.ts';
-import { headLength, inputType } from './content.ts';
-import { SaveError } from './failure.ts';
-import { missingFile, notImage, placeRefusal, readFlags, tooLarge } from './input-failure.ts';
-import { largestInput } from './inputs.ts';
+import type { JobError } from '../../plan/job.ts';
+import type { ImageFile, ImageFiles } from '../../plan/request/image-files.ts';
+import { headLength, inputType } from '../download/verify.ts';
+import { SaveError } from '../failure.ts';
+import { largestInput } from '../inputs.ts';
+import { missingFile, notImage, placeRefusal, readFlags, tooLarge } from './failure.ts';
 
 /** A file as a run has seen it. */
 export interface SeenFile {

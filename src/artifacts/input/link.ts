@@ -1,13 +1,13 @@
-import { type Arrival, chunks } from './arrival.ts';
-import { fromBase64 } from './base64.ts';
-import { headLength, inputType, notWanted, wordsLength } from './content.ts';
-import type { Deadline } from './deadline.ts';
-import { fail, SaveError } from './failure.ts';
-import { notImage, tooLarge } from './input-failure.ts';
-import { largestInput } from './inputs.ts';
-import { images } from './media.ts';
-import { openLink, type Route } from './request.ts';
-import type { SaveFailure } from './writer.ts';
+import { fromBase64 } from '../base64.ts';
+import { type Arrival, chunks } from '../download/body.ts';
+import type { Deadline } from '../download/deadline.ts';
+import { openLink, type Route } from '../download/follow-link.ts';
+import { headLength, inputType, notWanted, wordsLength } from '../download/verify.ts';
+import { fail, SaveError } from '../failure.ts';
+import { largestInput } from '../inputs.ts';
+import { images } from '../media.ts';
+import type { SaveFailure } from '../writer.ts';
+import { notImage, tooLarge } from './failure.ts';
 
 /** The image at an address, read into memory. @throws SaveError */
 export async function readLink(url: string, route: Route, deadline: Deadline, now: number): Promise<Buffer> {

@@ -1,5 +1,5 @@
-import type { MaskShape } from '../plan/job-request.ts';
-import type { Size } from './formats/format.ts';
+import type { MaskShape } from '../../plan/job-request.ts';
+import type { Size } from '../formats/format.ts';
 
 /** One byte for each pixel, row by row: 255 is repainted, 0 is kept. */
 export type Levels = Buffer;

@@ -1,11 +1,11 @@
 import type { Artifact } from '../plan/job.ts';
 import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
+import { answerPath, checkName, imagePath, textPath } from './artifact-folder.ts';
 import { fromBase64 } from './base64.ts';
-import type { DownloadLimits } from './bring-in.ts';
-import { imageExtensions, imageFormat } from './content.ts';
+import type { DownloadLimits } from './download/download.ts';
+import { imageExtensions, imageFormat } from './download/verify.ts';
 import { aborted, fail } from './failure.ts';
 import type { ImageFormat } from './formats/format.ts';
-import { answerPath, checkName, imagePath, textPath } from './names.ts';
 import type { AnswerPiece, KeepRequest } from './writer.ts';
 
 type ImagePiece = Extract<AnswerPiece, { kind: 'image' }>;

@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { connectionPool } from '../service/http/connect/pool.ts';
-import { addressRule } from './address.ts';
+import { connectionPool } from '../../service/http/connect/pool.ts';
+import { addressRule } from './address-policy.ts';
 import type { DownloadTimeouts } from './deadline.ts';
-import type { Route } from './request.ts';
+import type { Route } from './follow-link.ts';
 
 /** How links of one run are followed. */
 export interface LinkOptions {

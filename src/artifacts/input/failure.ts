@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
-import { placeOf } from '../pipeline/files.ts';
-import { ownFile } from '../state/plain-path.ts';
-import { largestInput } from './inputs.ts';
-import type { SaveFailure } from './writer.ts';
+import { placeOf } from '../../pipeline/files.ts';
+import { ownFile } from '../../state/plain-path.ts';
+import { largestInput } from '../inputs.ts';
+import type { SaveFailure } from '../writer.ts';
 
 /** Opening what is no plain file (a pipe, a device) must not wait. Links are resolved before: one that has come since is not followed. */
 export const readFlags = constants.O_RDONLY | ownFile;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startDeadline } from '../../src/artifacts/deadline.ts';
+import { startDeadline } from '../../../src/artifacts/download/deadline.ts';
 
 describe('the deadlines of many downloads', () => {
   const warnings: Error[] = [];

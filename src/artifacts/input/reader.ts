@@ -1,14 +1,14 @@
-import { imageFormat, inputType } from './content.ts';
-import { type DownloadClock, startDeadline } from './deadline.ts';
-import { aborted, fail, SaveError } from './failure.ts';
-import { inMemory } from './formats/format.ts';
-import { notImage } from './input-failure.ts';
-import { readArtifact, readPipelineFile } from './input-file.ts';
-import { readDataUri, readLink } from './input-link.ts';
-import type { InputAnswer, InputReader, InputSource, LoadedImage } from './inputs.ts';
-import { defaultTimeouts, type LinkOptions, openRoute } from './link-route.ts';
-import { MaskMaker } from './mask-maker.ts';
-import type { Route } from './request.ts';
+import { type DownloadClock, startDeadline } from '../download/deadline.ts';
+import type { Route } from '../download/follow-link.ts';
+import { defaultTimeouts, type LinkOptions, openRoute } from '../download/link-route.ts';
+import { imageFormat, inputType } from '../download/verify.ts';
+import { aborted, fail, SaveError } from '../failure.ts';
+import { inMemory } from '../formats/format.ts';
+import type { InputAnswer, InputReader, InputSource, LoadedImage } from '../inputs.ts';
+import { MaskMaker } from '../masks/draw.ts';
+import { notImage } from './failure.ts';
+import { readArtifact, readPipelineFile } from './file.ts';
+import { readDataUri, readLink } from './link.ts';
 
 export interface InputReaderOptions extends LinkOptions {
   /** The run directory. */

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { decoded, UnknownCoding } from '../service/http/body/content-coding.ts';
+import { decoded, UnknownCoding } from '../../service/http/body/content-coding.ts';
+import { fail, shownLink } from '../failure.ts';
 import type { Deadline } from './deadline.ts';
-import { fail, shownLink } from './failure.ts';
 import { interrupted } from './link-failure.ts';
 
 /** A file on its way: a link that was answered, its body unread. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { fail, onDisk } from './failure.ts';
+import { fail, onDisk } from '../failure.ts';
+import { largestInput } from '../inputs.ts';
 import {
   isAboutFile,
   isWithin,
@@ -10,8 +11,7 @@ import {
   placeRefusal,
   readFlags,
   tooLarge,
-} from './input-failure.ts';
-import { largestInput } from './inputs.ts';
+} from './failure.ts';
 
 /**
  * A file that a pipeline names, with the content that its job was planned with.

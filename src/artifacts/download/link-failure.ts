@@ -1,9 +1,9 @@
-import { certificateFault } from '../service/http/connect/certificate.ts';
-import { readRetryAfter } from '../service/http/retry-after.ts';
-import { AddressRefused } from './address.ts';
+import { certificateFault } from '../../service/http/connect/certificate.ts';
+import { readRetryAfter } from '../../service/http/retry-after.ts';
+import { aborted, SaveError, shownLink } from '../failure.ts';
+import type { SaveFailure } from '../writer.ts';
+import { AddressRefused } from './address-policy.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
-import { aborted, SaveError, shownLink } from './failure.ts';
-import type { SaveFailure } from './writer.ts';
 
 /** The link holds a secret. `giver`: who gave it. */
 export const holdsSecret = (giver: string): SaveFailure => ({

@@ -1,7 +1,7 @@
-import { shownWords } from './failure.ts';
-import type { ImageFormat } from './formats/format.ts';
-import { formatOf, imageFormats, images, type Media, videos } from './media.ts';
-import type { SaveFailure } from './writer.ts';
+import { shownWords } from '../failure.ts';
+import type { ImageFormat } from '../formats/format.ts';
+import { formatOf, imageFormats, images, type Media, videos } from '../media.ts';
+import type { SaveFailure } from '../writer.ts';
 
 /** How much of a body is needed to know its format. */
 export const headLength = 64;

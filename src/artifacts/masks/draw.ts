@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { fail } from './failure.ts';
-import { type LoadedImage, type MaskRequest, mostMaskPixels } from './inputs.ts';
-import { inverted, readMaskFile, shownSize, writeMask } from './mask-image.ts';
-import { drawShapes, type Levels } from './mask-shapes.ts';
+import { fail } from '../failure.ts';
+import { type LoadedImage, type MaskRequest, mostMaskPixels } from '../inputs.ts';
+import { inverted, readMaskFile, shownSize, writeMask } from './image.ts';
+import { drawShapes, type Levels } from './shapes.ts';
 
 /** Masks that are kept for the next job: a step has one for all its cells, or one for each size of their images. */
 const mostKept = 16;

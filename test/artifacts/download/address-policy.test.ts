@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { AddressRefused, addressRule, isPublic } from '../../src/artifacts/address.ts';
+import { AddressRefused, addressRule, isPublic } from '../../../src/artifacts/download/address-policy.ts';
 
 const forbidden = [
   '0.0.0.0',

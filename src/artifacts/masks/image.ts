@@ -1,10 +1,10 @@
 import type Sharp from 'sharp';
-import { fail } from './failure.ts';
-import type { Size } from './formats/format.ts';
-import { inMemory } from './formats/format.ts';
-import { png } from './formats/png.ts';
-import { largestMask, type MaskRequest, mostMaskPixels } from './inputs.ts';
-import type { Levels } from './mask-shapes.ts';
+import { fail } from '../failure.ts';
+import type { Size } from '../formats/format.ts';
+import { inMemory } from '../formats/format.ts';
+import { png } from '../formats/png.ts';
+import { largestMask, type MaskRequest, mostMaskPixels } from '../inputs.ts';
+import type { Levels } from './shapes.ts';
 
 /** Loaded when a mask is made, and not before: most runs have none, and it takes a tenth of a second. */
 const sharpLibrary = async (): Promise<typeof Sharp> => (await import('sharp')).default;
