@@ -2,8 +2,8 @@ import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeFolders } from '../state/folders.ts';
-import { checkFile, checkFolder } from '../state/plain-path.ts';
+import { makeFolders } from '../state/files/folders.ts';
+import { checkFile, checkFolder } from '../state/files/plain-path.ts';
 import { onDisk } from './failure.ts';
 import type { Bytes } from './formats/format.ts';
 

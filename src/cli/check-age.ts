@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readOwnText } from '../state/plain-path.ts';
+import { readOwnText } from '../state/files/plain-path.ts';
 import { StateError, type StateReader, type StateStore } from '../state/store.ts';
 import { readSubmissionCount } from '../state/submission-count.ts';
 import type { Environment } from './io.ts';

@@ -1,8 +1,8 @@
 import { type Dirent, lstatSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissing } from '../state/folders.ts';
-import { checkFile, checkFolder, type PathKind, refuseOther } from '../state/plain-path.ts';
+import { isMissing } from '../state/files/folders.ts';
+import { checkFile, checkFolder, type PathKind, refuseOther } from '../state/files/plain-path.ts';
 import { stateFiles } from '../state/state-files.ts';
 import { StateError } from '../state/store.ts';
 import type { Environment } from './io.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { syncFolder } from '../manifest/whole-file.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { checkFile, checkFolder, ownFile } from '../state/plain-path.ts';
+import { checkFile, checkFolder, ownFile } from '../state/files/plain-path.ts';
 import { inputFile, runFiles } from './run-files.ts';
 
 /** A table that a run was planned from. */

@@ -12,7 +12,7 @@ import {
 import type { JobRequest } from '../plan/job-request.ts';
 import { isOutdated, parentTaskOf } from '../plan/resolve/lineage.ts';
 import { nearestPrompt } from '../plan/resolve/nearest-prompt.ts';
-import { lockOwner } from '../state/lock.ts';
+import { lockOwner } from '../state/lock/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { isInDoubt } from './doubt.ts';
 import type { Commands } from './go-on.ts';

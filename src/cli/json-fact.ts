@@ -1,4 +1,4 @@
-import { stateFault } from '../state/fault.ts';
+import { stateFault } from '../state/state-error.ts';
 import type { StateReader } from '../state/store.ts';
 
 /**

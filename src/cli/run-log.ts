@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
 import type { RunEvent, RunListener } from '../run/events.ts';
-import { checkFile, ownFile, refuseSecondName } from '../state/plain-path.ts';
+import { checkFile, ownFile, refuseSecondName } from '../state/files/plain-path.ts';
 import { plainJson } from './json-line.ts';
 import type { Redactor } from './redact.ts';
 import type { LogLevel } from './run-flags.ts';

@@ -4,7 +4,7 @@ import { removeUnfinished } from '../manifest/whole-file.ts';
 import type { Selection } from '../plan/cell.ts';
 import { type Plan, preparePlan } from '../plan/plan.ts';
 import { bindDirectory, checkDirectory } from '../state/binding.ts';
-import { acquireLock } from '../state/lock.ts';
+import { acquireLock } from '../state/lock/lock.ts';
 import { openState } from '../state/state.ts';
 import type { StateStore } from '../state/store.ts';
 import { type MissingWork, missingWork, noteMissing, olderState } from './check-age.ts';

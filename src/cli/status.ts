@@ -5,7 +5,7 @@ import type { JobRecord, JobStatus } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import type { RunEnd } from '../run/events.ts';
 import { pipelineFacts } from '../state/binding.ts';
-import { lockOwner } from '../state/lock.ts';
+import { lockOwner } from '../state/lock/lock.ts';
 import type { StateReader } from '../state/store.ts';
 import { finding, isInDoubt } from './doubt.ts';
 import { jobCommands } from './go-on.ts';

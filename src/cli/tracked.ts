@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, parse, relative, sep } from 'node:path';
-import { kindAt } from '../state/plain-path.ts';
+import { kindAt } from '../state/files/plain-path.ts';
 import { stateFiles } from '../state/state-files.ts';
 import { StateError } from '../state/store.ts';
 import { findGit } from './git-process.ts';

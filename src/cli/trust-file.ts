@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { writeWhole } from '../manifest/whole-file.ts';
-import { makeFolders } from '../state/folders.ts';
+import { makeFolders } from '../state/files/folders.ts';
 import type { Environment } from './io.ts';
 
 /** What a user has said that may be: the value of this variable goes to this origin, and may be sent there again. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkFile } from '../state/plain-path.ts';
+import { checkFile } from '../state/files/plain-path.ts';
 
 /**
  * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that

@@ -1,7 +1,7 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
-import { guarded, stateFault } from './fault.ts';
-import type { Database, Statement } from './sqlite.ts';
+import type { Database, Statement } from './sqlite/sqlite.ts';
+import { guarded, stateFault } from './state-error.ts';
 import type { InputFile, StateReader, StoreTotals } from './store.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */

@@ -1,4 +1,4 @@
-import { databaseFiles } from './sqlite.ts';
+import { databaseFiles } from './sqlite/sqlite.ts';
 
 /** Name of the state within the run directory. */
 export const stateFileName = 'state.db';

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { stateFault } from './fault.ts';
-import { checkFile, ownFile, refuseSecondName } from './plain-path.ts';
+import { checkFile, ownFile, refuseSecondName } from './files/plain-path.ts';
+import { stateFault } from './state-error.ts';
 import { countFileName } from './state-files.ts';
 
 /** A count of this many digits and a line break is far below what any disk writes at once. */

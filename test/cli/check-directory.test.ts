@@ -12,7 +12,7 @@ import {
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/state/sqlite.ts';
+import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { promptpress, type Said } from './test-io.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openDatabase } from '../../src/state/sqlite.ts';
+import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { promptpress, type Said } from './test-io.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Driver, RawDatabase } from '../../src/state/driver.ts';
+import type { Driver, RawDatabase } from '../../src/state/sqlite/driver.ts';
 import { openState } from '../../src/state/state.ts';
 import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';

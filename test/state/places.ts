@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach } from 'vitest';
-import { type Driver, driverNamed } from '../../src/state/driver.ts';
+import { type Driver, driverNamed } from '../../src/state/sqlite/driver.ts';
 
 /** Every SQLite that this Node.js can load. */
 export const drivers: readonly Driver[] = [

@@ -3,7 +3,7 @@ import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { acquireLock } from '../../src/state/lock.ts';
+import { acquireLock } from '../../src/state/lock/lock.ts';
 import { openState } from '../../src/state/state.ts';
 
 let folder: string;

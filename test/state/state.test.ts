@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Driver } from '../../src/state/driver.ts';
-import { type Migration, migrations } from '../../src/state/schema.ts';
-import { openDatabase } from '../../src/state/sqlite.ts';
+import type { Driver } from '../../src/state/sqlite/driver.ts';
+import { type Migration, migrations } from '../../src/state/sqlite/schema.ts';
+import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
 import { openState, openStateForReading, type StateOptions } from '../../src/state/state.ts';
 import { StateError } from '../../src/state/store.ts';
 import { drivers, freshFolder } from './places.ts';

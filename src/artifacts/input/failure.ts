@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
 import { placeOf } from '../../pipeline/files.ts';
-import { ownFile } from '../../state/plain-path.ts';
+import { ownFile } from '../../state/files/plain-path.ts';
 import { largestInput } from '../inputs.ts';
 import type { SaveFailure } from '../writer.ts';
 

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
-import { makeFolders } from '../../state/folders.ts';
-import { checkFile, checkFolder } from '../../state/plain-path.ts';
+import { makeFolders } from '../../state/files/folders.ts';
+import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
 import { quoted } from '../again.ts';
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';

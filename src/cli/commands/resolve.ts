@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import type { JobRecord } from '../../plan/job.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
-import { acquireLock } from '../../state/lock.ts';
+import { acquireLock } from '../../state/lock/lock.ts';
 import { openState } from '../../state/state.ts';
 import type { StateReader, StateStore } from '../../state/store.ts';
 import { checkAge } from '../check-age.ts';

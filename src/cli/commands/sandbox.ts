@@ -5,7 +5,7 @@ import { defaultSettings } from '../../sandbox/settings.ts';
 import { failReasons } from '../../sandbox/tasks/fail-reasons.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
 import { nameKeys } from '../../service/names.ts';
-import { databaseFiles } from '../../state/sqlite.ts';
+import { databaseFiles } from '../../state/sqlite/sqlite.ts';
 import { closingAfter } from '../closing.ts';
 import { command } from '../command.ts';
 import { exitCodes, usageError } from '../failure.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { stateFault } from '../../state/fault.ts';
-import { makeFolders } from '../../state/folders.ts';
-import { refuseOtherSchema, schemaMadeBy } from '../../state/own-schema.ts';
-import { type Database, openDatabase, type Statement, sqliteCode } from '../../state/sqlite.ts';
+import { makeFolders } from '../../state/files/folders.ts';
+import { refuseOtherSchema, schemaMadeBy } from '../../state/sqlite/own-schema.ts';
+import { type Database, openDatabase, type Statement, sqliteCode } from '../../state/sqlite/sqlite.ts';
+import { stateFault } from '../../state/state-error.ts';
 import { StateError } from '../../state/store.ts';
 import { type ImageShelf, sha256Of } from '../images/shelf.ts';
 import type { TaskBook } from './book.ts';

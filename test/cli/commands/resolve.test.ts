@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobStory } from '../../../src/cli/job-story.ts';
 import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
 import { bindDirectory } from '../../../src/state/binding.ts';
-import { acquireLock } from '../../../src/state/lock.ts';
+import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
 import { jobRecord } from '../../state/records.ts';
 import { promptpress, type Said } from '../test-io.ts';

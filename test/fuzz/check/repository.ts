@@ -17,7 +17,7 @@ import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { exitCodes } from '../../../src/cli/failure.ts';
 import { program } from '../../../src/cli/program.ts';
-import { openDatabase } from '../../../src/state/sqlite.ts';
+import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { testIo } from '../../cli/test-io.ts';
 import { type FakeService, startFakeService } from '../../rig/fake-service.ts';
 import { journalNaming } from '../../rig/journal.ts';

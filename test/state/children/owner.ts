@@ -1,5 +1,5 @@
 /** Takes the lock of a directory, says so, and holds it until it is told to let go. */
-import { acquireLock } from '../../../src/state/lock.ts';
+import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { StateError } from '../../../src/state/store.ts';
 
 const [directory = ''] = process.argv.slice(2);

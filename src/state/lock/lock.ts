@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Driver } from './driver.ts';
-import { guarded, stateFault } from './fault.ts';
-import { type FileSystemProbe, refuseNetwork, systemProbe } from './file-system.ts';
-import { makeFolders } from './folders.ts';
-import { checkHeld, heldFile } from './held-files.ts';
+import { type FileSystemProbe, refuseNetwork, systemProbe } from '../files/file-system.ts';
+import { makeFolders } from '../files/folders.ts';
+import { checkHeld, heldFile } from '../files/held-files.ts';
+import { checkFile, readOwnText } from '../files/plain-path.ts';
+import type { Driver } from '../sqlite/driver.ts';
+import { createPrivately, type Database, openDatabase, sqliteCode } from '../sqlite/sqlite.ts';
+import { guarded, stateFault } from '../state-error.ts';
+import { lockFileName, ownerFileName } from '../state-files.ts';
+import { StateError } from '../store.ts';
 import {
   identified,
   isAlive,
@@ -13,11 +17,7 @@ import {
   type LockOwner,
   type ProcessProbe,
   systemProcesses,
-} from './lock-owner.ts';
-import { checkFile, readOwnText } from './plain-path.ts';
-import { createPrivately, type Database, openDatabase, sqliteCode } from './sqlite.ts';
-import { lockFileName, ownerFileName } from './state-files.ts';
-import { StateError } from './store.ts';
+} from './owner.ts';
 
 /** The right to write a run directory. */
 export interface Lock {

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolders } from '../../src/state/folders.ts';
-import { freshFolder } from './places.ts';
+import { makeFolders } from '../../../src/state/files/folders.ts';
+import { freshFolder } from '../places.ts';
 
 describe('making the folders of a path', () => {
   it('makes what is missing of it, with its mode, and leaves what is there', () => {

@@ -1,11 +1,11 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireLock, type Lock } from '../../src/state/lock.ts';
-import { openState } from '../../src/state/state.ts';
-import { StateError, type StateStore } from '../../src/state/store.ts';
-import { drivers, freshFolder } from './places.ts';
-import { jobRecord } from './records.ts';
+import { acquireLock, type Lock } from '../../../src/state/lock/lock.ts';
+import { openState } from '../../../src/state/state.ts';
+import { StateError, type StateStore } from '../../../src/state/store.ts';
+import { drivers, freshFolder } from '../places.ts';
+import { jobRecord } from '../records.ts';
 
 const codeOf = (work: () => unknown): string => {
   try {

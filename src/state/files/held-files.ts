@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { StateError } from './store.ts';
+import { StateError } from '../store.ts';
 
 /** A file that this process has open, as the file system knew it when it was opened. */
 export interface HeldFile {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { StateError } from './store.ts';
+import { StateError } from '../store.ts';
 
 /**
  * File systems that a kernel makes up, by the `f_type` that Linux reports (linux/magic.h): nobody can keep files there. In procfs a folder

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
-import { StateError } from './store.ts';
+import { StateError } from '../store.ts';
 
 /**
  * File systems shared between machines, by the `f_type` that Linux reports (statfs(2), linux/magic.h). WAL keeps its

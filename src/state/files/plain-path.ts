@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { StateError } from '../store.ts';
 import { isMissing } from './folders.ts';
-import { StateError } from './store.ts';
 
 /**
  * Opens the file itself and nothing that a link of its name leads to, and does not wait for whoever is at the other end of

@@ -1,5 +1,5 @@
+import { StateError } from '../store.ts';
 import { type Database, type OpenOptions, openDatabase } from './sqlite.ts';
-import { StateError } from './store.ts';
 
 /** Everything that a database declares, by what SQLite keeps of it: one text for each table, index, trigger and view. */
 export type Schema = ReadonlyMap<string, string>;

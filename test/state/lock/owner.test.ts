@@ -3,10 +3,15 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireLock, lockOwner } from '../../src/state/lock.ts';
-import { isAlive, type LockOwner, type ProcessProbe, systemProcesses } from '../../src/state/lock-owner.ts';
-import { StateError } from '../../src/state/store.ts';
-import { drivers, freshFolder, startChild } from './places.ts';
+import { acquireLock, lockOwner } from '../../../src/state/lock/lock.ts';
+import {
+  isAlive,
+  type LockOwner,
+  type ProcessProbe,
+  systemProcesses,
+} from '../../../src/state/lock/owner.ts';
+import { StateError } from '../../../src/state/store.ts';
+import { drivers, freshFolder, startChild } from '../places.ts';
 
 const startedAt = '2026-01-02T03:04:05.000Z';
 const me: LockOwner = { pid: 1, host: 'here', startedAt };

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { sqliteCode } from './sqlite.ts';
+import { sqliteCode } from './sqlite/sqlite.ts';
 import { StateError } from './store.ts';
 
 type Fault = 'full' | 'readonly' | 'busy' | 'corrupt' | 'foreign' | 'io';

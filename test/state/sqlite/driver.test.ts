@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { chooseDriver, type Driver, hasWalResetBug } from '../../src/state/driver.ts';
-import { drivers } from './places.ts';
+import { chooseDriver, type Driver, hasWalResetBug } from '../../../src/state/sqlite/driver.ts';
+import { drivers } from '../places.ts';
 
 const driver = (name: Driver['name'], version: string): Driver => ({
   name,

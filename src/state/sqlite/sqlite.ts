@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { checkFile, ownFile } from '../files/plain-path.ts';
+import { StateError } from '../store.ts';
 import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver } from './driver.ts';
-import { checkFile, ownFile } from './plain-path.ts';
-import { StateError } from './store.ts';
 
 /** A statement, compiled once. Values bind to `?` in order. */
 export interface Statement<Row = SqlRow> {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireLock, lockOwner } from '../../src/state/lock.ts';
-import type { LockOwner } from '../../src/state/lock-owner.ts';
-import { StateError } from '../../src/state/store.ts';
-import { drivers, freshFolder, startChild } from './places.ts';
+import { acquireLock, lockOwner } from '../../../src/state/lock/lock.ts';
+import type { LockOwner } from '../../../src/state/lock/owner.ts';
+import { StateError } from '../../../src/state/store.ts';
+import { drivers, freshFolder, startChild } from '../places.ts';
 
 const me: LockOwner = { pid: process.pid, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' };
 

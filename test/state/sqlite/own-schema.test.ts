@@ -1,12 +1,12 @@
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { schemaMadeBy } from '../../src/state/own-schema.ts';
-import { applicationId, earliestReadable, migrations } from '../../src/state/schema.ts';
-import { openDatabase } from '../../src/state/sqlite.ts';
-import { openState, openStateForReading } from '../../src/state/state.ts';
-import { journalNaming } from '../rig/journal.ts';
-import { drivers, freshFolder } from './places.ts';
+import { schemaMadeBy } from '../../../src/state/sqlite/own-schema.ts';
+import { applicationId, earliestReadable, migrations } from '../../../src/state/sqlite/schema.ts';
+import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
+import { openState, openStateForReading } from '../../../src/state/state.ts';
+import { journalNaming } from '../../rig/journal.ts';
+import { drivers, freshFolder } from '../places.ts';
 
 /** A state as the release of this version left it, and what else somebody declared in it. */
 function stateOf(version: number, more: string): string {

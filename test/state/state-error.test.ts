@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guarded } from '../../src/state/fault.ts';
+import { guarded } from '../../src/state/state-error.ts';
 import { StateError } from '../../src/state/store.ts';
 
 /** What users are told of an error of SQLite with this result code. */
