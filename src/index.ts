@@ -34,8 +34,8 @@ export type {
   SaveAnswer,
   SaveFailure,
 } from './artifacts/writer.ts';
-export { wallClock } from './cli/clock.ts';
-export { defaultFilesRoot, machineFiles } from './cli/files.ts';
+export { wallClock } from './cli/adapters/clock.ts';
+export { defaultFilesRoot, machineFiles } from './cli/adapters/files.ts';
 export { type ManifestColumn, manifestColumns, manifestHeader, rowFields } from './manifest/columns.ts';
 export type { ManifestRow } from './manifest/row.ts';
 export { manifestRows } from './manifest/rows.ts';

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { exitCodes } from './failure.ts';
-import { faultOf } from './fault.ts';
-import { plainIo } from './plain-io.ts';
-import { flushed, processIo } from './process-io.ts';
+import { flushed, processIo } from './adapters/process-io.ts';
+import { exitCodes } from './errors/cli-error.ts';
+import { faultOf } from './errors/render.ts';
 import { program } from './program.ts';
-import { Redactor } from './redact.ts';
+import { plainIo } from './terminal/plain-io.ts';
+import { Redactor } from './terminal/redact.ts';
 
 const redactor = new Redactor();
 const io = processIo();

@@ -1,11 +1,11 @@
-import type { Command, Context } from './command.ts';
-import { exitCodes, usageError } from './failure.ts';
-import { faultOf } from './fault.ts';
-import { commandHelp, overview } from './help.ts';
-import type { Io } from './io.ts';
-import { plainIo } from './plain-io.ts';
-import { Redactor } from './redact.ts';
-import { didYouMean } from './suggest.ts';
+import type { Command, Context } from './args/command.ts';
+import { didYouMean } from './args/did-you-mean.ts';
+import { commandHelp, overview } from './args/help.ts';
+import { exitCodes, usageError } from './errors/cli-error.ts';
+import { faultOf } from './errors/render.ts';
+import type { Io } from './terminal/io.ts';
+import { plainIo } from './terminal/plain-io.ts';
+import { Redactor } from './terminal/redact.ts';
 import { version } from './version.ts';
 
 /** Every command, in the order in which they are met; only the one that is wanted is loaded, with what it needs. */

@@ -10,7 +10,7 @@ import {
   type InputSource,
   largestInput,
 } from '../../src/artifacts/inputs.ts';
-import { wallClock } from '../../src/cli/clock.ts';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { gallery } from './gallery.ts';
 import { freshFolder, ManualClock, startServer, until } from './places.ts';
 

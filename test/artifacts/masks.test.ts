@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createInputReader } from '../../src/artifacts/input/reader.ts';
 import type { InputAnswer, InputReader, LoadedImage, MaskRequest } from '../../src/artifacts/inputs.ts';
 import { drawShapes } from '../../src/artifacts/masks/shapes.ts';
-import { wallClock } from '../../src/cli/clock.ts';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
 import type { MaskShape } from '../../src/plan/job-request.ts';
 import { gallery } from './gallery.ts';
 import { freshFolder } from './places.ts';

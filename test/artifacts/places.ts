@@ -7,7 +7,7 @@ import { afterEach } from 'vitest';
 import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/artifact-writer.ts';
 import type { DownloadClock } from '../../src/artifacts/download/deadline.ts';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
-import { wallClock } from '../../src/cli/clock.ts';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
 
 const folders: string[] = [];
 const servers: Server[] = [];

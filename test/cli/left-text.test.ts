@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { writeRunFacts } from '../../src/cli/run-facts.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
+import { writeRunFacts } from '../../src/report/facts/run.ts';
 import { openState } from '../../src/state/state.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { promptpress } from './test-io.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { doubtAboutKey } from '../../src/cli/key-doubt.ts';
-import { Redactor } from '../../src/cli/redact.ts';
-import { identifyService, settleService } from '../../src/cli/service-settings.ts';
+import { identifyService, settleService } from '../../src/cli/service/settings.ts';
+import { doubtAboutKey } from '../../src/cli/service/warnings.ts';
+import { Redactor } from '../../src/cli/terminal/redact.ts';
 import { pipelineOf } from '../rig/pipeline-builder.ts';
 
 const env = {

@@ -1,5 +1,5 @@
-import type { InterruptName, Interrupts, Io, Terminal } from '../../src/cli/io.ts';
 import { program } from '../../src/cli/program.ts';
+import type { InterruptName, Interrupts, Io, Terminal } from '../../src/cli/terminal/io.ts';
 
 /** A process that a command runs in, and what it said there. */
 export interface TestIo {

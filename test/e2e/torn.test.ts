@@ -2,7 +2,7 @@ import { cpSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRunFacts } from '../../src/cli/run-facts.ts';
+import { readRunFacts } from '../../src/report/facts/run.ts';
 import { openState } from '../../src/state/state.ts';
 import { promptpress, type Said } from '../cli/test-io.ts';
 import { readManifest } from '../rig/manifest.ts';

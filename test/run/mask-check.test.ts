@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { adviceFor } from '../../src/cli/job-advice.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
+import { adviceFor } from '../../src/report/text/job/advice.ts';
 import type { Job } from '../../src/run/machine/job.ts';
 import { holdsRoom } from '../../src/run/machine/job.ts';
 import { step } from '../../src/run/machine/machine.ts';

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
+import { quoted } from '../../report/text/next-commands.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
-import { quoted } from '../again.ts';
-import { command } from '../command.ts';
-import { exitCodes } from '../failure.ts';
+import { command } from '../args/command.ts';
+import { exitCodes } from '../errors/cli-error.ts';
 import { packageFile } from '../version.ts';
 
 /** Where the schema goes that editors complete and check pipelines with: beside them, so that it is there wherever promptpress is installed. */

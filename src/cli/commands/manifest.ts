@@ -1,14 +1,14 @@
 import { join, relative } from 'node:path';
 import { writeManifest } from '../../manifest/write.ts';
-import { closingAfter } from '../closing.ts';
-import { command } from '../command.ts';
-import { planOfDirectory } from '../directory-plan.ts';
-import { exitCodes } from '../failure.ts';
-import { toggle } from '../flags.ts';
-import { count, counted } from '../progress/amounts.ts';
-import { runFiles } from '../run-files.ts';
-import { manifestFlags, placeFlags } from '../run-flags.ts';
-import { openTarget } from '../run-target.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import { count, counted } from '../../report/text/amounts.ts';
+import { closingAfter } from '../adapters/closing.ts';
+import { command } from '../args/command.ts';
+import { toggle } from '../args/flags.ts';
+import { manifestFlags, placeFlags } from '../args/run-flags.ts';
+import { exitCodes } from '../errors/cli-error.ts';
+import { planOfDirectory } from '../workspace/last-plan.ts';
+import { openTarget } from '../workspace/open.ts';
 
 /** `promptpress manifest FILE|DIR` */
 export const manifest = command(

@@ -1,10 +1,10 @@
-import { command } from '../command.ts';
-import { usageError } from '../failure.ts';
-import { toggle } from '../flags.ts';
-import { readPipeline } from '../read-pipeline.ts';
-import { placeFlags, revivalFlags } from '../run-flags.ts';
-import { selectionFlags } from '../selection-flags.ts';
-import { showCells, showPlan } from '../show-plan.ts';
+import { command } from '../args/command.ts';
+import { toggle } from '../args/flags.ts';
+import { placeFlags, revivalFlags } from '../args/run-flags.ts';
+import { selectionFlags } from '../args/selection-flags.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { showCells, showPlan } from '../run/dry-run.ts';
+import { readPipeline } from '../workspace/read-pipeline.ts';
 
 /** `promptpress plan FILE` */
 export const plan = command(

@@ -1,23 +1,23 @@
 import { hostname } from 'node:os';
 import { relative } from 'node:path';
 import type { JobRecord } from '../../plan/job.ts';
+import { isInDoubt } from '../../report/facts/in-doubt.ts';
+import { type Commands, commandsOf } from '../../report/text/next-commands.ts';
+import { printable } from '../../report/text/printable.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
 import { openState } from '../../state/state.ts';
 import type { StateReader, StateStore } from '../../state/store.ts';
-import { checkAge } from '../check-age.ts';
-import { type Closing, closingAfter } from '../closing.ts';
-import { type Context, command } from '../command.ts';
-import { isInDoubt } from '../doubt.ts';
-import { exitCodes, usageError } from '../failure.ts';
-import { type FlagValues, toggle, valued } from '../flags.ts';
-import { type Commands, commandsOf } from '../go-on.ts';
-import { openJob } from '../job-target.ts';
-import { keptPipeline } from '../kept-pipeline.ts';
-import { printable } from '../progress/printable.ts';
-import { type Decision, settleDoubt } from '../resolution.ts';
-import { placeFlags } from '../run-flags.ts';
+import { type Closing, closingAfter } from '../adapters/closing.ts';
+import { type Context, command } from '../args/command.ts';
+import { type FlagValues, toggle, valued } from '../args/flags.ts';
+import { placeFlags } from '../args/run-flags.ts';
+import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { type Decision, settleDoubt } from '../run/resolution.ts';
+import { checkAge } from '../workspace/checks/stale-state.ts';
+import { openJob } from '../workspace/find-job.ts';
+import { keptPipeline } from '../workspace/last-pipeline.ts';
 
 const taskId = (text: string, name: string): string => {
   const id = text.trim();

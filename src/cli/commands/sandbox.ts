@@ -6,14 +6,13 @@ import { failReasons } from '../../sandbox/tasks/fail-reasons.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
 import { nameKeys } from '../../service/names.ts';
 import { databaseFiles } from '../../state/sqlite/sqlite.ts';
-import { closingAfter } from '../closing.ts';
-import { command } from '../command.ts';
-import { exitCodes, usageError } from '../failure.ts';
-import { anyText, wholeNumber } from '../flag-values.ts';
-import { toggle, valued } from '../flags.ts';
-import { settingFlags, settingsOf } from '../sandbox-flags.ts';
-import { namesOf } from '../sandbox-names.ts';
-import { refuseTracked } from '../tracked.ts';
+import { closingAfter } from '../adapters/closing.ts';
+import { command } from '../args/command.ts';
+import { toggle, valued } from '../args/flags.ts';
+import { namesOf, settingFlags, settingsOf } from '../args/sandbox-flags.ts';
+import { anyText, wholeNumber } from '../args/values.ts';
+import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { refuseTracked } from '../workspace/checks/tracked.ts';
 
 /** What a sandbox keeps in its folder. */
 const taskFiles = ['sandbox.sqlite', 'sandbox.lock'].flatMap(databaseFiles);

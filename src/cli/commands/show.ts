@@ -1,14 +1,14 @@
-import { closingAfter } from '../closing.ts';
-import { command } from '../command.ts';
-import { exitCodes } from '../failure.ts';
-import { toggle } from '../flags.ts';
-import { commandsOf } from '../go-on.ts';
-import { readStory } from '../job-story.ts';
-import { storyText } from '../job-story-text.ts';
-import { openJob } from '../job-target.ts';
-import { jsonLine } from '../json-line.ts';
-import { keptPipeline, optionalOf } from '../kept-pipeline.ts';
-import { placeFlags } from '../run-flags.ts';
+import { readStory } from '../../report/text/job/job.ts';
+import { storyText } from '../../report/text/job/text.ts';
+import { commandsOf } from '../../report/text/next-commands.ts';
+import { closingAfter } from '../adapters/closing.ts';
+import { command } from '../args/command.ts';
+import { toggle } from '../args/flags.ts';
+import { placeFlags } from '../args/run-flags.ts';
+import { exitCodes } from '../errors/cli-error.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { openJob } from '../workspace/find-job.ts';
+import { keptPipeline, optionalOf } from '../workspace/last-pipeline.ts';
 
 /** `promptpress show JOB [FILE|DIR]` */
 export const show = command(

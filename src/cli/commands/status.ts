@@ -1,15 +1,15 @@
+import { commandsOf } from '../../report/text/next-commands.ts';
+import { type RunStatus, readStatus, statusText } from '../../report/text/status.ts';
 import type { StateReader } from '../../state/store.ts';
-import { closingAfter } from '../closing.ts';
-import { command } from '../command.ts';
-import { exitCodes } from '../failure.ts';
-import { toggle } from '../flags.ts';
-import { commandsOf } from '../go-on.ts';
-import type { Io } from '../io.ts';
-import { jsonLine } from '../json-line.ts';
-import { keptOptional, keptPipeline } from '../kept-pipeline.ts';
-import { placeFlags } from '../run-flags.ts';
-import { openTarget } from '../run-target.ts';
-import { type RunStatus, readStatus, statusText } from '../status.ts';
+import { closingAfter } from '../adapters/closing.ts';
+import { command } from '../args/command.ts';
+import { toggle } from '../args/flags.ts';
+import { placeFlags } from '../args/run-flags.ts';
+import { exitCodes } from '../errors/cli-error.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { keptOptional, keptPipeline } from '../workspace/last-pipeline.ts';
+import { openTarget } from '../workspace/open.ts';
 
 /** `promptpress status FILE|DIR` */
 export const status = command(

@@ -1,14 +1,14 @@
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { preparePlan } from '../../plan/plan.ts';
-import { command } from '../command.ts';
-import { exitCodes, usageError } from '../failure.ts';
-import { anyText } from '../flag-values.ts';
-import { toggle, valued } from '../flags.ts';
-import { OnlineCheck } from '../online-check.ts';
-import { imagesForPlan } from '../pipeline-images.ts';
-import { count, counted } from '../progress/amounts.ts';
-import { checkPipeline, printDiagnostics } from '../read-pipeline.ts';
-import { placeFlags } from '../run-flags.ts';
+import { count, counted } from '../../report/text/amounts.ts';
+import { command } from '../args/command.ts';
+import { toggle, valued } from '../args/flags.ts';
+import { placeFlags } from '../args/run-flags.ts';
+import { anyText } from '../args/values.ts';
+import { exitCodes, usageError } from '../errors/cli-error.ts';
+import { OnlineCheck } from '../service/online-check.ts';
+import { imagesForPlan } from '../workspace/images.ts';
+import { checkPipeline, printDiagnostics } from '../workspace/read-pipeline.ts';
 
 /** `promptpress validate FILE…` */
 export const validate = command(

@@ -1,6 +1,6 @@
 /** Saves one link, and says what came of it. */
 import { createArtifactWriter } from '../../../src/artifacts/artifact-writer.ts';
-import { wallClock } from '../../../src/cli/clock.ts';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
 
 const [directory = '', url = ''] = process.argv.slice(2);
 const writer = createArtifactWriter({ directory, baseUrl: url, clock: wallClock });

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { exitCodes } from '../../../src/cli/failure.ts';
-import { defaultFilesRoot } from '../../../src/cli/files.ts';
-import { gitFacts } from '../../../src/cli/git.ts';
+import { defaultFilesRoot } from '../../../src/cli/adapters/files.ts';
+import { gitFacts } from '../../../src/cli/adapters/git/git.ts';
+import { exitCodes } from '../../../src/cli/errors/cli-error.ts';
 import { promptpress } from '../../cli/test-io.ts';
 import { type Input, textOf } from '../input.ts';
 import { Broken, lawfulText, type Run } from './law.ts';

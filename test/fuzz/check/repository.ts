@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { exitCodes } from '../../../src/cli/failure.ts';
+import { exitCodes } from '../../../src/cli/errors/cli-error.ts';
 import { program } from '../../../src/cli/program.ts';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { testIo } from '../../cli/test-io.ts';

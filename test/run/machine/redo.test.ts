@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runExitCode } from '../../../src/cli/exit-code.ts';
-import { settleDoubt } from '../../../src/cli/resolution.ts';
+import { runExitCode } from '../../../src/cli/run/exit-code.ts';
+import { settleDoubt } from '../../../src/cli/run/resolution.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { ServiceFailure } from '../../../src/service/image-service.ts';
 import { imagineRecord } from '../../rig/jobs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runExitCode } from '../../../src/cli/exit-code.ts';
+import { runExitCode } from '../../../src/cli/run/exit-code.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { failure, type VirtualScript } from '../../rig/virtual-service.ts';
 import { grid, type World, world } from '../../rig/world.ts';

@@ -1,0 +1,36 @@
+import type { Clock } from '../../run/ports.ts';
+
+/** Longest wait that a timer of Node.js knows; longer ones end at once. */
+const longestMs = 2 ** 31 - 1;
+
+/**
+ * Wall time that never goes back. When the machine's clock is set back, time goes on from where it was: what waits
+ * for a moment would otherwise wait for it a second time. A jump forwards (a machine that slept) is taken as it is.
+ *
+ * @param read the machine's clock, Unix ms
+ */
+export function steadyClock(read: () => number): Clock {
+  let latest = Number.NEGATIVE_INFINITY;
+  let lead = 0;
+  const now = (): number => {
+    const wall = read() + lead;
+    if (wall < latest) lead += latest - wall;
+    else latest = wall;
+    return latest;
+  };
+  return {
+    now,
+    at: (atMs, call) => {
+      let timer: NodeJS.Timeout;
+      const wait = (): void => {
+        const left = atMs - now();
+        timer = left > longestMs ? setTimeout(wait, longestMs) : setTimeout(call, Math.max(0, left));
+      };
+      wait();
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** The clock of this machine. Its timers keep the process alive: a run that waits is not at its end. */
+export const wallClock: Clock = steadyClock(Date.now);

@@ -1,0 +1,61 @@
+import { statfsSync } from 'node:fs';
+import type { DiskPort, MadeFiles } from '../../run/resources/disk-room.ts';
+import type { StateReader } from '../../state/store.ts';
+import type { StepStart } from '../terminal/progress/model.ts';
+
+/** What statfs(2) tells of a disk, in blocks. */
+export interface DiskFacts {
+  /** Bytes of a block. */
+  readonly bsize: number;
+  readonly blocks: number;
+  /** Free to those who are not root. */
+  readonly bavail: number;
+}
+
+/** Enough for a mean, and read in a moment: keys are hashes, so the first ones are as good as drawn. */
+const mostJobs = 256;
+
+/** How many bytes this process may still write in a folder; undefined where the system does not tell. */
+export function freeBytesIn(
+  folder: string,
+  statfs: (folder: string) => DiskFacts = statfsSync,
+): number | undefined {
+  try {
+    const { bsize, blocks, bavail } = statfs(folder);
+    // File systems without a size of their own say 0 of everything.
+    return blocks > 0 ? bavail * bsize : undefined;
+  } catch {
+    // Whether there is room is then found out by writing.
+    return undefined;
+  }
+}
+
+/** The disk that a run directory lies on, and what is known of the files that the run writes there. */
+export const diskOf = (
+  { directory, state }: { readonly directory: string; readonly state: Pick<StateReader, 'withStatus'> },
+  steps: readonly StepStart[],
+  freeBytes: (folder: string) => number | undefined,
+): DiskPort => ({
+  directory,
+  freeBytes: () => freeBytes(directory),
+  jobsLeft: leftOf(steps),
+  made: madeIn(state),
+});
+
+function leftOf(steps: readonly StepStart[]): number | undefined {
+  const left = steps.flatMap(({ total, done, failed, inDoubt }) =>
+    total === undefined ? [] : [Math.max(0, total - done - failed - inDoubt)],
+  );
+  return left.length === 0 ? undefined : left.reduce((sum, jobs) => sum + jobs, 0);
+}
+
+function madeIn(state: Pick<StateReader, 'withStatus'>): MadeFiles {
+  let jobs = 0;
+  let sum = 0;
+  for (const { artifacts } of state.withStatus('done')) {
+    jobs += 1;
+    for (const { bytes } of artifacts) sum += bytes;
+    if (jobs === mostJobs) break;
+  }
+  return { jobs, bytes: sum };
+}

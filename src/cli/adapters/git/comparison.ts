@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readFlags } from '../../../artifacts/input/failure.ts';
+import type { GitProcess } from './process.ts';
+
+/** Where a repository keeps what a comparison needs. All paths are absolute. */
+export interface Repository {
+  readonly workTree: string;
+  readonly objects: string;
+  readonly index: string;
+  readonly attributes: string;
+  readonly objectFormat: string;
+  readonly commit: string;
+}
+
+const largestAttributes = 1024 * 1024;
+
+/** How the files of a work tree are compared. None of these names a command or a file. */
+const comparisonKeys = [
+  'autocrlf',
+  'checkstat',
+  'eol',
+  'filemode',
+  'ignorecase',
+  'precomposeunicode',
+  'symlinks',
+  'trustctime',
+];
+
+/**
+ * Whether tracked files differ from the commit. Undefined where a filter that the repository itself configures may have
+ * a say, as it is not run.
+ *
+ * A work tree that came as an archive brings a configuration along, and a configuration names commands in more ways
+ * than can be listed: filters, hooks, monitors, remotes that missing objects are fetched from. So git compares with a
+ * repository of ours, which has only the objects, the index and the attributes of theirs.
+ */
+export async function differsFromCommit(
+  repository: Repository,
+  git: GitProcess,
+): Promise<boolean | undefined> {
+  const settings = await comparisonSettings(git);
+  if (settings === undefined) return undefined;
+  const ours = await mkdtemp(join(tmpdir(), 'promptpress-git-'));
+  try {
+    await makeRepository(ours, repository, settings);
+    const changes = await git(
+      ['status', '--porcelain', '--untracked-files=no', '--ignore-submodules=all', '--no-renames'],
+      {
+        GIT_DIR: ours,
+        GIT_WORK_TREE: repository.workTree,
+        GIT_INDEX_FILE: repository.index,
+        GIT_OBJECT_DIRECTORY: repository.objects,
+      },
+    );
+    return changes === undefined ? undefined : changes !== '';
+  } catch {
+    // No place for it, or attributes that cannot be read: it is not known.
+    return undefined;
+  } finally {
+    await rm(ours, { recursive: true, force: true });
+  }
+}
+
+/** Lines of a configuration; undefined where the repository configures what is turned off. */
+async function comparisonSettings(git: GitProcess): Promise<readonly string[] | undefined> {
+  // A key that always stands there, so that a failure can be told from nothing found.
+  const keys = `(${comparisonKeys.join('|')}|attributesfile|repositoryformatversion)`;
+  const pattern = `^(core\\.${keys}|filter\\..*)$`;
+  const listing = await git(['config', '--show-scope', '--null', '--get-regexp', pattern]);
+  if (listing === undefined) return undefined;
+  const fields = listing.split('\0');
+  const lines: string[] = [];
+  // Each setting is its scope and `key`, or `key`, a line break and the value.
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [scope, setting = ''] = fields.slice(at);
+    const end = setting.indexOf('\n');
+    const key = end < 0 ? setting : setting.slice(0, end);
+    const value = end < 0 ? 'true' : setting.slice(end + 1);
+    const isTheUsers = scope === 'system' || scope === 'global';
+    if (!isTheUsers && (key.startsWith('filter.') || key === 'core.attributesfile')) return undefined;
+    const name = key.slice('core.'.length);
+    if (!key.startsWith('core.') || !comparisonKeys.includes(name)) continue;
+    // Words and numbers only: nothing that a configuration file gives a meaning of its own.
+    if (!/^[A-Za-z0-9]*$/.test(value)) return undefined;
+    lines.push(`\t${name} = ${value}`);
+  }
+  return lines;
+}
+
+async function makeRepository(
+  folder: string,
+  { commit, objectFormat, attributes }: Repository,
+  settings: readonly string[],
+): Promise<void> {
+  const format =
+    objectFormat === 'sha256'
+      ? ['\trepositoryformatversion = 1', '[extensions]', '\tobjectFormat = sha256']
+      : ['\trepositoryformatversion = 0'];
+  await mkdir(join(folder, 'refs'));
+  await mkdir(join(folder, 'objects'));
+  await mkdir(join(folder, 'info'));
+  await writeFile(join(folder, 'HEAD'), `${commit}\n`);
+  await writeFile(join(folder, 'config'), `${['[core]', ...settings, '[core]', ...format].join('\n')}\n`);
+  const rules = await readAttributes(attributes);
+  if (rules !== undefined) await writeFile(join(folder, 'info', 'attributes'), rules);
+}
+
+/** @throws Error when what lies there is no file of ordinary size */
+async function readAttributes(file: string): Promise<Buffer | undefined> {
+  const handle = await open(file, readFlags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() || found.size > largestAttributes)
+      throw new Error(`${file} is no file of attributes.`);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}

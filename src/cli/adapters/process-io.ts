@@ -1,0 +1,141 @@
+import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
+import { exitCodes } from '../errors/cli-error.ts';
+import {
+  type InterruptName,
+  type Interrupts,
+  type Io,
+  interruptNames,
+  type Terminal,
+} from '../terminal/io.ts';
+import { freeBytesIn } from './disk-room.ts';
+
+/** Longest time that a command has to end after the second signal. */
+const leaveGraceMs = 2_000;
+
+/** The process that this is. */
+export function processIo(): Io {
+  const { stdout, stderr, env } = process;
+  const outClosed = quietly(stdout);
+  quietly(stderr);
+  const shown = terminal();
+  return {
+    cwd: process.cwd(),
+    env,
+    out: async (text) => {
+      if (outClosed.aborted || stdout.write(text)) return;
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          stdout.off('drain', done);
+          outClosed.removeEventListener('abort', done);
+          resolve();
+        };
+        stdout.once('drain', done);
+        outClosed.addEventListener('abort', done, { once: true });
+      });
+    },
+    outClosed,
+    err: toStderr,
+    ...(shown === undefined ? {} : { terminal: shown }),
+    ...(canAnswer() ? { ask } : {}),
+    colors: wantsColors(),
+    now: Date.now,
+    freeBytes: (folder) => freeBytesIn(folder),
+    every: (ms, call) => {
+      const timer = setInterval(call, ms).unref();
+      return () => clearInterval(timer);
+    },
+    interrupts,
+  };
+}
+
+function toStderr(text: string): void {
+  if (!process.stderr.destroyed) process.stderr.write(text);
+}
+
+/** Resolves when everything that was printed has left the process. */
+export const flushed = async (): Promise<void> => {
+  await Promise.all([process.stdout, process.stderr].map(drained));
+};
+
+const drained = (stream: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    if (stream.destroyed || stream.writableLength === 0) resolve();
+    else stream.write('', () => resolve());
+  });
+
+/** A reader that has gone (`| head`) is no failure; any other failure of standard output has nowhere to be told. */
+function quietly(stream: Writable): AbortSignal {
+  const closed = new AbortController();
+  stream.on('error', () => closed.abort());
+  return closed.signal;
+}
+
+/** Where a view can be drawn over: not into a file, not on a build server, not on a terminal that cannot move its cursor. */
+function terminal(): Terminal | undefined {
+  const { stderr, env } = process;
+  if (!stderr.isTTY || isSet(env['CI']) || env['TERM'] === 'dumb') return undefined;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return {
+    columns: () => stderr.columns || 80,
+    unicode: process.platform === 'win32' ? isSet(env['WT_SESSION']) : /utf-?8/i.test(locale),
+    draw: toStderr,
+  };
+}
+
+/** A build server may have a terminal, and nobody at it: a question would wait for ever. */
+const canAnswer = (): boolean => process.stdin.isTTY && process.stderr.isTTY && !isSet(process.env['CI']);
+
+/** Not as a line editor, which would take Ctrl-C for itself: it ends the process, as everywhere before a command has begun. */
+const ask = (question: string): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    process.stderr.write(question);
+    const lines = createInterface({ input: process.stdin, terminal: false });
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => {
+      // A terminal that is still read from keeps the process alive.
+      process.stdin.pause();
+      resolve(undefined);
+    });
+  });
+
+/** no-color.org; FORCE_COLOR for build servers that show colours. */
+function wantsColors(): boolean {
+  const { stderr, env } = process;
+  if (isSet(env['NO_COLOR'])) return false;
+  if (isSet(env['FORCE_COLOR'])) return env['FORCE_COLOR'] !== '0';
+  return stderr.isTTY && env['TERM'] !== 'dumb';
+}
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value !== '';
+
+function interrupts(): Interrupts {
+  const drain = new AbortController();
+  const leave = new AbortController();
+  let first: InterruptName | undefined;
+  const take = (name: InterruptName): void => {
+    if (first === undefined) {
+      first = name;
+      drain.abort();
+      return;
+    }
+    const exitCode = exitCodes[first];
+    // A third signal, or a command that does not come to its end, leaves the process as a crash would: that is safe.
+    if (leave.signal.aborted) process.exit(exitCode);
+    leave.abort();
+    setTimeout(() => process.exit(exitCode), leaveGraceMs).unref();
+  };
+  const listeners = interruptNames.map((name) => [name, (): void => take(name)] as const);
+  for (const [name, listener] of listeners) process.on(name, listener);
+  return {
+    drain: drain.signal,
+    leave: leave.signal,
+    first: () => first,
+    stop: () => {
+      for (const [name, listener] of listeners) process.off(name, listener);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { parseArgs } from 'node:util';
+import { usageError } from '../errors/cli-error.ts';
+import { didYouMean } from './did-you-mean.ts';
+
+/** One flag of a command: what help says of it and how its text becomes a value. */
+export interface Flag<T> {
+  /** Stands for the value in help; absent: the flag takes none. */
+  readonly placeholder?: string;
+  /** Said in help: unit and default included. */
+  readonly help: string;
+  /** May be given several times. */
+  readonly repeatable: boolean;
+  /** One letter. */
+  readonly short?: string;
+  /** The value when the flag is not given. */
+  readonly absent: T;
+  /** `earlier` is the value so far, for flags that repeat. @throws CliError naming the flag */
+  read(text: string, name: string, earlier: T): T;
+}
+
+/** The flags of one command by their long names: read by the parser and by help. */
+export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
+
+/** What a command gets: the value of every flag of its table. */
+export type FlagValues<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Flag<infer T> ? T : never;
+};
+
+/** A flag without a value. */
+export const toggle = (help: string, short?: string): Flag<boolean> => ({
+  help,
+  repeatable: false,
+  absent: false,
+  read: () => true,
+  ...(short === undefined ? {} : { short }),
+});
+
+/** A flag whose value `read` understands; it says what it expects by throwing a text. */
+export const valued = <T>(
+  placeholder: string,
+  help: string,
+  read: (text: string, name: string) => T,
+): Flag<T | undefined> => ({ placeholder, help, repeatable: false, absent: undefined, read });
+
+/** A flag that may be given several times. */
+export const repeated = <T>(
+  placeholder: string,
+  help: string,
+  read: (text: string, name: string) => T,
+): Flag<readonly T[]> => ({
+  placeholder,
+  help,
+  repeatable: true,
+  absent: [],
+  read: (text, name, earlier) => [...earlier, read(text, name)],
+});
+
+/** The arguments of a command, read. */
+export interface Arguments<Table extends FlagTable> {
+  readonly flags: FlagValues<Table>;
+  readonly positionals: readonly string[];
+}
+
+/**
+ * Reads a command line by its table. A flag may stand anywhere; `--name=value` and `--name value` are the same;
+ * of a flag that does not repeat the last one counts; `--` ends the flags.
+ *
+ * @throws CliError (exit 2) for an unknown flag, with what was probably meant, and for a missing or wrong value
+ */
+export function readArguments<Table extends FlagTable>(
+  table: Table,
+  args: readonly string[],
+): Arguments<Table> {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      Object.entries(table).map(([name, flag]) => [
+        name,
+        {
+          type: flag.placeholder === undefined ? ('boolean' as const) : ('string' as const),
+          ...(flag.short === undefined ? {} : { short: flag.short }),
+        },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+
+  const values = new Map<string, unknown>(Object.entries(table).map(([name, flag]) => [name, flag.absent]));
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const flag = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    if (flag === undefined) throw unknownFlag(token.rawName, Object.keys(table));
+    values.set(token.name, flag.read(valueOf(token, flag), `--${token.name}`, values.get(token.name)));
+  }
+  return { flags: Object.fromEntries(values) as FlagValues<Table>, positionals };
+}
+
+function valueOf(
+  token: {
+    readonly name: string;
+    readonly value?: string | undefined;
+    readonly inlineValue?: boolean | undefined;
+  },
+  flag: Flag<unknown>,
+): string {
+  const { placeholder } = flag;
+  if (placeholder === undefined) {
+    if (token.value !== undefined) throw usageError(`--${token.name} takes no value.`);
+    return '';
+  }
+  // `--limit --json`: the next flag is not a value, though a number below 0 is; any other such value is `--name=-value`.
+  if (token.value === undefined || (token.inlineValue !== true && /^-(?!\.?\d)/.test(token.value))) {
+    throw usageError(`--${token.name} needs a value: --${token.name} ${placeholder}.`);
+  }
+  return token.value;
+}
+
+const unknownFlag = (written: string, known: readonly string[]): Error => {
+  const word = written.replace(/^--?/, '');
+  return usageError(
+    `There is no flag ${written} here.`,
+    didYouMean(word, known, '--') ?? 'promptpress help COMMAND lists the flags of a command.',
+  );
+};

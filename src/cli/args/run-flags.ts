@@ -1,0 +1,85 @@
+import { repeated, toggle, valued } from './flags.ts';
+import { selectionFlags } from './selection-flags.ts';
+import { anyText, duration, oneOf, wholeNumber } from './values.ts';
+
+/** pino's levels, and silence. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Flags that say which directory and which service is meant. */
+export const placeFlags = {
+  out: valued(
+    'DIR',
+    'run directory; default: runs/<name> beside the pipeline file, with --sandbox runs/<name>.sandbox',
+    anyText,
+  ),
+  'trust-directory': toggle(
+    'use a run directory whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever committed them decides what counts as done and what is sent',
+  ),
+  sandbox: toggle('use the local service: no key, no network, no cost'),
+  'base-url': valued(
+    'URL',
+    'address of the service; beats PROMPTPRESS_BASE_URL, which beats the file',
+    anyText,
+  ),
+  'new-service': toggle(
+    'go on although the jobs of the run directory were made for another service: what is done there is made, and paid for, again here',
+  ),
+  'files-root': valued(
+    'DIR',
+    'folder that files named by the pipeline must lie in; default: the git work tree it is in, else its folder',
+    anyText,
+  ),
+} as const;
+
+/** Flags that have settled jobs tried again; `plan` takes them too, and says what they would do. */
+export const revivalFlags = {
+  'retry-failed': toggle(
+    'try failed jobs again: what is made already is only downloaded, the rest is submitted anew',
+  ),
+  code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
+  redo: repeated(
+    'JOB',
+    'submit this job anew, whatever became of it, and all that came from it; the beginning of its key is enough',
+    anyText,
+  ),
+  'in-doubt': valued(
+    'hold|retry|find',
+    'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which looks for their tasks by tag where the gateway lists tasks, and holds the rest',
+    oneOf('hold', 'retry', 'find'),
+  ),
+} as const;
+
+/** How the manifest is written. */
+export const manifestFlags = {
+  'escape-formulas': toggle(
+    'for spreadsheets: cells of manifest.csv that begin with = + - @ tab or CR get a leading apostrophe',
+  ),
+} as const;
+
+/** The flags of `promptpress run` (DESIGN.md section 6). */
+export const runFlags = {
+  ...placeFlags,
+  speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),
+  ...selectionFlags,
+  ...revivalFlags,
+  'accept-older-state': toggle(
+    'go on with a state that is older than its run, as it is: what it does not know may be paid twice',
+  ),
+  'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
+  'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
+  'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
+  yes: toggle(
+    'go on although the estimate is above budget.ask, which else asks, or refuses without a terminal',
+  ),
+  frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
+  'dry-run': toggle('say what would run and why, as promptpress plan does'),
+  ...manifestFlags,
+  json: toggle('print one JSON object about the run on standard output'),
+  'log-level': valued(
+    'LEVEL',
+    `what goes into run.log: ${logLevels.join(', ')}; default info`,
+    oneOf(...logLevels),
+  ),
+  'no-progress': toggle('no progress on standard error'),
+} as const;

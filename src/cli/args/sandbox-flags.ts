@@ -1,0 +1,212 @@
+import { parseFault } from '../../sandbox/faults/parse.ts';
+import { neutralNames, type SandboxNames } from '../../sandbox/names.ts';
+import { defaultSettings, type SandboxSettings } from '../../sandbox/settings.ts';
+import type { OperationClass, Speed } from '../../sandbox/tasks/task.ts';
+import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { type FlagValues, repeated, toggle, valued } from './flags.ts';
+import { duration, oneOf, wholeNumber } from './values.ts';
+
+const modalCode = (text: string, name: string): 1 | 21 => (oneOf('1', '21')(text, name) === '1' ? 1 : 21);
+
+const queueFullCode = (text: string, name: string): 9 | 23 => (oneOf('9', '23')(text, name) === '9' ? 9 : 23);
+
+const factor = (text: string, name: string): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
+    throw usageError(`${name} takes a number of at least 0, for example 0.1, not "${text}".`);
+  }
+  return value;
+};
+
+const workNames = Object.keys(defaultSettings.durations) as readonly OperationClass[];
+
+const workTime = (text: string, name: string): { readonly work: OperationClass; readonly ms: number } => {
+  const [word = '', time] = text.split('=', 2);
+  if (time === undefined) throw usageError(`${name} takes WORK=TIME, for example imagine=5s, not "${text}".`);
+  return { work: oneOf(...workNames)(word, name), ms: duration(time, name) };
+};
+
+/** How the sandbox behaves: a flag for each setting that is more than a number inside. */
+export const settingFlags = {
+  pace: valued(
+    'FACTOR',
+    'factor on all task durations: 0.1 is ten times quicker, 0 is at once; default 1',
+    factor,
+  ),
+  concurrency: valued('N', 'tasks that work at the same time; default 12', wholeNumber(1)),
+  queue: valued('N', 'tasks that may wait for their turn; default 100', wholeNumber(0)),
+  'submits-per-minute': valued('N', 'submissions a minute before 429; default 0: no limit', wholeNumber(0)),
+  refresh: valued(
+    'TIME',
+    'how old the shown state of a task may be, for example 15s; default: not at all',
+    duration,
+  ),
+  'modal-code': valued('1|21', 'what a click that opens a modal answers; default 21', modalCode),
+  'modal-task': valued(
+    'new|same',
+    'whether the answer to a modal makes another task; default new',
+    oneOf('new', 'same'),
+  ),
+  'modal-linger': toggle('a task that got its modal shows MODAL until the work is done'),
+  'modal-life': valued('TIME', 'how long a modal may be answered; default: for ever', duration),
+  'no-remix': toggle('the account has no remix: clicks that ask for it are refused'),
+  'ignore-remix': toggle(
+    'remix is dropped on the way: no modal opens, and the prompt of before is worked with',
+  ),
+  'rewrite-codes': toggle('code 22 is told as 1, and so is 21 but for Vary (Region) and Custom Zoom'),
+  'stock-buttons': toggle(
+    'clicks that stock gateways do not know (Animate, the U of a video, the prompts of a describe) answer 400 unknown_action',
+  ),
+  'numbered-zoom': toggle('the customId of Custom Zoom has a number in it: CustomZoom::1::…'),
+  bookmarks: toggle('a single image has a ❤️, which answers with the task that it is pressed on'),
+  'manual-animate': toggle('a single image has Manual High and Low Motion, which ask for a prompt'),
+  'link-lists': valued(
+    'SHAPE',
+    'what is listed: videos as objects, or images and videos as objects or texts; only-objects and only-texts leave ' +
+      'imageUrl and videoUrl out; default videos',
+    oneOf('videos', 'objects', 'texts', 'only-objects', 'only-texts'),
+  ),
+  'no-previews': toggle('a task that works shows no image yet'),
+  'null-buttons': toggle('buttons is null until a task is done'),
+  'progress-texts': toggle('progress is also told in words'),
+  'bare-ids': toggle('task ids are 17-digit numbers without quotes'),
+  'error-shape': valued(
+    'SHAPE',
+    'how a wrong body is refused: envelope, flat or submit; default envelope',
+    oneOf('envelope', 'flat', 'submit'),
+  ),
+  'queue-full-code': valued('9|23', 'the code of a full queue; default 23', queueFullCode),
+  deduplicate: toggle('an imagine that exists already is answered with code 21 and that task'),
+  'no-account-modes': toggle('accountFilter is ignored'),
+  'no-listing': toggle('tasks cannot be listed'),
+  'two-rows': toggle(
+    'lists show a task that a modal went on in (--modal-task same) twice: as it is, and in MODAL',
+  ),
+  'unknown-task': valued(
+    'ANSWER',
+    'what a fetch of an unknown task answers: error, empty or no-content; default error',
+    oneOf('error', 'empty', 'no-content'),
+  ),
+  'late-by': valued('TIME', 'how much longer a task with [late] in its prompt takes; default 1h', duration),
+  duration: repeated(
+    'WORK=TIME',
+    `how long a kind of work takes, for example imagine=5s; kinds: ${workNames.join(', ')}`,
+    workTime,
+  ),
+  'link-life': valued('TIME', 'how long an image link works; default 24h', duration),
+  'button-life': valued('TIME', 'how long a button works; default: for ever', duration),
+  'text-latency': valued(
+    'TIME',
+    'how long a text model thinks before its first word; default 200ms',
+    duration,
+  ),
+  'any-model': toggle('answer for every model id, also those that are not listed; a rehearsal does'),
+  pixels: valued('N', 'side of a square grid in pixels; default 1024', wholeNumber(64)),
+  fault: repeated(
+    'FAULT',
+    'something that goes wrong, for example fetch:latency=300ms or image:truncate:every 5',
+    (text) => {
+      const parsed = parseFault(text);
+      if (!parsed.ok) throw usageError(parsed.error);
+      return parsed.value;
+    },
+  ),
+} as const;
+
+/** The settings that these flags ask for; those without a flag, and the flags that are not given, are absent. */
+export function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {
+  const durations: Record<OperationClass, Record<Speed, number>> = { ...defaultSettings.durations };
+  for (const { work, ms } of flags.duration) durations[work] = { relax: ms, fast: ms, turbo: ms };
+  const given: Partial<Record<keyof SandboxSettings, unknown>> = {
+    durations,
+    faults: flags.fault,
+    pace: flags.pace,
+    concurrency: flags.concurrency,
+    queue: flags.queue,
+    submitsPerMinute: flags['submits-per-minute'],
+    refresh: flags.refresh,
+    modalCode: flags['modal-code'],
+    modalTask: flags['modal-task'],
+    modalLinger: flags['modal-linger'],
+    modalLife: flags['modal-life'],
+    remix: !flags['no-remix'],
+    ignoreRemix: flags['ignore-remix'],
+    rewriteCodes: flags['rewrite-codes'],
+    stockButtons: flags['stock-buttons'],
+    numberedZoom: flags['numbered-zoom'],
+    bookmarks: flags.bookmarks,
+    manualAnimate: flags['manual-animate'],
+    linkLists: flags['link-lists'],
+    previews: !flags['no-previews'],
+    twoRows: flags['two-rows'],
+    nullButtons: flags['null-buttons'],
+    progressTexts: flags['progress-texts'],
+    bareIds: flags['bare-ids'],
+    errorShape: flags['error-shape'],
+    queueFullCode: flags['queue-full-code'],
+    deduplicate: flags.deduplicate,
+    accountModes: !flags['no-account-modes'],
+    listing: !flags['no-listing'],
+    unknownTask: flags['unknown-task'],
+    lateBy: flags['late-by'],
+    linkLife: flags['link-life'],
+    buttonLife: flags['button-life'],
+    textLatency: flags['text-latency'],
+    anyModel: flags['any-model'],
+    pixels: flags.pixels,
+  };
+  const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(settings);
+}
+
+/**
+ * The words that a sandbox must know to be the service that a pipeline's `service.names` describes. A gateway that has the
+ * native text endpoint at one of its usual paths has it at the other one too; a path of its own is the only one. A
+ * rehearsal has no client but promptpress: what others send is not taken.
+ */
+export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxNames => ({
+  ...names,
+  botTypes: [botType, 'NIJI_JOURNEY'],
+  nativePaths: neutralNames.nativePaths.includes(nativePath) ? neutralNames.nativePaths : [nativePath],
+  familyClients: false,
+});
+
+const familyPreset: NamePreset = 'midjourney-proxy';
+
+const presets = Object.keys(namePresets) as readonly NamePreset[];
+
+/**
+ * The words of a service as a flag gives them: a preset, own words, or both, `midjourney-proxy,keyHeader=x-api-key`. They mean
+ * what the map `service.names` of a pipeline means. With the preset midjourney-proxy the sandbox also takes what other clients of
+ * that family send.
+ * @throws CliError (exit 2) for a preset or a word that is not known, one that is given twice, and one that cannot be
+ */
+export function namesOf(text: string, name: string): SandboxNames {
+  const [first = '', ...rest] = text.split(',').map((part) => part.trim());
+  const preset = first.includes('=') ? 'neutral' : first;
+  if (!presets.some((known) => known === preset)) {
+    throw usageError(
+      `${name} takes ${presets.join(' or ')} and words such as path=art after it, not "${preset}".`,
+      didYouMean(preset, presets),
+    );
+  }
+  const own = new Map<string, string>();
+  for (const part of first.includes('=') ? [first, ...rest] : rest) {
+    const at = part.indexOf('=');
+    const word = at < 0 ? part : part.slice(0, at).trim();
+    if (!nameKeys.some((known) => known === word)) {
+      throw usageError(
+        `${name} knows no word "${word}". Its words: ${nameKeys.join(', ')}.`,
+        didYouMean(word, nameKeys),
+      );
+    }
+    if (at < 0) throw usageError(`${name} takes ${word}=VALUE, not "${part}".`);
+    if (own.has(word)) throw usageError(`${name} gives ${word} twice.`);
+    own.set(word, part.slice(at + 1).trim());
+  }
+  const names = resolveNames(preset, Object.fromEntries(own));
+  if (!names.ok) throw usageError(`${name}: ${names.error.map(({ message }) => message).join(' ')}`);
+  return { ...sandboxNames(names.value), familyClients: preset === familyPreset };
+}

@@ -1,0 +1,84 @@
+import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
+import { TableError } from '../../pipeline/matrix/table/error.ts';
+import { StateError } from '../../state/store.ts';
+import { reportAdvice, version } from '../version.ts';
+import { CliError, exitCodes, Reported } from './cli-error.ts';
+
+/** What a thrown failure comes to: an exit code, and what is said of it. */
+export interface Fault {
+  readonly exitCode: number;
+  /** Nothing, when it has been reported already. */
+  readonly text?: string;
+}
+
+/** Codes that no path comes with. */
+const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
+
+/** Turns whatever a command threw into the end of the process. All failures are printed here, in one style, once. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Reported) return { exitCode: error.exitCode };
+  if (error instanceof CliError)
+    return { exitCode: error.exitCode, text: failureText(error.message, error.hint) };
+  if (error instanceof StateError) {
+    return { exitCode: stateExitCode(error.code), text: failureText(error.message, error.hint) };
+  }
+  // A table that changed or went away while it was read.
+  if (error instanceof TableError) return { exitCode: exitCodes.usage, text: failureText(error.message) };
+  if (isDiskError(error)) {
+    return {
+      exitCode: exitCodes.disk,
+      text: failureText(
+        `The disk failed: ${error.message}`,
+        'Make room or make it writable, then run the same command again: it goes on.',
+      ),
+    };
+  }
+  return { exitCode: exitCodes.internal, text: internalText(error) };
+}
+
+/** The one form of a failure: `promptpress: <message>`, and what to do below it. */
+export const failureText = (message: string, hint?: string): string =>
+  `promptpress: ${lines(message)}\n${hint === undefined ? '' : `  ${lines(hint).replaceAll('\n', '\n  ')}\n`}`;
+
+/** Names of files and arguments stand in messages, and may hold what a terminal would obey. */
+const lines = (text: string): string => text.split('\n').map(printable).join('\n');
+
+function stateExitCode(code: string): number {
+  switch (code) {
+    case 'state.locked':
+      return exitCodes.locked;
+    case 'state.foreign':
+    case 'state.version':
+    case 'state.network':
+    case 'state.schema':
+    case 'directory.link':
+    case 'directory.kind':
+    case 'directory.system':
+    case 'directory.tracked':
+    case 'directory.foreign':
+      return exitCodes.usage;
+    default:
+      return exitCodes.disk;
+  }
+}
+
+function isDiskError(error: unknown): error is NodeJS.ErrnoException {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  return syscall !== undefined && (path !== undefined || diskCodes.has(code ?? ''));
+}
+
+function internalText(error: unknown): string {
+  const story = error instanceof Error ? storyOf(error) : String(error);
+  const marked = story.includes('Internal error:') ? story : `Internal error: ${story}`;
+  return failureText(marked, `${reportAdvice} promptpress ${version}, Node.js ${process.version}.`);
+}
+
+/** The stack, with those of its causes: the first failure is usually the last of them. */
+function storyOf(error: Error): string {
+  const stories: string[] = [];
+  for (let at: unknown = error; at instanceof Error && stories.length < 5; at = at.cause) {
+    stories.push(at.stack ?? at.message);
+  }
+  return stories.join('\ncaused by ');
+}

@@ -1,0 +1,40 @@
+import { money } from '../../report/text/amounts.ts';
+import { closingAfter } from '../adapters/closing.ts';
+import type { Context } from '../args/command.ts';
+import type { FlagValues } from '../args/flags.ts';
+import type { runFlags } from '../args/run-flags.ts';
+import { usageError } from '../errors/cli-error.ts';
+import type { ReadPipeline } from '../workspace/read-pipeline.ts';
+import { estimateRun } from './dry-run.ts';
+
+/**
+ * Asks before a run whose estimate is above `budget.ask`, and before anything is opened or sent. A rehearsal costs nothing,
+ * and asks nothing.
+ *
+ * @throws CliError (exit 2) for a no, and where nobody can be asked: a run that nobody watches is not to spend what its file
+ * wants to be asked about, unless its command line says yes
+ */
+export async function askAboutCost(
+  read: ReadPipeline,
+  flags: FlagValues<typeof runFlags>,
+  context: Context,
+): Promise<void> {
+  const { ask } = read.pipeline.budget;
+  if (ask === undefined || flags.yes || flags.sandbox) return;
+  const { total, exact } = await closingAfter((closing) => estimateRun(read, flags, closing, context));
+  const cost = total.cost + total.later.cost;
+  if (cost <= ask) return;
+  const { io, redactor } = context;
+  const says = `${exact ? '' : 'At most: '}${read.pipeline.source.file} is about to spend ${money(cost)}, more than budget.ask (${money(ask)})`;
+  if (io.ask === undefined)
+    throw usageError(
+      `${says}, and there is no terminal to ask at. Nothing was submitted.`,
+      'Say yes on the command line (--yes), or run a part of it (--limit, --filter). promptpress plan shows what it is for.',
+    );
+  const answer = await io.ask(redactor.apply(`${says}. Go on? [y/N] `));
+  if (/^\s*y(?:es)?\s*$/i.test(answer ?? '')) return;
+  throw usageError(
+    'Not confirmed: nothing was submitted.',
+    'promptpress plan shows what it costs; --limit runs a part of it.',
+  );
+}

@@ -1,0 +1,149 @@
+import { estimatePlan } from '../../plan/estimate/estimate.ts';
+import type { PlanReport } from '../../plan/estimate/report.ts';
+import { type Plan, preparePlan } from '../../plan/plan.ts';
+import { readRunFacts } from '../../report/facts/run.ts';
+import { noteOnOtherService } from '../../report/text/other-service.ts';
+import { planText } from '../../report/text/plan-text.ts';
+import { openStateForReading } from '../../state/state.ts';
+import type { StateReader } from '../../state/store.ts';
+import { type Closing, closingAfter } from '../adapters/closing.ts';
+import type { Context } from '../args/command.ts';
+import type { FlagValues } from '../args/flags.ts';
+import type { placeFlags, revivalFlags } from '../args/run-flags.ts';
+import { checkChosen, checkSelection, type selectionFlags, selectionOf } from '../args/selection-flags.ts';
+import { exitCodes, Reported } from '../errors/cli-error.ts';
+import { identifyService, type ServiceIdentity } from '../service/settings.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { checkRunDirectory } from '../workspace/checks/directory.ts';
+import { placeOfRun } from '../workspace/checks/place.ts';
+import { imagesForPlan } from '../workspace/images.ts';
+import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { revivalOf } from './settings.ts';
+
+type PlanFlags = FlagValues<typeof placeFlags & typeof selectionFlags & typeof revivalFlags> & {
+  readonly json: boolean;
+};
+
+/** Stands for the service in job keys while no address is known; a run never uses it. */
+const unknownService = 'unknown';
+
+/** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
+export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
+  closingAfter(async (closing) => {
+    const { io, redactor } = context;
+    const { report, origin, note } = await estimated(read, flags, closing, context);
+    const place = origin === undefined ? {} : { origin };
+    if (flags.json) await io.out(redactor.apply(jsonLine({ ...report, ...place })));
+    else await io.out(redactor.apply(planText(report, origin)));
+    if (note !== undefined) io.err(redactor.apply(`promptpress: ${note}\n`));
+    return exitCodes.ok;
+  });
+
+/** What a run with these flags would do, as `plan` tells it. */
+export const estimateRun = async (
+  read: ReadPipeline,
+  flags: PlanFlags,
+  closing: Closing,
+  context: Context,
+): Promise<PlanReport> => (await estimated(read, flags, closing, context)).report;
+
+async function estimated(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  closing: Closing,
+  context: Context,
+): Promise<{ readonly report: PlanReport } & Pick<OpenPlan, 'origin' | 'note'>> {
+  const { plan, state, origin, note } = await openPlan(read, flags, closing, context);
+  const report = await estimatePlan(plan, selectionOf(flags), state, revivalOf(flags, state));
+  checkChosen(plan, report.cells.chosen);
+  return { report, origin, note };
+}
+
+interface OpenPlan {
+  readonly plan: Plan;
+  readonly state: StateReader | undefined;
+  /** Where a run would send its requests. */
+  readonly origin: string | undefined;
+  readonly note: string | undefined;
+}
+
+/** `plan --cells`: one JSON object per chosen cell and line, as fast as they are read and no faster. */
+export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
+  closingAfter(async (closing) => {
+    const { io, redactor } = context;
+    const { plan } = await openPlan(read, flags, closing, context);
+    let batch = '';
+    let chosen = 0;
+    for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
+      if (io.outClosed.aborted) return exitCodes.ok;
+      chosen += 1;
+      const times = plan.pipeline.matrix.repeat > 1 ? { repeat } : {};
+      batch += jsonLine({ cell: number, vars, ...times });
+      if (batch.length < 16_384) continue;
+      await io.out(redactor.apply(batch));
+      batch = '';
+    }
+    checkChosen(plan, chosen);
+    await io.out(redactor.apply(batch));
+    return exitCodes.ok;
+  });
+
+async function openPlan(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  closing: Closing,
+  context: Context,
+): Promise<OpenPlan> {
+  const { io } = context;
+  const { pipeline, files } = read;
+  const identity = identifyService(pipeline, flags, io.env);
+  const directory = placeOfRun(read, flags, io.cwd);
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
+  const state = openStateForReading(directory);
+  if (state !== undefined) closing.add(() => state.close());
+  const { serviceId, origin, note } = settleIdentity(identity, state);
+  const place = { directory, file: pipeline.source.file, cwd: io.cwd };
+  const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
+  const other = state && !flags['new-service'] ? noteOnOtherService(state, service, place) : undefined;
+
+  const prepared = await preparePlan(pipeline, {
+    files,
+    serviceId,
+    images: imagesForPlan(pipeline, files.root, state),
+  });
+  if (!prepared.ok) {
+    printDiagnostics(prepared.error, context);
+    throw new Reported(exitCodes.usage);
+  }
+  checkSelection(prepared.value, selectionOf(flags));
+  return {
+    plan: prepared.value,
+    state,
+    origin,
+    note:
+      other === undefined
+        ? note
+        : `${other.message} A run is refused.\n  ${other.hint.replaceAll('\n', '\n  ')}`,
+  };
+}
+
+/** Without an address the service of the last run is meant; without a last run nothing can be done already. */
+function settleIdentity(
+  { id, origin, missing }: ServiceIdentity,
+  state: StateReader | undefined,
+): { readonly serviceId: string; readonly origin: string | undefined; readonly note?: string } {
+  if (id !== undefined) return { serviceId: id, origin };
+  const last = state === undefined ? undefined : readRunFacts(state);
+  if (last !== undefined) {
+    return {
+      serviceId: last.serviceId,
+      origin: last.origin,
+      note: `${missing} is not set: this plan is for the service of the last run, ${last.serviceId}.`,
+    };
+  }
+  return {
+    serviceId: unknownService,
+    origin,
+    note: `${missing} is not set, so the service is not known; nothing has run here yet either, so the plan is the same for any.`,
+  };
+}

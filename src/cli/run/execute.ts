@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import type { ManifestTally } from '../../manifest/tally.ts';
+import { writeManifest } from '../../manifest/write.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import type { RunListener } from '../../run/events.ts';
+import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
+import type { DiskPort } from '../../run/resources/disk-room.ts';
+import { runPlan } from '../../run/run.ts';
+import { planForRun } from '../../run/run-plan.ts';
+import { createImageService } from '../../service/client.ts';
+import { dataMaskOf, maskOf } from '../../service/http/secrets.ts';
+import { wallClock } from '../adapters/clock.ts';
+import type { Closing } from '../adapters/closing.ts';
+import { memoryOf } from '../adapters/memory.ts';
+import { sandboxNames } from '../args/sandbox-flags.ts';
+import { connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
+import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
+import { asksModels } from '../service/models.ts';
+import type { ServiceSettings } from '../service/settings.ts';
+import type { AdmittedService } from '../service/trust.ts';
+import type { Environment } from '../terminal/io.ts';
+import type { Redactor } from '../terminal/redact.ts';
+import { findingsText, findMissing, findTasks, goOnWithout, takingOn } from './find-tasks.ts';
+import type { RunLog } from './log.ts';
+import { tracedText } from './log.ts';
+import { checkModelsBeside } from './model-warnings.ts';
+import type { RunSession } from './session.ts';
+
+/** The address that a run's requests go to: the service's, or that of a sandbox that is started for it. */
+export async function reachService(
+  service: ServiceSettings,
+  { directory }: RunSession,
+  closing: Closing,
+): Promise<string> {
+  if (service.baseUrl !== undefined) return service.baseUrl;
+  // Loaded when it is wanted: it brings an image library along.
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  const sandbox = await startSandbox({
+    apiKey: service.apiKey,
+    names: sandboxNames(service.names),
+    // On disk, so that a run that is killed goes on with the tasks it had begun.
+    state: join(directory, runFiles.sandbox),
+    // A rehearsal asks the models that the real run will ask, whatever they are called.
+    settings: { anyModel: true },
+  });
+  closing.add(() => sandbox.close());
+  return sandbox.url;
+}
+
+/** Runs the plan of a session against the service at an address. */
+export async function carryOut(
+  session: RunSession,
+  to: {
+    readonly baseUrl: string;
+    readonly service: AdmittedService;
+    readonly settings: RunSettings;
+    /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
+    readonly find: boolean;
+    /** An older state is gone on with as it is (`--accept-older-state`). */
+    readonly acceptOlder: boolean;
+    readonly env: Environment;
+  },
+  control: RunControl,
+  watch: {
+    readonly listener: RunListener;
+    readonly log: RunLog;
+    /** Tells the user a line. */
+    readonly say: (text: string) => void;
+    readonly disk: DiskPort;
+  },
+  closing: Closing,
+): Promise<RunReport> {
+  const { plan, selection, state, directory, filesRoot } = session;
+  const { baseUrl, service, settings } = to;
+  const { timeouts, source } = plan.pipeline;
+  const connecting = connectingTo(service, plan.pipeline, to.env);
+  const mask = maskOf(service.secrets);
+  const dataMask = dataMaskOf(service.credentials);
+  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
+  const images = createImageService(options);
+  closing.add(() => images.close());
+  if (session.missing !== undefined) {
+    const { missing } = session;
+    watch.say(
+      to.acceptOlder
+        ? goOnWithout(state, missing)
+        : await findMissing(
+            state,
+            directory,
+            missing,
+            plan.pipeline.service.tag ? images : {},
+            control.drain,
+          ),
+    );
+  }
+  if (to.find) {
+    const { prices } = plan.pipeline;
+    const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
+    if (found.doubtful > 0) watch.say(findingsText(found));
+  }
+  const asked = openTextService(options, service, timeouts, closing);
+  const { trace } = watch.log;
+  const text = trace === undefined ? asked : tracedText(asked, trace, mask);
+  const isRehearsal = service.baseUrl === undefined;
+  const links = linkOptions(
+    { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask },
+    connecting,
+    closing,
+  );
+  const artifacts = openArtifacts(directory, links, closing);
+  const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
+  // A sandbox answers for every model, so that its list says nothing.
+  const listener =
+    service.baseUrl !== undefined && asksModels(plan, selection)
+      ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, closing))
+      : watch.listener;
+  return await runPlan(
+    planForRun(plan, selection),
+    selection,
+    settings,
+    {
+      store: state,
+      service: takingOn(images, state),
+      text,
+      inputs,
+      artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
+      clock: wallClock,
+      random: Math.random,
+      memory: () => memoryOf(options.bodies),
+      disk: watch.disk,
+    },
+    control,
+    listener,
+  );
+}
+
+/** Calls once, when the first job changes: a run that finds everything done asks the service for nothing. */
+function onceAtWork(listener: RunListener, call: () => void): RunListener {
+  let isAtWork = false;
+  return (event) => {
+    if (!isAtWork && event.type === 'job:status') {
+      isAtWork = true;
+      call();
+    }
+    listener(event);
+  };
+}
+
+/**
+ * Writes the manifest of a session; undefined when the user would not wait for it.
+ *
+ * @throws the error of the file system, StateError, TableError
+ */
+export async function listResults(
+  { plan, selection, state, directory }: RunSession,
+  redactor: Redactor,
+  leave: AbortSignal,
+  options: { readonly escapeFormulas: boolean },
+): Promise<ManifestTally | undefined> {
+  if (leave.aborted) return undefined;
+  try {
+    return await writeManifest({
+      plan,
+      selection,
+      reader: state,
+      file: join(directory, runFiles.manifest),
+      redact: redactor.applyToData,
+      signal: leave,
+      ...options,
+    });
+  } catch (error) {
+    if (leave.aborted) return undefined;
+    throw error;
+  }
+}

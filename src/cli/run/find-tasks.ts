@@ -1,0 +1,232 @@
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import { isTextKind, isTextRequest } from '../../plan/job-request.ts';
+import { isInDoubt } from '../../report/facts/in-doubt.ts';
+import { isObject, jsonFact } from '../../report/facts/json.ts';
+import { printable } from '../../report/text/printable.ts';
+import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
+import { priceOfJob } from '../../run/run-plan.ts';
+import type { Answer, ImageService, SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { StateReader, StateStore } from '../../state/store.ts';
+import { acceptMissing, type MissingWork, olderState, twice } from '../workspace/checks/stale-state.ts';
+import { settleDoubt } from './resolution.ts';
+
+/** What `--in-doubt find` came to. */
+export interface Findings {
+  /** Jobs that were in doubt. */
+  readonly doubtful: number;
+  /** Of these, jobs whose task was found, and is looked at now. */
+  readonly adopted: number;
+  /** Further tasks of adopted jobs, which nothing uses: each try of a submission may have made one. */
+  readonly unused: readonly { readonly job: string; readonly taskIds: readonly string[] }[];
+  /** Why the service could not be asked. */
+  readonly unknown?: string;
+}
+
+/**
+ * Looks for the tasks of jobs in doubt by the tag that their submissions carried (`service.tag`), and takes them on as
+ * `promptpress resolve --task` does. A tag is a job's key, which other run directories of the pipeline share: what was submitted
+ * before the job was is theirs. Where there are several, each was made of the job's own request, by one of its tries: the one that
+ * came furthest is taken on, and the others are named and noted in its history. Of one whose modal was sent, the task that waited for the
+ * answer is not looked for, nor one that waits itself: with neither, the run looks at the former once more.
+ *
+ * Before the run begins; the caller holds the directory's lock.
+ *
+ * @throws StateError
+ */
+export async function findTasks(
+  state: StateStore,
+  service: Pick<ImageService, 'listTasks'>,
+  prices: Pipeline['prices'],
+  now: () => number,
+  signal: AbortSignal,
+): Promise<Findings> {
+  const doubtful = [...doubtfulJobs(state)];
+  if (doubtful.length === 0) return { doubtful: 0, adopted: 0, unused: [] };
+  const listed = await service.listTasks?.(signal);
+  const none = { doubtful: doubtful.length, adopted: 0, unused: [] };
+  if (listed === undefined) return none;
+  if (!listed.ok) return { ...none, unknown: listed.error.message };
+  const byTag = new Map<string, Task[]>();
+  for (const task of listed.value) {
+    if (task.tag === undefined) continue;
+    const same = byTag.get(task.tag);
+    if (same === undefined) byTag.set(task.tag, [task]);
+    else same.push(task);
+  }
+  const unused: { job: string; taskIds: readonly string[] }[] = [];
+  let adopted = 0;
+  for (const record of doubtful) {
+    const [task, ...others] = ownTasks(record, state.attempts(record.key), byTag.get(record.key) ?? []);
+    if (task === undefined) continue;
+    const decision = { kind: 'task', taskId: task.id } as const;
+    const turn = settleDoubt(record, decision, priceOfJob(prices, record), now());
+    const left = others.map(({ id }) => ({ key: record.key, at: now(), outcome: unusedTask, taskId: id }));
+    state.commit({ ...turn, attempts: [...turn.attempts, ...left] });
+    if (others.length > 0) unused.push({ job: record.key, taskIds: others.map(({ id }) => id) });
+    adopted += 1;
+  }
+  return { doubtful: doubtful.length, adopted, unused };
+}
+
+function* doubtfulJobs(state: StateReader): Generator<JobRecord> {
+  for (const status of ['in-doubt', 'submitting'] as const)
+    for (const record of state.withStatus(status))
+      if (isInDoubt(record, false) && !isTextKind(record.kind)) yield record;
+}
+
+const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
+
+/** Task ids that a sentence names; the job's history has all of them. */
+const mostNamed = 10;
+
+function unusedText({ job, taskIds }: Findings['unused'][number]): string {
+  const named = taskIds.slice(0, mostNamed).join(', ');
+  const left = taskIds.length - mostNamed;
+  return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${printable(named)}${left > 0 ? ` and ${left} more, which stand in its history` : ''}.`;
+}
+
+/** In words, for the user. */
+export function findingsText({ doubtful, adopted, unused, unknown }: Findings): string {
+  if (unknown !== undefined) {
+    return `--in-doubt find: ${jobs(doubtful)} could not be looked for. ${unknown}`;
+  }
+  const held = doubtful - adopted;
+  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${unused.map(unusedText).join('')}`;
+}
+
+/** A task of the service's that carries a job's key and that the state knows nothing of. */
+type Found = Pick<Task, 'id' | 'state'>;
+
+/** By job key; of each, the task that came furthest first. */
+type FoundTasks = Readonly<Record<string, readonly Found[]>>;
+
+/** Where they are kept: the run that goes on with an older state may be killed before it comes to all of them. */
+const factName = 'state.found';
+
+/**
+ * Looks for the tasks of submissions that an older state does not know, by the tag that they carried, and keeps them. A job that
+ * comes to its turn then takes its task on ({@link takingOn}).
+ *
+ * @param service without `listTasks` where submissions carry no tag
+ * @returns for the user: what was found
+ * @throws StateError `state.old` where the service's tasks cannot be asked for
+ */
+export async function findMissing(
+  state: StateStore,
+  directory: string,
+  missing: MissingWork,
+  service: Pick<ImageService, 'listTasks'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const listed = await service.listTasks?.(signal);
+  if (listed?.ok !== true) {
+    const why = listed?.error.message ?? 'The submissions of this pipeline carry no tag (`service.tag`).';
+    throw olderState(directory, missing, `What is missing could not be looked for. ${why}`);
+  }
+  const since = (missing.since ?? 0) - skewMs;
+  // Tags are what the service says: `constructor` would be a member that every object has.
+  const found = new Map<string, Found[]>();
+  for (const { tag, id, state: stage, submittedAt = since } of listed.value.toSorted(furthestFirst)) {
+    if (tag === undefined || submittedAt < since || isKnown(state, tag, id)) continue;
+    const same = found.get(tag);
+    if (same === undefined) found.set(tag, [{ id, state: stage }]);
+    else same.push({ id, state: stage });
+  }
+  state.setFact(factName, JSON.stringify({ ...readFound(state), ...Object.fromEntries(found) }));
+  acceptMissing(state);
+  return foundText(missing, found.size);
+}
+
+/** Going on with an older state as it is. @returns for the user: what it may cost */
+export function goOnWithout(state: StateStore, missing: MissingWork): string {
+  acceptMissing(state);
+  return `--accept-older-state: what is missing in the state counts as never sent. ${twice(missing.submits)}`;
+}
+
+function foundText({ submits }: MissingWork, jobs: number): string {
+  const sent =
+    submits === 0 ? 'what is missing in the state' : `${submits} submissions that are missing in the state`;
+  return (
+    `--in-doubt find: of ${sent}, the service lists tasks of ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; they are taken on where ` +
+    'the run comes to them. Texts are asked for again, and so is what the service no longer lists.'
+  );
+}
+
+const readFound = (state: StateReader): FoundTasks => jsonFact(state, factName, areFound) ?? {};
+
+const areFound = (value: unknown): value is FoundTasks =>
+  isObject(value) &&
+  Object.values(value).every(
+    (tasks) =>
+      Array.isArray(tasks) &&
+      tasks.every(
+        (task) => isObject(task) && typeof task['id'] === 'string' && typeof task['state'] === 'string',
+      ),
+  );
+
+const isKnown = (state: StateReader, key: string, id: string): boolean =>
+  state.get(key)?.taskId === id || state.attempts(key).some(({ taskId }) => taskId === id);
+
+/**
+ * A service to which a job whose task was found is not submitted: it is answered with that task. Each is given once; after the
+ * last one the job is submitted. Where nothing was found, it is the service itself.
+ */
+export function takingOn(service: ImageService, state: StateReader): ImageService {
+  const found = readFound(state);
+  if (Object.keys(found).length === 0) return service;
+
+  const open = (key: string, isIt: (task: Found) => boolean): Found | undefined =>
+    found[key]?.find((task) => isIt(task) && !isKnown(state, key, task.id));
+  /** One that waits for the answer of its modal is one of a click alone. */
+  const submitted = (key = ''): Answer<SubmitAnswer> | undefined => {
+    const task = open(key, ({ state: stage }) => stage !== 'modal');
+    return task && accepted(task.id);
+  };
+  const clicked = (key = ''): Answer<SubmitAnswer> | undefined => {
+    const task = open(key, () => true);
+    if (task === undefined) return undefined;
+    // What went on from its modal is told once the modal is answered: so the run knows that one opened.
+    return task.state === 'modal' || answersModal(state, key) ? modalOpen(task.id) : accepted(task.id);
+  };
+  const answered = (key: string, taskId: string): Answer<SubmitAnswer> | undefined => {
+    const task = found[key]?.find(
+      ({ id, state: stage }) => stage !== 'modal' && (id === taskId || !isKnown(state, key, id)),
+    );
+    return task && accepted(task.id);
+  };
+  return {
+    imagine: async (request, signal) => submitted(request.tag) ?? (await service.imagine(request, signal)),
+    begin: async (request, signal) => submitted(request.tag) ?? (await service.begin(request, signal)),
+    action: async (request, signal) => clicked(request.tag) ?? (await service.action(request, signal)),
+    modal: async (request, signal) =>
+      answered(request.tag ?? '', request.taskId) ?? (await service.modal(request, signal)),
+    fetchTask: (id, signal) => service.fetchTask(id, signal),
+    fetchTasks: (ids, signal) => service.fetchTasks(ids, signal),
+    listTasks: async (signal) => (await service.listTasks?.(signal)) ?? notListed,
+    close: () => service.close(),
+  };
+}
+
+/** True of a click that says what its modal is answered with. */
+function answersModal(state: StateReader, key: string): boolean {
+  const request = state.get(key)?.request;
+  if (request === undefined || isTextRequest(request) || request.kind !== 'click') return false;
+  return request.mask !== undefined || request.fields['prompt'] !== undefined;
+}
+
+/** What a service says that has no list of its tasks (`ImageService.listTasks`). */
+const notListed: Answer<readonly Task[]> = {
+  ok: false,
+  error: { code: 'service.no-listing', class: 'permanent', message: 'The gateway does not list its tasks.' },
+};
+
+/** Code 1 is what the gateway says of what it takes on, 21 of what waits for its modal (protocol.md 2). */
+const accepted = (taskId: string): Answer<SubmitAnswer> => ({
+  ok: true,
+  value: { kind: 'accepted', taskId, code: 1 },
+});
+const modalOpen = (taskId: string): Answer<SubmitAnswer> => ({
+  ok: true,
+  value: { kind: 'modal', taskId, code: 21 },
+});

@@ -1,0 +1,74 @@
+import { type Attempt, droppedCode, type JobError, type JobRecord } from '../../plan/job.ts';
+import { become } from '../../run/machine/job.ts';
+import { taskNamed } from '../../run/machine/poll.ts';
+import { asBefore, keptAsIs } from '../../run/machine/redo.ts';
+import { interrupted, retryOf } from '../../run/machine/resume.ts';
+import type { Turn } from '../../state/store.ts';
+
+/** What the user decided about a job in doubt. */
+export type Decision =
+  /** The service made it: this is its task. */
+  { readonly kind: 'task'; readonly taskId: string } | { readonly kind: 'drop' } | { readonly kind: 'retry' };
+
+/**
+ * What a decision makes of a job in doubt, and of its history: one turn, so that the job is never settled without
+ * a word of who settled it.
+ *
+ * @param record in doubt, or submitting in a directory that nobody runs in
+ * @param price of one submission of it, where known
+ */
+export function settleDoubt(
+  record: JobRecord,
+  decision: Decision,
+  price: number | undefined,
+  now: number,
+): Turn {
+  const doubtful = record.status === 'submitting' ? interrupted(record, now, price) : record;
+  return {
+    records: [decided(doubtful, decision, price, now)],
+    attempts: [
+      // The next submission replaces its time in the record; the history must not lose it.
+      ...(record.status === 'submitting' ? [unanswered(doubtful)] : []),
+      entryOf(record.key, decision, now),
+    ],
+  };
+}
+
+function decided(record: JobRecord, decision: Decision, price: number | undefined, now: number): JobRecord {
+  switch (decision.kind) {
+    case 'task':
+      return taskNamed(record, decision.taskId, price);
+    case 'drop':
+      // What it may have cost stays what it may have cost.
+      return record.former === undefined
+        ? become(record, 'failed', { error: droppedError(record.error), finishedAt: now })
+        : keptAsIs(asBefore(record), record);
+    case 'retry':
+      return retryOf(record, 0, undefined).record;
+  }
+}
+
+/** The request id stays: with it the operator can still find what became of the submission. */
+const droppedError = (error: JobError | undefined): JobError => ({
+  ...error,
+  code: droppedCode,
+  message: `Given up by promptpress resolve --drop.${error === undefined ? '' : ` It was in doubt: ${error.message}`}`,
+});
+
+const unanswered = ({ key, submittedAt, error }: JobRecord): Attempt => ({
+  key,
+  at: submittedAt ?? 0,
+  outcome: 'unanswered',
+  ...(error === undefined ? {} : { error }),
+});
+
+function entryOf(key: string, decision: Decision, at: number): Attempt {
+  switch (decision.kind) {
+    case 'task':
+      return { key, at, outcome: 'user.adopted', taskId: decision.taskId };
+    case 'drop':
+      return { key, at, outcome: 'user.dropped' };
+    case 'retry':
+      return { key, at, outcome: 'user.retry' };
+  }
+}

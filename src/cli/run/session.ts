@@ -1,0 +1,136 @@
+import { hostname } from 'node:os';
+import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
+import { removeUnfinished } from '../../manifest/whole-file.ts';
+import type { Selection } from '../../plan/cell.ts';
+import { type Plan, preparePlan } from '../../plan/plan.ts';
+import { type RunFacts, settledJobs, writeRunFacts } from '../../report/facts/run.ts';
+import { enterService, type RunService, stateOfService } from '../../report/facts/services.ts';
+import { refuseOtherService } from '../../report/text/other-service.ts';
+import { bindDirectory, checkDirectory } from '../../state/binding.ts';
+import { acquireLock } from '../../state/lock/lock.ts';
+import { openState } from '../../state/state.ts';
+import type { StateStore } from '../../state/store.ts';
+import type { Closing } from '../adapters/closing.ts';
+import type { Context } from '../args/command.ts';
+import { checkChosen, checkSelection } from '../args/selection-flags.ts';
+import { exitCodes, Reported } from '../errors/cli-error.ts';
+import { checkRunDirectory } from '../workspace/checks/directory.ts';
+import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
+import { type MissingWork, missingWork, noteMissing, olderState } from '../workspace/checks/stale-state.ts';
+import { checkFrozen } from '../workspace/frozen.ts';
+import { imagesForRun } from '../workspace/images.ts';
+import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
+import { forgetOtherInputs, type InputTable, keepInputs, keptFiles } from '../workspace/tables.ts';
+
+/** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
+export interface RunSession {
+  /** Absolute. */
+  readonly directory: string;
+  readonly state: StateStore;
+  readonly plan: Plan;
+  readonly tables: readonly InputTable[];
+  /** The images that the pipeline names, as far as they have been asked for. */
+  readonly images: KnownImageFiles;
+  /** Folder that all files of the pipeline must lie in, links resolved. */
+  readonly filesRoot: string;
+  readonly selection: Selection;
+  readonly startedAt: number;
+  /** As recorded, without an outcome. */
+  readonly facts: RunFacts;
+  /** What the state does not know though it was sent; nothing is paid before it is settled. */
+  readonly missing?: MissingWork;
+}
+
+/**
+ * Takes a run directory for a pipeline. What it opens is closed by `closing`.
+ *
+ * The order matters: nothing of the directory is changed before it is known to be ours and free, and the facts of
+ * the last run are replaced only when everything about this one is known to be right.
+ *
+ * @throws StateError, CliError, Reported
+ */
+export async function openRunSession(
+  { pipeline, path, files }: ReadPipeline,
+  run: {
+    readonly directory: string;
+    readonly service: RunService;
+    /** What the directory holds of another service is known, and left as it is (`--new-service`). */
+    readonly newService: boolean;
+    readonly selection: Selection;
+    readonly frozen: boolean;
+    /** What git tracks in the directory is taken as it is (`--trust-directory`). */
+    readonly trusted: boolean;
+    /** True: the user has said how to go on with a state that is older than its directory. */
+    readonly acceptsOlder: boolean;
+  },
+  closing: Closing,
+  context: Context,
+): Promise<RunSession> {
+  const { directory, service, selection } = run;
+  const { id: serviceId } = service;
+  const { io } = context;
+  const startedAt = io.now();
+  await checkRunDirectory(directory, { trusted: run.trusted, artifacts: true }, io.env);
+  await refuseOtherDirectory(directory);
+  const lock = acquireLock(directory, {
+    pid: process.pid,
+    host: hostname(),
+    startedAt: new Date(startedAt).toISOString(),
+    command: 'promptpress run',
+  });
+  closing.add(() => lock.release());
+  const state = openState(directory, { lock });
+  closing.add(() => state.close());
+  const identity = { file: path, text: pipeline.source.text };
+  checkDirectory(state, directory, identity);
+  const missing = await missingWork(state, directory, io.env);
+  if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
+  // A frozen run says itself that the service is another one.
+  if (!run.newService && !run.frozen)
+    refuseOtherService(state, service, { directory, file: pipeline.source.file, cwd: io.cwd });
+  await removeUnfinished(directory);
+
+  const tables = await keepInputs(pipeline, files, directory);
+  if (run.frozen) checkFrozen(state, { text: pipeline.source.text, tables, serviceId });
+  const images = imagesForRun(pipeline, files.root, state);
+  const prepared = await preparePlan(pipeline, {
+    files: keptFiles(tables, directory, files),
+    serviceId,
+    images,
+  });
+  if (!prepared.ok) {
+    printDiagnostics(prepared.error, context);
+    throw new Reported(exitCodes.usage);
+  }
+  const plan = prepared.value;
+  checkSelection(plan, selection);
+  checkChosen(plan, await plan.matrix.chosen(selection));
+
+  bindDirectory(state, directory, identity);
+  if (missing !== undefined) noteMissing(state, missing);
+  const facts: RunFacts = {
+    filesRoot: files.root,
+    tables,
+    serviceId,
+    ...(service.origin === undefined ? {} : { origin: service.origin }),
+    selection,
+    startedAt,
+    atStart: { settled: settledJobs(state), attempts: state.totals().attempts },
+  };
+  // Before the facts of the run, by which a state without this one is read.
+  enterService(state, service);
+  writeRunFacts(state, facts);
+  await forgetOtherInputs(tables, directory);
+  return {
+    directory,
+    state: stateOfService(state, serviceId),
+    plan,
+    tables,
+    images,
+    filesRoot: files.root,
+    selection,
+    startedAt,
+    facts,
+    ...(missing === undefined ? {} : { missing }),
+  };
+}

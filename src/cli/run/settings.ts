@@ -1,0 +1,87 @@
+import type { Pipeline, Speed } from '../../pipeline/pipeline.ts';
+import type { RunSettings } from '../../run/ports.ts';
+import type { StateReader } from '../../state/store.ts';
+import type { FlagValues } from '../args/flags.ts';
+import type { revivalFlags, runFlags } from '../args/run-flags.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { findJob } from '../workspace/find-job.ts';
+
+type Revival = FlagValues<typeof revivalFlags>;
+
+/** Which settled jobs the flags have tried again. */
+export interface RevivalSettings {
+  readonly retryFailed?: { readonly code?: string };
+  readonly redo?: readonly string[];
+  readonly inDoubt: 'hold' | 'retry';
+}
+
+/** @throws CliError (exit 2) for `--code` alone, for a code that no failure has, and for a job that the state does not know */
+export function revivalOf(flags: Revival, state: StateReader | undefined): RevivalSettings {
+  const { code, redo } = flags;
+  if (code !== undefined && !flags['retry-failed']) {
+    throw usageError(
+      '--code narrows --retry-failed; alone it does nothing.',
+      `Did you mean --retry-failed --code ${code}?`,
+    );
+  }
+  if (code !== undefined && state !== undefined) checkCode(code, state);
+  if (redo.length > 0 && state === undefined) throw usageError('--redo: nothing has run here yet.');
+  return {
+    ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
+    ...(redo.length === 0 || state === undefined ? {} : { redo: redo.map((named) => findJob(named, state)) }),
+    // What is found is no longer in doubt when the run begins; what is not is held.
+    inDoubt: flags['in-doubt'] === 'retry' ? 'retry' : 'hold',
+  };
+}
+
+/**
+ * @throws CliError (exit 2) for a code that none of the failures has: most likely it is mistyped, and nothing would be tried again
+ * without a word. Where nothing has failed there is nothing to compare it with.
+ */
+function checkCode(code: string, state: StateReader): void {
+  for (const _ of state.withStatus('failed', code)) return;
+  const failures = new Map<string, number>();
+  for (const name of Object.keys(state.totals().codes)) {
+    const count = countOf(state.withStatus('failed', name));
+    if (count > 0) failures.set(name, count);
+  }
+  if (failures.size === 0) return;
+  const named = [...failures].slice(0, mostCodes).map(([name, count]) => `${name} (${count})`);
+  const more = failures.size > mostCodes ? ', …' : '';
+  throw usageError(
+    `--code ${code}: no job has failed with this code.`,
+    `Failed jobs by code: ${named.join(', ')}${more}`,
+  );
+}
+
+const mostCodes = 20;
+
+function countOf(all: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of all) count += 1;
+  return count;
+}
+
+/** What the pipeline and the flags settle about one run. */
+export function runSettings(
+  pipeline: Pipeline,
+  flags: FlagValues<typeof runFlags>,
+  speed: Speed,
+  state: StateReader,
+): RunSettings {
+  const { service, limits, retry, timeouts, poll, budget, prices } = pipeline;
+  return {
+    speed,
+    limits,
+    retry,
+    timeouts: { taskMs: timeouts.taskMs },
+    poll,
+    tag: service.tag,
+    budget,
+    prices,
+    ...revivalOf(flags, state),
+    failFast: flags['fail-fast'],
+    ...(flags['max-submits'] === undefined ? {} : { maxSubmits: flags['max-submits'] }),
+    ...(flags['max-duration'] === undefined ? {} : { maxDurationMs: flags['max-duration'] }),
+  };
+}

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { ManifestTally } from '../../manifest/tally.ts';
+import { runFiles } from '../../report/facts/layout.ts';
+import type { RunSummary } from '../../report/text/summary.ts';
+import type { RunEnd } from '../../run/events.ts';
+import { asksModels } from '../service/models.ts';
+import type { RunSession } from './session.ts';
+
+const mostInDoubt = 20;
+
+/** Adds up what a run came to. */
+export function summarize(
+  { plan, state, directory, startedAt }: RunSession,
+  run: {
+    readonly cwd: string;
+    readonly origin: string;
+    readonly sandbox: boolean;
+    readonly finishedAt: number;
+    readonly end: RunEnd;
+    readonly exitCode: number;
+    readonly submits: number;
+    readonly redosFailed: number;
+    readonly tally: ManifestTally | undefined;
+  },
+): RunSummary {
+  const { tally, cwd } = run;
+  const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
+  const { name, source, steps } = plan.pipeline;
+  return {
+    pipeline: name,
+    file: source.file,
+    service: plan.serviceId,
+    origin: run.origin,
+    sandbox: run.sandbox,
+    directory: place(),
+    ...(existsSync(join(directory, runFiles.images)) ? { images: place(runFiles.images) } : {}),
+    ...(asksModels(plan, {}) || steps.some(({ kind }) => kind === 'describe')
+      ? { texts: place(runFiles.texts) }
+      : {}),
+    // Which buttons make videos only their labels say.
+    ...(existsSync(join(directory, runFiles.videos)) ? { videos: place(runFiles.videos) } : {}),
+    log: place(runFiles.log),
+    ...(tally === undefined ? {} : { manifest: place(runFiles.manifest) }),
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(run.finishedAt).toISOString(),
+    end: run.end,
+    exitCode: run.exitCode,
+    submits: run.submits,
+    ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
+    ...(tally === undefined ? {} : tallyFacts(tally)),
+    reasons: tally?.reasons ?? [],
+    inDoubt: firstInDoubt(state),
+  };
+}
+
+const tallyFacts = ({
+  slots,
+  otherSlots,
+  rows,
+  files,
+  cost,
+  possibleCost,
+  tokens,
+  assumedTokens,
+}: ManifestTally) => ({
+  slots,
+  otherSlots,
+  rows,
+  files,
+  ...(cost === undefined ? {} : { cost }),
+  ...(possibleCost === undefined ? {} : { possibleCost }),
+  ...(tokens === undefined ? {} : { tokens }),
+  ...(assumedTokens === undefined ? {} : { assumedTokens }),
+});
+
+function firstInDoubt(state: RunSession['state']): RunSummary['inDoubt'] {
+  const jobs: RunSummary['inDoubt'][number][] = [];
+  for (const { key, origin } of state.withStatus('in-doubt')) {
+    jobs.push({ job: key, step: origin.step, branch: origin.branch, cell: origin.cell });
+    if (jobs.length === mostInDoubt) break;
+  }
+  return jobs;
+}

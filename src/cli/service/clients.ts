@@ -1,0 +1,70 @@
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { BodyPool } from '../../service/http/body/budget.ts';
+import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
+import type { ServiceOptions } from '../../service/http-client.ts';
+import { createTextService } from '../../service/text-client.ts';
+import type { TextService } from '../../service/text-service.ts';
+import type { Closing } from '../adapters/closing.ts';
+import type { Environment } from '../terminal/io.ts';
+import { version } from '../version.ts';
+import type { ServiceSettings } from './settings.ts';
+import type { AdmittedService } from './trust.ts';
+
+/** Longest time to set up one connection. */
+const longestConnectMs = 10_000;
+
+/** How both halves of the service, and whoever follows its links, connect. */
+export interface Connecting {
+  readonly connections: number;
+  readonly connectMs: number;
+  /** With proxies of the environment; absent: none, as for a service on this machine. */
+  readonly env?: Environment;
+}
+
+/** A sandbox is on this machine: it is not reached through a proxy. */
+export const connectingTo = (
+  service: Pick<ServiceSettings, 'baseUrl'>,
+  { limits, timeouts }: Pick<Pipeline, 'limits' | 'timeouts'>,
+  env: Environment,
+): Connecting => ({
+  connections: limits.requests,
+  connectMs: Math.min(longestConnectMs, timeouts.requestMs),
+  ...(service.baseUrl === undefined ? {} : { env }),
+});
+
+/** What both halves of the service are made with. What is opened is closed by `closing`. */
+export function serviceOptions(
+  baseUrl: string,
+  service: AdmittedService,
+  requestMs: number,
+  connecting: Connecting,
+  closing: Closing,
+): ServiceOptions & { readonly bodies: BodyPool } {
+  const dispatcher = createDispatcher(connecting);
+  // Not `close`: that waits for answers which a run that leaves at once no longer wants.
+  closing.add(() => dispatcher.destroy());
+  return {
+    baseUrl,
+    apiKey: service.apiKey,
+    ...(service.keySource === undefined ? {} : { keySource: service.keySource }),
+    secrets: service.secrets,
+    credentials: service.credentials,
+    names: service.names,
+    dispatcher,
+    requestMs,
+    bodies: new BodyPool(),
+    version,
+  };
+}
+
+/** The text half of the service. */
+export function openTextService(
+  options: ServiceOptions,
+  { auth }: Pick<ServiceSettings, 'auth'>,
+  { textMs, firstByteMs, idleMs }: Pick<Pipeline['timeouts'], 'textMs' | 'firstByteMs' | 'idleMs'>,
+  closing: Closing,
+): TextService {
+  const text = createTextService({ ...options, auth, textMs, firstByteMs, idleMs });
+  closing.add(() => text.close());
+  return text;
+}

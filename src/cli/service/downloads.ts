@@ -1,0 +1,76 @@
+import { createArtifactWriter } from '../../artifacts/artifact-writer.ts';
+import type { LinkOptions } from '../../artifacts/download/link-route.ts';
+import { createInputReader } from '../../artifacts/input/reader.ts';
+import type { InputReader } from '../../artifacts/inputs.ts';
+import type { ArtifactWriter } from '../../artifacts/writer.ts';
+import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
+import { wallClock } from '../adapters/clock.ts';
+import type { Closing } from '../adapters/closing.ts';
+import type { Connecting } from './clients.ts';
+
+const proxyVariables = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/** The longest that one download may take, however steadily it comes; more where a request may take more. */
+const leastTotalMs = 600_000;
+
+/** How links are followed. A proxy of the environment is used for downloads as for requests. */
+export function linkOptions(
+  to: {
+    readonly baseUrl: string;
+    /** The service is a sandbox that was started for this run. */
+    readonly isRehearsal: boolean;
+    /** The longest silence of a server, in ms. */
+    readonly requestMs: number;
+    /** Takes secrets out of what is said of servers. */
+    readonly mask: (text: string) => string;
+    /** Takes credentials out of what servers give. */
+    readonly dataMask: (text: string) => string;
+  },
+  connecting: Connecting,
+  closing: Closing,
+): LinkOptions {
+  const { baseUrl, isRehearsal: ownPortOnly, requestMs, mask, dataMask } = to;
+  const { connections, env } = connecting;
+  const timeouts = { idleMs: requestMs, totalMs: Math.max(leastTotalMs, requestMs) };
+  if (env === undefined || !proxyVariables.some((name) => (env[name] ?? '') !== '')) {
+    return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask };
+  }
+  const dispatcher = createDispatcher(connecting);
+  closing.add(() => dispatcher.destroy());
+  return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, dispatcher };
+}
+
+/** What brings images and texts into a run directory. */
+export function openArtifacts(directory: string, links: LinkOptions, closing: Closing): ArtifactWriter {
+  const artifacts = createArtifactWriter({ ...links, directory, clock: wallClock });
+  closing.add(() => artifacts.close());
+  return artifacts;
+}
+
+/** What reads the images that text calls show. */
+export function openInputs(
+  place: { readonly directory: string; readonly folder: string; readonly filesRoot: string },
+  links: LinkOptions,
+  closing: Closing,
+): InputReader {
+  const inputs = createInputReader({ ...links, ...place, clock: wallClock });
+  closing.add(() => inputs.close());
+  return inputs;
+}
+
+/**
+ * Downloads of a run in the sandbox. A sandbox that is started again goes on with its tasks on another port, so a link
+ * that it gave before leads nowhere by now: each link is followed at the address that the sandbox has now.
+ */
+export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWriter => ({
+  save: (request, signal) => writer.save({ ...request, url: moved(request.url, baseUrl) }, signal),
+  keep: (request, signal) => writer.keep(request, signal),
+  close: () => writer.close(),
+});
+
+function moved(link: string, baseUrl: string): string {
+  // What is no link is told by who is asked to follow it.
+  if (!URL.canParse(link)) return link;
+  const { pathname, search } = new URL(link);
+  return `${baseUrl}${pathname}${search}`;
+}

@@ -1,0 +1,129 @@
+import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { TemplateTree } from '../../pipeline/templates/template.ts';
+import { isTemplate } from '../../pipeline/templates/tree.ts';
+import type { Selection } from '../../plan/cell.ts';
+import { chosenSteps } from '../../plan/graph/step-selection.ts';
+import { isTextRequest } from '../../plan/job-request.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { printable } from '../../report/text/printable.ts';
+import type { Model } from '../../service/text-service.ts';
+import type { Closing } from '../adapters/closing.ts';
+import { sandboxNames } from '../args/sandbox-flags.ts';
+import { CliError, exitCodes } from '../errors/cli-error.ts';
+import type { Environment } from '../terminal/io.ts';
+import { connectingTo, openTextService, serviceOptions } from './clients.ts';
+import type { AdmittedService } from './trust.ts';
+
+/** The models of a service, by id, and who was asked. */
+export interface ListedModels {
+  /** Origin of the address. */
+  readonly origin: string;
+  readonly models: readonly Model[];
+}
+
+/** Asks a service for its models; with `--sandbox` one that is started for it. @throws CliError (exit 3) when it gives none */
+export async function askModels(
+  service: AdmittedService,
+  settings: Pick<Pipeline, 'limits' | 'timeouts'>,
+  env: Environment,
+  signal: AbortSignal,
+  closing: Closing,
+): Promise<ListedModels> {
+  const baseUrl = service.baseUrl ?? (await startedSandbox(service, closing));
+  const { timeouts } = settings;
+  const connecting = connectingTo(service, settings, env);
+  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
+  const answer = await openTextService(options, service, timeouts, closing).models(signal);
+  if (!answer.ok) throw new CliError(exitCodes.stopped, answer.error.message);
+  const models = answer.value.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  return { origin: new URL(baseUrl).origin, models };
+}
+
+async function startedSandbox(service: AdmittedService, closing: Closing): Promise<string> {
+  // Loaded when it is wanted: it brings an image library along.
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  const sandbox = await startSandbox({ apiKey: service.apiKey, names: sandboxNames(service.names) });
+  closing.add(() => sandbox.close());
+  return sandbox.url;
+}
+
+/** Cells whose requests are looked at for the models that a template names. */
+const mostCells = 200;
+
+/** More names than these cannot be told in a message. */
+const mostModels = 50;
+
+/** A model that a pipeline asks, and one of the steps that do. */
+export interface ModelUse {
+  readonly model: string;
+  readonly step: string;
+  /** Where that step stands in the pipeline, as `foxes.yaml:12`. */
+  readonly place: string;
+}
+
+/** The models that the chosen text steps ask: those that are written out, and those of the first cells. */
+export async function modelsOf(plan: Plan, selection: Selection): Promise<readonly ModelUse[]> {
+  const chosen = chosenSteps(plan, selection.only);
+  if (!chosen.ok) return [];
+  const steps = plan.pipeline.steps.filter(
+    ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
+  );
+  const uses = new Map<string, ModelUse>();
+  const { source } = plan.pipeline;
+  const places = new Map(steps.map(({ name, position }) => [name, `${source.file}:${position.line}`]));
+  const add = (model: string, step: string): void => {
+    const place = places.get(step) ?? source.file;
+    if (uses.size < mostModels && !uses.has(model)) uses.set(model, { model, step, place });
+  };
+  let rendered = false;
+  for (const { name, request } of steps) {
+    const written = literalOf(request['model']);
+    if (written === undefined) rendered = true;
+    else add(written, name);
+  }
+  if (!rendered) return [...uses.values()];
+  const limit = Math.min(selection.limit ?? mostCells, mostCells);
+  for await (const cell of plan.matrix.cells({ ...selection, limit })) {
+    for (const { job, step } of plan.resolve(cell, () => undefined)) {
+      if (job === undefined || !isTextRequest(job.request)) continue;
+      const { model } = job.request.fields;
+      if (typeof model === 'string' && chosen.value.steps.has(step)) add(model, step);
+    }
+  }
+  return [...uses.values()];
+}
+
+/** True when a chosen step asks a model. */
+export function asksModels(plan: Plan, { only }: Selection): boolean {
+  const chosen = chosenSteps(plan, only);
+  return (
+    chosen.ok &&
+    plan.pipeline.steps.some(
+      ({ name, kind }) => (kind === 'generate' || kind === 'chat') && chosen.value.steps.has(name),
+    )
+  );
+}
+
+/** What is to be said of models that are not on the service's list: a list may be incomplete, so it is a warning. */
+export function unlistedModels(uses: readonly ModelUse[], listed: readonly Model[]): readonly string[] {
+  const known = new Set(listed.map(({ id }) => id));
+  // An empty list says nothing about any model.
+  if (known.size === 0) return [];
+  return uses
+    .filter(({ model }) => !known.has(model))
+    .map(({ model, step, place }) => {
+      const near = nearest(model, known);
+      const hint = near === undefined ? 'promptpress models lists what there is.' : `Did you mean "${near}"?`;
+      return printable(
+        `${place} model.unlisted The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
+      );
+    });
+}
+
+function literalOf(tree: TemplateTree | undefined): string | undefined {
+  if (tree === undefined || !isTemplate(tree)) return undefined;
+  return tree.variables.length === 0 && tree.steps.length === 0 && !/\{[{%]/.test(tree.source)
+    ? tree.source
+    : undefined;
+}

@@ -1,0 +1,121 @@
+import { type BigIntStats, constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { writeWhole } from '../../manifest/whole-file.ts';
+import { makeFolders } from '../../state/files/folders.ts';
+import type { Environment } from '../terminal/io.ts';
+
+/** What a user has said that may be: the value of this variable goes to this origin, and may be sent there again. */
+export interface Trust {
+  /** Name of an environment variable. */
+  readonly key: string;
+  /** As `URL.origin` writes it: ASCII, lower case, no default port. */
+  readonly origin: string;
+}
+
+/** What the user trusts, as it is remembered. */
+export interface Remembered {
+  readonly trusted: readonly Trust[];
+  /** Why the file is not believed, in words; then nothing is trusted, and it is not written. */
+  readonly damage?: string;
+}
+
+/** Of a file that people make by answering questions. */
+const mostBytes = 1_048_576;
+
+const version = 1;
+
+/** `$XDG_STATE_HOME/promptpress/trust.json`; a relative folder is ignored, as the XDG base directory specification asks. */
+export function trustFile(env: Environment): string {
+  const given = env['XDG_STATE_HOME'] ?? '';
+  const home = env['HOME'] ?? '';
+  const base = isAbsolute(given) ? given : join(isAbsolute(home) ? home : homedir(), '.local/state');
+  return join(base, 'promptpress/trust.json');
+}
+
+/** Reads what is trusted. Where that cannot be known for certain, nothing is. */
+export async function readTrust(file: string): Promise<Remembered> {
+  try {
+    const text = await readOwn(file);
+    return text === undefined ? { trusted: [] } : { trusted: parseTrust(text) };
+  } catch (error) {
+    return { trusted: [], damage: `${file}: ${(error as Error).message}` };
+  }
+}
+
+/** Writes what is trusted, whole, for its owner alone. @throws the error of the file system */
+export async function writeTrust(file: string, trusted: readonly Trust[]): Promise<void> {
+  makeFolders(dirname(file), 0o700);
+  const sorted = trusted.toSorted((a, b) => compare(a.origin, b.origin) || compare(a.key, b.key));
+  await writeWhole(file, [`${JSON.stringify({ version, trusted: sorted }, undefined, 2)}\n`], {
+    mode: 0o600,
+  });
+}
+
+export const isTrusted = (trusted: readonly Trust[], { key, origin }: Trust): boolean =>
+  trusted.some((one) => one.key === key && one.origin === origin);
+
+/** Undefined where there is no file. @throws Error that says what is wrong with it */
+async function readOwn(file: string): Promise<string | undefined> {
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    // Opening a pipe would wait for somebody who writes.
+    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP') throw new Error('it is a link', { cause: error });
+    throw error;
+  }
+  try {
+    refuseOthers(await handle.stat({ bigint: true }));
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What others may write says nothing about what the user trusts. */
+function refuseOthers(found: BigIntStats): void {
+  if (!found.isFile()) throw new Error('it is no file');
+  if (found.size > BigInt(mostBytes)) throw new Error('it is too large');
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  if (found.uid !== BigInt(user) && found.uid !== 0n) throw new Error('it belongs to another user');
+  if ((found.mode & 0o022n) !== 0n) throw new Error('others may write it: chmod 600 would do');
+}
+
+function parseTrust(text: string): readonly Trust[] {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    throw new Error('it is not JSON');
+  }
+  const { version: found, trusted } = (read ?? {}) as {
+    readonly version?: unknown;
+    readonly trusted?: unknown;
+  };
+  if (typeof found === 'number' && found > version)
+    throw new Error('it was written by a newer release of promptpress');
+  if (found !== version || !Array.isArray(trusted) || !trusted.every(isTrust))
+    throw new Error('it does not hold what promptpress trust writes');
+  return trusted;
+}
+
+function isTrust(value: unknown): value is Trust {
+  const { key, origin } = (value ?? {}) as { readonly key?: unknown; readonly origin?: unknown };
+  return (
+    typeof key === 'string' &&
+    isVariableName(key) &&
+    typeof origin === 'string' &&
+    URL.canParse(origin) &&
+    new URL(origin).origin === origin
+  );
+}
+
+/** A name that `${…}` in a pipeline can hold. */
+export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

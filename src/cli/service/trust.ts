@@ -1,0 +1,118 @@
+import { readBaseUrl } from '../../service/http/base-url.ts';
+import type { Context } from '../args/command.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { failureText } from '../errors/render.ts';
+import type { Environment } from '../terminal/io.ts';
+import { keyVariable, type ServiceSettings } from './settings.ts';
+import { isTrusted, type Remembered, readTrust, type Trust, trustFile, writeTrust } from './trust-file.ts';
+
+declare const admitted: unique symbol;
+
+/** A service that the key may be sent to. Only {@link admit} makes one, and only with one can a client be opened. */
+export type AdmittedService = ServiceSettings & { readonly [admitted]: true };
+
+/** Origins that the environment says are trusted with every key, for machines where nothing can be kept. */
+export const originsVariable = 'PROMPTPRESS_TRUSTED_ORIGINS';
+
+/**
+ * Lets the key go to a service, or does not. An address that the user gave himself is trusted, and so is the sandbox. One that
+ * a file names may be a stranger's: it is trusted with the variable that the user was asked about, whatever that holds and
+ * whatever else the file says, and with no other.
+ *
+ * Requests go to the origin that is judged here and to no other: redirects are not followed, and links that the
+ * service gives are followed without the key. A proxy is one that the environment names.
+ *
+ * @param file the pipeline as the user named it
+ * @param mayAsk false for commands that never ask
+ * @throws CliError (exit 2) where the origin is not trusted, with the ways to trust it; nothing has been sent then
+ */
+export async function admit(
+  service: ServiceSettings,
+  file: string,
+  context: Context,
+  { mayAsk }: { readonly mayAsk: boolean },
+): Promise<AdmittedService> {
+  if (service.baseUrl === undefined || service.isUsersAddress) return service as AdmittedService;
+  const { io } = context;
+  const wanted = { key: service.keyVariable ?? keyVariable, origin: new URL(service.baseUrl).origin };
+  if (trustedOrigins(io.env).includes(wanted.origin)) return service as AdmittedService;
+  const place = trustFile(io.env);
+  const remembered = await readTrust(place);
+  if (isTrusted(remembered.trusted, wanted)) return service as AdmittedService;
+
+  tellDamage(remembered, context);
+  if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, file, 'is not trusted with it yet');
+  const answer = await io.ask(questionOf(wanted));
+  if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
+  await remember(place, remembered, wanted, context);
+  return service as AdmittedService;
+}
+
+/** @throws CliError (exit 2) for what is no origin: it could be meant for one that is not trusted then */
+function trustedOrigins(env: Environment): readonly string[] {
+  const words = (env[originsVariable] ?? '').split(/[\s,]/).filter((word) => word !== '');
+  return words.map((word) => readOrigin(word, originsVariable));
+}
+
+/**
+ * The origin that an address names, as `URL.origin` writes it: what is compared is what requests go to.
+ * @param from where the address came from, for the message
+ * @throws CliError (exit 2)
+ */
+export function readOrigin(text: string, from: string): string {
+  const read = readBaseUrl(text);
+  if (read.ok) return new URL(read.value).origin;
+  throw usageError(
+    `${read.error.message} It comes from ${from}.`,
+    'An origin is written so: https://gateway.example',
+  );
+}
+
+/** `https://x`, and what one should know of it before a key goes there. */
+export function originWords(origin: string): string {
+  const { protocol, hostname } = new URL(origin);
+  const doubts = [
+    ...(protocol === 'http:' ? ['plain http: unencrypted'] : []),
+    ...(/(?:^|\.)xn--/.test(hostname) ? ['xn-- stands for letters that may look like others'] : []),
+  ];
+  return doubts.length === 0 ? origin : `${origin} (${doubts.join('; ')})`;
+}
+
+const questionOf = ({ key, origin }: Trust): string => `Send $${key} to ${originWords(origin)}? [y/N] `;
+
+const notTrusted = ({ key, origin }: Trust, file: string, why: string): Error =>
+  usageError(
+    `$${key} was not sent to ${originWords(origin)}: that address is written in ${file}, and ${why}.`,
+    [
+      'Where you know it, either of these trusts it:',
+      `promptpress trust ${origin}${key === keyVariable ? '' : ` --key ${key}`}`,
+      `${originsVariable}=${origin}`,
+    ].join('\n'),
+  );
+
+/** A file that is not believed is said to be so once, by whoever meets it. */
+function tellDamage({ damage }: Remembered, { io, redactor }: Context): void {
+  if (damage === undefined) return;
+  const hint = 'Move it away; promptpress trust ORIGIN writes it again.';
+  io.err(
+    redactor.apply(
+      failureText(`warning: What you trust cannot be read, so nothing is trusted. ${damage}`, hint),
+    ),
+  );
+}
+
+/** The answer counts for this command, also where it cannot be kept. */
+async function remember(
+  place: string,
+  { trusted, damage }: Remembered,
+  wanted: Trust,
+  { io, redactor }: Context,
+): Promise<void> {
+  if (damage !== undefined) return;
+  try {
+    await writeTrust(place, [...trusted, wanted]);
+  } catch (error) {
+    const message = `warning: Your answer could not be remembered: ${(error as Error).message}`;
+    io.err(redactor.apply(failureText(message)));
+  }
+}

@@ -1,0 +1,34 @@
+import { readBaseUrl } from '../../service/http/base-url.ts';
+import { leastInData, sandboxKey } from '../../service/http/secrets.ts';
+import { usageError } from '../errors/cli-error.ts';
+
+/**
+ * Checks a base address and gives it back without slashes at its end.
+ *
+ * @param from where it came from, for the message
+ * @throws CliError (exit 2) when it cannot be an address
+ */
+export function checkBaseUrl(text: string, from: string): string {
+  const read = readBaseUrl(text);
+  if (!read.ok) throw usageError(read.error.message, `It comes from ${from}.`);
+  return read.value;
+}
+
+/**
+ * What is suspicious about a base address, if anything. Chat clients are given `<address>/v1` (service.md 7.3); the
+ * image routes lie beside it, so the first request will be redirected or refused.
+ */
+export function doubtAbout(baseUrl: string): string | undefined {
+  const [, before, version] = /^(.*)(\/v1(?:beta)?)$/.exec(baseUrl) ?? [];
+  return before === undefined
+    ? undefined
+    : `The base address ends in ${version}, which is the address for chat clients. If the run is stopped, try ${before}`;
+}
+
+/** What is to be said of a key that is too short to be looked for in what the service gives, if it is. */
+export function doubtAboutKey(apiKey: string): string | undefined {
+  const { length } = apiKey;
+  return length >= leastInData || apiKey === sandboxKey
+    ? undefined
+    : `The API key has only ${length} characters: in answers that repeat it, it is not masked; keys of ${leastInData} and more are`;
+}

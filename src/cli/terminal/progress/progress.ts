@@ -1,0 +1,117 @@
+import type { IsOptional } from '../../../plan/graph/optional.ts';
+import { counted, span } from '../../../report/text/amounts.ts';
+import { printable, sentence } from '../../../report/text/printable.ts';
+import type { Route, RunEvent, RunListener } from '../../../run/events.ts';
+import type { Io } from '../io.ts';
+import { ProgressModel, type StepStart } from './model.ts';
+import { Screen } from './screen.ts';
+import { paintWith, progressLines, progressSentence } from './view.ts';
+
+/** Shows a run while it goes on. */
+export interface ProgressShow {
+  readonly listener: RunListener;
+  /** Prints a line without disturbing the view. */
+  say(text: string): void;
+  /** Takes the view off the terminal. */
+  end(): void;
+}
+
+const redrawMs = 100;
+const sentenceMs = 30_000;
+/** Of a route that is refused again and again is spoken once in this time. */
+const pauseMs = 60_000;
+
+/** What the user is told about a run's progress: a live view on a terminal, else a line now and then. */
+export function showProgress(
+  io: Io,
+  run: {
+    readonly name: string;
+    readonly steps: readonly StepStart[];
+    /** Default: no button is. */
+    readonly isOptional?: IsOptional;
+  },
+  options: { readonly quiet: boolean },
+): ProgressShow {
+  const model = new ProgressModel(run.name, io.now(), run.steps, run.isOptional);
+  const { terminal } = io;
+  if (terminal === undefined || options.quiet) return inSentences(io, model, options.quiet);
+
+  const lineFor = announcer(io);
+  const screen = new Screen(
+    (frame) => terminal.draw(frame),
+    (text) => io.err(text),
+  );
+  const paint = paintWith(io.colors);
+  const draw = (): void => {
+    const now = io.now();
+    const look = { columns: terminal.columns(), unicode: terminal.unicode, paint };
+    screen.draw(progressLines(model.progress(now), now, look));
+  };
+  draw();
+  const stop = io.every(redrawMs, draw);
+  const say = (text: string): void => screen.print(`${text}\n`);
+  return {
+    listener: (event) => {
+      model.take(event, io.now());
+      const line = lineFor(event);
+      if (line !== undefined) say(line);
+    },
+    say,
+    end: () => {
+      stop();
+      draw();
+      screen.release();
+    },
+  };
+}
+
+function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow {
+  const lineFor = announcer(io);
+  const say = (text: string): void => io.err(`${text}\n`);
+  const sentence = (): void => say(progressSentence(model.progress(io.now()), io.now()));
+  const stop = quiet ? () => {} : io.every(sentenceMs, sentence);
+  return {
+    listener: (event) => {
+      model.take(event, io.now());
+      const line = lineFor(event);
+      if (line !== undefined) say(line);
+    },
+    say,
+    end: stop,
+  };
+}
+
+const requests = {
+  submit: 'submissions',
+  text: 'text calls',
+  poll: 'looks at tasks',
+  download: 'downloads',
+} as const satisfies Record<Route, string>;
+
+/** What is said the moment it happens, view or not. */
+function announcer(io: Io): (event: RunEvent) => string | undefined {
+  const spokenAt = new Map<Route, number>();
+  return (event) => {
+    if (event.type !== 'route:pause') return lineFor(event);
+    if (io.now() - (spokenAt.get(event.route) ?? Number.NEGATIVE_INFINITY) < pauseMs) return undefined;
+    spokenAt.set(event.route, io.now());
+    return `No ${requests[event.route]} for a while: ${sentence(event.reason)} promptpress tries again.`;
+  };
+}
+
+function lineFor(event: RunEvent): string | undefined {
+  if (event.type === 'run:stopping' && event.end.kind === 'interrupted') {
+    return event.tasks === 0
+      ? 'Stopping.'
+      : `Stopping: waiting for ${counted(event.tasks, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run goes on with them.`;
+  }
+  if (event.type === 'run:stopping' && 'message' in event.end) {
+    const left = event.tasks === 0 ? '' : ` ${counted(event.tasks, 'task')} still in flight.`;
+    return `Stopping: ${sentence(event.end.message)}${left}`;
+  }
+  if (event.type === 'run:waiting') {
+    return `Waiting for ${span(event.sinceMs)}: ${printable(event.reason)}`;
+  }
+  if (event.type === 'run:notice') return printable(event.message);
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import { lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { manifestColumns } from '../../../manifest/columns.ts';
+import { runFiles, unfinishedFile } from '../../../report/facts/layout.ts';
+import { isMissing } from '../../../state/files/folders.ts';
+import { kindAt, readOwnText } from '../../../state/files/plain-path.ts';
+import { openStateForReading } from '../../../state/state.ts';
+import { lockFileName, stateFileName, stateFiles } from '../../../state/state-files.ts';
+import { StateError } from '../../../state/store.ts';
+
+/** What systems and people put into folders that are empty otherwise. */
+const mayLieAnywhere = new Set([
+  '.DS_Store',
+  '.gitignore',
+  '.gitkeep',
+  'Thumbs.db',
+  'desktop.ini',
+  'lost+found',
+]);
+
+const ourNames = new Set<string>([...stateFiles, ...Object.values(runFiles)]);
+
+/**
+ * Refuses to run in a folder that holds something else: a run replaces `manifest.csv` and `run.json`, and removes files in `inputs/` and
+ * `images/`. It is ours where a state lies, where the results of a run do that were committed without it (`run.json`,
+ * `manifest.csv`), and where nothing lies but what a run leaves that was refused or whose state was removed.
+ *
+ * @throws StateError `directory.foreign` | `state.foreign`; the error of the file system
+ */
+export async function refuseOtherDirectory(directory: string): Promise<void> {
+  const names = (await namesIn(directory)).filter((name) => !mayLieAnywhere.has(name));
+  if (names.length === 0) return;
+  const has = (name: string): boolean => names.includes(name);
+  const isLocked = has(lockFileName) && sizeOf(join(directory, lockFileName)) === 0;
+  if (has(stateFileName) && sizeOf(join(directory, stateFileName)) > 0) {
+    if (!isLocked) refuseOtherState(directory);
+    return;
+  }
+  for (const [name, isOurs] of [
+    [runFiles.record, isRecord],
+    [runFiles.manifest, isManifest],
+  ] as const)
+    if (has(name) && !isOurs(join(directory, name))) throw otherDirectory(directory, name);
+  if (has(runFiles.record) || has(runFiles.manifest)) return;
+  const other = names.find((name) => !ourNames.has(name) && !unfinishedFile.test(name));
+  const [first = ''] = names;
+  if (other !== undefined || !isLocked) throw otherDirectory(directory, other ?? first);
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+const sizeOf = (file: string): number => lstatSync(file).size;
+
+/** Every run takes the lock before it makes a state: without one it may be the database of another program. */
+function refuseOtherState(directory: string): void {
+  try {
+    openStateForReading(directory)?.close();
+  } catch (error) {
+    // Of another release, but ours: who opens it to write says so, or brings it up to date.
+    if (!(error instanceof StateError) || error.code !== 'state.version') throw error;
+  }
+}
+
+const mostRecordBytes = 64 * 1024 * 1024;
+
+function isRecord(file: string): boolean {
+  if (kindAt(file) !== 'file') return false;
+  try {
+    const { promptpress, pipeline } = JSON.parse(readOwnText(file, mostRecordBytes) ?? '') as {
+      readonly promptpress?: unknown;
+      readonly pipeline?: unknown;
+    };
+    return typeof promptpress === 'string' && typeof pipeline === 'object' && pipeline !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The columns that a row is found by have stood first in every release. */
+const manifestStart = manifestColumns.slice(0, 6).join(',');
+
+const isManifest = (file: string): boolean =>
+  kindAt(file) === 'file' && readOwnText(file, manifestStart.length) === manifestStart;
+
+const otherDirectory = (directory: string, name: string): StateError =>
+  new StateError(
+    'directory.foreign',
+    `${directory} is no run directory: ${name} in it is not of promptpress.`,
+    {
+      hint: 'A run would replace and remove files there, and nothing was touched. Take an empty folder, or one that is not there yet, with --out.',
+    },
+  );

@@ -1,0 +1,94 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import {
+  type DirectoryFlags,
+  directoryName,
+  runDirectory,
+  runsFolder,
+} from '../../../report/facts/layout.ts';
+import { quoted } from '../../../report/text/next-commands.ts';
+import { checkDirectory } from '../../../state/binding.ts';
+import { openStateForReading } from '../../../state/state.ts';
+import { StateError } from '../../../state/store.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import type { ReadPipeline } from '../read-pipeline.ts';
+
+/**
+ * The run directory of a pipeline file that the user named, as `runDirectory` has it. Every command that takes FILE
+ * finds it here.
+ *
+ * A run of this pipeline may lie in `runs/<name>` of the current folder, where earlier releases put it. It is not run
+ * anew beside that, which would pay for all of it again.
+ *
+ * @throws CliError (exit 2) where nothing has run in the default directory and a run of this pipeline lies in that
+ *   other place, with both ways on; StateError where what lies there cannot be read
+ */
+export function placeOfRun(
+  { pipeline, path }: Pick<ReadPipeline, 'pipeline' | 'path'>,
+  flags: DirectoryFlags,
+  cwd: string,
+): string {
+  const directory = runDirectory(pipeline, flags, cwd);
+  if (flags.out !== undefined) return directory;
+  const earlier = join(cwd, runsFolder, directoryName(pipeline, flags));
+  if (isOnePlace(earlier, directory) || hasState(directory)) return directory;
+  if (!holdsRunOf(earlier, { file: path, text: pipeline.source.text })) return directory;
+
+  const [from, to] = [earlier, directory].map((place) => relative(cwd, place));
+  throw usageError(
+    `A run of ${pipeline.source.file} lies in ${from}. Its directory is ${to}, beside the pipeline file, where nothing has run: what is done would be paid for again.`,
+    `Move it there:        ${moving(earlier, directory, cwd)}\nOr use it as it lies: --out ${quoted(from ?? '')}`,
+  );
+}
+
+/** True where links lead from one to the other. */
+function isOnePlace(a: string, b: string): boolean {
+  try {
+    return a === b || realpathSync(a) === realpathSync(b);
+  } catch {
+    // Where one of them is not there.
+    return false;
+  }
+}
+
+/** True also for a state that cannot be read: whoever uses it says why. */
+function hasState(directory: string): boolean {
+  try {
+    const state = openStateForReading(directory);
+    state?.close();
+    return state !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+function holdsRunOf(directory: string, pipeline: Parameters<typeof checkDirectory>[2]): boolean {
+  try {
+    const state = openStateForReading(directory);
+    if (state === undefined) return false;
+    try {
+      checkDirectory(state, directory, pipeline);
+      return true;
+    } finally {
+      state.close();
+    }
+  } catch (error) {
+    // Another pipeline's, or another program's.
+    if (error instanceof StateError && error.code === 'state.foreign') return false;
+    throw error;
+  }
+}
+
+/** A command line that leaves nothing behind: `mv` into a folder that is there would put the one inside the other. */
+function moving(from: string, to: string, cwd: string): string {
+  const word = (place: string): string => {
+    const text = relative(cwd, place);
+    return quoted(text.startsWith('-') ? `./${text}` : text);
+  };
+  const before = existsSync(to)
+    ? `mv ${word(to)} ${word(`${to}.before`)} && `
+    : existsSync(dirname(to))
+      ? ''
+      : `mkdir -p ${word(dirname(to))} && `;
+  return `${before}mv ${word(from)} ${word(to)}`;
+}

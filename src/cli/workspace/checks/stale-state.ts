@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { isMoment, isObject, jsonFact } from '../../../report/facts/json.ts';
+import { runFiles } from '../../../report/facts/layout.ts';
+import { readRunFacts } from '../../../report/facts/run.ts';
+import { readOwnText } from '../../../state/files/plain-path.ts';
+import { StateError, type StateReader, type StateStore } from '../../../state/store.ts';
+import { readSubmissionCount } from '../../../state/submission-count.ts';
+import type { Environment } from '../../terminal/io.ts';
+import { isTracked } from './tracked.ts';
+
+/** What a state that is older than its directory does not know. */
+export interface MissingWork {
+  /** Submissions and text calls that were sent, and may have been paid; 0 where a run began and sent nothing, or none were counted. */
+  readonly submits: number;
+  /** All that were counted over the directory's life. */
+  readonly of: number;
+  /** When a run began that the state does not know, Unix ms. */
+  readonly runAt?: number;
+  /** When the last run began that the state knows, Unix ms: what is missing was sent since. */
+  readonly since?: number;
+}
+
+/** Work that was found missing by a run that has replaced the facts which say so, and then could not go on. Empty: none. */
+const missingFact = 'state.missing';
+
+/**
+ * What is missing in a state that is older than what lies beside it: the count of submissions, and `run.json`, which a run
+ * writes after the state. Somebody has removed the state, put an older copy in its place, copied it in the middle of a run, or
+ * left behind the log (`state.db-wal`) that a run which was killed still needs. All that the run made since would be paid for
+ * once more, without a word.
+ *
+ * A `run.json` that git tracks says nothing of this machine's work: it came with a clone, or with what a colleague committed.
+ *
+ * @param state undefined: there is none
+ * @returns undefined where the state is as new as they are
+ * @throws StateError `state.corrupt`; the error of the file system
+ */
+export async function missingWork(
+  state: StateReader | undefined,
+  directory: string,
+  env: Environment,
+): Promise<MissingWork | undefined> {
+  const noted = state && jsonFact(state, missingFact, isMissingWork);
+  if (noted !== undefined) return noted;
+  const { known, counted } = state?.submissions() ?? { known: 0, counted: readSubmissionCount(directory) };
+  const recorded = startOf(join(directory, runFiles.record));
+  const since = state && readRunFacts(state)?.startedAt;
+  const isLater = recorded !== undefined && (since === undefined || recorded > since);
+  const isUnknown = isLater && !(await isTracked(directory, runFiles.record, env));
+  const submits = Math.max(0, counted - known);
+  if (submits === 0 && !isUnknown) return undefined;
+  return {
+    submits,
+    of: counted,
+    ...(isUnknown ? { runAt: recorded } : {}),
+    ...(since === undefined ? {} : { since }),
+  };
+}
+
+const isMissingWork = (value: unknown): value is MissingWork =>
+  isObject(value) &&
+  typeof value['submits'] === 'number' &&
+  typeof value['of'] === 'number' &&
+  [value['runAt'], value['since']].every((at) => at === undefined || isMoment(at));
+
+/** Refuses a state in which something is missing. @throws StateError `state.old` */
+export async function checkAge(
+  state: StateReader | undefined,
+  directory: string,
+  env: Environment,
+): Promise<void> {
+  const missing = await missingWork(state, directory, env);
+  if (missing !== undefined) throw olderState(directory, missing);
+}
+
+/** Keeps in mind that something is missing, whatever the run that is about to begin writes. */
+export const noteMissing = (state: StateStore, missing: MissingWork): void =>
+  state.setFact(missingFact, JSON.stringify(missing));
+
+/** From here on the state counts as whole. */
+export function acceptMissing(state: StateStore): void {
+  state.acceptMissing();
+  state.setFact(missingFact, '');
+}
+
+/** The refusal of an older state, and the ways on. @param why what has kept a way on from working */
+export function olderState(directory: string, { submits, of, runAt }: MissingWork, why?: string): StateError {
+  const run =
+    runAt === undefined ? [] : [`nothing of the run that began at ${new Date(runAt).toISOString()}`];
+  const sent =
+    submits === 0 ? [] : [`nothing of ${submits} of the ${of} submissions that were sent from here`];
+  return new StateError(
+    'state.old',
+    `The state in ${directory} knows ${[...sent, ...run].join(', and ')}: state.db, or state.db-wal beside it, is missing, ` +
+      `was replaced by an older one, or was copied while a run was on.${why === undefined ? '' : ` ${why}`}`,
+    {
+      hint:
+        'Put both back as that run left them.\n' +
+        'Or have the tasks looked for that it does not know, where the gateway lists its tasks: --in-doubt find takes them on. ' +
+        'Texts are asked for again.\n' +
+        `Or go on without: --accept-older-state. ${twice(submits)}`,
+    },
+  );
+}
+
+/** What going on with an older state may cost. */
+export const twice = (submits: number): string =>
+  submits === 0
+    ? 'What that run made may then be paid for twice.'
+    : `Up to ${submits} ${submits === 1 ? 'submission' : 'submissions'} may then be paid for twice.`;
+
+/** Many times what a record of the most images takes. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** When the last run of the directory began, Unix ms; undefined where no record says so. */
+function startOf(file: string): number | undefined {
+  const text = readOwnText(file, mostBytes);
+  if (text === undefined) return undefined;
+  try {
+    const { startedAt } = JSON.parse(text) as { readonly startedAt?: unknown };
+    const start = typeof startedAt === 'string' ? Date.parse(startedAt) : Number.NaN;
+    return Number.isNaN(start) ? undefined : start;
+  } catch {
+    // Somebody else's file, or one that was edited: it proves nothing.
+    return undefined;
+  }
+}

@@ -1,0 +1,152 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { runsFolder } from '../../report/facts/layout.ts';
+import { openStateForReading } from '../../state/state.ts';
+import type { StateReader } from '../../state/store.ts';
+import type { Context } from '../args/command.ts';
+import { usageError } from '../errors/cli-error.ts';
+import type { Io } from '../terminal/io.ts';
+import { checkRunDirectory } from './checks/directory.ts';
+import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
+
+/** Fewer characters than this name nothing in particular. */
+const leastLength = 4;
+
+/** Of many jobs that begin alike, as many are shown. */
+const mostListed = 5;
+
+/** The keys that a user's word can mean: itself, else those that begin so, at most one more than are ever shown. */
+export function jobsNamed(named: string, state: StateReader): readonly string[] {
+  if (state.get(named) !== undefined) return [named];
+  return named.length < leastLength ? [] : state.keysWithPrefix(named, mostListed + 1);
+}
+
+/**
+ * The key of the one job that a user names, by the whole key or by its beginning.
+ *
+ * @throws CliError (exit 2) when there is none, or more than one
+ */
+export function findJob(named: string, state: StateReader): string {
+  const found = jobsNamed(named, state);
+  const [key] = found;
+  if (key === undefined) throw noSuchJob(named);
+  if (found.length > 1) throw severalJobs(named, found);
+  return key;
+}
+
+export const noSuchJob = (named: string): Error =>
+  named.length < leastLength
+    ? usageError(
+        `"${named}" is too short to name a job.`,
+        `Give ${leastLength} characters of its key or more.`,
+      )
+    : usageError(
+        `No job has the key "${named}".`,
+        'The column "job" of the manifest has the keys; the beginning of one is enough.',
+      );
+
+const severalJobs = (named: string, found: readonly string[]): Error => {
+  const more = found.length > mostListed ? ', …' : '';
+  return usageError(
+    `Several jobs have keys that begin with "${named}": ${found.slice(0, mostListed).join(', ')}${more}`,
+    'Give more of the key.',
+  );
+};
+
+/** A job that the user named, and the run directory it is in. */
+export interface JobTarget extends RunTarget {
+  readonly key: string;
+}
+
+/**
+ * Finds the job that `JOB [FILE|DIR]` means. Without a place: the run directory that the current folder is, else the
+ * one that knows the job under `runs/`, here or in a folder of this one, where pipelines may lie (the service is part of
+ * every key, so that a rehearsal's job is not in the real run). The caller closes the state.
+ *
+ * @throws CliError (exit 2) when there is no such job, or no such run
+ */
+export async function openJob(
+  named: string,
+  target: string | undefined,
+  flags: TargetFlags,
+  context: Context,
+): Promise<JobTarget> {
+  if (target === undefined && (flags.sandbox || flags.out !== undefined)) {
+    throw usageError(
+      '--sandbox and --out say which run of a pipeline file is meant; no file is named.',
+      'Name the pipeline file, or the run directory alone.',
+    );
+  }
+  const place = target === undefined ? await placeOf(named, flags, context.io) : undefined;
+  const run = place ?? (await openTarget(target ?? '.', flags, context));
+  try {
+    return { ...run, key: findJob(named, run.state) };
+  } catch (error) {
+    run.state.close();
+    throw error;
+  }
+}
+
+async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Promise<RunTarget> {
+  const trust = { trusted: flags['trust-directory'] };
+  await checkRunDirectory(cwd, trust, env);
+  const here = openStateForReading(cwd);
+  if (here !== undefined) return { directory: cwd, state: here };
+
+  const found: RunTarget[] = [];
+  let looked = 0;
+  try {
+    for (const directory of await runDirectories(cwd)) {
+      await checkRunDirectory(directory, trust, env);
+      const state = openStateForReading(directory);
+      if (state === undefined) continue;
+      looked += 1;
+      if (jobsNamed(named, state).length > 0) found.push({ directory, state });
+      else state.close();
+    }
+  } catch (error) {
+    for (const { state } of found) state.close();
+    throw error;
+  }
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  for (const { state } of found) state.close();
+  if (looked === 0) {
+    throw usageError(
+      `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,
+      'Name the run: promptpress … JOB FILE|DIR, by its pipeline or its directory.',
+    );
+  }
+  if (only === undefined) throw noSuchJob(named);
+  throw usageError(
+    `Several runs have jobs that begin with "${named}": ${found.map(({ directory }) => relative(cwd, directory)).join(', ')}.`,
+    'Name the run behind the job.',
+  );
+}
+
+/** More folders than one has pipelines in: past them, the run is to be named. */
+const mostFolders = 1000;
+
+/** Those of the current folder first, then those of the folders in it, each in the order of their names. */
+async function runDirectories(cwd: string): Promise<readonly string[]> {
+  const folders = (await foldersIn(cwd)).filter((folder) => !/^(?:\.|node_modules$)/.test(basename(folder)));
+  const places: string[] = [];
+  for (const folder of [cwd, ...folders.slice(0, mostFolders)])
+    places.push(...(await foldersIn(join(folder, runsFolder))));
+  return places;
+}
+
+/** None where there is no folder, or none that may be read. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name))
+      .sort();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'].includes(code)) return [];
+    throw error;
+  }
+}

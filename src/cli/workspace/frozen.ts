@@ -1,0 +1,36 @@
+import { readRunFacts } from '../../report/facts/run.ts';
+import { pipelineFacts } from '../../state/binding.ts';
+import type { StateReader } from '../../state/store.ts';
+import { usageError } from '../errors/cli-error.ts';
+import type { InputTable } from './tables.ts';
+
+/**
+ * `--frozen`: the directory's last run was of this very pipeline text, these tables and this service, so that a run
+ * only continues or repeats it.
+ *
+ * @throws CliError (exit 2) that names the first thing that differs
+ */
+export function checkFrozen(
+  state: StateReader,
+  now: { readonly text: string; readonly tables: readonly InputTable[]; readonly serviceId: string },
+): void {
+  const last = readRunFacts(state);
+  if (last === undefined) {
+    throw usageError('--frozen: nothing has run in this directory yet, so there is nothing to compare with.');
+  }
+  const hint = 'Run without --frozen to take the change on; promptpress plan says what it would submit.';
+  if (state.fact(pipelineFacts.text) !== now.text) {
+    throw usageError('--frozen: the pipeline file has changed since the last run.', hint);
+  }
+  const before = new Map(last.tables.map(({ file, sha256 }) => [file, sha256]));
+  const changed = now.tables.find(({ file, sha256 }) => before.get(file) !== sha256);
+  if (changed !== undefined) {
+    throw usageError(`--frozen: the table ${changed.file} has changed since the last run.`, hint);
+  }
+  if (last.serviceId !== now.serviceId) {
+    throw usageError(
+      `--frozen: the last run used the service ${last.serviceId}, this one would use ${now.serviceId}.`,
+      'Another service means other jobs: nothing of the last run would be found again.',
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import { stat } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import type { DirectoryFlags } from '../../report/facts/layout.ts';
+import { openStateForReading } from '../../state/state.ts';
+import type { StateReader } from '../../state/store.ts';
+import type { Context } from '../args/command.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { checkRunDirectory } from './checks/directory.ts';
+import { placeOfRun } from './checks/place.ts';
+import { checkAge } from './checks/stale-state.ts';
+import { checkPipeline } from './read-pipeline.ts';
+
+/** A run directory that the user named, itself or by its pipeline. */
+export interface RunTarget {
+  /** Absolute. */
+  readonly directory: string;
+  readonly state: StateReader;
+}
+
+/** The flags that say which run is meant, and whether its directory is trusted. */
+export type TargetFlags = DirectoryFlags & { readonly 'trust-directory': boolean };
+
+/**
+ * Finds the run that `FILE|DIR` means: a folder is the run directory itself, a file is the pipeline whose run lies in
+ * the default directory. The caller closes the state.
+ *
+ * @throws CliError (exit 2) when nothing has run there, with the place where something has
+ */
+export async function openTarget(target: string, flags: TargetFlags, context: Context): Promise<RunTarget> {
+  const { cwd } = context.io;
+  const directory = await directoryOf(target, flags, context);
+  await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, context.io.env);
+  const state = openStateForReading(directory);
+  if (state !== undefined) return { directory, state };
+
+  const place = relative(cwd, directory) || '.';
+  await checkAge(undefined, directory, context.io.env);
+  const rehearsal = `${directory}.sandbox`;
+  const hint =
+    !flags.sandbox && flags.out === undefined && (await isFolder(rehearsal))
+      ? `A rehearsal lies in ${relative(cwd, rehearsal)}: add --sandbox.`
+      : 'promptpress run FILE starts one; a run with --out is named by its directory.';
+  throw usageError(`There is no run in ${place === '.' ? 'this folder' : place}.`, hint);
+}
+
+async function directoryOf(
+  target: string,
+  flags: { readonly out?: string | undefined; readonly sandbox: boolean },
+  context: Context,
+): Promise<string> {
+  const path = resolve(context.io.cwd, target);
+  if (await isFolder(path)) return path;
+  const { pipeline, path: file } = await checkPipeline(target, {}, context);
+  if (pipeline !== undefined) return placeOfRun({ pipeline, path: file }, flags, context.io.cwd);
+  throw usageError(
+    `${target} is not a valid pipeline, so its run directory is not known.`,
+    'Name the directory instead, for example runs/foxes; promptpress validate shows what is wrong with the file.',
+  );
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    // Whatever cannot be looked at is no run directory; using it would say why.
+    return false;
+  }
+}

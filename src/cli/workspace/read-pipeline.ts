@@ -1,0 +1,107 @@
+import { open, realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
+import { formatDiagnostic } from '../../pipeline/diagnostics/format.ts';
+import type { FilePort } from '../../pipeline/files.ts';
+import { parsePipeline } from '../../pipeline/parse.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { yamlLimits } from '../../pipeline/yaml/limits.ts';
+import { defaultFilesRoot, machineFiles } from '../adapters/files.ts';
+import type { Context } from '../args/command.ts';
+import { CliError, exitCodes, Reported, usageError } from '../errors/cli-error.ts';
+
+/** A pipeline that was read, and the files that it may use. */
+export interface ReadPipeline {
+  readonly pipeline: Pipeline;
+  /** Absolute path of its file. */
+  readonly path: string;
+  readonly files: FilePort;
+}
+
+/**
+ * Reads and checks a pipeline file, and prints every diagnostic.
+ *
+ * @param file as the user gave it, relative to the current folder
+ * @throws CliError when there is no such file, Reported (exit 2) when it is not valid
+ */
+export async function readPipeline(
+  file: string,
+  flags: { readonly 'files-root'?: string | undefined },
+  context: Context,
+): Promise<ReadPipeline> {
+  const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
+  printDiagnostics(diagnostics, context);
+  if (pipeline === undefined) throw new Reported(exitCodes.usage);
+  return { pipeline, path, files };
+}
+
+/** Reads and checks a pipeline file; says nothing. @throws CliError when there is no such file */
+export async function checkPipeline(
+  file: string,
+  flags: { readonly 'files-root'?: string | undefined },
+  { io }: Context,
+): Promise<
+  Partial<Pick<ReadPipeline, 'pipeline'>> &
+    Omit<ReadPipeline, 'pipeline'> & { readonly diagnostics: readonly Diagnostic[] }
+> {
+  const path = resolve(io.cwd, file);
+  const text = await readText(path, file);
+  const folder = dirname(path);
+  const files = machineFiles(await filesRoot(flags['files-root'], folder, io.cwd));
+  const { pipeline, diagnostics } = await parsePipeline({ file, folder, text }, files);
+  return { path, files, diagnostics, ...(pipeline === undefined ? {} : { pipeline }) };
+}
+
+/** Shows diagnostics on standard error, in the order of the file. */
+export function printDiagnostics(diagnostics: readonly Diagnostic[], { io, redactor }: Context): void {
+  for (const diagnostic of diagnostics) {
+    io.err(redactor.apply(`${formatDiagnostic(diagnostic, { color: io.colors })}\n`));
+  }
+}
+
+async function readText(path: string, file: string): Promise<string> {
+  try {
+    return await readStart(path, file);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw usageError(`There is no file ${file}.`, 'promptpress init writes a first pipeline.');
+    }
+    if (code === 'EISDIR') throw usageError(`${file} is a folder; this command takes a pipeline file.`);
+    if (code === 'EACCES' || code === 'EPERM') throw usageError(`${file} may not be read.`);
+    if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ERR_INVALID_ARG_VALUE') {
+      throw usageError(`No file can be named ${file.slice(0, 200)}.`, (error as Error).message.slice(0, 200));
+    }
+    throw error;
+  }
+}
+
+/** Bytes that are more than `yamlLimits.characters` whatever the characters: one of UTF-16 has at most three. */
+const mostBytes = 3 * yamlLimits.characters + 4;
+
+/** The text of a file, of a large one only so much that it is seen to be too large. @throws CliError for what is no file */
+async function readStart(path: string, file: string): Promise<string> {
+  const facts = await stat(path);
+  // Opening a pipe waits until somebody writes into it; a device may have no end.
+  if (!facts.isFile() && !facts.isDirectory()) throw usageError(`${file} is neither a file nor a folder.`);
+  await using handle = await open(path);
+  const bytes = Buffer.alloc(Math.min(mostBytes, Math.max(facts.size, 64 * 1024)) + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.toString('utf8', 0, length);
+}
+
+/** The folder that the pipeline's files must lie in, links resolved. @throws CliError when the flag names none */
+export async function filesRoot(flag: string | undefined, folder: string, cwd: string): Promise<string> {
+  if (flag === undefined) return await realpath(defaultFilesRoot(folder));
+  try {
+    return await realpath(resolve(cwd, flag));
+  } catch (cause) {
+    throw usageError(`--files-root: there is no folder ${flag}.`, (cause as Error).message);
+  }
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
+import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
+import type { ManifestTally } from '../../manifest/tally.ts';
+import { writeWhole } from '../../manifest/whole-file.ts';
+import type { Selection } from '../../plan/cell.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { RunEnd } from '../../run/events.ts';
+import type { RunSettings } from '../../run/ports.ts';
+import type { GitFacts } from '../adapters/git/git.ts';
+import { plainJson } from '../terminal/json-line.ts';
+import type { Redactor } from '../terminal/redact.ts';
+import { version } from '../version.ts';
+import type { InputTable } from './tables.ts';
+
+/** Images that are listed one by one; each job of the state names its own. */
+const mostImages = 1000;
+
+/** What is known when a run begins. */
+export interface RunBegin {
+  readonly plan: Plan;
+  readonly tables: readonly InputTable[];
+  /** The images that the pipeline names, as far as the run has asked for them. */
+  readonly images: KnownImageFiles;
+  readonly git?: GitFacts;
+  /** Origin of the base address. */
+  readonly origin: string;
+  readonly selection: Selection;
+  readonly settings: RunSettings;
+  readonly startedAt: number;
+}
+
+/** What is known when it has ended. */
+export interface RunOutcome {
+  readonly finishedAt: number;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  /** Of this invocation. */
+  readonly submits: number;
+  /** Absent when the run left before it could be counted. */
+  readonly tally?: ManifestTally;
+}
+
+/**
+ * Writes `run.json`: what ran, from which commit and data, and what became of it. Written when a run begins, without
+ * an outcome, and again when it ends: one without `finishedAt` was killed or is still on.
+ *
+ * @throws the error of the file system
+ */
+export async function writeRunRecord(
+  file: string,
+  begin: RunBegin,
+  outcome: RunOutcome | undefined,
+  redactor: Redactor,
+): Promise<void> {
+  const text = JSON.stringify(runRecord(begin, outcome), undefined, 2);
+  await writeWhole(file, [plainJson(redactor.applyToData(`${text}\n`))]);
+}
+
+function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<Record<string, unknown>> {
+  const { plan, tables, images, git, settings } = begin;
+  const shown = images.known();
+  const { source, name } = plan.pipeline;
+  const { retryFailed, redo, inDoubt, failFast, maxSubmits, maxDurationMs, ...limits } = settings;
+  return {
+    promptpress: version,
+    node: process.versions.node,
+    pipeline: { name, file: source.file, sha256: sha256(source.text) },
+    tables: tables.map(({ file, sha256, bytes }) => ({
+      file: relative(source.folder, file).replaceAll('\\', '/'),
+      sha256,
+      bytes,
+    })),
+    ...(shown.length === 0
+      ? {}
+      : {
+          images: shown
+            .slice(0, mostImages)
+            .map(({ path, sha256, bytes }) => ({ file: path, sha256, bytes })),
+          imageCount: shown.length,
+        }),
+    git,
+    service: { id: plan.serviceId, origin: begin.origin },
+    cells: plan.matrix.cellCount,
+    selection: begin.selection,
+    settings: limits,
+    flags: { retryFailed, redo, inDoubt, failFast, maxSubmits, maxDurationMs },
+    startedAt: iso(begin.startedAt),
+    ...(outcome === undefined ? {} : outcomeFacts(outcome)),
+  };
+}
+
+const outcomeFacts = ({ finishedAt, end, exitCode, submits, tally }: RunOutcome) => ({
+  finishedAt: iso(finishedAt),
+  end,
+  exitCode,
+  submits,
+  slots: tally?.slots,
+  otherSlots: tally?.otherSlots,
+  rows: tally?.rows,
+  files: tally?.files,
+  cost: tally?.cost,
+  possibleCost: tally?.possibleCost,
+  assumedTokens: tally?.assumedTokens,
+  tokens: tally?.tokens,
+});
+
+const iso = (unixMs: number): string => new Date(unixMs).toISOString();
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncFolder } from '../../manifest/whole-file.ts';
+import type { FilePort } from '../../pipeline/files.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { inputFile, runFiles } from '../../report/facts/layout.ts';
+import { checkFile, checkFolder, ownFile } from '../../state/files/plain-path.ts';
+
+/** A table that a run was planned from. */
+export interface InputTable {
+  /** Absolute; of files as rows, the name of the listing. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** A copy lies in the run directory's `inputs/`; larger tables have none. */
+  readonly copied: boolean;
+}
+
+/** Tables up to this size are copied; of larger ones only the hash is kept. */
+export const largestCopy = 256 * 1024 * 1024;
+
+/**
+ * Copies the tables of a pipeline into the run directory by content, and hashes them: a run plans from the copies, so
+ * that editing a table while it runs changes nothing before the next run, and the manifest can be written again
+ * from the directory alone.
+ *
+ * @throws the error of the file system
+ */
+export async function keepInputs(
+  pipeline: Pipeline,
+  files: FilePort,
+  directory: string,
+): Promise<readonly InputTable[]> {
+  const tables: InputTable[] = [];
+  for (const axis of pipeline.matrix.axes) {
+    if (axis.kind !== 'rows') continue;
+    const { file } = axis;
+    // A listing is bounded by its own limits, and is only kept as a copy: folders change without being edited.
+    const facts = axis.format === 'files' ? undefined : await files.facts(file);
+    const copied = axis.format === 'files' || (facts !== undefined && facts.bytes <= largestCopy);
+    const chunks = axis.format === 'files' ? files.list(file) : files.read(file);
+    tables.push({ file, copied, ...(await take(chunks, directory, copied)) });
+  }
+  return tables;
+}
+
+/** Hashes a table, and copies it in the same pass: the hash is that of the copy. */
+async function take(
+  chunks: AsyncIterable<Uint8Array>,
+  directory: string,
+  copied: boolean,
+): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  if (!copied) {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    return { sha256: hash.digest('hex'), bytes };
+  }
+
+  const folder = join(directory, runFiles.inputs);
+  if (!checkFolder(folder)) {
+    await mkdir(folder);
+    await syncFolder(directory);
+  }
+  const temporary = join(folder, `table.${randomBytes(4).toString('hex')}.part`);
+  const handle = await open(temporary, 'wx');
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await handle.writeFile(chunk);
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  const sha256 = hash.digest('hex');
+  const kept = join(folder, sha256);
+  checkFile(kept);
+  await rename(temporary, kept);
+  await syncFolder(folder);
+  return { sha256, bytes };
+}
+
+/** Removes the copies that the last run no longer uses; called once the new ones are on record. */
+export async function forgetOtherInputs(tables: readonly InputTable[], directory: string): Promise<void> {
+  const used = new Set(tables.map(({ sha256 }) => sha256));
+  const folder = join(directory, runFiles.inputs);
+  if (!checkFolder(folder)) return;
+  // Only what `keepInputs` made.
+  const ours = (await readdir(folder)).filter((name) => inputFile.test(name));
+  for (const name of ours) if (!used.has(name)) await rm(join(folder, name), { force: true });
+}
+
+/** @throws StateError where the copy is a link or no file; the error of the file system */
+async function* readCopy(file: string): AsyncGenerator<Uint8Array> {
+  checkFolder(dirname(file));
+  checkFile(file);
+  const handle = await open(file, constants.O_RDONLY | ownFile);
+  yield* handle.createReadStream() as AsyncIterable<Uint8Array>;
+}
+
+/**
+ * A pipeline's files with its tables as they were when {@link keepInputs} took them, whatever has become of the
+ * originals. A table too large to be copied is read where it lies.
+ */
+export function keptFiles(tables: readonly InputTable[], directory: string, files: FilePort): FilePort {
+  const copies = new Map(tables.filter(({ copied }) => copied).map((table) => [table.file, table]));
+  const copyOf = ({ sha256 }: InputTable): AsyncIterable<Uint8Array> =>
+    readCopy(join(directory, runFiles.inputs, sha256));
+  return {
+    root: files.root,
+    facts: async (file) => {
+      const table = copies.get(file);
+      if (table === undefined) return await files.facts(file);
+      return { kind: 'file', realPath: file, bytes: table.bytes };
+    },
+    read: (file) => {
+      const table = copies.get(file);
+      return table === undefined ? files.read(file) : copyOf(table);
+    },
+    list: (listing) => {
+      const table = copies.get(listing);
+      return table === undefined ? files.list(listing) : copyOf(table);
+    },
+  };
+}

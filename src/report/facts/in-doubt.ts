@@ -1,0 +1,34 @@
+import type { JobRecord } from '../../plan/job.ts';
+import { isTextKind } from '../../plan/job-request.ts';
+
+/**
+ * True for a job whose submission was sent and whose answer nobody waits for any more: one in doubt, and one that a
+ * killed run left behind, which the next run would call in doubt. A text call is asked again and never in doubt.
+ *
+ * @param running a run is on
+ */
+export const isInDoubt = ({ status, kind }: Pick<JobRecord, 'status' | 'kind'>, running: boolean): boolean =>
+  status === 'in-doubt' || (status === 'submitting' && !running && !isTextKind(kind));
+
+/** What `--in-doubt find` does, beside its command. */
+export const finding =
+  'looks for the tasks of all jobs in doubt by their tag, where the gateway lists its tasks: pays nothing';
+
+/**
+ * The ways out of doubt: a command each, first the one that can pay nothing twice.
+ *
+ * @param resolve the beginning of a command that names the job
+ * @param find the last run with `--in-doubt find`; undefined where its submissions carried no tag
+ */
+export const waysOut = (
+  resolve: string,
+  find: string | undefined,
+): readonly { readonly command: string; readonly does: string }[] => [
+  ...(find === undefined ? [] : [{ command: find, does: finding }]),
+  {
+    command: `${resolve} --task TASK_ID`,
+    does: 'the service has its task (look for the prompt in its list of tasks): takes that task on',
+  },
+  { command: `${resolve} --retry`, does: 'the next run submits it again: it may be paid twice' },
+  { command: `${resolve} --drop`, does: 'gives it up: it counts as failed' },
+];

@@ -1,0 +1,96 @@
+import type { InputTable } from '../../cli/workspace/tables.ts';
+import type { CommonMessage } from '../../manifest/messages.ts';
+import type { ManifestTally } from '../../manifest/tally.ts';
+import type { Selection } from '../../plan/cell.ts';
+import type { RunEnd } from '../../run/events.ts';
+import type { StateReader, StateStore } from '../../state/store.ts';
+import { isMoment, isObject, jsonFact } from './json.ts';
+
+/** What a run leaves in the state for the commands that have only the directory. */
+export interface RunFacts {
+  /** Real path of the folder that the pipeline's files must lie in. */
+  readonly filesRoot: string;
+  readonly tables: readonly InputTable[];
+  readonly serviceId: string;
+  /** Where the service was; absent in a rehearsal, and where an earlier release did not note it. */
+  readonly origin?: string;
+  /** What the flags of the last run chose. */
+  readonly selection: Selection;
+  /** Unix ms. */
+  readonly startedAt: number;
+  /** The directory's totals when the run began: what a rate is reckoned from. */
+  readonly atStart: { readonly settled: number; readonly attempts: number };
+  /** Absent: it is on, or it was killed. */
+  readonly outcome?: OutcomeFacts;
+}
+
+export interface OutcomeFacts {
+  readonly finishedAt: number;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  /** The slots that the flags chose, by status; absent when the run left before they could be counted. */
+  readonly slots?: ManifestTally['slots'];
+  /** Why slots failed before anything was asked: they have no job, and no record. */
+  readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
+}
+
+/** What of a run's outcome only its end knows. */
+export function outcomeFacts(outcome: {
+  readonly finishedAt: number;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  readonly tally?: ManifestTally;
+}): OutcomeFacts {
+  const { finishedAt, end, exitCode, tally } = outcome;
+  if (tally === undefined) return { finishedAt, end, exitCode };
+  const unasked = tally.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
+    count === 0 ? [] : [{ code, count, message, ...(otherMessages === undefined ? {} : { otherMessages }) }],
+  );
+  return { finishedAt, end, exitCode, slots: tally.slots, unasked };
+}
+
+const factName = 'run.last';
+
+export const writeRunFacts = (state: StateStore, facts: RunFacts): void =>
+  state.setFact(factName, JSON.stringify(facts));
+
+/** Undefined: nothing has ever run here. @throws StateError `state.corrupt` */
+export function readRunFacts(state: StateReader): RunFacts | undefined {
+  return jsonFact(state, factName, isRunFacts);
+}
+
+function isRunFacts(value: unknown): value is RunFacts {
+  if (!isObject(value)) return false;
+  const { filesRoot, tables, serviceId, origin, selection, startedAt, atStart, outcome } = value;
+  return (
+    typeof filesRoot === 'string' &&
+    Array.isArray(tables) &&
+    tables.every(isTable) &&
+    typeof serviceId === 'string' &&
+    (origin === undefined || typeof origin === 'string') &&
+    isObject(selection) &&
+    isMoment(startedAt) &&
+    isObject(atStart) &&
+    (outcome === undefined || isOutcome(outcome))
+  );
+}
+
+const isTable = (value: unknown): value is InputTable =>
+  isObject(value) &&
+  typeof value['file'] === 'string' &&
+  typeof value['sha256'] === 'string' &&
+  /^[0-9a-f]{64}$/.test(value['sha256']);
+
+const isOutcome = (value: unknown): value is OutcomeFacts =>
+  isObject(value) &&
+  isMoment(value['finishedAt']) &&
+  isObject(value['end']) &&
+  typeof value['exitCode'] === 'number' &&
+  (value['slots'] === undefined || isObject(value['slots'])) &&
+  (value['unasked'] === undefined || Array.isArray(value['unasked']));
+
+/** Jobs that will not be touched again without the user's word. */
+export const settledJobs = (state: StateReader): number => {
+  const { jobs } = state.totals();
+  return jobs.done + jobs.failed + jobs['in-doubt'];
+};

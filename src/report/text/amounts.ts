@@ -1,0 +1,66 @@
+import type { TokenUsage } from '../../plan/job.ts';
+
+/** Numbers and durations as people read them. */
+
+/** `12,345` whatever the machine's locale: logs are compared. */
+export const count = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+/** `1 job`, `12 jobs`. */
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
+/** `8 s`, `4 min`, `2 h 10 min`, `3 d 4 h`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 100) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 100) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** Costs have no currency: a pipeline's prices say what they are in. */
+export const money = (value: number): string =>
+  value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
+
+/** `up to 3.20 more for submissions that nobody answered, or answers that told no tokens`; where nothing is known to be paid, without `more`. */
+export const possibleCostWords = (possibleCost: number, cost: number | undefined): string =>
+  `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions that nobody answered, or answers that told no tokens`;
+
+/** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
+export const rate = (perMinute: number): string =>
+  `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)} jobs/min`;
+
+/** `12.3 MB`. */
+export function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** What is said of the tokens of answers that told none. */
+export const assumedTokenWords = (tokens: number): string =>
+  `about ${count(tokens)} tokens estimated where the service told none`;
+
+/**
+ * Tokens for people: `tokens 1,200 in, 340 out, 2,000 thoughts`. What a tool brought into the prompt is in; what was not
+ * counted is left out. Undefined where nothing was.
+ */
+export function tokenWords(usage: TokenUsage | undefined): string | undefined {
+  if (usage === undefined) return undefined;
+  const { prompt, tool, candidates, thoughts, total } = usage;
+  const into = prompt === undefined && tool === undefined ? undefined : (prompt ?? 0) + (tool ?? 0);
+  const parts = [
+    ...(into === undefined ? [] : [`${count(into)} in`]),
+    ...(candidates === undefined ? [] : [`${count(candidates)} out`]),
+    ...(thoughts === undefined ? [] : [`${count(thoughts)} thoughts`]),
+  ];
+  if (parts.length > 0) return `tokens ${parts.join(', ')}`;
+  return total === undefined ? undefined : `tokens ${count(total)}`;
+}

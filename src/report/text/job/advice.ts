@@ -1,0 +1,173 @@
+import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.ts';
+import { isTextKind } from '../../../plan/job-request.ts';
+import { isAnswered } from '../../../run/machine/modal.ts';
+import { isInDoubt, waysOut } from '../../facts/in-doubt.ts';
+import type { Commands } from '../next-commands.ts';
+import { quoted } from '../next-commands.ts';
+
+/** A command to copy, and what it does. */
+export interface NextStep {
+  readonly command: string;
+  readonly does: string;
+}
+
+const byCode: Readonly<Record<string, string>> = {
+  [droppedCode]: 'You gave it up with promptpress resolve --drop.',
+  'button.missing':
+    'Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
+  'button.ambiguous':
+    'Name one of the buttons exactly, or fan out with a wildcard (Zoom Out *); a pattern presses one.',
+  'button.no-task': 'Press another button that its parent offers: this one will never be a single task.',
+  'modal.unanswered':
+    'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
+  'mask.size':
+    'Give a mask of exactly the size of the image, or draw it with shapes, which take any size. An edit runs only what it changes.',
+  'mask.unused':
+    'Nothing was pressed, and nothing is paid: take the mask away, or give it to Vary (Region) alone where a wildcard presses others too.',
+  'modal.not-opened':
+    'Its image was made without what it was to be answered with, and trying again pays again: say remix: true, press a button that asks, or take the answer away.',
+  'parent.lost': 'Its parent is gone from the service: make that anew with --redo, and this one with it.',
+  'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
+  'task.rejected': 'The same request will be refused again: change it in the pipeline.',
+  'download.no-prompts':
+    'Trying again looks at its task once more and costs nothing; with --redo it is described, and paid, anew.',
+  'task.timeout': 'Every later run looks at its task once more before anything else.',
+  'task.unknown': "Look its prompt up in the service's list of tasks, and name the task again.",
+  'service.task-unknown': 'The service no longer knows its task: it can only be submitted anew.',
+  'text.blocked': 'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
+  'text.filtered': 'The answer was held back by a filter: change the prompt or the safetySettings.',
+  'text.max-tokens':
+    'Raise generationConfig.maxOutputTokens (chat: max_tokens), or take cut answers with accept: [MAX_TOKENS].',
+  'text.empty': 'Where thinking took all the tokens, raise maxOutputTokens or lower thinking.',
+  'text.not-json':
+    'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
+  'text.schema':
+    'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
+  'function.unanswered': 'Give the function an answer in the step, or take it out of its tools.',
+  'function.undeclared':
+    'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
+  'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
+  'input.changed': 'Run again: that plans with the file as it is now.',
+  'submit.refused':
+    'The service did not take the request on: what it says tells whether another try can help.',
+};
+
+/** Codes of failures to which another try comes too: what the pipeline asks for has to be changed, or its parent made anew. */
+const hopeless: ReadonlySet<string> = new Set([
+  droppedCode,
+  'button.missing',
+  'button.ambiguous',
+  'button.no-task',
+  'modal.unanswered',
+  'modal.not-opened',
+  'mask.size',
+  'mask.unused',
+  'parent.lost',
+  'task.moderated',
+  'task.rejected',
+  'text.blocked',
+  'text.filtered',
+  'text.max-tokens',
+  'input.changed',
+]);
+
+/** True where trying the same again may come to something else. */
+export const mayHelp = (code: string): boolean => !hopeless.has(code);
+
+const byKind: Readonly<Record<string, string>> = {
+  download: 'The image is made and paid: trying again only brings it in.',
+  service: 'The operator of the service can find the request by its id.',
+};
+
+/** What a failure of a job means for the user, where more can be said than the error does. */
+export function adviceFor(
+  code: string,
+  { kind, attempts }: Pick<JobRecord, 'kind' | 'attempts'>,
+): string | undefined {
+  if (isTextKind(kind) && code.startsWith('download.'))
+    return attempts === 0
+      ? 'An image that it shows could not be brought in; nothing was asked, and nothing is paid.'
+      : 'If it is an image of its own answer that could not be kept, trying again asks, and pays, anew.';
+  return byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
+}
+
+/** What can be done about a job now; the commands as they are typed. */
+export function nextSteps(
+  about: {
+    readonly record: JobRecord;
+    /** A run is on. */
+    readonly running: boolean;
+    /** What the job continues. */
+    readonly inputs: readonly { readonly job: string; readonly status?: JobStatus | 'skipped' }[];
+  },
+  commands: Commands,
+): readonly NextStep[] {
+  const { record, running, inputs } = about;
+  const { key, status, error } = record;
+  const { run = 'promptpress run FILE' } = commands;
+  const wait: readonly NextStep[] = running
+    ? [{ command: commands.status, does: 'a run is on: how far it is; what follows is for when it is over' }]
+    : [];
+  const isText = isTextKind(record.kind);
+  const redo: NextStep = {
+    command: `${run} --redo ${key}`,
+    does:
+      record.attempts === 0
+        ? 'tries this job again: it was never sent'
+        : `${isText ? 'asks this' : 'submits this job'} anew: it is paid again`,
+  };
+  if (isInDoubt(record, running))
+    return [
+      ...wait,
+      // A gateway that shows a dialog until the work is done tells of it then, to whoever looks.
+      ...(!running && isAnswered(record) && record.modal?.accepted !== true
+        ? [
+            {
+              command: run,
+              does: 'looks at its task again, which costs nothing: it goes on if its answer arrived',
+            },
+          ]
+        : []),
+      ...waysOut(commands.resolve(key), commands.find),
+    ];
+  switch (status) {
+    case 'done':
+      return [...wait, redo];
+    case 'failed':
+      return [
+        ...wait,
+        ...(error?.code === 'task.timeout' ? [{ command: run, does: 'looks at its task once more' }] : []),
+        {
+          command: `${run} --retry-failed --code ${quoted(error?.code ?? '')}`,
+          does: 'tries all again that failed for this reason',
+        },
+        // An image that is made is only brought in: to make it anew would pay twice.
+        ...(error?.code.startsWith('download.') && !isText ? [] : [redo]),
+      ];
+    case 'pending': {
+      const held = inputs.find((input) => input.status !== undefined && input.status !== 'done');
+      return [
+        ...wait,
+        ...(held === undefined
+          ? []
+          : [{ command: commands.show(held.job), does: `it waits for this job, which is ${held.status}` }]),
+        ...(running ? [] : [{ command: run, does: 'goes on, and submits it when its turn comes' }]),
+      ];
+    }
+    case 'submitting':
+    case 'running':
+    case 'modal':
+    case 'saving':
+    case 'in-doubt':
+      return running
+        ? wait
+        : [
+            {
+              command: run,
+              does: isText
+                ? 'asks again: a text call is never in doubt'
+                : 'goes on with it; nothing is submitted again',
+            },
+          ];
+  }
+}

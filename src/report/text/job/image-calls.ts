@@ -1,0 +1,109 @@
+import type { JobRecord } from '../../../plan/job.ts';
+import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
+import type { StateReader } from '../../../state/store.ts';
+import { counted } from '../amounts.ts';
+import { cut, printable } from '../printable.ts';
+import { type JobMention, mention, slotWords } from './mention.ts';
+
+/** A file of the pipeline, by what it was when the job was planned. */
+interface FileMention {
+  readonly kind: 'file';
+  /** As the pipeline names it, relative to itself. Absent: nobody says where it lay. */
+  readonly path?: string;
+  readonly sha256: string;
+}
+
+/** An image that a request shows. */
+export type ShownImage =
+  | FileMention
+  /** An address as declared; of a data URI only what comes before the data. */
+  | { readonly kind: 'address'; readonly url: string }
+  /** All images of a job: their files, relative to the run directory. None: they were not kept. */
+  | ({ readonly kind: 'job'; readonly files: readonly string[] } & JobMention);
+
+/** Which part of an image is repainted. */
+export type ShownMask = (
+  | FileMention
+  /** In fractions of the image: `[x, y, width, height]`. */
+  | ({ readonly kind: 'shapes' } & Pick<Extract<MaskSource, { shapes: unknown }>, 'shapes'>)
+) & { readonly invert: boolean };
+
+/** What a job's request shows, and where that lies. */
+export interface ImageStory {
+  /** In the order of the request. */
+  readonly shows: readonly ShownImage[];
+  readonly mask?: ShownMask;
+}
+
+export function imageStory({ request, files }: JobRecord, state: StateReader): ImageStory {
+  const images = 'images' in request ? (request.images ?? []) : [];
+  const mask = 'mask' in request ? request.mask : undefined;
+  return {
+    shows: images.map((image) => shownImage(image, files, state)),
+    ...(mask === undefined ? {} : { mask: shownMask(mask, files) }),
+  };
+}
+
+function shownImage(image: ImageSource, files: JobRecord['files'], state: StateReader): ShownImage {
+  if ('sha256' in image) return fileMention(image.sha256, files);
+  if ('url' in image) return { kind: 'address', url: withoutData(image.url) };
+  const record = state.get(image.job);
+  const pictures = (record?.artifacts ?? []).filter(({ mime }) => mime.startsWith('image/'));
+  return { kind: 'job', ...mention(image.job, record), files: pictures.map(({ file }) => file) };
+}
+
+function shownMask(mask: MaskSource, files: JobRecord['files']): ShownMask {
+  const invert = mask.invert === true;
+  return 'shapes' in mask
+    ? { kind: 'shapes', shapes: mask.shapes, invert }
+    : { ...fileMention(mask.sha256, files), invert };
+}
+
+function fileMention(sha256: string, files: JobRecord['files']): FileMention {
+  const path = files?.[sha256];
+  return { kind: 'file', ...(path === undefined ? {} : { path }), sha256 };
+}
+
+/** A data URI is the image itself: megabytes that say nothing to a reader. */
+const withoutData = (url: string): string => (/^data:/i.test(url) ? url.replace(/,.*/s, ',…') : url);
+
+/** More of an address says little. */
+const longestAddress = 200;
+
+/** The rows of a story for people: name and text. */
+export const imageRows = ({ shows, mask }: ImageStory): readonly (readonly [string, string])[] => [
+  ...shows.map((image) => ['shows', imageWords(image)] as const),
+  ...(mask === undefined ? [] : [['mask', maskWords(mask)] as const]),
+];
+
+function imageWords(image: ShownImage): string {
+  switch (image.kind) {
+    case 'file':
+      return fileWords(image);
+    case 'address':
+      return cut(printable(image.url), longestAddress);
+    case 'job': {
+      const { job, cell, step, branch = '', files } = image;
+      if (cell === undefined || step === undefined) return `${job}, which is not on record`;
+      const lie = files.length === 0 ? 'no file was kept' : printable(files.join(', '));
+      return `cell ${cell}, ${slotWords({ step, branch })}: ${lie}`;
+    }
+  }
+}
+
+function maskWords(mask: ShownMask): string {
+  const what =
+    mask.kind === 'file'
+      ? fileWords(mask)
+      : `${counted(mask.shapes.length, 'shape')}: ${mask.shapes.map(shapeWords).join('; ')}`;
+  return mask.invert ? `${what}, inverted` : what;
+}
+
+const shapeWords = (shape: Extract<MaskSource, { shapes: unknown }>['shapes'][number]): string =>
+  'rectangle' in shape ? `rectangle ${shape.rectangle.join(', ')}` : `ellipse ${shape.ellipse.join(', ')}`;
+
+/** As many characters of a hash as tell files apart for a reader; all of it is in `--json`. */
+const shortHash = 12;
+
+const fileWords = ({ path, sha256 }: FileMention): string =>
+  `${path === undefined ? 'a file' : printable(path)} (sha256 ${sha256.slice(0, shortHash)}…)`;

@@ -1,0 +1,218 @@
+import { relative } from 'node:path';
+import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
+import {
+  type DoubtfulSubmits,
+  type JobError,
+  type JobRecord,
+  type JobStatus,
+  knownCost,
+  needsOf,
+  type TokenUsage,
+} from '../../../plan/job.ts';
+import type { JobRequest } from '../../../plan/job-request.ts';
+import { isOutdated, parentTaskOf } from '../../../plan/resolve/lineage.ts';
+import { nearestPrompt } from '../../../plan/resolve/nearest-prompt.ts';
+import { lockOwner } from '../../../state/lock/lock.ts';
+import type { StateReader } from '../../../state/store.ts';
+import { isInDoubt } from '../../facts/in-doubt.ts';
+import type { Commands } from '../next-commands.ts';
+import { adviceFor, type NextStep, nextSteps } from './advice.ts';
+import { type ImageStory, imageStory } from './image-calls.ts';
+import { type JobMention, mention } from './mention.ts';
+import { textStory } from './text-calls.ts';
+
+/** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
+export interface JobStory extends ImageStory {
+  /** Relative to the current folder. */
+  readonly directory: string;
+  /** A run is on. */
+  readonly running: boolean;
+  readonly job: string;
+  /** Failed for an optional button that is not there is skipped. */
+  readonly status: JobStatus | 'skipped';
+  /** A submission was sent, and nobody waits for its answer any more: `resolve` settles it. */
+  readonly inDoubt: boolean;
+  /** Where it was first asked for, and whether that place had asked for another job before. */
+  readonly asked: {
+    readonly cell: number;
+    readonly step: string;
+    readonly branch: string;
+    readonly reason: 'new' | 'changed';
+    /** Of `changed`: what the place asked for before. */
+    readonly replaces?: string;
+  };
+  readonly request: JobRequest;
+  /** Its own prompt, else that of its nearest ancestor, exactly as sent. */
+  readonly prompt?: string;
+  readonly speed?: string;
+  /** The button that was pressed. */
+  readonly pressed?: { readonly customId: string; readonly label: string; readonly emoji: string };
+  /**
+   * What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. Its parent is named with
+   * the task that the job was made from, which is not that of today where the parent was made anew.
+   */
+  readonly inputs: readonly JobMention[];
+  /** The task whose button it pressed, or that it was made from. Absent: none, or nobody knows. */
+  readonly parentTaskId?: string;
+  /** What it came from was made anew since: the next run that plans it makes it anew too. */
+  readonly outdated?: true;
+  /** What continues it, oldest first; at most 100. */
+  readonly children: readonly JobMention[];
+  /** There are more children than are listed. */
+  readonly moreChildren: boolean;
+  /** Submissions that may have cost money. */
+  readonly attempts: number;
+  /** Submissions and decisions, oldest first. */
+  readonly history: readonly {
+    readonly at: string;
+    /** `unanswered`: it was sent, and no answer is on record. */
+    readonly outcome: string;
+    readonly taskId?: string;
+    readonly error?: JobError;
+  }[];
+  readonly taskId?: string;
+  readonly submittedAt?: string;
+  readonly finishedAt?: string;
+  readonly cost?: number;
+  /** Submissions of which nobody knows whether they made a task, and what they may have cost; absent: none. */
+  readonly doubtful?: Pick<DoubtfulSubmits, 'count' | 'cost'>;
+  readonly error?: JobError;
+  /** What the error means for the user. */
+  readonly advice?: string;
+  /** The service's link to the image, which may be outdated. */
+  readonly imageUrl?: string;
+  /** Labels (or emoji) of the buttons that its task offers. */
+  readonly buttons: readonly string[];
+  readonly artifacts: JobRecord['artifacts'];
+  /** Of a text job: what its last answer came to, also where the job failed for it. */
+  readonly answer?: {
+    /** The model version that answered. */
+    readonly model?: string;
+    readonly requestId?: string;
+    readonly responseId?: string;
+    readonly blockReason?: string;
+    readonly candidates: readonly { readonly text: string; readonly finishReason?: string }[];
+    /** The service's whole answer, relative to the run directory. */
+    readonly file?: string;
+  };
+  /** Tokens of all answers that it was ever given. */
+  readonly usage?: TokenUsage;
+  /** Rounds of function calls that were answered, oldest first. */
+  readonly rounds?: readonly { readonly calls: readonly string[] }[];
+  /** Answers that came and could not be used. */
+  readonly unusable?: number;
+  /** Commands to copy. */
+  readonly next: readonly NextStep[];
+}
+
+const mostChildren = 100;
+
+/**
+ * Puts together what is known of a job. Every read is short, so that a run that is on is not held up; finding the
+ * children reads through all records, page by page.
+ */
+export function readStory(
+  directory: string,
+  state: StateReader,
+  key: string,
+  commands: Commands,
+  isOptional: IsOptional,
+  io: { readonly cwd: string },
+): JobStory {
+  const record = state.get(key);
+  if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
+  const running = lockOwner(directory) !== undefined;
+  const { origin, taskId, error } = record;
+  const cost = knownCost(record);
+  const lookup = (job: string): JobRecord | undefined => state.get(job);
+  const parentTaskId = parentTaskOf(record, lookup);
+  const inputs = [...new Set(needsOf(record))].map((input): JobMention => {
+    const { taskId: now, ...mentioned } = mention(input, state.get(input));
+    const pressed = input === record.parent ? parentTaskId : now;
+    return { ...mentioned, ...(pressed === undefined ? {} : { taskId: pressed }) };
+  });
+  const { children, more } = childrenOf(key, state, isOptional);
+  const prompt = nearestPrompt(record, lookup);
+  const skipped = isSkipped(record, isOptional);
+  const advice = skipped
+    ? 'Its button is optional: nothing is wrong, and what hangs on it is skipped too.'
+    : error && adviceFor(error.code, record);
+  return {
+    directory: relative(io.cwd, directory) || '.',
+    running,
+    job: key,
+    status: skipped ? 'skipped' : record.status,
+    inDoubt: isInDoubt(record, running),
+    asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...whyOf(record, state) },
+    request: record.request,
+    ...imageStory(record, state),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(record.speed === undefined ? {} : { speed: record.speed }),
+    ...(record.pressed === undefined ? {} : { pressed: record.pressed }),
+    inputs,
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+    ...(isOutdated(record, lookup) && { outdated: true }),
+    children,
+    moreChildren: more,
+    attempts: record.attempts,
+    history: historyOf(record, state),
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(record.submittedAt === undefined ? {} : { submittedAt: iso(record.submittedAt) }),
+    ...(record.finishedAt === undefined ? {} : { finishedAt: iso(record.finishedAt) }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(record.doubtful === undefined ? {} : { doubtful: doubtfulOf(record.doubtful) }),
+    ...(error === undefined ? {} : { error }),
+    ...(advice === undefined ? {} : { advice }),
+    ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
+    buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
+    artifacts: record.artifacts,
+    ...textStory(record),
+    next: skipped ? [] : nextSteps({ record, running, inputs }, commands),
+  };
+}
+
+const doubtfulOf = ({ count, cost }: DoubtfulSubmits): Pick<DoubtfulSubmits, 'count' | 'cost'> => ({
+  count,
+  ...(cost === undefined ? {} : { cost }),
+});
+
+const iso = (unixMs: number): string => new Date(unixMs).toISOString();
+
+function whyOf(
+  { key, origin }: JobRecord,
+  state: StateReader,
+): Pick<JobStory['asked'], 'reason' | 'replaces'> {
+  const keys = state.keysOfSlot(origin.slot);
+  const replaces = keys[keys.indexOf(key) - 1];
+  return replaces === undefined ? { reason: 'new' } : { reason: 'changed', replaces };
+}
+
+function childrenOf(
+  key: string,
+  state: StateReader,
+  isOptional: IsOptional,
+): { readonly children: readonly JobMention[]; readonly more: boolean } {
+  const children: JobMention[] = [];
+  for (const record of state.mentioning(key)) {
+    if (!needsOf(record).includes(key)) continue;
+    if (children.length === mostChildren) return { children, more: true };
+    children.push(mention(record.key, record, isOptional));
+  }
+  return { children, more: false };
+}
+
+/** A submission whose answer never came has left no entry of its own: its time is in the job's record. */
+function historyOf(record: JobRecord, state: StateReader): JobStory['history'] {
+  const attempts = state.attempts(record.key);
+  const { submittedAt } = record;
+  const entries = attempts.map(({ at, outcome, taskId, error }) => ({
+    at: iso(at),
+    outcome,
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(error === undefined ? {} : { error }),
+  }));
+  if (submittedAt === undefined || attempts.some(({ at }) => at === submittedAt)) return entries;
+  return [...entries, { at: iso(submittedAt), outcome: 'unanswered' }].sort((a, b) =>
+    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+  );
+}

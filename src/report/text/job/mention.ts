@@ -1,0 +1,30 @@
+import { type IsOptional, isSkipped, neverOptional } from '../../../plan/graph/optional.ts';
+import type { JobRecord, JobStatus } from '../../../plan/job.ts';
+import { printable } from '../printable.ts';
+
+/** Another job, as the story of one names it. Only the key, where the state has no record of it. */
+export interface JobMention {
+  readonly job: string;
+  readonly cell?: number;
+  readonly step?: string;
+  readonly branch?: string;
+  readonly status?: JobStatus | 'skipped';
+  readonly taskId?: string;
+}
+
+/** @param isOptional default: no button is */
+export function mention(
+  job: string,
+  record: JobRecord | undefined,
+  isOptional: IsOptional = neverOptional,
+): JobMention {
+  if (record === undefined) return { job };
+  const { origin, taskId } = record;
+  const status = isSkipped(record, isOptional) ? 'skipped' : record.status;
+  const { cell, step, branch } = origin;
+  return { job, cell, step, branch, status, ...(taskId === undefined ? {} : { taskId }) };
+}
+
+/** `grid/U1/Vary (Strong)` */
+export const slotWords = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
+  printable(branch === '' ? step : `${step}/${branch}`);

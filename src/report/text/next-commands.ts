@@ -1,0 +1,118 @@
+import { relative } from 'node:path';
+import type { FlagValues } from '../../cli/args/flags.ts';
+import type { runFlags } from '../../cli/args/run-flags.ts';
+import { sandboxId } from '../../cli/service/settings.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { pipelineFacts } from '../../state/binding.ts';
+import type { StateReader } from '../../state/store.ts';
+import { runDirectory } from '../facts/layout.ts';
+import { readRunFacts } from '../facts/run.ts';
+
+/** Commandlines to copy, about one run directory and its jobs. */
+export interface Commands {
+  /** The last run once more: the same pipeline, place and part of the plan. Undefined where nothing has run. */
+  readonly run: string | undefined;
+  /** The same with `--in-doubt find`. Undefined where its submissions carried no tag (`service.tag`). */
+  readonly find: string | undefined;
+  readonly status: string;
+  show(key: string): string;
+  /** Followed by `--task ID`, `--drop` or `--retry`. */
+  resolve(key: string): string;
+}
+
+/** The commands that name a job of a directory; the directory as seen from the current folder. */
+export const jobCommands = (directory: string): Pick<Commands, 'status' | 'show' | 'resolve'> => ({
+  status: `promptpress status ${quoted(directory)}`,
+  show: (key) => `promptpress show ${key} ${quoted(directory)}`,
+  resolve: (key) => `promptpress resolve ${key} ${quoted(directory)}`,
+});
+
+/**
+ * The commands for a directory, from what its last run left in it.
+ *
+ * @param pipeline its name tells whether the directory is the one that a run would choose; absent: it is named, and its
+ *   submissions are taken to be tagged
+ */
+export function commandsOf(
+  directory: string,
+  state: StateReader,
+  pipeline: Pick<Pipeline, 'name' | 'source' | 'service'> | undefined,
+  cwd: string,
+): Commands {
+  const place = relative(cwd, directory) || '.';
+  const run = lastRun(directory, place, state, pipeline, cwd);
+  const isTagged = pipeline?.service.tag !== false;
+  const find = run !== undefined && isTagged ? `${run} --in-doubt find` : undefined;
+  return { ...jobCommands(place), run, find };
+}
+
+function lastRun(
+  directory: string,
+  place: string,
+  state: StateReader,
+  pipeline: Pick<Pipeline, 'name' | 'source'> | undefined,
+  cwd: string,
+): string | undefined {
+  const facts = readRunFacts(state);
+  const path = state.fact(pipelineFacts.path);
+  if (facts === undefined || path === undefined) return undefined;
+  const { limit, filters, shard, only } = facts.selection;
+  const sandbox = facts.serviceId === sandboxId;
+  const isDefault =
+    pipeline !== undefined && runDirectory(pipeline, { out: undefined, sandbox }, cwd) === directory;
+  return runAgain(relative(cwd, path), {
+    sandbox,
+    out: isDefault ? undefined : place,
+    // Whoever trusts the directory says so each time.
+    'trust-directory': false,
+    'base-url': undefined,
+    'files-root': undefined,
+    speed: undefined,
+    limit,
+    filter: filters ?? [],
+    shard,
+    only: only ?? [],
+  });
+}
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** The flags that say which run is meant. */
+type PlaceAndPart = Pick<
+  FlagValues<typeof runFlags>,
+  | 'sandbox'
+  | 'out'
+  | 'trust-directory'
+  | 'base-url'
+  | 'files-root'
+  | 'speed'
+  | 'limit'
+  | 'filter'
+  | 'shard'
+  | 'only'
+>;
+
+/** The command that goes on with a run: the same pipeline, place and part of the plan; a commandline to copy. */
+export function runAgain(file: string, flags: PlaceAndPart): string {
+  const { limit, shard } = flags;
+  const words = [
+    'promptpress run',
+    quoted(file),
+    ...(flags.sandbox ? ['--sandbox'] : []),
+    ...flag('out', flags.out),
+    ...(flags['trust-directory'] ? ['--trust-directory'] : []),
+    ...flag('base-url', flags['base-url']),
+    ...flag('files-root', flags['files-root']),
+    ...flag('speed', flags.speed),
+    ...flag('limit', limit?.toString()),
+    ...flags.filter.flatMap(({ axis, value }) => flag('filter', `${axis}=${value}`)),
+    ...flag('shard', shard === undefined ? undefined : `${shard.index}/${shard.of}`),
+    ...flags.only.flatMap((step) => flag('only', step)),
+  ];
+  return words.join(' ');
+}
+
+const flag = (name: string, value: string | undefined): readonly string[] =>
+  value === undefined ? [] : [`--${name} ${quoted(value)}`];

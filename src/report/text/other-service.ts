@@ -1,0 +1,85 @@
+import { relative } from 'node:path';
+import { usageError } from '../../cli/errors/cli-error.ts';
+import { sandboxId } from '../../cli/service/settings.ts';
+import type { StateReader } from '../../state/store.ts';
+import { type RunService, StateServices } from '../facts/services.ts';
+import { count, counted } from './amounts.ts';
+import { quoted } from './next-commands.ts';
+import { serviceWords } from './plan-text.ts';
+
+/** That a directory's jobs were made for another service, in words. */
+export interface OtherServiceNote {
+  readonly message: string;
+  /** The ways on. */
+  readonly hint: string;
+}
+
+/**
+ * What is to be said where a directory's jobs were made for another service than a run would talk to: another address, another
+ * spelling of the same one, another `service.id`. Their keys have the service in them, so all that they made would be paid
+ * for again. Undefined where they were made for this one, or nothing was ever tried.
+ *
+ * @param place the directory, and the pipeline's file, as the user sees them
+ */
+export function noteOnOtherService(
+  state: StateReader,
+  now: RunService,
+  place: { readonly directory: string; readonly file: string; readonly cwd: string },
+): OtherServiceNote | undefined {
+  const services = new StateServices(state);
+  const { last } = services;
+  if (last === undefined || last.id === now.id) return undefined;
+  const others = services.others(now.id);
+  const jobs = others.reduce((sum, other) => sum + other.jobs, 0);
+  const doubts = others.reduce((sum, other) => sum + other.doubts, 0);
+  const directory = relative(place.cwd, place.directory) || '.';
+  const inDoubt = doubts === 0 ? '' : `, ${doubts} of them in doubt`;
+  return {
+    message: `${directory} holds ${counted(jobs, 'job')} of another service, ${wordsFor(last)}${inDoubt}; this run would talk to ${wordsFor(now)}, where what is done would be paid for again.`,
+    hint: [
+      ...(isNameable(last, now)
+        ? [`If it is the same service, say so in ${place.file}:  service: { id: ${yaml(last.id)} }`]
+        : []),
+      ...(doubts === 0 ? [] : [`What is in doubt there:  promptpress status ${quoted(directory)}`]),
+      'To begin anew with this one, beside what is there:  --new-service',
+      'To begin anew in a directory of its own:  --out DIR',
+    ].join('\n'),
+  };
+}
+
+/** @throws CliError (exit 2) where {@link noteOnOtherService} has something to say */
+export function refuseOtherService(...given: Parameters<typeof noteOnOtherService>): void {
+  const note = noteOnOtherService(...given);
+  if (note !== undefined) throw usageError(note.message, note.hint);
+}
+
+/** What status says of other services: their jobs are among all that is counted, and no run against another one goes on with them. */
+export function otherServiceLines(
+  others: readonly {
+    readonly service: string;
+    readonly origin?: string;
+    readonly jobs: number;
+    readonly doubts: number;
+  }[] = [],
+): readonly string[] {
+  if (others.length === 0) return [];
+  return [
+    '',
+    'Of these, made for another service, which only a run against it goes on with:',
+    ...others.map(
+      ({ service, origin, jobs, doubts }) =>
+        `  ${serviceWords(service, origin)}: ${counted(jobs, 'job')}${doubts === 0 ? '' : `, ${count(doubts)} in doubt`}`,
+    ),
+  ];
+}
+
+const wordsFor = ({ id, origin }: RunService): string =>
+  id === sandboxId ? 'the sandbox' : serviceWords(id, origin);
+
+/** A rehearsal is never the same as the real thing, and an identity that holds variables is known by a hash of them. */
+const isNameable = (last: RunService, now: RunService): boolean =>
+  last.id !== sandboxId && now.id !== sandboxId && !last.id.includes('${');
+
+/** An identity as it is written in a flow mapping. */
+const yaml = (id: string): string =>
+  /^[\w./:-]*[\w/]$/.test(id) && !/^[\d.-]/.test(id) ? id : JSON.stringify(id);

@@ -1,0 +1,182 @@
+import type { PlanCounts, PlanReport, StepReport } from '../../plan/estimate/report.ts';
+import { count, counted, money } from './amounts.ts';
+import { cut, printable } from './printable.ts';
+
+const promptWidth = 100;
+const nameWidth = 40;
+
+/** The identity of a service, and where its requests go unless that says it already. */
+export const serviceWords = (id: string, origin: string | undefined): string =>
+  printable(origin === undefined || origin === id ? id : `${id} at ${origin}`);
+
+/**
+ * A plan as a table and the reasons behind it, for people.
+ *
+ * @param origin of the service, where it is known
+ */
+export function planText(report: PlanReport, origin?: string): string {
+  const { pipeline, cells, exact, total, steps, warnings, examples } = report;
+  const chosen =
+    cells.chosen === cells.total
+      ? counted(cells.total, 'cell')
+      : `${count(cells.chosen)} of ${counted(cells.total, 'cell')}`;
+  return [
+    `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
+    '',
+    ...table([
+      ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'],
+      ...steps.map((step) => row(step.step, kindWords(step), step, step.open)),
+      ...(steps.length > 1
+        ? [
+            row(
+              'all',
+              '',
+              total,
+              steps.some(({ open }) => open),
+            ),
+          ]
+        : []),
+    ]),
+    '',
+    `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(report)}${tokenText(total)}${costText(report)}`,
+    ...laterText(total),
+    ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
+    ...examples.map(
+      ({ cell, step, prompt }) =>
+        `  cell ${cell}, ${printable(step)}: ${cut(printable(prompt), promptWidth)}`,
+    ),
+    ...warnings.map(({ code, message }) => `warning ${code}: ${printable(message)}`),
+    '',
+  ].join('\n');
+}
+
+const kindWords = ({ kind, path }: StepReport): string =>
+  path && kind !== 'click' ? `${kind}, clicks` : kind;
+
+/** A `+` marks what may grow in the run: a wildcard finds as many buttons as there are. */
+const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [
+  printable(name),
+  kind,
+  `${count(counts.slots)}${open ? '+' : ''}`,
+  count(counts.jobs),
+  count(counts.submits),
+  counts.tokens.input + counts.tokens.output === 0
+    ? ''
+    : `~${count(counts.tokens.input + counts.tokens.output)}`,
+  counts.cost === 0 ? '' : money(counts.cost),
+  listed([
+    [counts.done, 'done'],
+    [counts.running, 'running'],
+    [counts.unsaved, 'to save'],
+    [counts.failed, 'failed'],
+    [counts.inDoubt, 'in doubt'],
+  ]),
+  listed([
+    [counts.shared, 'shared'],
+    [counts.waiting, 'waiting for results'],
+    [counts.held, 'below one in doubt'],
+    [counts.skipped, 'skipped'],
+    [counts.blocked, 'blocked'],
+    [counts.invalid, 'invalid'],
+  ]),
+];
+
+const listed = (amounts: readonly (readonly [number, string])[]): string =>
+  amounts
+    .filter(([amount]) => amount > 0)
+    .map(([amount, word]) => `${count(amount)} ${word}`)
+    .join(', ');
+
+/** Where slots were only multiplied, nothing is known of why. */
+function whyText({ total, exact }: PlanReport): string {
+  const { why, submits } = total;
+  if (submits === 0) return idleText(total);
+  if (!exact) return '';
+  const reasons: readonly (readonly [number, string])[] = [
+    [why.new, 'new'],
+    [why.changed, 'changed since the last run'],
+    [why.retry, 'tried again'],
+    [why.anew, 'made anew (--redo, and what came from it)'],
+  ];
+  const only = reasons.find(([amount]) => amount === submits);
+  if (only === undefined) return `: ${listed(reasons)}`;
+  return `, ${submits === 1 ? '' : 'all '}${only[1]}`;
+}
+
+/** Why there is nothing to submit, and what of it waits for the user. */
+function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }: PlanCounts): string {
+  if (waiting > 0) return '';
+  const below = held === 0 ? '' : ` and ${count(held)} below ${inDoubt === 1 ? 'it' : 'them'}`;
+  const open = [
+    ...(running === 0 ? [] : [`${count(running)} under way from before`]),
+    ...(unsaved === 0 ? [] : [`${count(unsaved)} to save`]),
+    ...(inDoubt === 0
+      ? []
+      : [
+          `${count(inDoubt)} in doubt${below} ${inDoubt + held === 1 ? 'waits' : 'wait'} for your word (promptpress status)`,
+        ]),
+    ...(failed === 0
+      ? []
+      : [`${count(failed)} failed ${failed === 1 ? 'stays' : 'stay'} so until --retry-failed`]),
+    ...(invalid === 0
+      ? []
+      : [`${counted(invalid, 'slot')} ${invalid === 1 ? 'fails' : 'fail'} without a request`]),
+  ];
+  return `: ${open.length === 0 ? 'nothing is left to do' : open.join('; ')}`;
+}
+
+/** A guess: what the answers take is known when they are there. */
+const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
+  input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
+
+/** Of what has no price, as many kinds are named. */
+const mostNamed = 4;
+
+function costText({ total: { cost, unpriced, submits }, priced, unpricedNames }: PlanReport): string {
+  if (submits === 0) return '';
+  if (!priced) return '. The pipeline gives no prices, so the cost is not known';
+  if (unpriced === 0) return `. Cost ${money(cost)}`;
+  const names = unpricedNames.slice(0, mostNamed).map((name) => cut(printable(name), nameWidth));
+  const shown = [...names, ...(unpricedNames.length > mostNamed ? ['…'] : [])].join(', ');
+  const which = shown === '' ? '' : ` (${shown})`;
+  if (unpriced === submits)
+    return `. ${submits === 1 ? 'It has no price' : 'None of these has a price'}${which}, so the cost is not known`;
+  return `. Cost ${money(cost)}, without ${unpriced === 1 ? '1 submission that has' : `the ${count(unpriced)} that have`} no price${which}`;
+}
+
+/** What comes on top, as far as it can be told before the results are there. */
+function laterText({ waiting, later }: PlanCounts): readonly string[] {
+  if (waiting === 0) return [];
+  const { tokens, cost, unpriced } = later;
+  const taken = tokens.input + tokens.output;
+  const amounts = [
+    ...(taken === 0 ? [] : [`about ${count(tokens.input)} tokens in and ${count(tokens.output)} out`]),
+    ...(unpriced === waiting ? [] : [`cost ${money(cost)}`]),
+  ];
+  return [
+    `and ${count(waiting)} more that wait for results${amounts.length === 0 ? '' : `: ${amounts.join(', ')}`}`,
+  ];
+}
+
+/** slots, jobs, to submit, tokens, cost */
+const isNumber = (column: number): boolean => column >= 2 && column <= 6;
+
+/** Columns as wide as their widest entry; numbers to the right; columns with nothing in them are left out. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const [head = [], ...body] = rows;
+  const used = head.map((_, column) => column).filter((column) => body.some((cells) => cells[column] !== ''));
+  const widths = new Map(
+    used.map((column) => [column, Math.max(...rows.map((cells) => (cells[column] ?? '').length))]),
+  );
+  return rows.map((cells) =>
+    used
+      .map((column) => {
+        const text = cells[column] ?? '';
+        const width = widths.get(column) ?? 0;
+        return isNumber(column) ? text.padStart(width) : text.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd()
+      .replace(/^/, '  '),
+  );
+}

@@ -1,0 +1,28 @@
+import type { SlotStatus } from '../../plan/slot.ts';
+import { count } from './amounts.ts';
+
+type Slots = Readonly<Record<SlotStatus, number>>;
+
+/** Slots that are still to be worked on. */
+export const unsettled = ({ pending, submitting, running, modal, saving }: Slots): number =>
+  pending + submitting + running + modal + saving;
+
+/** Nothing of it is still to be worked on, in doubt, or waiting below a job in doubt. */
+export const isWhole = (slots: Slots): boolean => unsettled(slots) + slots['in-doubt'] === 0;
+
+/** How many slots are what: those statuses that count, in the order of what one wants to know. */
+export function slotNumbers(slots: Slots): readonly string[] {
+  const open = slots.submitting + slots.running + slots.modal + slots.saving;
+  const numbers: readonly (readonly [number, string])[] = [
+    [slots.failed, 'failed'],
+    [slots.blocked, 'blocked'],
+    [slots['in-doubt'], 'in doubt'],
+    [slots.skipped, 'skipped'],
+    [open, 'under way'],
+    [slots.pending, 'still to do'],
+  ];
+  return [
+    `${count(slots.done)} done`,
+    ...numbers.filter(([amount]) => amount > 0).map(([amount, word]) => `${count(amount)} ${word}`),
+  ];
+}

@@ -1,0 +1,287 @@
+import { basename, relative } from 'node:path';
+import type { Io } from '../../cli/terminal/io.ts';
+import { type CommonMessage, Messages, messageText } from '../../manifest/messages.ts';
+import { type IsOptional, isSkipped, missingCode, neverOptional } from '../../plan/graph/optional.ts';
+import type { JobRecord, JobStatus } from '../../plan/job.ts';
+import type { SlotStatus } from '../../plan/slot.ts';
+import type { RunEnd } from '../../run/events.ts';
+import { pipelineFacts } from '../../state/binding.ts';
+import { lockOwner } from '../../state/lock/lock.ts';
+import type { StateReader } from '../../state/store.ts';
+import { finding, isInDoubt } from '../facts/in-doubt.ts';
+import { type OutcomeFacts, readRunFacts } from '../facts/run.ts';
+import { StateServices } from '../facts/services.ts';
+import { assumedTokenWords, count, counted, money, possibleCostWords, rate, span } from './amounts.ts';
+import { jobCommands } from './next-commands.ts';
+import { otherServiceLines } from './other-service.ts';
+import { printable } from './printable.ts';
+import { isWhole, slotNumbers } from './slot-counts.ts';
+
+/** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
+export interface RunStatus {
+  /** Relative to the current folder. */
+  readonly directory: string;
+  /** The pipeline's file, relative to the current folder; absent when no run got that far. */
+  readonly file?: string;
+  readonly service?: string;
+  /** Where the last run's requests went; absent for a rehearsal. */
+  readonly origin?: string;
+  /** A run is on. */
+  readonly running: boolean;
+  /** Who runs, where it can be read. */
+  readonly owner?: { readonly pid: number; readonly host: string };
+  /** The run that is on, or the last one. */
+  readonly startedAt?: string;
+  /** Absent while it is on, and when it was killed. */
+  readonly finishedAt?: string;
+  readonly end?: RunEnd;
+  readonly exitCode?: number;
+  /** Jobs settled in a minute, on average since the run began. */
+  readonly perMinute?: number;
+  /** Failed for an optional button that is not there is skipped. */
+  readonly jobs: Readonly<Record<JobStatus | 'skipped', number>>;
+  /** Planned slots that the last run's flags chose, as it left them; absent while a run is on, and when it was killed. */
+  readonly slots?: Readonly<Record<SlotStatus, number>>;
+  /** Why slots of it failed before anything was asked: they have no job. */
+  readonly unasked: NonNullable<OutcomeFacts['unasked']>;
+  /** Submissions over the directory's life. */
+  readonly submits: number;
+  /** Sum of the known costs over the directory's life; absent when nothing is priced. */
+  readonly cost?: number;
+  /** What submissions that nobody answered may have cost beside that, over the directory's life; absent: nothing. */
+  readonly possibleCost?: number;
+  /** Tokens of all answers over the directory's life, as far as the service told them. */
+  readonly tokens: number;
+  /** About what answers took beside these that told no tokens: `budget.tokens` counts it. Absent: all told theirs. */
+  readonly assumedTokens?: number;
+  /** Failed and in-doubt jobs by error code, most frequent first. */
+  readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
+  /** Jobs in doubt, with what a killed run left while it was being submitted. */
+  readonly doubts: number;
+  /**
+   * What of the directory was made for other services than that of the last run, `--new-service` by `--new-service`: only runs
+   * against them go on with it. Absent where there is none.
+   */
+  readonly otherServices?: readonly {
+    readonly service: string;
+    readonly origin?: string;
+    readonly jobs: number;
+    /** Those of them that are in doubt. */
+    readonly doubts: number;
+  }[];
+  /** At most 20 of them. */
+  readonly inDoubt: readonly {
+    readonly job: string;
+    readonly step: string;
+    readonly branch: string;
+    readonly cell: number;
+    readonly code: string;
+  }[];
+}
+
+const mostListed = 20;
+
+/** Reads what a directory's state says now; short reads, so that a run that is on is not held up. */
+export function readStatus(
+  directory: string,
+  state: StateReader,
+  isOptional: IsOptional,
+  io: Pick<Io, 'cwd' | 'now'>,
+): RunStatus {
+  const owner = lockOwner(directory);
+  const facts = readRunFacts(state);
+  const { jobs, attempts, cost, possibleCost, tokens, assumedTokens, codes } = state.totals();
+  const path = state.fact(pipelineFacts.path);
+  const settled = jobs.done + jobs.failed + jobs['in-doubt'];
+  const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
+  const others =
+    facts === undefined ? [] : new StateServices(state).others(facts.serviceId, owner !== undefined);
+  const skipped = countSkipped(state, isOptional);
+  const reasons = { ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped };
+  const { slots, unasked = [] } = owner === undefined ? (facts?.outcome ?? {}) : {};
+  const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
+  return {
+    directory: relative(io.cwd, directory) || '.',
+    ...(path === undefined ? {} : { file: relative(io.cwd, path) }),
+    running: owner !== undefined,
+    ...(owner === undefined || owner.pid === 0 ? {} : { owner: { pid: owner.pid, host: owner.host } }),
+    ...(facts === undefined
+      ? {}
+      : {
+          service: facts.serviceId,
+          ...(facts.origin === undefined ? {} : { origin: facts.origin }),
+          startedAt: new Date(facts.startedAt).toISOString(),
+        }),
+    ...(facts?.outcome === undefined
+      ? {}
+      : {
+          finishedAt: new Date(facts.outcome.finishedAt).toISOString(),
+          end: facts.outcome.end,
+          exitCode: facts.outcome.exitCode,
+        }),
+    ...(facts === undefined || until === undefined
+      ? {}
+      : { perMinute: perMinute(settled - facts.atStart.settled, until - facts.startedAt) }),
+    jobs: { ...jobs, failed: jobs.failed - skipped, skipped },
+    ...(slots === undefined ? {} : { slots }),
+    unasked,
+    submits: attempts,
+    ...(cost === 0 ? {} : { cost }),
+    ...(possibleCost === 0 ? {} : { possibleCost }),
+    tokens,
+    ...(assumedTokens === 0 ? {} : { assumedTokens }),
+    reasons: Object.entries(reasons)
+      .filter(([, number]) => number > 0)
+      .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
+      .map(([code, number]) => ({ code, count: number, ...commonMessage(code, state, isOptional) })),
+    doubts: jobs['in-doubt'] + left.length,
+    ...(others.length === 0
+      ? {}
+      : { otherServices: others.map(({ id, ...more }) => ({ service: id, ...more })) }),
+    inDoubt: first(mostListed, doubtful(state, left)).map(({ key, origin, error }) => ({
+      job: key,
+      step: origin.step,
+      branch: origin.branch,
+      cell: origin.cell,
+      code: error?.code ?? 'submit.interrupted',
+    })),
+  };
+}
+
+/** All of them are read, page by page: an index tells only how many buttons were not there. */
+function countSkipped(state: StateReader, isOptional: IsOptional): number {
+  if (isOptional === neverOptional) return 0;
+  let count = 0;
+  for (const record of state.withStatus('failed', missingCode)) if (isSkipped(record, isOptional)) count += 1;
+  return count;
+}
+
+function* doubtful(state: StateReader, left: readonly JobRecord[]): Generator<JobRecord> {
+  yield* state.withStatus('in-doubt');
+  yield* left;
+}
+
+/** Jobs that were tried again can be fewer than before. */
+const perMinute = (settled: number, ms: number): number =>
+  Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
+
+/** A status is asked for again and again: of very many jobs with one code the first by their keys are looked at. */
+const mostLookedAt = 10_000;
+
+function commonMessage(code: string, state: StateReader, isOptional: IsOptional): CommonMessage {
+  const messages = new Messages();
+  for (const status of ['failed', 'in-doubt'] as const) {
+    for (const record of first(mostLookedAt, state.withStatus(status, code)))
+      if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
+  }
+  return messages.common();
+}
+
+function first<T>(most: number, items: Iterable<T>): readonly T[] {
+  const taken: T[] = [];
+  for (const item of items) {
+    taken.push(item);
+    if (taken.length === most) break;
+  }
+  return taken;
+}
+
+/**
+ * The same for people.
+ *
+ * @param find the command that looks for what is in doubt by its tag, where there is one
+ */
+export function statusText(status: RunStatus, now: number, find?: string): string {
+  const { jobs, slots, reasons, unasked, inDoubt, doubts } = status;
+  // Nobody waits for the answers of what a killed run was submitting; text calls among it are asked again.
+  const left = doubts - jobs['in-doubt'];
+  const active = jobs.submitting - left + jobs.running + jobs.modal + jobs.saving;
+  const numbers: readonly (readonly [number, string])[] = [
+    [jobs.done, 'done'],
+    [active, 'under way'],
+    [jobs.failed, 'failed'],
+    [doubts, 'in doubt'],
+    [jobs.skipped, 'skipped (their optional button is not there)'],
+    [jobs.pending, 'waiting for their turn'],
+  ];
+  const width = Math.max(0, ...[...reasons, ...unasked].map(({ code }) => code.length));
+  const reasonLine = (reason: (typeof unasked)[number]): string =>
+    `  ${count(reason.count)}  ${reason.code.padEnd(width)}  ${printable(messageText(reason))}`;
+  return [
+    `${printable(status.file ?? basename(status.directory))} in ${printable(status.directory)}: ${stateWords(status, now)}`,
+    '',
+    `  jobs         ${numbers
+      .filter(([amount], index) => amount > 0 || index === 0)
+      .map(([amount, word]) => `${count(amount)} ${word}`)
+      .join(', ')}`,
+    ...(slots === undefined
+      ? []
+      : [`  slots        ${slotNumbers(slots).join(', ')} when the last run ended`]),
+    `  submissions  ${count(status.submits)}${costWords(status)}`,
+    ...tokenLine(status),
+    ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
+      ? []
+      : [`  rate         ${rate(status.perMinute)}`]),
+    ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
+    ...reasons.slice(0, mostListed).map(reasonLine),
+    ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
+    ...unasked.slice(0, mostListed).map(reasonLine),
+    ...otherServiceLines(status.otherServices),
+    ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
+    ...inDoubt.map(
+      ({ job, step, branch, cell }) =>
+        `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
+    ),
+    ...doubtAdvice(status, find),
+    '',
+  ].join('\n');
+}
+
+function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
+  const words = [
+    ...(tokens === 0 && assumedTokens !== undefined ? [] : [count(tokens)]),
+    ...(assumedTokens === undefined ? [] : [assumedTokenWords(assumedTokens)]),
+  ];
+  return tokens === 0 && assumedTokens === undefined ? [] : [`  tokens       ${words.join(', ')}`];
+}
+
+function costWords({ cost, possibleCost }: RunStatus): string {
+  const paid = cost === undefined ? '' : `, cost ${money(cost)}`;
+  return possibleCost === undefined ? paid : `${paid}, ${possibleCostWords(possibleCost, cost)}`;
+}
+
+/** Commands to copy, for all jobs in doubt and for the first of them. */
+function doubtAdvice(
+  { directory, inDoubt, running }: RunStatus,
+  find: string | undefined,
+): readonly string[] {
+  const [first] = inDoubt;
+  if (first === undefined) return [];
+  const { show, resolve } = jobCommands(directory);
+  return [
+    ...(find === undefined
+      ? []
+      : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${printable(find)}`]),
+    '',
+    running
+      ? 'What can be known of one, and how to settle it once the run is over:'
+      : 'What can be known of one, and how to settle it:',
+    `  ${printable(show(first.job))}`,
+    `  ${printable(resolve(first.job))} --task TASK_ID | --retry | --drop`,
+  ];
+}
+
+function stateWords({ running, owner, startedAt, finishedAt, end, slots }: RunStatus, now: number): string {
+  const since = startedAt === undefined ? '' : ` for ${span(now - Date.parse(startedAt))}`;
+  if (running)
+    return `running${since}${owner === undefined ? '' : ` (process ${owner.pid} on ${owner.host})`}`;
+  if (end === undefined || finishedAt === undefined) {
+    return startedAt === undefined
+      ? 'nothing has run'
+      : `not running; the last run was killed (begun ${startedAt})`;
+  }
+  if (end.kind === 'complete' && slots !== undefined && !isWhole(slots))
+    return `not running; the last run ended at ${finishedAt}`;
+  const how = end.kind === 'complete' || end.kind === 'interrupted' ? end.kind : `stopped (${end.code})`;
+  return `not running; the last run was ${how} at ${finishedAt}`;
+}

@@ -1,0 +1,240 @@
+import { messageText } from '../../manifest/messages.ts';
+import type { Reason } from '../../manifest/tally.ts';
+import type { TokenUsage } from '../../plan/job.ts';
+import type { SlotStatus } from '../../plan/slot.ts';
+import type { RunEnd } from '../../run/events.ts';
+import { finding } from '../facts/in-doubt.ts';
+import { assumedTokenWords, count, counted, money, possibleCostWords, span, tokenWords } from './amounts.ts';
+import { mayHelp } from './job/advice.ts';
+import { jobCommands } from './next-commands.ts';
+import { serviceWords } from './plan-text.ts';
+import { printable } from './printable.ts';
+import { isWhole, slotNumbers, unsettled } from './slot-counts.ts';
+
+/**
+ * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
+ * Paths are relative to the current folder.
+ */
+export interface RunSummary {
+  readonly pipeline: string;
+  /** The pipeline's file as the user gave it. */
+  readonly file: string;
+  readonly service: string;
+  /** Where the requests went. */
+  readonly origin: string;
+  readonly sandbox: boolean;
+  readonly directory: string;
+  /** Absent unless there are any. */
+  readonly images?: string;
+  /** Absent unless a step of the plan asks a text model or describes an image. */
+  readonly texts?: string;
+  /** Absent unless there are any. */
+  readonly videos?: string;
+  readonly log: string;
+  /** Absent when the run left before it was written. */
+  readonly manifest?: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly end: RunEnd;
+  readonly exitCode: number;
+  /** Submissions of this invocation. */
+  readonly submits: number;
+  /** Finished jobs that were to be made anew and stay as they were; absent when there are none. */
+  readonly redosFailed?: number;
+  /** Sum of the manifest's cost column; absent without prices. */
+  readonly cost?: number;
+  /** What submissions of the manifest's jobs that nobody answered may have cost beside it; absent: nothing. */
+  readonly possibleCost?: number;
+  /** Sums of the manifest's token columns; absent when no tokens were counted. */
+  readonly tokens?: TokenUsage;
+  /** About what answers took beside these that told no tokens: budgets count it. Absent: all told theirs. */
+  readonly assumedTokens?: number;
+  /** Chosen slots by status. */
+  readonly slots?: Readonly<Record<SlotStatus, number>>;
+  /** Slots that the flags did not choose and that have a result. */
+  readonly otherSlots?: number;
+  readonly rows?: number;
+  readonly files?: number;
+  /** Why chosen slots failed or are in doubt, most frequent first. */
+  readonly reasons: readonly Reason[];
+  /** Jobs in doubt, at most 20. */
+  readonly inDoubt: readonly {
+    readonly job: string;
+    readonly step: string;
+    readonly branch: string;
+    readonly cell: number;
+  }[];
+}
+
+const mostReasons = 10;
+
+/**
+ * The last words of a run, for people: where everything is, what failed and why, and what to do next.
+ *
+ * @param mayFind tasks of jobs in doubt may be found by their tag, and this run has not looked for them
+ */
+export function endingText(summary: RunSummary, again: string, mayFind = false): string {
+  const next = advice(summary, again, mayFind);
+  return [
+    headline(summary),
+    '',
+    ...(summary.sandbox ? [] : [`  service   ${serviceWords(summary.service, summary.origin)}`]),
+    ...(summary.images === undefined ? [] : [`  images    ${summary.images}`]),
+    ...(summary.texts === undefined ? [] : [`  texts     ${summary.texts}`]),
+    ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
+    ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
+    `  log       ${summary.log}`,
+    ...reasonLines(summary.reasons),
+    ...doubtLines(summary),
+    ...(next.length === 0 ? [] : ['', 'Next:', ...next]),
+    '',
+  ].join('\n');
+}
+
+function headline(summary: RunSummary): string {
+  const { pipeline, end, slots, submits, redosFailed, cost, possibleCost, startedAt, finishedAt } = summary;
+  const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
+  const tokens = tokenWords(summary.tokens);
+  const numbers = [
+    ...(slots === undefined ? [] : slotNumbers(slots)),
+    `${counted(submits, 'submission')} in this run`,
+    ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made anew (--redo)`]),
+  ].join(', ');
+  // The manifest adds up what its jobs ever took, in whichever run.
+  const all = [
+    ...(tokens === undefined ? [] : [tokens]),
+    ...(summary.assumedTokens === undefined ? [] : [assumedTokenWords(summary.assumedTokens)]),
+    ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
+    ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
+  ].join(', ');
+  const whole = all === '' ? '' : ` All runs together: ${all}.`;
+  return `${printable(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
+}
+
+/** What is held, or waits, below a job in doubt, is not complete. */
+function endWords(end: RunEnd, slots: RunSummary['slots']): string {
+  switch (end.kind) {
+    case 'complete':
+      return slots === undefined || isWhole(slots) ? 'complete' : 'ended';
+    case 'interrupted':
+      return 'interrupted';
+    case 'fail-fast':
+      // What failed is listed below.
+      return 'stopped at the first failure (--fail-fast)';
+    case 'stopped':
+    case 'budget':
+    case 'disk':
+      return `stopped (${end.code}: ${end.message.replace(/\.$/, '')})`;
+  }
+}
+
+function reasonLines(reasons: readonly Reason[]): readonly string[] {
+  if (reasons.length === 0) return [];
+  const shown = reasons.slice(0, mostReasons);
+  const width = Math.max(...shown.map(({ code }) => code.length));
+  return [
+    '',
+    ...shown.map((reason) => {
+      const { status, code, count: amount } = reason;
+      const what = `${count(amount)} ${status === 'in-doubt' ? 'in doubt' : 'failed'}`;
+      return `  ${what}  ${printable(code).padEnd(width)}  ${printable(messageText(reason))}`;
+    }),
+    ...(reasons.length > shown.length
+      ? [`  and ${reasons.length - shown.length} other reasons: see the manifest`]
+      : []),
+  ];
+}
+
+function doubtLines({ inDoubt }: RunSummary): readonly string[] {
+  if (inDoubt.length === 0) return [];
+  return [
+    '',
+    'In doubt: the submission was sent and no answer came, so the service may have made (and charged) it.',
+    ...inDoubt
+      .slice(0, 5)
+      .map(({ job, step, branch, cell }) => `  ${job}  cell ${cell}, ${printable(slotText(step, branch))}`),
+    ...(inDoubt.length > 5 ? ['  and more: promptpress status lists them'] : []),
+  ];
+}
+
+/** `grid/U1/Vary (Strong)` */
+const slotText = (step: string, branch: string): string => (branch === '' ? step : `${step}/${branch}`);
+
+/** A budget counts over the life of the directory: the same command alone would stop at once. */
+const goingOn = (end: RunEnd): string =>
+  end.kind === 'budget' && end.code !== 'budget.max-submits'
+    ? `goes on here, once ${end.code} of the pipeline is raised`
+    : 'goes on where this one stopped';
+
+/** More codes than this are not named one by one. */
+const mostRetries = 3;
+
+const retryWords = (failed: number): string =>
+  `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again`;
+
+/** What may come to something else when it is tried again; the rest only an edit helps. */
+function retries(
+  reasons: readonly Reason[],
+  again: string,
+  hasLate: boolean,
+): readonly (readonly [string, string])[] {
+  // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
+  const asked = reasons.flatMap(({ status, code, count: all, unasked = 0 }) =>
+    status === 'failed' && all > unasked ? [{ code, count: all - unasked }] : [],
+  );
+  const open = asked.filter(({ code }) => mayHelp(code));
+  const [first] = open;
+  if (first === undefined) return [];
+  const anew = (code?: string): string =>
+    hasLate && (code === undefined || code === 'task.timeout')
+      ? '; what is still not finished is submitted anew, and paid again'
+      : '';
+  const ofCode = `${again} --retry-failed --code`;
+  if (open.length < asked.length)
+    return open
+      .slice(0, mostRetries)
+      .map(({ code, count: failed }) => [`${ofCode} ${code}`, `${retryWords(failed)}${anew(code)}`]);
+  const failed = open.reduce((sum, reason) => sum + reason.count, 0);
+  return [
+    [`${again} --retry-failed`, `${retryWords(failed)}${anew()}`],
+    ...(reasons.length > 1
+      ? [[`${ofCode} ${first.code}`, 'only those that failed for this reason'] as const]
+      : []),
+  ];
+}
+
+/** Commands to copy. */
+function advice(
+  { end, slots, reasons, inDoubt, directory }: RunSummary,
+  again: string,
+  mayFind: boolean,
+): readonly string[] {
+  const lines: (readonly [string, string])[] = [];
+  const unfinished = slots === undefined || unsettled(slots) > 0;
+  const late = reasons.find(({ code }) => code === 'task.timeout')?.count ?? 0;
+  const does = [
+    ...(end.kind !== 'complete' && unfinished ? [goingOn(end)] : []),
+    ...(late > 0
+      ? [
+          `looks once more at the ${late === 1 ? 'task that was' : `${count(late)} tasks that were`} not finished in time: nothing is paid for ${late === 1 ? 'it' : 'them'}`,
+        ]
+      : []),
+  ];
+  if (does.length > 0) lines.push([again, does.join('; ')]);
+  lines.push(...retries(reasons, again, late > 0));
+  if (slots !== undefined && slots['in-doubt'] > 0) {
+    if (mayFind) lines.push([`${again} --in-doubt find`, finding]);
+    const [first] = inDoubt;
+    if (first !== undefined) {
+      const { show, resolve } = jobCommands(directory);
+      lines.push([show(first.job), 'what is known of the first job in doubt']);
+      lines.push([
+        `${resolve(first.job)} --task TASK_ID`,
+        'the service made it: takes its task on (or --retry, or --drop)',
+      ]);
+    }
+    lines.push([`${again} --in-doubt retry`, 'submits all that is in doubt again: it may be paid twice']);
+  }
+  const width = Math.max(0, ...lines.map(([command]) => command.length));
+  return lines.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`);
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { readArguments, repeated, toggle, valued } from '../../../src/cli/args/flags.ts';
+import { axisValue, duration, oneOf, shard, wholeNumber } from '../../../src/cli/args/values.ts';
+import { CliError } from '../../../src/cli/errors/cli-error.ts';
+
+const table = {
+  out: valued('DIR', 'where', (text) => text),
+  limit: valued('N', 'how many', wholeNumber(1)),
+  filter: repeated('AXIS=VALUE', 'which', axisValue),
+  'retry-failed': toggle('once more'),
+  help: toggle('help', 'h'),
+} as const;
+
+const refusal = (work: () => unknown): CliError => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};
+
+describe('readArguments', () => {
+  it('gives every flag its value, absent ones their default, and the operands in order', () => {
+    const { flags, positionals } = readArguments(table, [
+      'a.yaml',
+      '--limit',
+      '3',
+      '--retry-failed',
+      'b.yaml',
+    ]);
+    expect(flags).toEqual({ out: undefined, limit: 3, filter: [], 'retry-failed': true, help: false });
+    expect(positionals).toEqual(['a.yaml', 'b.yaml']);
+  });
+
+  it('takes --name=value, repeats what repeats, and of the rest the last', () => {
+    const { flags } = readArguments(table, [
+      '--out=x',
+      '--out',
+      'y',
+      '--filter',
+      'a=1',
+      '--filter=b=2=3',
+      '-h',
+    ]);
+    expect(flags.out).toBe('y');
+    expect(flags.help).toBe(true);
+    expect(flags.filter).toEqual([
+      { axis: 'a', value: '1' },
+      { axis: 'b', value: '2=3' },
+    ]);
+  });
+
+  it('reads what stands behind -- as operands', () => {
+    expect(readArguments(table, ['--', '--limit', '3']).positionals).toEqual(['--limit', '3']);
+  });
+
+  it.each([
+    [['--limt', '3'], '--limt', 'Did you mean --limit?'],
+    [['--retry'], '--retry', 'Did you mean --retry-failed?'],
+    [['--constructor'], '--constructor', 'promptpress help'],
+    [['-x'], '-x', 'promptpress help'],
+  ])('refuses %j with what was probably meant', (args, named, hint) => {
+    const error = refusal(() => readArguments(table, args));
+    expect(error.exitCode).toBe(2);
+    expect(error.message).toContain(named);
+    expect(error.hint).toContain(hint);
+  });
+
+  it.each([
+    [['--limit']],
+    [['--limit', '--retry-failed']],
+    [['--limit', '0']],
+    [['--limit', 'x']],
+    [['--limit', '1e3']],
+    [['--retry-failed=yes']],
+    [['--filter', 'animal']],
+  ])('refuses %j, naming the flag', (args) => {
+    expect(refusal(() => readArguments(table, args)).message).toContain(args[0]?.split('=')[0]);
+  });
+
+  it('takes a number below 0 for a value, and says what is wrong with it', () => {
+    expect(refusal(() => readArguments(table, ['--limit', '-1'])).message).toContain('-1');
+    expect(readArguments(table, ['--out', '-.5']).flags.out).toBe('-.5');
+    expect(refusal(() => readArguments(table, ['--out', '-h'])).message).toContain('needs a value');
+  });
+});
+
+describe('values of flags', () => {
+  it.each([
+    ['250ms', 250],
+    ['30s', 30_000],
+    ['30m', 1_800_000],
+    ['1.5h', 5_400_000],
+  ])('the duration %s is %i ms', (text, ms) => {
+    expect(duration(text, '--max-duration')).toBe(ms);
+  });
+
+  it.each(['30', '30 m', '-1s', 'm', '0s', '1d', ''])('%j is no duration', (text) => {
+    expect(refusal(() => duration(text, '--max-duration')).message).toContain('30s');
+  });
+
+  it('a shard is i/n with i from 1 to n', () => {
+    expect(shard('2/8', '--shard')).toEqual({ index: 2, of: 8 });
+    for (const text of ['0/8', '9/8', '2', '2/', 'a/b']) refusal(() => shard(text, '--shard'));
+  });
+
+  it('a choice names what it takes', () => {
+    expect(refusal(() => oneOf('hold', 'retry')('x', '--in-doubt')).message).toContain('hold, retry');
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { adviceFor, nextSteps } from '../../../../src/report/text/job/advice.ts';
+import { clickRecord, imagineRecord, textRecord } from '../../../rig/jobs.ts';
+
+const commands = {
+  run: 'promptpress run set.yaml',
+  status: 'promptpress status set.yaml',
+  resolve: () => 'promptpress resolve',
+} as unknown as Parameters<typeof nextSteps>[1];
+
+it('an answer to a dialog that is in doubt is first looked for, which costs nothing', () => {
+  const record = clickRecord({ status: 'in-doubt', taskId: 'M1', modal: { taskId: 'M1', sent: 1 } });
+  const steps = nextSteps({ record, running: false, inputs: [] }, commands);
+  expect(steps.map(({ command }) => command)).toEqual([
+    'promptpress run set.yaml',
+    'promptpress resolve --task TASK_ID',
+    'promptpress resolve --retry',
+    'promptpress resolve --drop',
+  ]);
+  expect(steps[0]?.does).toMatch(/looks.*costs nothing/);
+  const sent = { ...record, modal: undefined } as unknown as typeof record;
+  expect(nextSteps({ record: sent, running: false, inputs: [] }, commands)).toHaveLength(3);
+});
+
+describe('a job that failed before it was sent', () => {
+  const redo = (attempts: number) => {
+    const record = imagineRecord({
+      status: 'failed',
+      error: { code: 'mask.size', message: 'No.' },
+      attempts,
+    });
+    return nextSteps({ record, running: false, inputs: [] }, commands).at(-1);
+  };
+
+  it('is tried again; only what was sent is paid again', () => {
+    expect(redo(0)?.does).toBe('tries this job again: it was never sent');
+    expect(redo(1)?.does).toBe('submits this job anew: it is paid again');
+  });
+
+  it('for the size of its mask, has a way out', () => {
+    expect(adviceFor('mask.size', imagineRecord())).toMatch(/size of the image, or draw it/);
+  });
+});
+
+describe('a download that failed', () => {
+  const code = 'download.connection';
+  const error = { code, message: 'Gone.' };
+
+  it('of a task is made and paid, and is not made anew', () => {
+    const record = imagineRecord({ status: 'failed', error, attempts: 1 });
+    expect(adviceFor(code, record)).toMatch(/made and paid/);
+    const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
+      (step) => step.command,
+    );
+    expect(commandsOf).toEqual(['promptpress run set.yaml --retry-failed --code download.connection']);
+  });
+
+  it('of an image that a text step shows was never asked; one of its answer is paid again', () => {
+    expect(adviceFor(code, textRecord({ attempts: 0 }))).toMatch(/nothing is paid/);
+    const record = textRecord({ status: 'failed', error, attempts: 1 });
+    expect(adviceFor(code, record)).toMatch(/pays, anew/);
+    const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
+      (step) => step.command,
+    );
+    expect(commandsOf).toContain(`promptpress run set.yaml --redo ${record.key}`);
+  });
+});

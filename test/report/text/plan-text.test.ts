@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { PlanCounts, PlanReport } from '../../../src/plan/estimate/report.ts';
+import { planText } from '../../../src/report/text/plan-text.ts';
+
+const nothing: PlanCounts = {
+  slots: 0,
+  jobs: 0,
+  shared: 0,
+  submits: 0,
+  why: { new: 0, changed: 0, retry: 0, anew: 0 },
+  held: 0,
+  running: 0,
+  unsaved: 0,
+  done: 0,
+  inDoubt: 0,
+  failed: 0,
+  skipped: 0,
+  blocked: 0,
+  waiting: 0,
+  invalid: 0,
+  tokens: { input: 0, output: 0 },
+  cost: 0,
+  unpriced: 0,
+  later: { tokens: { input: 0, output: 0 }, cost: 0, unpriced: 0 },
+};
+
+/** The text of a plan of one step. */
+function text(counts: Partial<PlanCounts>, more: Partial<PlanReport> = {}): string {
+  const total = { ...nothing, ...counts };
+  return planText({
+    pipeline: 'foxes',
+    file: 'foxes.yaml',
+    service: 'sandbox',
+    cells: { total: 1, chosen: 1 },
+    slotsPerCell: 1,
+    exact: true,
+    total,
+    priced: false,
+    unpricedNames: [],
+    steps: [{ step: 'grid', kind: 'imagine', path: true, open: false, ...total }],
+    examples: [],
+    warnings: [],
+    ...more,
+  });
+}
+
+/** The line that says how much is to be submitted. */
+const sum = (counts: Partial<PlanCounts>, more: Partial<PlanReport> = {}): string =>
+  text(counts, more)
+    .split('\n')
+    .find((line) => /^(at most )?\d+ submission/.test(line)) ?? '';
+
+const unpriced = '. The pipeline gives no prices, so the cost is not known';
+
+describe('what a plan would submit', () => {
+  it.each([
+    [{ submits: 146, why: { new: 146, changed: 0, retry: 0, anew: 0 } }, '146 submissions, all new'],
+    [
+      { submits: 1, why: { new: 0, changed: 1, retry: 0, anew: 0 } },
+      '1 submission, changed since the last run',
+    ],
+    [{ submits: 3, why: { new: 2, changed: 0, retry: 1, anew: 0 } }, '3 submissions: 2 new, 1 tried again'],
+  ])('is said with its reason: %j', (counts, words) => {
+    expect(sum({ ...counts, unpriced: counts.submits })).toBe(`${words}${unpriced}`);
+  });
+
+  it('has no reason where slots were not looked at', () => {
+    const why = { new: 5, changed: 0, retry: 0, anew: 0 };
+    expect(sum({ submits: 5, unpriced: 5, why }, { exact: false })).toBe(`at most 5 submissions${unpriced}`);
+  });
+
+  it.each([
+    [{ done: 5 }, 'nothing is left to do'],
+    [{ inDoubt: 3, held: 4 }, '3 in doubt and 4 below them wait for your word (promptpress status)'],
+    [{ inDoubt: 1 }, '1 in doubt waits for your word (promptpress status)'],
+    [{ failed: 17, blocked: 3 }, '17 failed stay so until --retry-failed'],
+    [{ failed: 1, invalid: 1 }, '1 failed stays so until --retry-failed; 1 slot fails without a request'],
+    [{ running: 2, unsaved: 1 }, '2 under way from before; 1 to save'],
+    [{ skipped: 2 }, 'nothing is left to do'],
+  ])('is nothing, for a reason: %j', (counts, words) => {
+    expect(sum(counts)).toBe(`0 submissions: ${words}`);
+  });
+
+  it('is nothing yet while results are waited for', () => {
+    expect(text({ waiting: 2, later: { ...nothing.later, unpriced: 2 } })).toContain(
+      '0 submissions\nand 2 more that wait for results',
+    );
+  });
+});
+
+describe('what a plan costs', () => {
+  const why = { new: 0, changed: 0, retry: 3, anew: 0 };
+  it('is not known where nothing of it has a price: what has none is named', () => {
+    const names = { priced: true, unpricedNames: ['reroll', 'pan left', 'a', 'b', 'c'] };
+    expect(sum({ submits: 3, unpriced: 3, why }, names)).toBe(
+      '3 submissions, all tried again. None of these has a price (reroll, pan left, a, b, …), so the cost is not known',
+    );
+  });
+
+  it('leaves out what has no price, and names it', () => {
+    const names = { priced: true, unpricedNames: ['reroll'] };
+    expect(sum({ submits: 3, unpriced: 2, cost: 0.5, why }, names)).toContain(
+      '. Cost 0.50, without the 2 that have no price (reroll)',
+    );
+    expect(sum({ submits: 3, cost: 0.5, why }, names)).toMatch(/\. Cost 0\.50$/);
+  });
+});
+
+it('the step that presses buttons says so', () => {
+  expect(text({ slots: 2, jobs: 2, done: 2 })).toMatch(/^ {2}grid +imagine, clicks +2 /m);
+});
+
+it('examples have a heading', () => {
+  const why = { new: 2, changed: 0, retry: 0, anew: 0 };
+  const examples = [{ cell: 1, step: 'grid', prompt: 'a fox' }];
+  expect(text({ submits: 2, unpriced: 2, why }, { examples })).toContain(
+    '\nThe first prompts:\n  cell 1, grid: a fox\n',
+  );
+  expect(text({ done: 2 })).not.toContain('prompt');
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { endingText, type RunSummary } from '../../../src/report/text/summary.ts';
+
+const none = {
+  pending: 0,
+  submitting: 0,
+  running: 0,
+  modal: 0,
+  saving: 0,
+  done: 0,
+  failed: 0,
+  'in-doubt': 0,
+  skipped: 0,
+  blocked: 0,
+};
+
+function ending(slots: Partial<NonNullable<RunSummary['slots']>>, more: Partial<RunSummary> = {}): string {
+  const summary: RunSummary = {
+    pipeline: 'foxes',
+    file: 'foxes.yaml',
+    service: 'sandbox',
+    origin: 'http://127.0.0.1:4000',
+    sandbox: true,
+    directory: 'runs/foxes',
+    log: 'runs/foxes/run.log',
+    startedAt: new Date(0).toISOString(),
+    finishedAt: new Date(1000).toISOString(),
+    end: { kind: 'complete' },
+    exitCode: 0,
+    submits: 0,
+    slots: { ...none, ...slots },
+    reasons: [],
+    inDoubt: [],
+    ...more,
+  };
+  return endingText(summary, 'promptpress run foxes.yaml');
+}
+
+describe('how a run ended', () => {
+  it.each([
+    [{ done: 5 }, 'foxes: complete after 1 s. 5 done,'],
+    [{ done: 5, failed: 1, blocked: 1 }, 'foxes: complete after 1 s. 5 done, 1 failed, 1 blocked,'],
+    [{ done: 5, 'in-doubt': 3, pending: 4 }, 'foxes: ended after 1 s. 5 done, 3 in doubt, 4 still to do,'],
+    [{ done: 5, 'in-doubt': 1 }, 'foxes: ended after 1 s.'],
+  ])('%j', (slots, words) => {
+    expect(ending(slots)).toContain(words);
+  });
+
+  it('says the failure that stopped it once', () => {
+    const message = 'The task failed: no.';
+    const text = ending(
+      { failed: 1, pending: 3 },
+      {
+        end: { kind: 'fail-fast', code: 'task.failed', message },
+        reasons: [{ status: 'failed', code: 'task.failed', count: 1, message }],
+      },
+    );
+    expect(text).toContain('stopped at the first failure (--fail-fast) after 1 s.');
+    expect(text.split(message)).toHaveLength(2);
+  });
+
+  it('adds up what all runs took', () => {
+    expect(ending({ done: 1 }, { cost: 1.5 })).toContain('All runs together: cost 1.50.');
+  });
+});
+
+describe('what to do next', () => {
+  it('one failed job is tried again', () => {
+    const reasons = [{ status: 'failed' as const, code: 'task.failed', count: 1, message: 'no' }];
+    expect(ending({ failed: 1 }, { reasons })).toContain('--retry-failed  tries the failed job again\n');
+  });
+
+  it('one command is named once, with all that it does', () => {
+    const reasons = [{ status: 'failed' as const, code: 'task.timeout', count: 1, message: 'late' }];
+    const end = { kind: 'interrupted' as const, forced: false };
+    expect(ending({ failed: 1, pending: 1 }, { reasons, end })).toContain(
+      'goes on where this one stopped; looks once more at the task that was not finished in time: nothing is paid for it\n',
+    );
+  });
+
+  it('only what may come to something else is tried again', () => {
+    const failed = (code: string, count: number) => ({
+      status: 'failed' as const,
+      code,
+      count,
+      message: 'no',
+    });
+    const hopeless = [failed('task.moderated', 3), failed('button.missing', 2), failed('parent.lost', 1)];
+    expect(ending({ failed: 6 }, { reasons: hopeless })).not.toContain('--retry-failed');
+    const mixed = [...hopeless, failed('download.connection', 2), failed('task.failed', 1)];
+    const lines = ending({ failed: 9 }, { reasons: mixed })
+      .split('\n')
+      .filter((line) => line.includes('--retry-failed'))
+      .map((line) => line.trim().replaceAll(/ +/g, ' '));
+    expect(lines).toEqual([
+      'promptpress run foxes.yaml --retry-failed --code download.connection tries the 2 failed jobs again',
+      'promptpress run foxes.yaml --retry-failed --code task.failed tries the failed job again',
+    ]);
+  });
+
+  it('a task that was not finished in time is looked at before it is paid again', () => {
+    const reasons = [
+      { status: 'failed' as const, code: 'task.timeout', count: 2, message: 'late' },
+      { status: 'failed' as const, code: 'task.failed', count: 1, message: 'no' },
+    ];
+    const [, next = ''] = ending({ failed: 3 }, { reasons }).split('Next:\n');
+    const [first = '', second = ''] = next.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
+    expect(first).toBe(
+      ' promptpress run foxes.yaml looks once more at the 2 tasks that were not finished in time: nothing is paid for them',
+    );
+    expect(second).toBe(
+      ' promptpress run foxes.yaml --retry-failed tries the 3 failed jobs again; what is still not finished is submitted anew, and paid again',
+    );
+  });
+});
