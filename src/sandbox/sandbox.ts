@@ -2,17 +2,17 @@ import { setMaxListeners } from 'node:events';
 import { Studio } from './draw/studio.ts';
 import { Ledger, type LoggedRequest, type SandboxCounters } from './http/ledger.ts';
 import { listen } from './http/listen.ts';
-import { pageReply } from './http/reply.ts';
-import { RequestIds } from './http/request-id.ts';
+import { pageReply } from './http/reply/reply.ts';
+import { RequestIds } from './http/reply/request-id.ts';
 import { Service } from './http/service.ts';
 import { neutralNames, type SandboxNames } from './names.ts';
 import { completeSettings, type SandboxSettings } from './settings.ts';
-import { Admission } from './tasks/admission.ts';
-import { MemoryBook, type TaskBook } from './tasks/book.ts';
-import { type DeskParts, TaskDesk } from './tasks/desk.ts';
-import { DiskBook } from './tasks/disk-book.ts';
-import { EntryDesk } from './tasks/entry-desk.ts';
-import { ModalDesk } from './tasks/modal-desk.ts';
+import { type DeskParts, TaskDesk } from './tasks/desks/desk.ts';
+import { EntryDesk } from './tasks/desks/entry-desk.ts';
+import { ModalDesk } from './tasks/desks/modal-desk.ts';
+import { Admission } from './tasks/queue/admission.ts';
+import { MemoryBook, type TaskBook } from './tasks/store/book.ts';
+import { DiskBook } from './tasks/store/disk-book.ts';
 import { TextDesk } from './text/desk.ts';
 
 /** How a sandbox is started. */

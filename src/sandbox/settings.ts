@@ -1,6 +1,6 @@
 import type { Fault } from './faults/fault.ts';
 import type { OperationClass, Speed } from './tasks/task.ts';
-import type { TextMarks } from './text/marks.ts';
+import type { TextMarks } from './text/compose/marks.ts';
 
 /** How the sandbox behaves. All times are milliseconds. */
 export interface SandboxSettings extends TextMarks {

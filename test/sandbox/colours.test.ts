@@ -1,6 +1,8 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import type { Drawing, Frame } from '../../src/sandbox/draw/drawing.ts';
+import { coloursNamed } from '../../src/sandbox/draw/canvas/colour-words.ts';
+import type { Drawing, Frame } from '../../src/sandbox/draw/canvas/drawing.ts';
+import { themeOf } from '../../src/sandbox/draw/canvas/theme.ts';
 import {
   frameAt,
   imagineDrawing,
@@ -8,12 +10,10 @@ import {
   rewordedDrawing,
   strongDrawing,
 } from '../../src/sandbox/draw/lineage.ts';
-import { drawPicture } from '../../src/sandbox/draw/picture.ts';
-import { coloursNamed } from '../../src/sandbox/draw/scene/colour-words.ts';
+import { drawPicture } from '../../src/sandbox/draw/picture/picture.ts';
 import { composeScene } from '../../src/sandbox/draw/scene/compose.ts';
-import { themeOf } from '../../src/sandbox/draw/scene/theme.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';
-import { describedPrompts } from '../../src/sandbox/tasks/describing.ts';
+import { describedPrompts } from '../../src/sandbox/tasks/desks/describing.ts';
 
 const grid = (prompt: string): Drawing => imagineDrawing(parsePrompt(prompt));
 

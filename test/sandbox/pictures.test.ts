@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, test } from 'vitest';
-import type { Drawing } from '../../src/sandbox/draw/drawing.ts';
+import type { Drawing } from '../../src/sandbox/draw/canvas/drawing.ts';
 import {
   enlargeDrawing,
   imagineDrawing,
@@ -10,7 +10,7 @@ import {
   upscaleDrawing,
   zoomDrawing,
 } from '../../src/sandbox/draw/lineage.ts';
-import { drawPicture as draw } from '../../src/sandbox/draw/picture.ts';
+import { drawPicture as draw } from '../../src/sandbox/draw/picture/picture.ts';
 import { composeScene } from '../../src/sandbox/draw/scene/compose.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';
 

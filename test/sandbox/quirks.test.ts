@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { failReasons } from '../../src/sandbox/faults/fail-reasons.ts';
 import { parseFault } from '../../src/sandbox/faults/parse.ts';
-import { failReasons } from '../../src/sandbox/tasks/fail-reasons.ts';
 import type { Client } from './client.ts';
 import { dataUri, maskOf, plain } from './pixels.ts';
 import { struck } from './struck.ts';

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { boxOf } from '../../src/sandbox/draw/canvas/world.ts';
 import {
   imagineDrawing,
   type Region,
   repaintDrawing,
   upscaleDrawing,
 } from '../../src/sandbox/draw/lineage.ts';
-import { drawPicture } from '../../src/sandbox/draw/picture.ts';
+import { drawPicture } from '../../src/sandbox/draw/picture/picture.ts';
 import { composeScene } from '../../src/sandbox/draw/scene/compose.ts';
-import { boxOf } from '../../src/sandbox/draw/scene/world.ts';
 import { readMask } from '../../src/sandbox/images/mask.ts';
 import { partsOf } from '../../src/sandbox/images/parts.ts';
 import { MemoryShelf } from '../../src/sandbox/images/shelf.ts';

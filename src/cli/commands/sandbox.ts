@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import { failReasons } from '../../sandbox/faults/fail-reasons.ts';
 import { neutralNames } from '../../sandbox/names.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { defaultSettings } from '../../sandbox/settings.ts';
-import { failReasons } from '../../sandbox/tasks/fail-reasons.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
 import { nameKeys } from '../../service/names.ts';
 import { databaseFiles } from '../../state/sqlite/sqlite.ts';

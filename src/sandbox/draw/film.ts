@@ -1,8 +1,8 @@
 import sharp from 'sharp';
-import type { Frame } from './drawing.ts';
-import { rasterOf } from './picture.ts';
+import type { Frame } from './canvas/drawing.ts';
+import { Random } from './canvas/random.ts';
+import { rasterOf } from './picture/picture.ts';
 import type { ImageOf } from './plate.ts';
-import { Random } from './scene/random.ts';
 
 /** What a moving picture is made of; the same film is the same file. */
 export interface Film {

@@ -1,6 +1,6 @@
 import type { ParsedPrompt } from '../prompt/flags.ts';
 import { digestOf, unitOf } from '../seeded.ts';
-import type { Drawing, Frame, Patch, Plate, Tint } from './drawing.ts';
+import type { Drawing, Frame, Patch, Plate, Tint } from './canvas/drawing.ts';
 
 const four = [0, 1, 2, 3] as const;
 

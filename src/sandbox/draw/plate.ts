@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import type { Frame, Plate } from './drawing.ts';
-import { Random } from './scene/random.ts';
-import { boxOf, unit } from './scene/world.ts';
+import type { Frame, Plate } from './canvas/drawing.ts';
+import { Random } from './canvas/random.ts';
+import { boxOf, unit } from './canvas/world.ts';
 
 /** The bytes of an image that was sent to the service. @throws where it is not kept any more */
 export type ImageOf = (sha256: string) => Buffer;

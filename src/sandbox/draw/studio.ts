@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import sharp from 'sharp';
-import type { Drawing } from './drawing.ts';
+import type { Drawing } from './canvas/drawing.ts';
 import { drawFilm, type Film } from './film.ts';
-import { drawPicture } from './picture.ts';
+import { drawPicture } from './picture/picture.ts';
 import type { ImageOf } from './plate.ts';
 
 /** How much, and how big, a studio draws. */

@@ -1,4 +1,4 @@
-import { failReasons } from '../tasks/fail-reasons.ts';
+import { failReasons } from './fail-reasons.ts';
 import {
   type Fault,
   type FaultEffect,

@@ -4,11 +4,11 @@ import { FaultDeck } from '../faults/deck.ts';
 import type { FaultEffect } from '../faults/fault.ts';
 import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
-import { deliver } from './deliver.ts';
-import { hasKey } from './key.ts';
-import { flatReply, jsonReply, pageReply, type Reply, redirectReply } from './reply.ts';
-import { isSandboxOwn, isSubmit, needsKey, type Route, routeOf } from './route.ts';
-import { answerText } from './say.ts';
+import { deliver } from './reply/deliver.ts';
+import { flatReply, jsonReply, pageReply, type Reply, redirectReply } from './reply/reply.ts';
+import { hasKey } from './routes/key.ts';
+import { isSandboxOwn, isSubmit, needsKey, type Route, routeOf } from './routes/route.ts';
+import { answerText } from './routes/say.ts';
 import {
   answerCancel,
   answerFetch,
@@ -16,9 +16,9 @@ import {
   answerImageSeed,
   answerList,
   answerListByCondition,
-} from './show.ts';
-import { statusTexts } from './status-text.ts';
-import { answerSubmit } from './submit.ts';
+} from './routes/show.ts';
+import { statusTexts } from './routes/status-text.ts';
+import { answerSubmit } from './routes/submit.ts';
 import { Throttle } from './throttle.ts';
 import { hostOf, isForUs, refusal, type ServiceParts, type Visit } from './visit.ts';
 

@@ -3,16 +3,16 @@ import type { Studio } from '../draw/studio.ts';
 import type { FaultEffect } from '../faults/fault.ts';
 import type { SandboxNames } from '../names.ts';
 import type { SandboxSettings } from '../settings.ts';
-import type { TaskBook } from '../tasks/book.ts';
-import type { TaskDesk } from '../tasks/desk.ts';
-import type { EntryDesk } from '../tasks/entry-desk.ts';
-import type { ModalDesk } from '../tasks/modal-desk.ts';
+import type { TaskDesk } from '../tasks/desks/desk.ts';
+import type { EntryDesk } from '../tasks/desks/entry-desk.ts';
+import type { ModalDesk } from '../tasks/desks/modal-desk.ts';
+import type { TaskBook } from '../tasks/store/book.ts';
 import type { TextDesk } from '../text/desk.ts';
 import { readBody } from './body.ts';
 import type { Ledger } from './ledger.ts';
-import { type Members, readMembers } from './members.ts';
-import { errorReply, flatReply, jsonReply, type Reply } from './reply.ts';
-import type { RequestIds } from './request-id.ts';
+import { type Members, readMembers } from './orders/members.ts';
+import { errorReply, flatReply, jsonReply, type Reply } from './reply/reply.ts';
+import type { RequestIds } from './reply/request-id.ts';
 
 /** What the service is made of. */
 export interface ServiceParts {

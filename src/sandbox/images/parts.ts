@@ -1,4 +1,4 @@
-import type { Bounds } from '../draw/drawing.ts';
+import type { Bounds } from '../draw/canvas/drawing.ts';
 
 /** Cells along the longer side of the grid on which parts are told apart; what is nearer than a cell belongs together. */
 const mostCells = 256;

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import type { Photo } from '../draw/drawing.ts';
+import type { Photo } from '../draw/canvas/drawing.ts';
+import { readSignature } from '../draw/picture/signature.ts';
 import { mostPixels } from '../draw/plate.ts';
-import { readSignature } from '../draw/signature.ts';
 import { type Sight, seeImage } from '../text/see/sight.ts';
 import { bytesOfDataUri } from './data-uri.ts';
 import type { ImageShelf } from './shelf.ts';

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import type { Tint } from '../draw/drawing.ts';
-import { colourOf, type Rgb } from '../draw/scene/colour.ts';
+import { colourOf, type Rgb } from '../draw/canvas/colour.ts';
+import type { Tint } from '../draw/canvas/drawing.ts';
 
 const side = 24;
 

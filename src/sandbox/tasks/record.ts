@@ -2,7 +2,7 @@ import type { WireLink, WireTask } from '../../service/wire.ts';
 import type { SandboxNames } from '../names.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { buttonsOf } from './buttons.ts';
-import { finalPromptOf, shortenedPromptOf } from './describing.ts';
+import { finalPromptOf, shortenedPromptOf } from './desks/describing.ts';
 import type { StoredTask } from './task.ts';
 import { type Moment, refreshedMoment } from './timeline.ts';
 

@@ -1,4 +1,4 @@
-import type { Drawing } from '../draw/drawing.ts';
+import type { Drawing } from '../draw/canvas/drawing.ts';
 import type { Film } from '../draw/film.ts';
 import type { Press } from './operation.ts';
 

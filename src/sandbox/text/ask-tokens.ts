@@ -1,6 +1,6 @@
+import { canonical } from '../seeded.ts';
 import type { Candidate } from './answer.ts';
 import type { Ask } from './ask.ts';
-import { canonical } from './digest.ts';
 import type { Sight } from './see/sight.ts';
 import { addTokens, countTokens, imageTokens, type ModalTokens } from './tokens.ts';
 

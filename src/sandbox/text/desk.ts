@@ -3,15 +3,15 @@ import type { Studio } from '../draw/studio.ts';
 import { parsePrompt } from '../prompt/flags.ts';
 import type { TextAnswer } from './answer.ts';
 import type { Ask, Members } from './ask.ts';
-import { readChat } from './chat/read.ts';
-import { chatAnswer, chatEvents } from './chat/write.ts';
-import { type Composing, composeAnswer } from './compose.ts';
-import type { TextMarks } from './marks.ts';
+import { type Composing, composeAnswer } from './compose/compose.ts';
+import type { TextMarks } from './compose/marks.ts';
 import { findModel } from './models.ts';
-import { readNative } from './native/read.ts';
-import { nativeEvents, type StreamEvent } from './native/stream.ts';
-import { nativeAnswer, type Stamp } from './native/write.ts';
-import { refuse, type Understood, unknownModel } from './problem.ts';
+import { readChat } from './protocol/chat/read.ts';
+import { chatAnswer, chatEvents } from './protocol/chat/write.ts';
+import { readNative } from './protocol/native/read.ts';
+import { nativeEvents, type StreamEvent } from './protocol/native/stream.ts';
+import { nativeAnswer, type Stamp } from './protocol/native/write.ts';
+import { refuse, type Understood, unknownModel } from './protocol/problem.ts';
 import { sumOf, type Usage } from './tokens.ts';
 
 /** What the text desk knows of the service around it. */

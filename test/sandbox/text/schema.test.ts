@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../../src/sandbox/draw/scene/random.ts';
+import { Random } from '../../../src/sandbox/draw/canvas/random.ts';
 import { fromOpenApi } from '../../../src/sandbox/text/json/open-api.ts';
 import { valueFor } from '../../../src/sandbox/text/json/value.ts';
 import type { Occasion } from '../../../src/sandbox/text/say/prose.ts';

@@ -1,6 +1,6 @@
-import { darker, lighter } from '../scene/colour.ts';
-import type { Pen } from '../scene/pen.ts';
-import type { Random } from '../scene/random.ts';
+import { darker, lighter } from '../canvas/colour.ts';
+import type { Pen } from '../canvas/pen.ts';
+import type { Random } from '../canvas/random.ts';
 
 /** A branch under a perched bird, from beyond the left to beyond the right. */
 export function drawBranch(pen: Pen, random: Random, colour: string, leaves: string, reach: number): void {

@@ -1,7 +1,7 @@
-import { type Colour, darker, lighter, mix } from '../scene/colour.ts';
-import type { Palette } from '../scene/palette.ts';
-import type { Random } from '../scene/random.ts';
-import type { Animal } from '../scene/theme.ts';
+import { type Colour, darker, lighter, mix } from '../canvas/colour.ts';
+import type { Palette } from '../canvas/palette.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Animal } from '../canvas/theme.ts';
 
 /** An animal's colours and marks. */
 export interface Coat {

@@ -1,7 +1,7 @@
-import { type Colour, darker, lighter } from '../scene/colour.ts';
-import type { Pen } from '../scene/pen.ts';
-import type { Random } from '../scene/random.ts';
-import type { Point } from '../scene/shape.ts';
+import { type Colour, darker, lighter } from '../canvas/colour.ts';
+import type { Pen } from '../canvas/pen.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Point } from '../canvas/shape.ts';
 
 /**
  * Folded cloth of about 900 × 900 around the origin: what stands for a thing that has a colour and no form the sandbox

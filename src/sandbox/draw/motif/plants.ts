@@ -1,7 +1,7 @@
-import { type Colour, darker, lighter } from '../scene/colour.ts';
-import type { Pen } from '../scene/pen.ts';
-import type { Random } from '../scene/random.ts';
-import type { Point } from '../scene/shape.ts';
+import { type Colour, darker, lighter } from '../canvas/colour.ts';
+import type { Pen } from '../canvas/pen.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Point } from '../canvas/shape.ts';
 
 /** A fir of about 100 × 240 whose foot is at the origin. */
 export function drawFir(pen: Pen, random: Random, colour: Colour, snow: boolean): void {

@@ -1,8 +1,8 @@
-import { darker, lighter, mix } from './colour.ts';
-import type { Palette } from './palette.ts';
-import type { Pen } from './pen.ts';
-import { type Point, vertical } from './shape.ts';
-import type { World } from './world.ts';
+import { darker, lighter, mix } from '../canvas/colour.ts';
+import type { Palette } from '../canvas/palette.ts';
+import type { Pen } from '../canvas/pen.ts';
+import { type Point, vertical } from '../canvas/shape.ts';
+import type { World } from '../canvas/world.ts';
 
 /** A composition of plain forms, for prompts whose words the sandbox cannot draw. */
 export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: number): void {

@@ -1,14 +1,21 @@
-import { drawCity } from '../motif/city.ts';
-import { drawDunes, drawGround, drawHills, drawPeaks, type Ground, groundOf } from '../motif/land.ts';
+import { type Colour, darker, lighter, mix } from '../canvas/colour.ts';
+import type { Palette } from '../canvas/palette.ts';
+import type { Pen } from '../canvas/pen.ts';
+import type { Setting, Theme } from '../canvas/theme.ts';
+import type { World } from '../canvas/world.ts';
+import { drawCity } from '../motif/landscape/city.ts';
+import {
+  drawDunes,
+  drawGround,
+  drawHills,
+  drawPeaks,
+  type Ground,
+  groundOf,
+} from '../motif/landscape/land.ts';
+import { drawSky } from '../motif/landscape/sky.ts';
+import { drawWater } from '../motif/landscape/water.ts';
+import { drawMist } from '../motif/landscape/weather.ts';
 import { drawBirch, drawFir, drawFlower, drawGrass, drawTree } from '../motif/plants.ts';
-import { drawSky } from '../motif/sky.ts';
-import { drawWater } from '../motif/water.ts';
-import { drawMist } from '../motif/weather.ts';
-import { type Colour, darker, lighter, mix } from './colour.ts';
-import type { Palette } from './palette.ts';
-import type { Pen } from './pen.ts';
-import type { Setting, Theme } from './theme.ts';
-import type { World } from './world.ts';
 
 /** The land that a subject stands in. */
 export interface Backdrop {

@@ -1,12 +1,12 @@
+import { coloursNamed } from '../canvas/colour-words.ts';
+import type { Palette } from '../canvas/palette.ts';
+import type { Pen } from '../canvas/pen.ts';
+import { Random } from '../canvas/random.ts';
+import { type Theme, themeOf } from '../canvas/theme.ts';
+import { type Box, unit, type World } from '../canvas/world.ts';
 import { drawDrapery } from '../motif/drapery.ts';
 import { drawThing } from '../motif/thing/thing.ts';
-import { coloursNamed } from './colour-words.ts';
-import type { Palette } from './palette.ts';
-import type { Pen } from './pen.ts';
-import { Random } from './random.ts';
 import { drawAnimal } from './subject.ts';
-import { type Theme, themeOf } from './theme.ts';
-import { type Box, unit, type World } from './world.ts';
 
 /** What is put into a region of a scene, in place of the scene's own subject. */
 export interface Placed {

@@ -1,17 +1,17 @@
+import { darker, mix } from '../canvas/colour.ts';
+import type { Palette } from '../canvas/palette.ts';
+import type { Pen } from '../canvas/pen.ts';
+import type { Animal } from '../canvas/theme.ts';
+import { type World } from '../canvas/world.ts';
 import { drawBust } from '../motif/body/bust.ts';
 import { drawCurled } from '../motif/body/curled.ts';
 import { drawSeated } from '../motif/body/seated.ts';
 import { drawWalking } from '../motif/body/walking.ts';
 import { drawBranch } from '../motif/branch.ts';
 import { coatOf } from '../motif/coat.ts';
-import type { Ground } from '../motif/land.ts';
+import type { Ground } from '../motif/landscape/land.ts';
 import { drawFlyingOwl } from '../motif/owl/flying.ts';
 import { drawOwlBust, drawPerchedOwl } from '../motif/owl/perched.ts';
-import { darker, mix } from './colour.ts';
-import type { Palette } from './palette.ts';
-import type { Pen } from './pen.ts';
-import type { Animal } from './theme.ts';
-import { type World } from './world.ts';
 
 /** How the four compositions of an animal frame it. */
 export const animalPoses = ['portrait', 'seated', 'wandering', 'resting'] as const;

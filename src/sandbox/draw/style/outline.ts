@@ -1,5 +1,5 @@
-import type { Random } from '../scene/random.ts';
-import type { Point, Shape } from '../scene/shape.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Point, Shape } from '../canvas/shape.ts';
 import { num } from './svg.ts';
 
 /** Width and height of a shape's extent. */

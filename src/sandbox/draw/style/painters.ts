@@ -1,14 +1,14 @@
-import type { Style } from '../scene/theme.ts';
-import { inkPainter } from './ink.ts';
-import { neonPainter } from './neon.ts';
-import { oilPainter } from './oil.ts';
-import { papercutPainter } from './papercut.ts';
-import { pencilPainter } from './pencil.ts';
-import { pixelPainter } from './pixel.ts';
+import type { Style } from '../canvas/theme.ts';
+import { inkPainter } from './painters/ink.ts';
+import { neonPainter } from './painters/neon.ts';
+import { oilPainter } from './painters/oil.ts';
+import { papercutPainter } from './painters/papercut.ts';
+import { pencilPainter } from './painters/pencil.ts';
+import { pixelPainter } from './painters/pixel.ts';
+import { watercolourPainter } from './painters/watercolour.ts';
+import { woodcutPainter } from './painters/woodcut.ts';
 import type { Painter } from './style.ts';
 import { plainSvg } from './svg.ts';
-import { watercolourPainter } from './watercolour.ts';
-import { woodcutPainter } from './woodcut.ts';
 
 /** Clean shapes with soft gradients: what a prompt without a medium gets. */
 const illustrationPainter: Painter = { toneRows: 0, paint: ({ scene, name }) => plainSvg(scene, name) };

@@ -1,6 +1,6 @@
-import { type Colour, darker, lighter } from '../scene/colour.ts';
-import type { Random } from '../scene/random.ts';
-import type { Box } from '../scene/world.ts';
+import { type Colour, darker, lighter } from '../canvas/colour.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Box } from '../canvas/world.ts';
 import { num, type SvgWriter } from './svg.ts';
 
 /** Covers the box with paper: its colour and some fibres. */

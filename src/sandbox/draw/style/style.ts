@@ -1,7 +1,7 @@
-import type { Frame } from '../drawing.ts';
-import type { Random } from '../scene/random.ts';
-import type { Scene } from '../scene/shape.ts';
-import type { Box } from '../scene/world.ts';
+import type { Frame } from '../canvas/drawing.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Scene } from '../canvas/shape.ts';
+import type { Box } from '../canvas/world.ts';
 import type { Tones } from './tones.ts';
 
 /** What a painter works from. Everything is in the scene's units, so that a picture is the same at every size. */

@@ -1,4 +1,4 @@
-import type { Fill, Point, Scene, Shape } from '../scene/shape.ts';
+import type { Fill, Point, Scene, Shape } from '../canvas/shape.ts';
 
 /** SVG units in one unit of the scene: coordinates are whole numbers, which are quick to write and to read. */
 export const fineness = 10;

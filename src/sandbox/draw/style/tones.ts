@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import type { Rgb } from '../scene/colour.ts';
-import type { Box } from '../scene/world.ts';
+import type { Rgb } from '../canvas/colour.ts';
+import type { Box } from '../canvas/world.ts';
 import { fineness, panelAttributes } from './svg.ts';
 
 /** A small raster of a scene: what colour lies where. */

@@ -1,4 +1,4 @@
-import { canonical } from '../digest.ts';
+import { canonical } from '../../seeded.ts';
 import { depthOf } from './depth.ts';
 import { type Making, mostItems } from './making.ts';
 import { isSchema, listOf, mergeSchemas, type Schema } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../draw/scene/random.ts';
+import type { Random } from '../../draw/canvas/random.ts';
 import { depthOf } from './depth.ts';
 import type { Making } from './making.ts';
 import { isSchema, listOf, mergeSchemas, referred, type Schema } from './schema.ts';

@@ -1,8 +1,8 @@
-import type { Random } from '../../draw/scene/random.ts';
+import type { Random } from '../../draw/canvas/random.ts';
 import { type Occasion, saySentence } from '../say/prose.ts';
 import { subjectOf } from '../say/subject.ts';
-import { numberFor } from './number.ts';
-import { textForSchema } from './words.ts';
+import { numberFor } from './scalar/number.ts';
+import { textForSchema } from './scalar/words.ts';
 
 /** JSON for a prompt that asks for it without a schema: its members are those that the prompt names. */
 export function looseValue(occasion: Occasion, random: Random): unknown {

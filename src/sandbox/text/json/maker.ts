@@ -1,12 +1,12 @@
-import type { Random } from '../../draw/scene/random.ts';
+import type { Random } from '../../draw/canvas/random.ts';
 import { type Occasion, sayWord } from '../say/prose.ts';
 import { arrayFor } from './array.ts';
 import { chooseType, chooseWord, resolveSchema } from './choice.ts';
 import type { Making } from './making.ts';
-import { numberFor } from './number.ts';
 import { objectFor } from './object.ts';
+import { numberFor } from './scalar/number.ts';
+import { textForSchema } from './scalar/words.ts';
 import { isSchema, listOf } from './schema.ts';
-import { textForSchema } from './words.ts';
 
 /** From this depth on only what must be there is there. */
 const deep = 5;

@@ -1,4 +1,4 @@
-import type { Random } from '../../draw/scene/random.ts';
+import type { Random } from '../../draw/canvas/random.ts';
 import type { Occasion } from '../say/prose.ts';
 
 /** Longest array that is made, and most members that are made because a schema counts them. */

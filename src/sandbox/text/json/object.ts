@@ -1,7 +1,7 @@
 import { subjectOf } from '../say/subject.ts';
 import { depthOf } from './depth.ts';
 import { type Making, mostItems } from './making.ts';
-import { patternTest } from './pattern-test.ts';
+import { patternTest } from './scalar/pattern-test.ts';
 import { isSchema, listOf, type Schema } from './schema.ts';
 
 /** An object of a schema: its named members in its own order, then others. */

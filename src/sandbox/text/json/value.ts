@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { Random } from '../../draw/scene/random.ts';
+import { Random } from '../../draw/canvas/random.ts';
 import type { Occasion } from '../say/prose.ts';
 import { looseValue } from './loose-value.ts';
 import { Maker } from './maker.ts';
-import { schemaPattern } from './pattern-test.ts';
+import { schemaPattern } from './scalar/pattern-test.ts';
 import { isSchema } from './schema.ts';
 
 /** Values that are tried until one fits rules that cannot be built for, such as `not` and `if`. */

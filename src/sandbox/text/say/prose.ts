@@ -1,4 +1,4 @@
-import type { Random } from '../../draw/scene/random.ts';
+import type { Random } from '../../draw/canvas/random.ts';
 import { unitOf } from '../../seeded.ts';
 import type { Sight } from '../see/sight.ts';
 import { mostWords, type WishedLength, wishedLength } from './length.ts';

@@ -1,9 +1,8 @@
-import type { Random } from '../../draw/scene/random.ts';
-import { uuidOf } from '../../seeded.ts';
+import type { Random } from '../../draw/canvas/random.ts';
+import { digestOfValue, uuidOf } from '../../seeded.ts';
 import type { AnswerPart } from '../answer.ts';
 import type { Members } from '../ask.ts';
 import { type Ask, type FunctionDeclaration, responsesOf } from '../ask.ts';
-import { digestOfValue } from '../digest.ts';
 import { valueFor } from '../json/value.ts';
 import type { Occasion } from '../say/prose.ts';
 import { stemsOf } from '../say/subject.ts';

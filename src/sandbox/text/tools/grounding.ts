@@ -1,4 +1,4 @@
-import type { Random } from '../../draw/scene/random.ts';
+import type { Random } from '../../draw/canvas/random.ts';
 import { uuidOf } from '../../seeded.ts';
 import type { Ask } from '../ask.ts';
 import { subjectOf } from '../say/subject.ts';

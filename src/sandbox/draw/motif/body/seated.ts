@@ -1,7 +1,7 @@
-import { darker, lighter } from '../../scene/colour.ts';
-import type { Pen } from '../../scene/pen.ts';
-import type { Random } from '../../scene/random.ts';
-import type { Point } from '../../scene/shape.ts';
+import { darker, lighter } from '../../canvas/colour.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import type { Random } from '../../canvas/random.ts';
+import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
 import type { Look } from '../head/eye.ts';
 import { drawHead } from '../head/head.ts';

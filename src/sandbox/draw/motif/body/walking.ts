@@ -1,5 +1,5 @@
-import { darker, lighter } from '../../scene/colour.ts';
-import type { Pen } from '../../scene/pen.ts';
+import { darker, lighter } from '../../canvas/colour.ts';
+import type { Pen } from '../../canvas/pen.ts';
 import type { Coat } from '../coat.ts';
 
 /** An animal walking to the right, about 460 × 200; the ground under it is y 0. */

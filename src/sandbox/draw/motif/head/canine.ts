@@ -1,5 +1,5 @@
-import { darker, lighter } from '../../scene/colour.ts';
-import type { Pen } from '../../scene/pen.ts';
+import { darker, lighter } from '../../canvas/colour.ts';
+import type { Pen } from '../../canvas/pen.ts';
 
 import type { Coat } from '../coat.ts';
 import { drawEye, type Look, sided } from './eye.ts';

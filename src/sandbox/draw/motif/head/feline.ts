@@ -1,6 +1,6 @@
-import { darker, lighter } from '../../scene/colour.ts';
-import type { Pen } from '../../scene/pen.ts';
-import type { Point } from '../../scene/shape.ts';
+import { darker, lighter } from '../../canvas/colour.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
 import { drawEye, type Look, sided } from './eye.ts';
 

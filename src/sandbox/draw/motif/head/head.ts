@@ -1,4 +1,4 @@
-import type { Pen } from '../../scene/pen.ts';
+import type { Pen } from '../../canvas/pen.ts';
 import type { Coat } from '../coat.ts';
 import { drawBeastHead } from './beast.ts';
 import { drawCanineHead } from './canine.ts';

@@ -1,6 +1,6 @@
-import { darker } from '../../scene/colour.ts';
-import type { Pen } from '../../scene/pen.ts';
-import type { Random } from '../../scene/random.ts';
+import { darker } from '../../canvas/colour.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import type { Random } from '../../canvas/random.ts';
 import type { Coat } from '../coat.ts';
 
 /** Rows of small feathers between two heights; `half` is how far they reach to each side. */

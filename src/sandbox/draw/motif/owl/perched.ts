@@ -1,6 +1,6 @@
-import { darker, lighter } from '../../scene/colour.ts';
-import type { Pen } from '../../scene/pen.ts';
-import type { Random } from '../../scene/random.ts';
+import { darker, lighter } from '../../canvas/colour.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import type { Random } from '../../canvas/random.ts';
 import type { Coat } from '../coat.ts';
 import type { Look } from '../head/eye.ts';
 import { drawBirdHead } from './bird-head.ts';

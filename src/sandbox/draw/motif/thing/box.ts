@@ -1,4 +1,4 @@
-import type { Point } from '../../scene/shape.ts';
+import type { Point } from '../../canvas/shape.ts';
 
 /** The corners of an upright rectangle. */
 export const boxPoints = (left: number, top: number, right: number, bottom: number): Point[] => [

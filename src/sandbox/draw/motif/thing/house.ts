@@ -1,7 +1,7 @@
-import { darker, lighter, mix } from '../../scene/colour.ts';
-import type { Palette } from '../../scene/palette.ts';
-import type { Pen } from '../../scene/pen.ts';
-import type { Random } from '../../scene/random.ts';
+import { darker, lighter, mix } from '../../canvas/colour.ts';
+import type { Palette } from '../../canvas/palette.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import type { Random } from '../../canvas/random.ts';
 import { drawFir } from '../plants.ts';
 import { boxPoints } from './box.ts';
 

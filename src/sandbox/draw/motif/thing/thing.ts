@@ -1,8 +1,8 @@
-import { mix } from '../../scene/colour.ts';
-import type { Palette } from '../../scene/palette.ts';
-import type { Pen } from '../../scene/pen.ts';
-import type { Random } from '../../scene/random.ts';
-import type { Thing } from '../../scene/theme.ts';
+import { mix } from '../../canvas/colour.ts';
+import type { Palette } from '../../canvas/palette.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import type { Random } from '../../canvas/random.ts';
+import type { Thing } from '../../canvas/theme.ts';
 import { drawTree } from '../plants.ts';
 import { drawBalloon } from './balloon.ts';
 import { drawCabin, drawCastle } from './house.ts';

@@ -1,0 +1,119 @@
+import { type Colour, darker, lighter, mix } from '../../canvas/colour.ts';
+import type { Palette } from '../../canvas/palette.ts';
+import type { Pen } from '../../canvas/pen.ts';
+import { type Point, vertical } from '../../canvas/shape.ts';
+import type { World } from '../../canvas/world.ts';
+
+/** The height of the ground at x. */
+export type Ground = (x: number) => number;
+
+/** A hill line around `y`, with bumps of about `length` up to `height` either way. */
+export function groundOf(world: World, name: string, y: number, height: number, length: number): Ground {
+  const broad = world.noise(`${name} broad`, length);
+  const fine = world.noise(`${name} fine`, length / 3.1);
+  return (x) => y + height * (0.75 * broad(x) + 0.25 * fine(x));
+}
+
+/** Fills everything below a ground. */
+export function drawGround(pen: Pen, world: World, ground: Ground, colour: Colour, below: Colour): void {
+  const { left, right, bottom } = world.box;
+  const step = 25;
+  const points: Point[] = [];
+  let top = Number.POSITIVE_INFINITY;
+  for (let x = Math.floor(left / step) * step; x <= right + step; x += step) {
+    const y = ground(x);
+    top = Math.min(top, y);
+    points.push([x, y]);
+  }
+  const low = Math.max(bottom, top + 10);
+  points.push([right + step, low, 1], [left - step, low, 1]);
+  pen.area(points, vertical([colour, below], top, top + 420));
+}
+
+/** A row of hills, each nearer one darker, down to the horizon's foot. */
+export function drawHills(pen: Pen, world: World, palette: Palette, horizon: number): void {
+  for (let layer = 0; layer < 3; layer += 1) {
+    const colour = palette.land[layer] ?? palette.land[0];
+    const ground = groundOf(
+      world,
+      `hill ${layer}`,
+      horizon - 40 + layer * 62,
+      70 - layer * 8,
+      340 - layer * 40,
+    );
+    drawGround(pen, world, ground, lighter(colour, 0.07), mix(colour, palette.land[3], 0.25));
+  }
+}
+
+/** A chain of peaks with a bright and a dark side and snow on top. */
+export function drawPeaks(pen: Pen, world: World, palette: Palette, horizon: number): void {
+  for (let layer = 0; layer < 2; layer += 1) {
+    const colour = mix(palette.land[layer] ?? palette.land[0], palette.sky[2], layer === 0 ? 0.35 : 0.08);
+    for (const { x, random } of world.places(`peak ${layer}`, layer === 0 ? 230 : 330)) {
+      const height = layer === 0 ? random.range(190, 380) : random.range(110, 270);
+      const half = height * random.range(0.75, 1.05);
+      const [px, py] = [x + random.range(-60, 60), horizon + 40 - height];
+      const foot = horizon + 70;
+      const bend = random.range(-24, 24);
+      pen.area(
+        [
+          [px - half, foot, 1],
+          [px - half * 0.5, py + height * 0.52, 1],
+          [px, py, 1],
+          [px + half * 0.45, py + height * 0.4, 1],
+          [px + half, foot, 1],
+        ],
+        vertical([colour, mix(colour, palette.sky[2], 0.4)], py, foot),
+      );
+      pen.area(
+        [
+          [px, py, 1],
+          [px + half * 0.45, py + height * 0.4, 1],
+          [px + half, foot, 1],
+          [px + bend, foot, 1],
+          [px + bend * 0.4 + 14, py + height * 0.5, 1],
+          [px - 8, py + height * 0.25, 1],
+        ],
+        darker(colour, 0.3),
+        0.5,
+      );
+      const snow = height * random.range(0.2, 0.34);
+      pen.area(
+        [
+          [px, py, 1],
+          [px + snow * 0.95, py + snow * 0.85, 1],
+          [px + snow * 0.42, py + snow * 0.72, 1],
+          [px + snow * 0.18, py + snow * 1.15, 1],
+          [px - snow * 0.22, py + snow * 0.76, 1],
+          [px - snow * 0.52, py + snow * 1.12, 1],
+          [px - snow * 0.88, py + snow * 0.92, 1],
+        ],
+        mix('#ffffff', palette.light, 0.35),
+        0.88,
+      );
+    }
+  }
+  const ground = groundOf(world, 'peak foot', horizon + 42, 26, 260);
+  drawGround(pen, world, ground, palette.land[1], palette.land[2]);
+}
+
+/** Long dunes with a lit and a shaded side. */
+export function drawDunes(pen: Pen, world: World, palette: Palette, horizon: number): void {
+  for (let layer = 0; layer < 4; layer += 1) {
+    const colour = palette.land[Math.min(layer, 2)] ?? palette.land[0];
+    const y = horizon - 20 + layer * 70;
+    const ground = groundOf(world, `dune ${layer}`, y, 60, 420);
+    drawGround(pen, world, ground, lighter(colour, 0.14), mix(colour, palette.land[3], 0.3));
+    for (const { x, random } of world.places(`dune shade ${layer}`, 520)) {
+      const crest = x + random.range(-160, 160);
+      const width = random.range(160, 300);
+      const points: Point[] = [];
+      for (let index = 0; index <= 6; index += 1) {
+        const at = crest + (index / 6) * width;
+        points.push([at, ground(at), index === 0 ? 1 : 0]);
+      }
+      points.push([crest + width * 0.8, ground(crest) + 120, 1], [crest + width * 0.25, ground(crest) + 60]);
+      pen.area(points, darker(colour, 0.35), 0.35);
+    }
+  }
+}

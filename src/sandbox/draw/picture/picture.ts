@@ -1,0 +1,90 @@
+import sharp, { type Sharp } from 'sharp';
+import type { Drawing, Frame } from '../canvas/drawing.ts';
+import { isDrawn, type Panel, paintFrame, sheetOf, svgPanel } from '../panel/panel.ts';
+import type { ImageOf } from '../plate.ts';
+import { signatureOf } from './signature.ts';
+
+/** Width and height in pixels. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Largest side of an image that keeps the size in which it came. */
+const largestOwn = 4096;
+
+/**
+ * The size of a drawing. `pixels` is the side of a square grid or image; other shapes have the same area, an enlarged image
+ * more than twice as much. An image that was sent, and of which parts are painted anew, keeps its own size.
+ */
+export function sizeOf(drawing: Drawing, pixels: number): Pixels {
+  const frame = drawing.frames[0];
+  const photo = frame === undefined ? undefined : ownSize(frame);
+  if (photo !== undefined && drawing.size === 'whole') return { width: photo.width, height: photo.height };
+  if (photo !== undefined && drawing.size === 'grid' && drawing.frames.length === 4) {
+    return { width: even(photo.width), height: even(photo.height) };
+  }
+  const aspect = frame?.aspect ?? 1;
+  const side = pixels * (drawing.size === 'large' ? 1.5 : 1);
+  const width = even(side * Math.sqrt(aspect));
+  const height = even(side / Math.sqrt(aspect));
+  // Two beside each other.
+  return drawing.size === 'grid' && drawing.frames.length === 2
+    ? { width, height: even(height / 2) }
+    : { width, height };
+}
+
+/** Even numbers, so that a grid falls into four equal panels. */
+const even = (length: number): number => Math.max(2, Math.round(length / 2) * 2);
+
+function ownSize({ plate, view, aspect }: Frame): Pixels | undefined {
+  const [photo, ...others] = plate?.photos ?? [];
+  const whole = view.zoom === 1 && view.x === 0 && view.y === 0 && aspect === plate?.aspect;
+  if (photo === undefined || others.length > 0 || !whole) return undefined;
+  return Math.max(photo.width, photo.height) <= largestOwn ? photo : undefined;
+}
+
+/** The PNG of a drawing; the same drawing is the same bytes. */
+export async function drawPicture(drawing: Drawing, pixels: number, imageOf: ImageOf): Promise<Buffer> {
+  const { width, height } = sizeOf(drawing, pixels);
+  return (await rasterOf(drawing, width, height, imageOf))
+    .withExif({ IFD0: { ImageDescription: signatureOf(drawing) } })
+    .png({ compressionLevel: 6 })
+    .toBuffer();
+}
+
+/** A drawing as an image in so many pixels. */
+export async function rasterOf(
+  drawing: Drawing,
+  width: number,
+  height: number,
+  imageOf: ImageOf,
+): Promise<Sharp> {
+  const panels = drawing.frames.map((_, index) => panelAt(drawing, index, width, height));
+  if (drawing.frames.every(isDrawn)) {
+    const drawn: string[] = [];
+    for (const [index, frame] of drawing.frames.entries()) {
+      const panel = panels[index];
+      if (panel !== undefined) drawn.push(await svgPanel(frame, `p${index}_`, panel));
+    }
+    return sharp(sheetOf(drawn, width, height), { unlimited: true }).flatten();
+  }
+  const sheet = Buffer.alloc(width * height * 3);
+  for (const [index, frame] of drawing.frames.entries()) {
+    const panel = panels[index];
+    if (panel === undefined) continue;
+    const raster = await paintFrame(frame, panel.width, panel.height, imageOf);
+    for (let row = 0; row < panel.height; row += 1) {
+      const from = row * panel.width * 3;
+      raster.copy(sheet, ((panel.y + row) * width + panel.x) * 3, from, from + panel.width * 3);
+    }
+  }
+  return sharp(sheet, { raw: { width, height, channels: 3 } });
+}
+
+function panelAt({ size, frames }: Drawing, index: number, width: number, height: number): Panel {
+  if (size !== 'grid') return { x: 0, y: 0, width, height };
+  const rows = Math.ceil(frames.length / 2);
+  const panel = { width: width / 2, height: height / rows };
+  return { ...panel, x: (index % 2) * panel.width, y: Math.floor(index / 2) * panel.height };
+}

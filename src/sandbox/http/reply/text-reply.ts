@@ -1,0 +1,59 @@
+import type { StreamEvent } from '../../text/protocol/native/stream.ts';
+import type { Usage } from '../../text/tokens.ts';
+import type { Reply } from './reply.ts';
+
+/** How the events of a stream are written. */
+export type StreamManner =
+  /** Server-sent events that end with the connection (protocol.md 5.3). */
+  | 'events'
+  /** Server-sent events that end with `[DONE]`. */
+  | 'chat-events'
+  /** One JSON array, as the native endpoint streams without `alt=sse`. */
+  | 'array';
+
+/** What is sent of a stream at once. */
+export interface ReplyPiece {
+  readonly body: string;
+  /** Milliseconds before it. */
+  readonly wait: number;
+  /** What the client has been told of the usage when it has this piece. */
+  readonly usage?: Usage;
+}
+
+/**
+ * A stream's events as the pieces of a reply. `perToken` in milliseconds. A stream that is not spoilt counts as told to
+ * its end, also where chat was not asked to tell the usage.
+ */
+export function streamReply(
+  {
+    events,
+    usage: whole,
+    spoilt,
+  }: {
+    readonly events: readonly StreamEvent[];
+    readonly usage: Usage;
+    readonly spoilt: boolean;
+  },
+  manner: StreamManner,
+  perToken: number,
+): Pick<Reply, 'status' | 'type' | 'body' | 'pieces'> {
+  const pieces = events.map(({ value, tokens, usage }, index): ReplyPiece => {
+    const json = JSON.stringify(value);
+    return {
+      body: manner === 'array' ? `${index === 0 ? '[' : ',\r\n'}${json}` : `data: ${json}${ends[manner]}`,
+      wait: tokens * perToken,
+      ...(usage === undefined ? {} : { usage }),
+    };
+  });
+  const end = { wait: 0, ...(spoilt ? {} : { usage: whole }) };
+  if (manner === 'array') pieces.push({ ...end, body: pieces.length === 0 ? '[]' : ']' });
+  else if (manner === 'chat-events' && !spoilt) pieces.push({ ...end, body: 'data: [DONE]\n\n' });
+  return {
+    status: 200,
+    type: manner === 'array' ? 'application/json; charset=utf-8' : 'text/event-stream',
+    body: '',
+    pieces,
+  };
+}
+
+const ends = { events: '\r\n\r\n', 'chat-events': '\n\n' } as const;

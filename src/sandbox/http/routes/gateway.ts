@@ -1,0 +1,61 @@
+import type { FaultEffect } from '../../faults/fault.ts';
+import { notReady, refusalTexts, refused, type Submission } from '../../tasks/submission.ts';
+import type { Members } from '../orders/members.ts';
+import { flatReply, type Reply } from '../reply/reply.ts';
+import type { ServiceParts } from '../visit.ts';
+import type { Route } from './route.ts';
+
+/** What stands between a client and the service of the tasks, and has words of its own (protocol.md 2.1, 2.2). */
+
+/** A fault's answer to a submission that was understood, in place of what would come of it. */
+export function struckBy(
+  effects: readonly FaultEffect[],
+): Submission | { readonly reply: Reply } | undefined {
+  for (const effect of effects) {
+    if (effect.kind === 'code') {
+      const words = refusalTexts[effect.code] ?? 'Submit failed';
+      // The channel is saturated: the one code that comes with a status of its own.
+      return effect.code === 30 ? { reply: flatReply(429, words, 30) } : refused(effect.code, words);
+    }
+    if (effect.kind === 'not-ready') {
+      switch (effect.words) {
+        case 'gateway':
+          return { reply: flatReply(400, 'task_status_not_success', 4) };
+        case 'status':
+          return notReady;
+        case 'missing':
+          return refused(3, '关联任务不存在或失效');
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The names of buttons that a stock gateway makes out in a customId. */
+const stockActions =
+  /^(JOB::(upsample|variation|low_variation|high_variation|pan_|reroll)|Outpaint::|CustomZoom::|Inpaint::)/;
+
+/** The customId of a click that a stock gateway makes nothing of, where the sandbox is to be one. */
+export function unknownAction(
+  { settings, names }: Pick<ServiceParts, 'settings' | 'names'>,
+  { name }: Route,
+  members: Members,
+): string | undefined {
+  const { customId } = members;
+  if (!settings.stockButtons || name !== 'action' || typeof customId !== 'string') return undefined;
+  const prefix = `${names.customId}::`;
+  return customId.startsWith(prefix) && stockActions.test(customId.slice(prefix.length))
+    ? undefined
+    : customId;
+}
+
+/** The body of an answer to a submission after a gateway has rewritten its code; only windows that always open keep theirs. */
+export function rewritten(
+  { settings }: Pick<ServiceParts, 'settings'>,
+  { customId }: Members,
+  body: Submission['body'],
+): Submission['body'] {
+  const opens = typeof customId === 'string' && /::(Inpaint|CustomZoom)::/.test(customId);
+  const isChanged = body.code === 22 || (body.code === 21 && !opens);
+  return settings.rewriteCodes && isChanged ? { ...body, code: 1 } : body;
+}

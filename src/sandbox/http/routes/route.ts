@@ -1,0 +1,149 @@
+import type { SandboxNames } from '../../names.ts';
+import type { Speed } from '../../tasks/task.ts';
+
+/** The endpoints the sandbox knows, by the names that counters and faults use. */
+export type RouteName =
+  | 'imagine'
+  | 'action'
+  | 'fetch'
+  | 'image'
+  | 'generate'
+  | 'chat'
+  | 'models'
+  | 'modal'
+  | 'blend'
+  | 'describe'
+  | 'video'
+  | 'edits'
+  /** Of the family, beyond service.md (protocol.md 3). */
+  | 'change'
+  | 'simple-change'
+  | 'shorten'
+  | 'image-seed'
+  | 'list-by-condition'
+  | 'list'
+  | 'cancel'
+  /** The sandbox's own: what it has counted. */
+  | 'counters'
+  | 'requests'
+  | 'tasks';
+
+/** A request's path, understood. */
+export interface Route {
+  readonly name: RouteName;
+  /** From the path prefix (service.md 4.1.5). */
+  readonly speed: Speed;
+  /** Of a fetch, a cancel or an image. */
+  readonly taskId: string;
+  /** Of an image: which of the task's files, from 1; absent: what its imageUrl shows. */
+  readonly output?: number;
+  /** Of the native text endpoint: the model, and whether its answer is streamed (service.md 4.2). */
+  readonly model?: string;
+  readonly stream?: boolean;
+}
+
+/** The submissions of service.md 4.1; the old forms of a click, and shorten (protocol.md 3). */
+export const submits = [
+  'imagine',
+  'action',
+  'modal',
+  'blend',
+  'describe',
+  'video',
+  'edits',
+  'change',
+  'simple-change',
+  'shorten',
+] as const;
+
+/** Routes that only clients of the midjourney-proxy family call. */
+const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
+
+/** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
+export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
+  const fixed = fixedRoute(method, path);
+  if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
+  const native = method === 'POST' ? nativeRoute(path, names) : undefined;
+  if (native !== undefined) return native;
+
+  // A name may be a path of several segments, and begin as another one does.
+  const speeds = (['fast', 'turbo'] as const).map((speed) => [speed, names[`${speed}Prefix`]] as const);
+  for (const [speed, prefix] of [...speeds, ['relax', ''] as const]) {
+    const root = prefix === '' ? `/${names.path}/` : `/${prefix}/${names.path}/`;
+    if (!path.startsWith(root)) continue;
+    const route = imageRoute(method, path.slice(root.length), speed, names.familyClients);
+    return route !== undefined && familyRoutes.has(route.name) && !names.familyClients ? undefined : route;
+  }
+  return undefined;
+}
+
+/** The native text endpoint, under each of its paths (service.md 4.2). */
+function nativeRoute(path: string, names: SandboxNames): Route | undefined {
+  for (const root of names.nativePaths.map((first) => `/${first}/models/`)) {
+    const rest = path.startsWith(root) ? path.slice(root.length) : '';
+    const [, model, operator] = /^([^/:]+):(generateContent|streamGenerateContent)$/.exec(rest) ?? [];
+    if (model !== undefined) {
+      const stream = operator === 'streamGenerateContent';
+      return { name: 'generate', speed: 'relax', taskId: '', model, stream };
+    }
+  }
+  return undefined;
+}
+
+/** A route of the image workflow, `path` being what comes after its name; `aliases` are names of the family for the same. */
+function imageRoute(method: string, path: string, speed: Speed, aliases: boolean): Route | undefined {
+  const [area, word, last, ...more] = path.split('/');
+  if (more.length > 0) return undefined;
+  if (method === 'POST' && area === 'submit' && last === undefined) {
+    const called = aliases && word === 'edit' ? 'edits' : word;
+    const name = submits.find((candidate) => candidate === called);
+    return name === undefined ? undefined : { name, speed, taskId: '' };
+  }
+  if (area === 'task' && method === 'POST') {
+    if (last === undefined && (word === 'list-by-condition' || word === 'list-by-ids')) {
+      return { name: 'list-by-condition', speed, taskId: '' };
+    }
+    return last === 'cancel' ? { name: 'cancel', speed, taskId: word ?? '' } : undefined;
+  }
+  if (word === undefined || word === '' || (method !== 'GET' && method !== 'HEAD')) return undefined;
+  if (area === 'task' && last === 'fetch') return { name: 'fetch', speed, taskId: word };
+  if (area === 'task' && last === 'image-seed') return { name: 'image-seed', speed, taskId: word };
+  if (area === 'task' && word === 'list' && last === undefined) return { name: 'list', speed, taskId: '' };
+  if (area === 'image' && /^[1-9]$/.test(last ?? '')) {
+    return { name: 'image', speed, taskId: word, output: Number(last) };
+  }
+  if (area === 'image' && last === undefined) return { name: 'image', speed, taskId: word };
+  return undefined;
+}
+
+function fixedRoute(method: string, path: string): RouteName | undefined {
+  if (method === 'POST' && path === '/v1/chat/completions') return 'chat';
+  if (method !== 'GET') return undefined;
+  switch (path) {
+    case '/v1/models':
+      return 'models';
+    case '/sandbox/counters':
+      return 'counters';
+    case '/sandbox/requests':
+      return 'requests';
+    case '/sandbox/tasks':
+      return 'tasks';
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a route is a submission. */
+export function isSubmit(name: string): name is (typeof submits)[number] {
+  return submits.some((submit) => submit === name);
+}
+
+/** Whether a route needs the key: the service's endpoints do, image links and the sandbox's own do not. */
+export function needsKey(name: RouteName): boolean {
+  return name !== 'image' && !isSandboxOwn(name);
+}
+
+/** Whether a route is the sandbox's own: never counted, never met by a fault. */
+export function isSandboxOwn(name: RouteName): boolean {
+  return name === 'counters' || name === 'requests' || name === 'tasks';
+}

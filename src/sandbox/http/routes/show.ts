@@ -1,0 +1,169 @@
+import type { FaultEffect } from '../../faults/fault.ts';
+import { parsePrompt } from '../../prompt/flags.ts';
+import { unitOf } from '../../seeded.ts';
+import { recordOf, type TaskRecord } from '../../tasks/record.ts';
+import { missingTask, notReady } from '../../tasks/submission.ts';
+import type { StoredTask } from '../../tasks/task.ts';
+import { momentOf } from '../../tasks/timeline.ts';
+import { flatReply, jsonReply, type Reply } from '../reply/reply.ts';
+import { hostOf, imageRefusal, membersOf, type ServiceParts, type Visit } from '../visit.ts';
+import type { Route } from './route.ts';
+
+/** Most tasks of one list. */
+const longestList = 1000;
+
+/** GET …/task/{id}/fetch. */
+export function answerFetch(parts: ServiceParts, { taskId }: Route, visit: Visit): Reply {
+  const task = parts.book.get(taskId);
+  if (task !== undefined) return jsonReply(200, shown(parts, task, visit));
+  switch (parts.settings.unknownTask) {
+    case 'error':
+      return flatReply(400, 'task_no_found', 4);
+    case 'empty':
+      return { status: 200, type: 'application/json; charset=utf-8', body: '' };
+    case 'no-content':
+      return { status: 204, type: 'application/json; charset=utf-8', body: '' };
+  }
+}
+
+/** GET …/task/{id}/image-seed (protocol.md 3): what its prompt says, or a number that the service chose. */
+export function answerImageSeed({ book, now }: ServiceParts, { taskId }: Route): Reply {
+  const task = book.get(taskId);
+  if (task === undefined) return jsonReply(missingTask.status, missingTask.body);
+  if (momentOf(task, now()).status !== 'SUCCESS') return jsonReply(400, notReady.body);
+  const chosen = String(Math.floor(unitOf(`seed ${task.request}`) * 2 ** 32));
+  const result = parsePrompt(task.prompt).flags.seed ?? chosen;
+  return jsonReply(200, { code: 1, description: 'Submit success', result, properties: {} });
+}
+
+/** POST …/task/list-by-condition {ids} (protocol.md 3): tasks in no order, unknown ids absent. */
+export async function answerListByCondition(
+  parts: ServiceParts,
+  _route: Route,
+  visit: Visit,
+): Promise<Reply> {
+  if (!parts.settings.listing) return noListing(visit);
+  const members = await membersOf(parts, visit);
+  if (!members.ok) return members.error;
+  const ids = members.value['ids'] ?? [];
+  const valid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' || typeof id === 'number');
+  if (!valid) return imageRefusal(parts, visit.requestId, 'ids: expected an array of task ids');
+  if (ids.length > longestList) {
+    return imageRefusal(parts, visit.requestId, `ids: at most ${longestList}, got ${ids.length}`);
+  }
+  const tasks = [...new Set(ids.map(String))].flatMap((id) => parts.book.get(id) ?? []);
+  return jsonReply(
+    200,
+    tasks.reverse().flatMap((task) => rowsOf(parts, task, visit)),
+  );
+}
+
+/**
+ * The rows of one task. A gateway that writes down each answer to a submission has two of one whose modal was answered
+ * with the same id, and goes on with one of them.
+ */
+function rowsOf(parts: ServiceParts, task: StoredTask, visit: Visit): readonly TaskRecord[] {
+  const row = shown(parts, task, visit);
+  if (!parts.settings.twoRows || task.modal?.result !== task.id) return [row];
+  const { answeredAt: _answeredAt, result: _result, ...opened } = task.modal;
+  const left: StoredTask = { ...task, outcome: { kind: 'modal' }, modal: opened };
+  return [row, shown(parts, left, visit)];
+}
+
+/** GET …/task/list: the newest tasks, newest first. */
+export function answerList(parts: ServiceParts, _route: Route, visit: Visit): Reply {
+  if (!parts.settings.listing) return noListing(visit);
+  return jsonReply(
+    200,
+    parts.book.newest(longestList).flatMap((task) => rowsOf(parts, task, visit)),
+  );
+}
+
+/** POST …/task/{id}/cancel: 200 and nothing, whether there was something to cancel or not (protocol.md 3). */
+export function answerCancel({ book, now }: ServiceParts, { taskId }: Route): Reply {
+  const task = book.get(taskId);
+  const at = now();
+  const { finished } = task === undefined ? { finished: true } : momentOf(task, at);
+  if (task !== undefined && !finished) {
+    book.change({ ...task, outcome: { kind: 'cancel' }, startAt: Math.min(task.startAt, at), endAt: at });
+  }
+  return { status: 200, type: 'application/json; charset=utf-8', body: '' };
+}
+
+const noListing = ({ path }: Visit): Reply =>
+  jsonReply(404, { error: `no such path: ${path.slice(0, 200)}` });
+
+/** A task's record, and what faults of a fetch do to it. */
+export function shown(parts: ServiceParts, task: StoredTask, { request, effects }: Visit): TaskRecord {
+  const { settings, names, now, ports } = parts;
+  const at = now();
+  const link = effects.find((effect) => effect.kind === 'link')?.link;
+  const origin =
+    link === 'foreign' ? 'https://cdn.sandbox.invalid' : `http://${hostOf(request)}:${ports().service}`;
+  const linkOf = (id: string, percent: number, output?: number): string => {
+    const query = new URLSearchParams();
+    if (link === 'expired') query.set('ex', String(at - 1));
+    else if (settings.linkLife > 0) query.set('ex', String(at + settings.linkLife));
+    if (percent < 100) query.set('rand', String(percent));
+    const file = output === undefined ? id : `${id}/${output}`;
+    return `${origin}/${names.path}/image/${file}${query.size === 0 ? '' : `?${query.toString()}`}`;
+  };
+  const record = recordOf(task, at, settings, names, linkOf);
+  return changed(
+    link === 'missing'
+      ? {
+          ...record,
+          imageUrl: null,
+          videoUrl: '',
+          videoUrls: null,
+          ...('imageUrls' in record ? { imageUrls: null } : {}),
+        }
+      : record,
+    effects,
+  );
+}
+
+function changed(record: TaskRecord, effects: readonly FaultEffect[]): TaskRecord {
+  const word = effects.find((effect) => effect.kind === 'status-word');
+  const finished = ['SUCCESS', 'FAILURE', 'CANCEL', 'MODAL'].includes(record.status ?? '');
+  return word === undefined || finished ? record : { ...record, status: word.word };
+}
+
+/** GET …/image/{id} and …/image/{id}/{n}: a picture, a preview of one, or the nth moving picture. */
+export async function answerImage(
+  parts: ServiceParts,
+  route: Route,
+  { query, effects }: Visit,
+): Promise<Reply> {
+  const { book, settings, studio, now } = parts;
+  const json = effects.find((effect) => effect.kind === 'json');
+  if (json !== undefined) return jsonReply(json.status, { error: 'http_get_image_failed' });
+  const task = book.get(route.taskId);
+  if (task === undefined) return jsonReply(404, { error: 'task_not_found' });
+  const at = now();
+  const expires = query.get('ex');
+  if (expires === null ? settings.linkLife > 0 : !(Number(expires) > at)) {
+    return jsonReply(403, { error: 'This content is no longer available.' });
+  }
+  const { status, percent = 0 } = momentOf(task, at);
+  const { drawing, films } = task;
+  const names = [...drawing.frames, ...(films ?? []).flatMap(({ end }) => end ?? [])].flatMap((frame) => [
+    ...(frame.plate?.photos ?? []).map(({ sha256 }) => sha256),
+    ...(frame.patches ?? []).map(({ mask }) => mask),
+  ]);
+  if (names.some((sha256) => book.images.get(sha256) === undefined)) {
+    return jsonReply(410, { error: 'The image that this was made from is not kept any more.' });
+  }
+  if (route.output !== undefined) {
+    const film = status === 'SUCCESS' ? films?.[route.output - 1] : undefined;
+    if (film === undefined) return jsonReply(404, { error: 'image_not_found' });
+    return { status: 200, type: 'image/webp', body: await studio.film(film) };
+  }
+  if (status === 'SUCCESS') {
+    return { status: 200, type: 'image/png', body: await studio.picture(drawing) };
+  }
+  if (status === 'IN_PROGRESS' && settings.previews) {
+    return { status: 200, type: 'image/png', body: await studio.preview(drawing, percent) };
+  }
+  return jsonReply(404, { error: 'image_not_found' });
+}

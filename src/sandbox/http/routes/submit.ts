@@ -1,0 +1,125 @@
+import type { FaultEffect } from '../../faults/fault.ts';
+import { readImage } from '../../images/read.ts';
+import { sha256Of } from '../../images/shelf.ts';
+import { tintOf } from '../../images/tint.ts';
+import { refused, type Submission } from '../../tasks/submission.ts';
+import type { Speed, TaskOutcome } from '../../tasks/task.ts';
+import { changeOrder, simpleChangeOrder } from '../orders/change.ts';
+import {
+  blendOrder,
+  describeOrder,
+  type EntryParts,
+  editOrder,
+  imagesOf,
+  type Ordered,
+  shortenOrder,
+  videoOrder,
+} from '../orders/entry.ts';
+import type { Checked, Members } from '../orders/members.ts';
+import { actionOrder, filteredSpeed, imagineOrder, modalOrder } from '../orders/orders.ts';
+import { jsonReply, type Reply } from '../reply/reply.ts';
+import { imageRefusal, membersOf, type ServiceParts, type Visit } from '../visit.ts';
+import { rewritten, struckBy, unknownAction } from './gateway.ts';
+import { linkReader } from './links.ts';
+import type { Route } from './route.ts';
+import { shown } from './show.ts';
+
+/** A body that cannot be understood. */
+interface Malformed {
+  readonly malformed: string;
+}
+
+/** POST …/submit/…: reads the body, hands it to its desk, and counts what came of it. */
+export async function answerSubmit(parts: ServiceParts, route: Route, visit: Visit): Promise<Reply> {
+  const members = await membersOf(parts, visit);
+  if (!members.ok) return members.error;
+  const strange = unknownAction(parts, route, members.value);
+  if (strange !== undefined) {
+    return imageRefusal(parts, visit.requestId, `unknown_action:${strange.slice(0, 200)}`);
+  }
+  const asked = parts.settings.accountModes ? filteredSpeed(members.value) : undefined;
+  const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
+  const submission = await submitted(parts, route, members.value, speed, visit);
+  if ('reply' in submission) return submission.reply;
+  if ('malformed' in submission) return imageRefusal(parts, visit.requestId, submission.malformed);
+  for (const task of submission.made ?? []) parts.ledger.noteTask(task);
+  if (submission.modal !== undefined) parts.ledger.noteModal(submission.modal);
+  const reply = jsonReply(
+    submission.status,
+    rewritten(parts, members.value, bodyOf(parts, submission, visit)),
+  );
+  return submission.taskId === undefined ? reply : { ...reply, taskId: submission.taskId };
+}
+
+function bodyOf(parts: ServiceParts, { body, shows }: Submission, visit: Visit): Submission['body'] {
+  if (shows === undefined) return body;
+  const { imageUrl } = shown(parts, shows, visit);
+  return { ...body, properties: { ...body.properties, imageUrl } };
+}
+
+async function submitted(
+  parts: ServiceParts,
+  route: Route,
+  members: Members,
+  speed: Speed,
+  { effects }: Visit,
+): Promise<Submission | Malformed | { readonly reply: Reply }> {
+  const { desk, modals, entries, names, book } = parts;
+  const outcome = outcomeOf(effects);
+  const links = linkReader(parts);
+  const entryParts: EntryParts = {
+    names,
+    shelf: book.images,
+    image: (text, where, linked) => readImage(text, where, book.images, linked ? links : undefined),
+  };
+  /** Hands an order to its desk, unless a fault answers in its place. */
+  const hand = async <T>(
+    order: Ordered<T> | Checked<T>,
+    take: (value: T) => Submission | Promise<Submission>,
+  ): Promise<Submission | Malformed | { readonly reply: Reply }> => {
+    if (!order.ok) return 'refusal' in order ? order.refusal : { malformed: order.error };
+    return struckBy(effects) ?? take(order.value);
+  };
+  switch (route.name) {
+    case 'imagine':
+      return hand(imagineOrder(members, names), async ({ base64Array, ...order }) => {
+        if (base64Array.length === 0) return desk.imagine(order, speed, outcome);
+        const images = await imagesOf(base64Array, entryParts);
+        if (!images.ok) return 'refusal' in images ? images.refusal : refused(4, images.error);
+        const tint = await tintOf(images.value.map(({ bytes }) => bytes));
+        const digests = images.value.map(({ bytes }) => sha256Of(bytes));
+        return desk.imagine({ ...order, images: { digests, tint } }, speed, outcome);
+      });
+    case 'action':
+      return hand(actionOrder(members), (order) => desk.action(order, speed, outcome));
+    case 'change':
+      return hand(changeOrder(members), (order) => desk.change(order, speed, outcome));
+    case 'simple-change':
+      return hand(simpleChangeOrder(members), (order) => desk.change(order, speed, outcome));
+    case 'modal':
+      return hand(modalOrder(members), (order) => modals.submit(order, speed, outcome));
+    case 'blend':
+      return hand(await blendOrder(members, entryParts), (order) => entries.blend(order, speed, outcome));
+    case 'describe':
+      return hand(await describeOrder(members, entryParts), (order) =>
+        entries.describe(order, speed, outcome),
+      );
+    case 'shorten':
+      return hand(shortenOrder(members, entryParts), (order) => entries.shorten(order, speed, outcome));
+    case 'video':
+      return hand(await videoOrder(members, entryParts), (order) => entries.video(order, speed, outcome));
+    case 'edits':
+      return hand(await editOrder(members, entryParts), (order) => entries.edit(order, speed, outcome));
+    default:
+      throw new Error(`Internal error: ${route.name} is no submission`);
+  }
+}
+
+function outcomeOf(effects: readonly FaultEffect[]): TaskOutcome | undefined {
+  for (const effect of effects) {
+    if (effect.kind === 'stuck') return { kind: 'stuck' };
+    if (effect.kind === 'cancel') return { kind: 'cancel' };
+    if (effect.kind === 'fail') return { kind: 'failure', reason: effect.reason };
+  }
+  return undefined;
+}

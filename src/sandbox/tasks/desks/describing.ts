@@ -1,0 +1,77 @@
+import { Random } from '../../draw/canvas/random.ts';
+import { themeOf } from '../../draw/canvas/theme.ts';
+import { parsePrompt } from '../../prompt/flags.ts';
+
+const looks = [
+  'soft light',
+  'long shadows',
+  'a muted palette',
+  'a limited palette',
+  'fine detail',
+  'bold shapes',
+  'deep colours',
+];
+const views = [
+  'seen from afar',
+  'a close view',
+  'from a low angle',
+  'centred',
+  'with wide open space',
+  'in the style of a children’s book',
+];
+
+/** Four prompts for a picture of which these words are known (protocol.md 1.4); the first is the words themselves. */
+export function describedPrompts(words: string, aspect: number, again = ''): readonly string[] {
+  const random = new Random(`describe ${words} ${again}`);
+  const ratio = ratioOf(aspect);
+  const shape = ratio === '1:1' ? '' : ` --ar ${ratio}`;
+  const { style } = themeOf(words);
+  const medium = style === undefined || style === 'illustration' ? 'illustration' : '';
+  const dressed = (): string =>
+    [words, random.pick(views), random.pick(looks), medium].filter((part) => part !== '').join(', ');
+  const first = again === '' ? words : dressed();
+  const prompts = new Set([first]);
+  for (let attempt = 0; prompts.size < 4; attempt += 1)
+    prompts.add(attempt < 40 ? dressed() : `${dressed()}, ${attempt}`);
+  return [...prompts].map((prompt) => `${prompt}${shape}`);
+}
+
+/** `properties.finalPrompt` as a describe shows it. */
+export const finalPromptOf = (prompts: readonly string[]): string =>
+  prompts.map((prompt, index) => `${index + 1}\u{FE0F}\u{20E3} ${prompt}`).join('\n\n');
+
+/** Words that a prompt can do without. */
+const small = /^(?:an?|the|of|in|on|at|with|and|or|to|is|very|from|by|for)$/i;
+
+/**
+ * What a shorten makes of a prompt (protocol.md 1.4): its words that matter, and up to five prompts, each shorter than the one
+ * before. Flags stay.
+ */
+export function shortened(prompt: string): {
+  readonly words: readonly string[];
+  readonly prompts: readonly string[];
+} {
+  const { text } = parsePrompt(prompt);
+  const at = prompt.search(/(?:^|\s)(?:--|—|–)\w/);
+  const flags = at < 0 ? '' : prompt.slice(at).trim();
+  const all = text.split(/\s+/).filter((word) => word !== '');
+  const strong = all.filter((word) => !small.test(word));
+  const words = strong.length === 0 ? all : strong;
+  const counts = [1, 0.8, 0.6, 0.4, 0.2].map((share) => Math.max(1, Math.ceil(words.length * share)));
+  const prompts = [...new Set(counts)].map((count) => words.slice(0, count).join(' '));
+  return { words, prompts: prompts.map((short) => (flags === '' ? short : `${short} ${flags}`)) };
+}
+
+/** `properties.finalPrompt` as a shorten shows it. */
+export const shortenedPromptOf = (prompt: string, prompts: readonly string[]): string =>
+  `## Important tokens\n${shortened(prompt).words.join(', ')}\n\n## Shortened prompts\n${finalPromptOf(prompts)}`;
+
+/** The nearest of the ratios that pictures usually have. */
+function ratioOf(aspect: number): string {
+  const usual = ['1:1', '5:4', '4:3', '3:2', '16:9', '2:1', '21:9', '4:5', '3:4', '2:3', '9:16', '1:2'];
+  const distance = (ratio: string): number => {
+    const [width, height] = ratio.split(':').map(Number);
+    return Math.abs(Math.log(aspect / ((width ?? 1) / (height ?? 1))));
+  };
+  return usual.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
+}

@@ -1,0 +1,187 @@
+import { imagineDrawing } from '../../draw/lineage.ts';
+import type { SandboxNames } from '../../names.ts';
+import { parsePrompt } from '../../prompt/flags.ts';
+import { digestOf } from '../../seeded.ts';
+import type { SandboxSettings } from '../../settings.ts';
+import { buttonsOf, type TaskButton } from '../buttons.ts';
+import type { ActionOrder, ChangeOrder, ImagineOrder } from '../orders.ts';
+import type { Admission, NewTask } from '../queue/admission.ts';
+import type { TaskBook } from '../store/book.ts';
+import { missingTask, notReady, refused, type Submission } from '../submission.ts';
+import type { Speed, StoredTask, TaskOutcome } from '../task.ts';
+import { momentOf } from '../timeline.ts';
+import { type Pressed, pressOn, proposedPrompt } from './press.ts';
+
+/** What the desks of the sandbox work with. */
+export interface DeskParts {
+  readonly book: TaskBook;
+  readonly admission: Admission;
+  readonly settings: SandboxSettings;
+  readonly names: SandboxNames;
+  readonly now: () => number;
+}
+
+/**
+ * Takes imagines and clicks and makes tasks of them (service.md 3, protocol.md 2). Every decision about a task falls
+ * here, once; a task in the book only ages.
+ */
+export class TaskDesk {
+  readonly #parts: DeskParts;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** POST …/submit/imagine. `outcome` is a fault's: it overrules what the prompt would bring. */
+  imagine(order: ImagineOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+    const { admission, names, settings, book, now } = this.#parts;
+    const { prompt, botType, state, images } = order;
+    const refusal = admission.refusedPrompt(prompt);
+    if (refusal !== undefined) return refusal;
+    const niji = botType === names.botTypes[1];
+    const parsed = parsePrompt(prompt, niji);
+    const request = digestOf(JSON.stringify(['imagine', botType, prompt, images?.digests ?? []]));
+    const known = settings.deduplicate ? book.madeBy(request) : undefined;
+    if (known !== undefined) {
+      const { status } = momentOf(known, now());
+      const submission = admission.accepted(known.id, 21, 'The task exists already', { status }, []);
+      return { ...submission, shows: known };
+    }
+    return admission.admit({
+      action: 'IMAGINE',
+      operation: 'imagine',
+      speed,
+      botType,
+      prompt,
+      description: `/imagine ${prompt}`,
+      state,
+      version: parsed.flags.version ?? settings.defaultVersion,
+      occupies: true,
+      outcome: outcome ?? admission.outcomeOf(prompt, request, niji),
+      buttonSet: 'grid',
+      drawing: imagineDrawing(parsed, images),
+      request,
+    });
+  }
+
+  /** POST …/submit/action. */
+  action(order: ActionOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+    const { book, names, settings, admission, now } = this.#parts;
+    const parent = book.get(order.taskId);
+    if (parent === undefined) return missingTask;
+    const at = now();
+    const { status } = momentOf(parent, at);
+    if (status !== 'SUCCESS') return notReady;
+
+    const offered = buttonsOf(parent, names.customId, at, settings);
+    const button = offered.find(({ wire }) => wire.customId === order.customId);
+    if (button === undefined) {
+      return refused(
+        4,
+        order.customId.startsWith(`${names.customId}::`)
+          ? 'The customId is not among the current buttons of this task'
+          : 'Unknown action type',
+      );
+    }
+    const { press } = button;
+    if (press.kind === 'bookmark') return admission.accepted(parent.id, 1, 'Submit success', {}, []);
+    const enableRemix = order.enableRemix && !settings.ignoreRemix;
+    const pressed = pressOn(parent, press);
+    if (pressed.modal === 'remix' && enableRemix && !settings.remix) {
+      return refused(4, '当前账号不支持 remix，请开启 remix 功能');
+    }
+    if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);
+    const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && enableRemix);
+    const request = digestOf(JSON.stringify(['action', parent.id, press, modal]));
+    const prompt = modal ? proposedPrompt(parent, press) : (pressed.prompt ?? parent.prompt);
+    return admission.admit(
+      {
+        ...childOf(parent, pressed),
+        prompt,
+        description: descriptionOf(parent, button),
+        speed,
+        state: order.state,
+        occupies: !modal && pressed.operation !== 'upscale',
+        outcome: modal ? { kind: 'modal' } : (outcome ?? { kind: 'success' }),
+        request,
+        ...(modal ? { modal: { press } } : {}),
+      },
+      { code: modal ? settings.modalCode : 1 },
+    );
+  }
+
+  /** POST …/submit/change and …/submit/simple-change: a click that names no button of its grid. */
+  change({ taskId, press, state }: ChangeOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+    const { book, names, settings, now } = this.#parts;
+    const at = now();
+    const parent = book.get(taskId);
+    const isFinished = parent !== undefined && momentOf(parent, at).status === 'SUCCESS';
+    // A task that is missing or not done is refused as a click on it is.
+    if (isFinished && parent.buttonSet !== 'grid') return refused(4, '关联任务不允许执行变化');
+    const wanted = JSON.stringify(press);
+    const button = (isFinished ? buttonsOf(parent, names.customId, at, settings) : []).find(
+      (offered) => JSON.stringify(offered.press) === wanted,
+    );
+    const customId = button?.wire.customId ?? '';
+    return this.action({ taskId, customId, enableRemix: false, state }, speed, outcome);
+  }
+
+  /** All four prompts of a describe at once; the answer lists the ids (protocol.md 1.5). */
+  #imagineAll(parent: StoredTask, button: TaskButton, order: ActionOrder, speed: Speed): Submission {
+    const { admission } = this.#parts;
+    const made: StoredTask[] = [];
+    for (const [index] of (parent.prompts ?? []).entries()) {
+      const pressed = pressOn(parent, { kind: 'imagine-prompt', index });
+      const prompt = pressed.prompt ?? '';
+      const request = digestOf(JSON.stringify(['action', parent.id, button.press, index]));
+      const submission = admission.admit({
+        ...childOf(parent, pressed),
+        prompt,
+        description: descriptionOf(parent, button),
+        speed,
+        state: order.state,
+        occupies: true,
+        outcome: admission.outcomeOf(prompt, request),
+        request,
+      });
+      if (submission.made === undefined) return made.length === 0 ? submission : listed(made);
+      made.push(...submission.made);
+    }
+    return listed(made);
+  }
+}
+
+const listed = (made: readonly StoredTask[]): Submission => ({
+  status: 200,
+  made,
+  body: {
+    code: 1,
+    description: 'Submit success',
+    result: made.map(({ id }) => id).join(','),
+    properties: {},
+  },
+});
+
+const descriptionOf = (parent: StoredTask, { wire }: TaskButton): string =>
+  `/up ${parent.id} ${wire.label === '' ? wire.emoji : wire.label}`;
+
+/** What a task takes over from the one it was pressed on, and from the press. */
+export function childOf(
+  parent: StoredTask,
+  { action, operation, buttonSet, drawing, films, prompts }: Pressed,
+): Pick<
+  NewTask,
+  'action' | 'operation' | 'botType' | 'parentId' | 'version' | 'buttonSet' | 'drawing' | 'films' | 'prompts'
+> {
+  return {
+    action,
+    operation,
+    botType: parent.botType,
+    parentId: parent.id,
+    version: parent.version,
+    buttonSet,
+    drawing,
+    ...(films === undefined ? {} : { films }),
+    ...(prompts === undefined ? {} : { prompts }),
+  };
+}

@@ -1,0 +1,109 @@
+import { type ImageShelf, MemoryShelf } from '../../images/shelf.ts';
+import type { StoredTask } from '../task.ts';
+
+/** Where the tasks are kept, and the images that they are made from. What returns is as safe as this book can make it. */
+export interface TaskBook {
+  /** Adds a task; with `changed`, a known one becomes this, in the same stroke. */
+  add(task: StoredTask, changed?: StoredTask): void;
+  /** A task becomes this. */
+  change(task: StoredTask): void;
+  get(id: string): StoredTask | undefined;
+  /** Tasks that still take or await a working place at `now`, in order of submission. */
+  unfinished(now: number): readonly StoredTask[];
+  /** How often an equal request was accepted before. */
+  accepted(request: string): number;
+  /** The first task that an equal request made. */
+  madeBy(request: string): StoredTask | undefined;
+  /** The newest id. */
+  lastId(): string | undefined;
+  /** The newest tasks, newest first. */
+  newest(count: number): readonly StoredTask[];
+  readonly size: number;
+  readonly images: ImageShelf;
+  close(): void;
+}
+
+/** Bytes of images that a book in memory keeps. */
+const imageLimit = 256 * 1024 * 1024;
+
+/** A book in memory, bounded: beyond `limit` the oldest finished tasks are forgotten, then the oldest of all. */
+export class MemoryBook implements TaskBook {
+  readonly #tasks = new Map<string, StoredTask>();
+  readonly #accepted = new Map<string, number>();
+  readonly #limit: number;
+  #last: string | undefined;
+  readonly images = new MemoryShelf(imageLimit);
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(task: StoredTask, changed?: StoredTask): void {
+    if (changed !== undefined) this.change(changed);
+    this.#tasks.set(task.id, task);
+    this.#accepted.set(task.request, this.accepted(task.request) + 1);
+    this.#last = task.id;
+    if (this.#tasks.size > this.#limit) this.#forgetOne(task.submitAt);
+  }
+
+  change(task: StoredTask): void {
+    const known = this.#tasks.get(task.id);
+    if (known === undefined) return;
+    this.#tasks.set(task.id, task);
+    this.#forgetRequest(known.request);
+    this.#accepted.set(task.request, this.accepted(task.request) + 1);
+  }
+
+  get(id: string): StoredTask | undefined {
+    return this.#tasks.get(id);
+  }
+
+  unfinished(now: number): readonly StoredTask[] {
+    return [...this.#tasks.values()].filter((task) => task.occupies && task.endAt > now);
+  }
+
+  accepted(request: string): number {
+    return this.#accepted.get(request) ?? 0;
+  }
+
+  madeBy(request: string): StoredTask | undefined {
+    if (!this.#accepted.has(request)) return undefined;
+    return [...this.#tasks.values()].find((task) => task.request === request);
+  }
+
+  lastId(): string | undefined {
+    return this.#last;
+  }
+
+  newest(count: number): readonly StoredTask[] {
+    return [...this.#tasks.values()].slice(-count).reverse();
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  close(): void {
+    this.#tasks.clear();
+  }
+
+  #forgetOne(now: number): void {
+    let victim: StoredTask | undefined;
+    for (const task of this.#tasks.values()) {
+      victim ??= task;
+      if (task.endAt <= now) {
+        victim = task;
+        break;
+      }
+    }
+    if (victim === undefined) return;
+    this.#tasks.delete(victim.id);
+    this.#forgetRequest(victim.request);
+  }
+
+  #forgetRequest(request: string): void {
+    const left = this.accepted(request) - 1;
+    if (left > 0) this.#accepted.set(request, left);
+    else this.#accepted.delete(request);
+  }
+}

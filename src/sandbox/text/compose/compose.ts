@@ -1,0 +1,177 @@
+import { Random } from '../../draw/canvas/random.ts';
+import {
+  type AnswerPart,
+  type Candidate,
+  type Finish,
+  plain,
+  type TextAnswer,
+  visibleText,
+} from '../answer.ts';
+import { type Ask, questionOf, responsesOf, type Turn, textOf } from '../ask.ts';
+import { cachedTokens, promptTokens, toolTokens } from '../ask-tokens.ts';
+import { valueFor } from '../json/value.ts';
+import { refuse, type Understood } from '../protocol/problem.ts';
+import { type Occasion, sayText } from '../say/prose.ts';
+import { type Sight, seeImage } from '../see/sight.ts';
+import { addTokens, type Usage } from '../tokens.ts';
+import { callsOf } from '../tools/calls.ts';
+import { codeParts } from '../tools/code.ts';
+import { groundingOf } from '../tools/grounding.ts';
+import { fit } from './fit.ts';
+import { isMarked, type TextMarks, withoutMarks } from './marks.ts';
+import { thoughtSummary, thoughtTokens } from './think.ts';
+
+/** What an answer is made with. */
+export interface Composing {
+  readonly marks: TextMarks;
+  /** The PNG for a prompt; `seed` tells equal prompts apart. */
+  readonly paint: (
+    prompt: string,
+    seed: string,
+    wish: NonNullable<Ask['image']>,
+    candidate: number,
+  ) => Promise<Buffer>;
+}
+
+/** Makes the answer to a request: it depends on the request alone. */
+export async function composeAnswer(ask: Ask, making: Composing): Promise<Understood<TextAnswer>> {
+  const { marks } = making;
+  const seen = await sightsOf(ask.turns);
+  if (!seen.ok) return seen;
+  const question = questionOf(ask);
+  const asked = textOf(question.parts);
+  const prompt = promptTokens(ask, seen.value);
+  const cached = cachedTokens(ask);
+  const before = { prompt: addTokens(prompt, cached), cached };
+  if (isMarked(asked, marks.blockedMark)) {
+    const usage = { ...before, candidates: {}, thoughts: 0, tool: {} };
+    return { ok: true, value: { blocked: 'PROHIBITED_CONTENT', candidates: [], usage } };
+  }
+
+  const candidates: Candidate[] = [];
+  for (let index = 0; index < ask.count; index += 1) {
+    const sights = question.parts.flatMap((part) => {
+      const sight = part.kind === 'image' ? seen.value.get(part.bytes) : undefined;
+      return sight === undefined ? [] : [sight];
+    });
+    candidates.push(await candidateOf(ask, asked, sights, index, making));
+  }
+  const usage: Usage = {
+    ...before,
+    candidates: candidates.map(({ tokens }) => tokens).reduce(addTokens, {}),
+    thoughts: candidates.reduce((sum, { thoughts }) => sum + thoughts, 0),
+    tool: toolTokens(ask, candidates),
+  };
+  const mishap = isMarked(asked, marks.cutMark)
+    ? 'cut'
+    : isMarked(asked, marks.streamErrorMark)
+      ? 'error'
+      : undefined;
+  return { ok: true, value: { candidates, usage, ...(mishap === undefined ? {} : { mishap }) } };
+}
+
+async function candidateOf(
+  ask: Ask,
+  asked: string,
+  sights: readonly Sight[],
+  index: number,
+  { marks, paint }: Composing,
+): Promise<Candidate> {
+  const random = new Random(`${ask.digest} candidate ${index}`);
+  const prompt = withoutMarks(asked, marks).trim();
+  const occasion: Occasion = {
+    prompt,
+    system: ask.system,
+    sights,
+    facts: responsesOf(ask).map(({ name, response }) => `${name} gave ${plain(response)}`),
+    random,
+    seed: `${ask.digest} ${index}`,
+    temperature: ask.temperature,
+  };
+  const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;
+  const planned = thoughtTokens(ask, random);
+  const thought = ask.thinking.shown && planned > 0 ? { thought: thoughtSummary(prompt, random) } : {};
+  // Thoughts come out of the same budget: what they use up is not there for the answer (protocol.md 5.2).
+  const room = ask.longest ?? ask.model.longest;
+  const thoughts = Math.min(planned, Math.max(1, room - 1));
+  const bare = (finish: Finish): Candidate => ({
+    parts: [],
+    finish,
+    tokens: {},
+    thoughts,
+    logprob,
+    citations: [],
+  });
+  if (isMarked(asked, marks.unsafeMark) && !ask.unguarded) return bare('SAFETY');
+  if (isMarked(asked, marks.recitedMark)) {
+    const citations = [
+      { startIndex: 0, endIndex: 120, uri: 'https://www.example.org/source', license: 'unknown' },
+    ];
+    return { ...bare('RECITATION'), citations };
+  }
+  if (isMarked(asked, marks.refusedMark)) return bare('REFUSED');
+  if (isMarked(asked, marks.emptyMark)) return bare('STOP');
+  if (isMarked(asked, marks.badCallMark) && ask.functions.length > 0) return bare('MALFORMED_FUNCTION_CALL');
+
+  if (planned >= room) return bare('MAX_TOKENS');
+
+  const calls = callsOf(ask, occasion, index);
+  const parts: AnswerPart[] = [];
+  if (calls.length > 0) {
+    parts.push(...calls);
+  } else {
+    if (ask.code) parts.push(...codeParts(prompt));
+    if (ask.wantsText) parts.push({ kind: 'text', text: textFor(ask, occasion, asked, index, marks) });
+    if (ask.image !== undefined) {
+      const png = await paint(prompt === '' ? 'an image' : prompt, ask.digest, ask.image, index);
+      parts.push({ kind: 'image', png });
+    }
+  }
+  const fitted = fit(parts, ask, room - thoughts);
+  const text = visibleText(fitted);
+  return {
+    ...fitted,
+    ...thought,
+    thoughts,
+    logprob,
+    citations: citationsOf(ask, text, random),
+    ...((ask.search || ask.maps !== undefined) && text !== ''
+      ? { grounding: groundingOf(ask, prompt, text, random) }
+      : {}),
+  };
+}
+
+function textFor(ask: Ask, occasion: Occasion, asked: string, index: number, marks: TextMarks): string {
+  if (ask.json === undefined) return sayText(occasion);
+  const text = JSON.stringify(
+    valueFor(ask.json.schema, occasion, `${ask.digest} ${index} json`),
+    undefined,
+    2,
+  );
+  return isMarked(asked, marks.notJsonMark) ? `Here is the JSON: ${text.slice(0, -1)},` : text;
+}
+
+/** Now and then a part of a text is found elsewhere. */
+function citationsOf(ask: Ask, text: string, random: Random): Candidate['citations'] {
+  if (ask.json !== undefined || text.length < 80 || !random.chance(0.15)) return [];
+  const sentence = /^[^.!?]*[.!?]?/.exec(text)?.[0] ?? text;
+  return [
+    {
+      startIndex: 0,
+      endIndex: Buffer.byteLength(sentence),
+      uri: `https://www.example.org/library/${random.int(100, 999)}`,
+      license: random.pick(['', 'mit', 'cc-by-4.0']),
+    },
+  ];
+}
+
+async function sightsOf(turns: readonly Turn[]): Promise<Understood<ReadonlyMap<Buffer, Sight>>> {
+  const seen = new Map<Buffer, Sight>();
+  for (const part of turns.flatMap(({ parts }) => parts)) {
+    if (part.kind !== 'image') continue;
+    const sight = await seeImage(part.bytes);
+    if (sight === undefined) return refuse(`Unable to process input image at ${part.where}.`);
+    seen.set(part.bytes, sight);
+  }
+  return { ok: true, value: seen };
+}

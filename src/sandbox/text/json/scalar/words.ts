@@ -1,0 +1,79 @@
+import type { Random } from '../../../draw/canvas/random.ts';
+import { type Occasion, sayPhrase, saySentence, sayTitle, sayWord } from '../../say/prose.ts';
+import { descriptionOf, type Schema } from '../schema.ts';
+import { textOfFormat } from './format.ts';
+import { textMatching } from './pattern.ts';
+import { patternTest } from './pattern-test.ts';
+
+/** Longest text that a schema can ask for. */
+const longest = 100_000;
+
+/** A text of a schema: of the kind that its name suggests where the schema leaves it open. */
+export function textForSchema(schema: Schema, name: string, occasion: Occasion, random: Random): string {
+  const least = Math.min(Number(schema['minLength'] ?? 0), longest);
+  const most = Number(schema['maxLength'] ?? Number.POSITIVE_INFINITY);
+  const { pattern, format } = schema;
+  if (typeof pattern === 'string') {
+    const text = matching(pattern, least, most, random);
+    if (text !== undefined) return text;
+  }
+  const formed = typeof format === 'string' ? textOfFormat(format, random) : undefined;
+  if (formed !== undefined) return formed;
+  const text = textByName(`${name} ${descriptionOf(schema)}`, name, { ...occasion, random });
+  return ofLength(text, least, most);
+}
+
+function matching(pattern: string, least: number, most: number, random: Random): string | undefined {
+  const matches = patternTest(pattern);
+  if (matches === undefined) return undefined;
+  const fits = (text: string): boolean => {
+    const length = lengthOf(text);
+    return length >= least && length <= most && matches(text);
+  };
+  let any: string | undefined;
+  for (let attempt = 0; attempt < 60; attempt += 1) {
+    const extra = attempt < 20 ? attempt % 4 : Math.min(least + attempt, longest);
+    const text = textMatching(pattern, random, extra);
+    if (text === undefined) return undefined;
+    if (fits(text)) return text;
+    // Without an anchor there may be more on either side.
+    for (const padded of [ofLength(text, least, most), text + 'a'.repeat(Math.max(0, least - text.length))]) {
+      if (fits(padded)) return padded;
+    }
+    if (matches(text)) any ??= text;
+  }
+  return any;
+}
+
+/** Cut, or filled up; lengths count characters, not UTF-16 units. */
+function ofLength(text: string, least: number, most: number): string {
+  const missing = least - lengthOf(text);
+  const filled = missing > 0 ? text + ' and calm'.repeat(Math.ceil(missing / 9)) : text;
+  const wanted = missing > 0 ? least : most;
+  return lengthOf(filled) > wanted ? Array.from(filled).slice(0, wanted).join('') : filled;
+}
+
+const lengthOf = (text: string): number => Array.from(text).length;
+
+function textByName(about: string, name: string, occasion: Occasion): string {
+  const { random, prompt, sights } = occasion;
+  const has = (words: RegExp): boolean => words.test(name) || (name === '' && words.test(about));
+  if (has(/colou?r/i)) return sights[0]?.colours[0] ?? random.pick(['ochre', 'teal', 'navy', 'grey']);
+  if (has(/^(tags?|keywords?|labels?|categor(y|ies)|topics?|subject|animal|word|noun)$/i))
+    return sayWord(occasion);
+  if (has(/title|headline|^name$/i)) return sayTitle(occasion);
+  if (has(/city|location|place|town|country|where/i)) {
+    const [, place] = /\b(?:in|at|near|for|of|to)\s+(\p{Lu}\p{L}+(?:\s\p{Lu}\p{L}+)?)/u.exec(prompt) ?? [];
+    return place ?? random.pick(['Lisbon', 'Oslo', 'Kyoto', 'Lima']);
+  }
+  if (has(/url|uri|link|href/i)) return textOfFormat('uri', random) ?? '';
+  if (has(/e-?mail/i)) return textOfFormat('email', random) ?? '';
+  if (has(/(^|_)date|Date$/)) return textOfFormat('date', random) ?? '';
+  if (has(/language|locale/i)) return 'en';
+  if (has(/^id$|_id$|Id$/)) return `id-${random.int(1000, 9999)}`;
+  if (has(/query|prompt|question|search|term/i)) return sayPhrase(occasion);
+  if (has(/unit/i)) return 'celsius';
+  if (has(/mood|style|tone|verdict|quality/i))
+    return random.pick(['calm', 'bright', 'quiet', 'bold', 'wistful']);
+  return saySentence(occasion);
+}

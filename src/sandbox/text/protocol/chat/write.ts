@@ -1,0 +1,157 @@
+import { type Candidate, type TextAnswer, visibleText } from '../../answer.ts';
+import { sumOf, totalOf, type Usage } from '../../tokens.ts';
+import type { StreamEvent } from '../native/stream.ts';
+import type { Stamp } from '../native/write.ts';
+import { slicesOf } from '../slices.ts';
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/**
+ * A whole answer (protocol.md 5.5).
+ *
+ * @param isFunctionCall a call is told in the older words of the protocol (`function_call`)
+ */
+export function chatAnswer(answer: TextAnswer, stamp: Stamp, isFunctionCall = false): Wire {
+  const candidates = answer.blocked === undefined ? answer.candidates : [undefined];
+  return {
+    ...head(stamp, 'chat.completion'),
+    choices: candidates.map((candidate, index) => ({
+      index,
+      message: messageOf(candidate, isFunctionCall),
+      logprobs: null,
+      finish_reason: finishOf(candidate, isFunctionCall),
+    })),
+    usage: chatUsage(answer.usage),
+    service_tier: 'default',
+    system_fingerprint: 'fp_sandbox',
+  };
+}
+
+/** The events of a streamed answer; the caller ends them with `[DONE]`. */
+export function chatEvents(
+  answer: TextAnswer,
+  stamp: Stamp,
+  digest: string,
+  mishap: TextAnswer['mishap'],
+  { withUsage, isFunctionCall = false }: { readonly withUsage: boolean; readonly isFunctionCall?: boolean },
+): readonly StreamEvent[] {
+  const choice = (index: number, delta: Wire, finish: string | null): Wire => ({
+    ...head(stamp, 'chat.completion.chunk'),
+    choices: [{ index, delta, logprobs: null, finish_reason: finish }],
+    ...(withUsage ? { usage: null } : {}),
+  });
+  const events: (StreamEvent & { readonly ends?: boolean })[] = [];
+  const count = answer.blocked === undefined ? answer.candidates.length : 1;
+  for (let index = 0; index < count; index += 1) {
+    events.push({ value: choice(index, { role: 'assistant', content: '', refusal: null }, null), tokens: 0 });
+  }
+  const calls = answer.candidates.map(() => 0);
+  for (const { candidate, part, ends, tokens } of slicesOf(answer, digest)) {
+    if (part?.kind === 'text')
+      events.push({ value: choice(candidate, { content: part.text }, null), tokens });
+    if (part?.kind === 'call') {
+      const index = calls[candidate] ?? 0;
+      calls[candidate] = index + 1;
+      const text = JSON.stringify(part.args);
+      const half = Math.ceil(text.length / 2);
+      const first = { name: part.name, arguments: text.slice(0, half) };
+      const rest = { arguments: text.slice(half) };
+      const deltas = isFunctionCall
+        ? [{ function_call: first }, { function_call: rest }]
+        : [
+            { tool_calls: [{ index, id: part.id, type: 'function', function: first }] },
+            { tool_calls: [{ index, function: rest }] },
+          ];
+      for (const [at, delta] of deltas.entries())
+        events.push({ value: choice(candidate, delta, null), tokens: at === 0 ? tokens : 0 });
+    }
+    if (ends !== undefined) {
+      if (ends.finish === 'REFUSED') {
+        events.push({ value: choice(candidate, { refusal: refusal }, null), tokens: 0 });
+      }
+      events.push({ value: choice(candidate, {}, finishOf(ends, isFunctionCall)), tokens: 0, ends: true });
+    }
+  }
+  if (answer.blocked !== undefined) {
+    events.push({ value: choice(0, {}, 'content_filter'), tokens: 0, ends: true });
+  }
+  if (mishap !== undefined) {
+    const kept = events.filter(({ ends }) => ends !== true);
+    const half = kept.slice(0, Math.ceil(kept.length / 2));
+    return mishap === 'cut' ? half : [...half, { value: unavailable, tokens: 0 }];
+  }
+  if (!withUsage) return events;
+  const last = { ...head(stamp, 'chat.completion.chunk'), choices: [], usage: chatUsage(answer.usage) };
+  return [...events, { value: last, tokens: 0, usage: answer.usage }];
+}
+
+const unavailable = {
+  error: {
+    message: 'The model is overloaded. Please try again later.',
+    type: 'server_error',
+    param: '',
+    code: 'service_unavailable',
+  },
+};
+
+const refusal = "I'm sorry, but I can't help with that.";
+
+const head = ({ model, responseId, at }: Stamp, object: string): Wire => ({
+  id: `chatcmpl-${responseId}`,
+  object,
+  created: Math.floor(at / 1000),
+  model: model.version,
+});
+
+function messageOf(candidate: Candidate | undefined, isFunctionCall: boolean): Wire {
+  if (candidate === undefined) return { role: 'assistant', content: '', refusal: null, annotations: [] };
+  const calls = candidate.parts.filter((part) => part.kind === 'call');
+  const refused = candidate.finish === 'REFUSED';
+  return {
+    role: 'assistant',
+    content: calls.length > 0 || refused ? null : visibleText(candidate),
+    refusal: refused ? refusal : null,
+    annotations: [],
+    ...(isFunctionCall
+      ? calls.slice(0, 1).map((call) => ({ function_call: calledOf(call) }))[0]
+      : calls.length > 0 && {
+          tool_calls: calls.map((call) => ({ id: call.id, type: 'function', function: calledOf(call) })),
+        }),
+  };
+}
+
+const calledOf = ({ name, args }: { readonly name: string; readonly args: Wire }): Wire => ({
+  name,
+  arguments: JSON.stringify(args),
+});
+
+function finishOf(candidate: Candidate | undefined, isFunctionCall: boolean): string {
+  switch (candidate?.finish) {
+    case undefined:
+    case 'SAFETY':
+    case 'RECITATION':
+      return 'content_filter';
+    case 'MAX_TOKENS':
+      return 'length';
+    default:
+      if (candidate?.parts.some(({ kind }) => kind === 'call') !== true) return 'stop';
+      return isFunctionCall ? 'function_call' : 'tool_calls';
+  }
+}
+
+/** Counts in chat's words: thoughts are part of the completion. */
+export function chatUsage(usage: Usage): Wire {
+  const { prompt, cached, candidates, thoughts, tool } = usage;
+  return {
+    prompt_tokens: sumOf(prompt) + sumOf(tool),
+    completion_tokens: sumOf(candidates) + thoughts,
+    total_tokens: totalOf(usage),
+    prompt_tokens_details: { cached_tokens: sumOf(cached), audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: thoughts,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import type { TextModel } from '../../models.ts';
+import type { NativeRequest } from './request.ts';
+
+/** What is wrong with a request whose fields could all be read, in the words of the family (protocol.md 5.1). */
+export const requestProblem = (request: NativeRequest, model: TextModel): string | undefined =>
+  contentsProblem(request) ??
+  configProblem(request.generationConfig ?? {}, model) ??
+  toolProblem(request) ??
+  cacheProblem(request);
+
+function cacheProblem({ cachedContent }: NativeRequest): string | undefined {
+  if (cachedContent === undefined || /^cachedContents\/[\w-]+$/.test(cachedContent)) return undefined;
+  return `Invalid resource field value in the request: cached_content "${cachedContent.slice(0, 100)}".`;
+}
+
+function contentsProblem({ contents = [], systemInstruction }: NativeRequest): string | undefined {
+  if (contents.length === 0) return '* GenerateContentRequest.contents: contents is not specified';
+  for (const [index, { role, parts = [] }] of contents.entries()) {
+    if (role !== undefined && !['user', 'model', 'function', ''].includes(role)) {
+      return 'Please use a valid role: user, model.';
+    }
+    if (parts.length === 0) {
+      return `* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.`;
+    }
+    for (const [at, part] of parts.entries()) {
+      const where = `* GenerateContentRequest.contents[${index}].parts[${at}]`;
+      if (dataMembers.every((name) => part[name] === undefined)) {
+        return `${where}.data: required oneof field 'data' must have one initialized field`;
+      }
+      if (part.inlineData !== undefined && (part.inlineData.mimeType ?? '') === '') {
+        return `${where}.inline_data.mime_type: must not be empty.`;
+      }
+      if ((part.functionCall ?? part.functionResponse)?.name === '') {
+        return `${where}.function_call.name: Name cannot be empty.`;
+      }
+    }
+  }
+  if (systemInstruction?.parts?.some(({ text }) => text === undefined)) {
+    return 'System instruction only supports text parts.';
+  }
+  if (contents.at(-1)?.role === 'model' && contents.length === 1) {
+    return 'Please ensure that single turn requests end with a user role or the role field is empty.';
+  }
+  return callOrderProblem(contents);
+}
+
+const dataMembers = [
+  'text',
+  'inlineData',
+  'fileData',
+  'functionCall',
+  'functionResponse',
+  'executableCode',
+  'codeExecutionResult',
+] as const;
+
+/** Each turn of calls is answered by as many responses, and no response comes out of nowhere. */
+function callOrderProblem(contents: NonNullable<NativeRequest['contents']>): string | undefined {
+  for (const [index, { parts = [] }] of contents.entries()) {
+    const responses = parts.filter(({ functionResponse }) => functionResponse !== undefined).length;
+    const asked =
+      contents[index - 1]?.parts?.filter(({ functionCall }) => functionCall !== undefined).length ?? 0;
+    if (responses !== asked && (responses > 0 || asked > 0)) {
+      return asked === 0
+        ? 'Please ensure that function response turn comes immediately after a function call turn.'
+        : 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
+    }
+  }
+  return undefined;
+}
+
+type Config = NonNullable<NativeRequest['generationConfig']>;
+
+function range(name: string, value: number | undefined, low: number, high: number): string | undefined {
+  if (value === undefined || (value >= low && value <= high)) return undefined;
+  return `* GenerateContentRequest.generation_config.${name}: ${name} must be in the range [${low}, ${high}].`;
+}
+
+function configProblem(config: Config, model: TextModel): string | undefined {
+  const hasSchema = config.responseSchema !== undefined || config.responseJsonSchema !== undefined;
+  const mime = config.responseMimeType ?? 'text/plain';
+  if (!['text/plain', 'application/json', ''].includes(mime)) {
+    return '* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain` and `application/json`.';
+  }
+  if (hasSchema && mime !== 'application/json') {
+    return "* GenerateContentRequest.generation_config: response_schema requires response_mime_type: 'application/json'.";
+  }
+  if (config.responseSchema !== undefined && config.responseJsonSchema !== undefined) {
+    return 'Only one of response_schema and response_json_schema may be set.';
+  }
+  return (
+    range('temperature', config.temperature, 0, 2) ??
+    range('top_p', config.topP, 0, 1) ??
+    range('max_output_tokens', config.maxOutputTokens, 1, model.longest) ??
+    range('candidate_count', config.candidateCount, 1, 8) ??
+    range('presence_penalty', config.presencePenalty, -2, 2) ??
+    range('frequency_penalty', config.frequencyPenalty, -2, 2) ??
+    ((config.stopSequences?.length ?? 0) > 5
+      ? '* GenerateContentRequest.generation_config.stop_sequences: at most 5 stop sequences may be given.'
+      : undefined) ??
+    thinkingProblem(config, model) ??
+    imageProblem(config, model)
+  );
+}
+
+/** The parameter of the wrong generation, or a value that this model does not take (service.md 4.2, protocol.md 5.1). */
+function thinkingProblem({ thinkingConfig }: Config, { thinking }: TextModel): string | undefined {
+  const { thinkingLevel, thinkingBudget: budget } = thinkingConfig ?? {};
+  if (thinkingLevel !== undefined && budget !== undefined) {
+    return 'You can only set only one of thinking budget and thinking level.';
+  }
+  if (thinkingLevel !== undefined && thinking.kind !== 'level') {
+    return 'thinking_level is not supported by this model';
+  }
+  if (budget === undefined) return undefined;
+  switch (thinking.kind) {
+    case 'level':
+      return 'thinking_budget is not supported by this model';
+    case 'none':
+      return budget === 0 ? undefined : 'Thinking is not enabled for this model';
+    case 'budget':
+      if (budget === -1) return undefined;
+      if (budget === 0) {
+        return thinking.canBeOff ? undefined : 'Budget 0 is invalid. This model only works in thinking mode.';
+      }
+      return budget >= thinking.least && budget <= thinking.most
+        ? undefined
+        : `The thinking budget (${budget}) is invalid. Please choose a value between ${thinking.least} and ${thinking.most}.`;
+  }
+}
+
+const aspects = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
+
+function imageProblem(config: Config, model: TextModel): string | undefined {
+  const { responseModalities: modalities = [], imageConfig = {} } = config;
+  if (modalities.includes('AUDIO') || (modalities.includes('IMAGE') && !model.images)) {
+    return `The requested combination of response modalities is not supported by the model. models/${model.id} accepts the following combination of response modalities:\n* TEXT\n${model.images ? '* IMAGE\n* IMAGE, TEXT\n' : ''}`;
+  }
+  if (imageConfig.aspectRatio !== undefined && !aspects.includes(imageConfig.aspectRatio)) {
+    return `* GenerateContentRequest.generation_config.image_config.aspect_ratio: aspect_ratio must be one of ${aspects.join(', ')}.`;
+  }
+  if (imageConfig.imageSize !== undefined && !['1K', '2K', '4K'].includes(imageConfig.imageSize)) {
+    return '* GenerateContentRequest.generation_config.image_config.image_size: image_size must be one of 1K, 2K, 4K.';
+  }
+  if (modalities.includes('IMAGE') && config.responseMimeType === 'application/json') {
+    return 'JSON mode is not enabled for image output';
+  }
+  return undefined;
+}
+
+function toolProblem({ tools = [], toolConfig }: NativeRequest): string | undefined {
+  const names = new Set<string>();
+  for (const [index, { functionDeclarations = [] }] of tools.entries()) {
+    for (const [at, { name = '', parameters, parametersJsonSchema }] of functionDeclarations.entries()) {
+      const where = `* GenerateContentRequest.tools[${index}].function_declarations[${at}]`;
+      if (!/^[A-Za-z_][\w.:-]{0,127}$/.test(name)) {
+        return `${where}.name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:) or dashes (-), with a maximum length of 128.`;
+      }
+      if (names.has(name)) return `${where}.name: Duplicate function declaration found: ${name}`;
+      if (parameters !== undefined && parametersJsonSchema !== undefined) {
+        return `${where}: only one of parameters and parameters_json_schema may be set.`;
+      }
+      names.add(name);
+    }
+  }
+  const { mode, allowedFunctionNames: allowed = [] } = toolConfig?.functionCallingConfig ?? {};
+  if (allowed.length > 0 && mode !== 'ANY' && mode !== 'VALIDATED') {
+    return 'Function calling config is set without ANY or VALIDATED mode, but allowed_function_names is set.';
+  }
+  const unknown = allowed.find((name) => !names.has(name));
+  if (unknown !== undefined) {
+    return `* GenerateContentRequest.tool_config.function_calling_config.allowed_function_names: ${unknown} is not a declared function.`;
+  }
+  if (mode === 'ANY' && names.size === 0) {
+    return 'Function calling config is set without function_declarations.';
+  }
+  return undefined;
+}

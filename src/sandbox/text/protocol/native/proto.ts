@@ -1,0 +1,186 @@
+import type { Members } from '../../ask.ts';
+
+/**
+ * How one field of a message of the native endpoint is read. The endpoint reads JSON as proto JSON does: names in
+ * either spelling, null as absent, numbers also as strings; what it cannot read it names by its path.
+ */
+export type Field =
+  | { readonly kind: 'string' | 'bool' | 'float' | 'int' | 'bytes' | 'struct' | 'any' }
+  | { readonly kind: 'enum'; readonly type: string; readonly values: readonly string[] }
+  | { readonly kind: 'message'; readonly message: Message }
+  /** `single`: one item may stand for a list of one (protocol.md 5.1). */
+  | { readonly kind: 'list'; readonly of: Field; readonly single?: boolean }
+  | { readonly kind: 'map'; readonly of: Field };
+
+/** A message: its name in the service's own words, and its fields by their camelCase names. */
+export interface Message {
+  readonly type: string;
+  readonly fields: () => Readonly<Record<string, Field>>;
+}
+
+/** Most violations that one answer names. */
+const mostViolations = 20;
+/** Deepest nesting of messages. */
+const deepest = 100;
+
+const package_ = 'type.googleapis.com/google.ai.generativelanguage.v1beta.';
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const scalarTypes = {
+  string: 'TYPE_STRING',
+  bool: 'TYPE_BOOL',
+  float: 'TYPE_FLOAT',
+  int: 'TYPE_INT32',
+  bytes: 'TYPE_BYTES',
+} as const;
+
+/** Reads a body by its message: the fields under their camelCase names, or every violation, in the service's words. */
+export function readProto(
+  body: Members,
+  message: Message,
+):
+  | { readonly ok: true; readonly value: Members }
+  | { readonly ok: false; readonly violations: readonly string[] } {
+  const violations: string[] = [];
+  const value = readMessage(body, message, '', violations, 0);
+  return violations.length === 0
+    ? { ok: true, value }
+    : { ok: false, violations: violations.slice(0, mostViolations) };
+}
+
+function readMessage(
+  given: Members,
+  message: Message,
+  path: string,
+  violations: string[],
+  depth: number,
+): Members {
+  const read: Record<string, unknown> = {};
+  const fields = new Map(
+    Object.entries(message.fields()).flatMap(([name, field]) => [
+      [name, { name, field }],
+      [snake(name), { name, field }],
+    ]),
+  );
+  for (const [name, value] of Object.entries(given)) {
+    if (violations.length >= mostViolations) break;
+    const known = fields.get(name);
+    if (known === undefined) {
+      violations.push(unknownName(name, path, 'Cannot find field.'));
+    } else if (value !== null) {
+      if (Object.hasOwn(read, known.name)) {
+        violations.push(unknownName(name, path, `Proto field is already set.`));
+        continue;
+      }
+      const at = path === '' ? snake(known.name) : `${path}.${snake(known.name)}`;
+      read[known.name] = readField(value, known.field, at, violations, depth + 1);
+    }
+  }
+  return read;
+}
+
+function readField(value: unknown, field: Field, path: string, violations: string[], depth: number): unknown {
+  if (depth > deepest) {
+    violations.push(`Invalid JSON payload received. Nesting is deeper than ${deepest} at '${path}'.`);
+    return undefined;
+  }
+  if (Array.isArray(value) && field.kind !== 'list' && field.kind !== 'any') {
+    const [, parent = '', name = path] = /^(.*)\.([^.]*)$/.exec(path) ?? [];
+    violations.push(unknownName(name, parent, 'Proto field is not repeating, cannot start list.'));
+    return undefined;
+  }
+  switch (field.kind) {
+    case 'any':
+      return value;
+    case 'message':
+      if (isMembers(value)) return readMessage(value, field.message, path, violations, depth);
+      return wrong(value, path, `${package_}${field.message.type}`, violations);
+    case 'struct':
+      return isMembers(value)
+        ? value
+        : wrong(value, path, 'type.googleapis.com/google.protobuf.Struct', violations);
+    case 'list': {
+      if (!Array.isArray(value)) {
+        return field.single === true
+          ? [readField(value, field.of, `${path}[0]`, violations, depth)]
+          : wrong(value, path, typeNameOf(field.of), violations);
+      }
+      return value.map((item, index) => readField(item, field.of, `${path}[${index}]`, violations, depth));
+    }
+    case 'map': {
+      if (!isMembers(value)) return wrong(value, path, typeNameOf(field.of), violations);
+      return Object.fromEntries(
+        Object.entries(value).map(([name, item]) => [
+          name,
+          readField(item, field.of, `${path}[${quote(name)}].value`, violations, depth),
+        ]),
+      );
+    }
+    case 'enum': {
+      const word =
+        typeof value === 'string' ? field.values.find((each) => each === value.toUpperCase()) : undefined;
+      return word ?? wrong(value, path, `${package_}${field.type}`, violations);
+    }
+    case 'bytes': {
+      if (typeof value !== 'string') return wrong(value, path, scalarTypes.bytes, violations);
+      const bytes = bytesOf(value);
+      if (bytes !== undefined) return bytes;
+      violations.push(
+        `Invalid value at '${path}' (TYPE_BYTES), Base64 decoding failed for ${quote(value.slice(0, 60))}`,
+      );
+      return undefined;
+    }
+    case 'string':
+      return typeof value === 'string' ? value : wrong(value, path, scalarTypes.string, violations);
+    case 'bool':
+      return typeof value === 'boolean' ? value : wrong(value, path, scalarTypes.bool, violations);
+    case 'float':
+    case 'int': {
+      const number =
+        typeof value === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? Number(value) : value;
+      const fits =
+        typeof number === 'number' &&
+        Number.isFinite(number) &&
+        (field.kind === 'float' || Number.isInteger(number));
+      return fits ? number : wrong(value, path, scalarTypes[field.kind], violations);
+    }
+  }
+}
+
+/** Base64 in either alphabet, padded or not; undefined where it is none. */
+export function bytesOf(text: string): Buffer | undefined {
+  const bare = text.replace(/={1,2}$/, '');
+  if (!/^[A-Za-z0-9+/]*$|^[A-Za-z0-9_-]*$/.test(bare) || bare.length % 4 === 1) return undefined;
+  return Buffer.from(bare, 'base64');
+}
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const quote = (text: string): string => JSON.stringify(text);
+
+function typeNameOf(field: Field): string {
+  switch (field.kind) {
+    case 'message':
+      return `${package_}${field.message.type}`;
+    case 'enum':
+      return `${package_}${field.type}`;
+    case 'list':
+    case 'map':
+      return typeNameOf(field.of);
+    case 'struct':
+    case 'any':
+      return 'type.googleapis.com/google.protobuf.Value';
+    default:
+      return scalarTypes[field.kind];
+  }
+}
+
+function wrong(value: unknown, path: string, type: string, violations: string[]): undefined {
+  violations.push(`Invalid value at '${path}' (${type}), ${(JSON.stringify(value) ?? '').slice(0, 100)}`);
+  return undefined;
+}
+
+const unknownName = (name: string, path: string, why: string): string =>
+  `Invalid JSON payload received. Unknown name ${quote(name.slice(0, 100))}${path === '' ? '' : ` at '${path}'`}: ${why}`;

@@ -1,0 +1,59 @@
+import type { TextAnswer } from '../../answer.ts';
+import type { Usage } from '../../tokens.ts';
+import { type Slice, slicesOf } from '../slices.ts';
+import { blockedAnswer, contentOf, nativeEnd, partOf, type Stamp, tail } from './write.ts';
+
+/** One event of a stream: what it says, what it took, and what the client was told of the usage until then. */
+export interface StreamEvent {
+  readonly value: unknown;
+  readonly tokens: number;
+  readonly usage?: Usage;
+}
+
+/** What a stream says in its middle that fails there (protocol.md 5.3). */
+const unavailable = {
+  error: {
+    code: 503,
+    message: 'The model is overloaded. Please try again later.',
+    status: 'UNAVAILABLE',
+  },
+};
+
+/** The events of a streamed answer (service.md 6, protocol.md 5.3). */
+export function nativeEvents(
+  answer: TextAnswer,
+  stamp: Stamp,
+  digest: string,
+  mishap: TextAnswer['mishap'],
+): readonly StreamEvent[] {
+  if (answer.blocked !== undefined) {
+    return [{ value: blockedAnswer(answer, stamp), tokens: 0, usage: answer.usage }];
+  }
+  const events = slicesOf(answer, digest).map((slice) => ({
+    value: eventOf(slice, stamp),
+    tokens: slice.tokens,
+    usage: slice.usage,
+    ends: slice.ends !== undefined,
+  }));
+  if (mishap === undefined) return events;
+  const kept = events.filter(({ ends }) => !ends);
+  const half = kept.slice(0, Math.ceil(kept.length / 2));
+  return mishap === 'cut' ? half : [...half, { value: unavailable, tokens: 0 }];
+}
+
+function eventOf({ candidate, part, ends, usage }: Slice, stamp: Stamp): unknown {
+  const parts =
+    part === undefined ? [] : [part.kind === 'thought' ? { text: part.text, thought: true } : partOf(part)];
+  return {
+    candidates: [
+      {
+        ...(part === undefined && ends !== undefined && ends.parts.length > 0
+          ? {}
+          : { content: contentOf(parts) }),
+        ...(ends === undefined ? {} : nativeEnd(ends)),
+        index: candidate,
+      },
+    ],
+    ...tail(usage, stamp),
+  };
+}

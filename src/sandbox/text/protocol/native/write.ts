@@ -1,0 +1,126 @@
+import { type AnswerPart, type Candidate, type TextAnswer } from '../../answer.ts';
+import type { TextModel } from '../../models.ts';
+import { type ModalTokens, sumOf, totalOf, type Usage } from '../../tokens.ts';
+
+/** What every event of one answer says alike. */
+export interface Stamp {
+  readonly model: TextModel;
+  readonly responseId: string;
+  /** Unix ms. */
+  readonly at: number;
+}
+
+type Wire = Readonly<Record<string, unknown>>;
+
+const categories = ['HATE_SPEECH', 'DANGEROUS_CONTENT', 'HARASSMENT', 'SEXUALLY_EXPLICIT'].map(
+  (word) => `HARM_CATEGORY_${word}`,
+);
+
+const ratings = (probability: 'NEGLIGIBLE' | 'HIGH') =>
+  categories.map((category, index) => {
+    const high = probability === 'HIGH' && index === 1;
+    return { category, probability: high ? 'HIGH' : 'NEGLIGIBLE', blocked: high };
+  });
+
+/** A whole answer (service.md 2.8). */
+export function nativeAnswer(answer: TextAnswer, stamp: Stamp): Wire {
+  if (answer.blocked !== undefined) return blockedAnswer(answer, stamp);
+  return {
+    candidates: answer.candidates.map((candidate, index) => ({
+      content: contentOf(partsOf(candidate)),
+      ...nativeEnd(candidate),
+      index,
+    })),
+    ...tail(answer.usage, stamp),
+  };
+}
+
+/** The answer to a blocked prompt: no candidates (protocol.md 5.2). */
+export const blockedAnswer = ({ blocked, usage }: TextAnswer, stamp: Stamp): Wire => ({
+  promptFeedback: {
+    blockReason: blocked,
+    blockReasonMessage: 'The prompt was blocked.',
+    safetyRatings: ratings('HIGH'),
+  },
+  ...tail(usage, stamp),
+});
+
+/** Content without parts has no `parts` at all (protocol.md 5.2). */
+export const contentOf = (parts: readonly Wire[]): Wire => ({
+  ...(parts.length === 0 ? {} : { parts }),
+  role: 'model',
+});
+
+/** What a candidate is told to end with. */
+export function nativeEnd(candidate: Candidate): Wire {
+  const { finish, tokens, logprob, citations, grounding } = candidate;
+  const count = sumOf(tokens);
+  return {
+    // Chat's refusal has no word here: such an answer is an empty one.
+    finishReason: finish === 'REFUSED' ? 'STOP' : finish,
+    ...(finish === 'MALFORMED_FUNCTION_CALL'
+      ? { finishMessage: 'Malformed function call: print(default_api.' }
+      : {}),
+    safetyRatings: ratings(finish === 'SAFETY' ? 'HIGH' : 'NEGLIGIBLE'),
+    ...(citations.length === 0 ? {} : { citationMetadata: { citationSources: citations } }),
+    ...(count === 0 ? {} : { tokenCount: count, avgLogprobs: logprob }),
+    ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
+  };
+}
+
+/** All parts of a candidate, its thoughts first. */
+export const partsOf = (candidate: Candidate): readonly Wire[] => [
+  ...(candidate.thought === undefined ? [] : [{ text: candidate.thought, thought: true }]),
+  ...candidate.parts.map(partOf),
+];
+
+export function partOf(part: AnswerPart): Wire {
+  switch (part.kind) {
+    case 'text':
+      return { text: part.text };
+    case 'call': {
+      const { id, name, args, signature } = part;
+      return {
+        functionCall: { ...(signature === undefined ? {} : { id }), name, args },
+        ...(signature === undefined ? {} : { thoughtSignature: signature }),
+      };
+    }
+    case 'image':
+      return { inlineData: { mimeType: 'image/png', data: part.png.toString('base64') } };
+    case 'code':
+      return { executableCode: { language: 'PYTHON', code: part.code } };
+    case 'output':
+      return { codeExecutionResult: { outcome: 'OUTCOME_OK', output: part.output } };
+  }
+}
+
+/** What stands behind the candidates. */
+export const tail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
+  usageMetadata: nativeUsage(usage),
+  modelVersion: model.version,
+  createTime: new Date(at).toISOString(),
+  responseId,
+});
+
+/** Counts as the native endpoint writes them: what is 0 is absent, each sum has its details (protocol.md 5.2). */
+export function nativeUsage(usage: Usage): Wire {
+  const { prompt, cached, candidates, thoughts, tool } = usage;
+  return {
+    ...count('promptTokenCount', prompt, 'promptTokensDetails'),
+    ...count('cachedContentTokenCount', cached, 'cacheTokensDetails'),
+    ...count('candidatesTokenCount', candidates, 'candidatesTokensDetails'),
+    ...count('toolUsePromptTokenCount', tool, 'toolUsePromptTokensDetails'),
+    ...(thoughts === 0 ? {} : { thoughtsTokenCount: thoughts }),
+    totalTokenCount: totalOf(usage),
+    trafficType: 'ON_DEMAND',
+  };
+}
+
+function count(name: string, tokens: ModalTokens, details: string): Wire {
+  const sum = sumOf(tokens);
+  if (sum === 0) return {};
+  const list = Object.entries(tokens)
+    .filter(([, tokenCount]) => tokenCount > 0)
+    .map(([modality, tokenCount]) => ({ modality, tokenCount }));
+  return { [name]: sum, [details]: list };
+}

@@ -1,0 +1,101 @@
+import { Random } from '../../draw/canvas/random.ts';
+import type { AnswerPart, Candidate, TextAnswer } from '../answer.ts';
+import { addTokens, countTokens, type ModalTokens, tokensOf, type Usage } from '../tokens.ts';
+
+/** One event of a stream before either endpoint writes it. */
+export interface Slice {
+  readonly candidate: number;
+  /** What is new; absent where the slice only ends a candidate. */
+  readonly part?: AnswerPart | { readonly kind: 'thought'; readonly text: string };
+  /** The candidate that it ends. */
+  readonly ends?: Candidate;
+  /** All that was used until now. */
+  readonly usage: Usage;
+  /** Tokens of this slice: what it takes its time for. */
+  readonly tokens: number;
+}
+
+/** An answer in pieces of random sizes; which sizes depends on the request alone. */
+export function slicesOf(answer: TextAnswer, digest: string): readonly Slice[] {
+  const random = new Random(`${digest} slices`);
+  const slices: Slice[] = [];
+  let thoughts = 0;
+  let candidates: ModalTokens = {};
+  for (const [index, candidate] of answer.candidates.entries()) {
+    thoughts += candidate.thoughts;
+    const parts = piecesOf(candidate, random);
+    const before = candidates;
+    const last = parts.length - 1;
+    let waited = candidate.thoughts;
+    for (const [at, part] of parts.entries()) {
+      const fresh = tokensOfPart(part, candidate);
+      candidates = addTokens(candidates, fresh);
+      const tokens = waited + Object.values(fresh).reduce((sum, count) => sum + count, 0);
+      waited = 0;
+      // Counted in pieces, the sum can differ from the whole: the end says what is right.
+      if (at === last) candidates = addTokens(before, candidate.tokens);
+      slices.push({
+        candidate: index,
+        part,
+        ...(at === last && random.chance(0.5) ? { ends: candidate } : {}),
+        usage: { ...answer.usage, candidates, thoughts, tool: {} },
+        tokens,
+      });
+    }
+    // Half of the streams end with an event that has no content (protocol.md 5.3).
+    if (slices.at(-1)?.ends !== candidate) {
+      candidates = addTokens(before, candidate.tokens);
+      slices.push({
+        candidate: index,
+        ends: candidate,
+        usage: { ...answer.usage, candidates, thoughts, tool: {} },
+        tokens: waited,
+      });
+    }
+  }
+  const end = slices.pop();
+  return end === undefined ? [] : [...slices, { ...end, usage: answer.usage }];
+}
+
+type Piece = NonNullable<Slice['part']>;
+
+function piecesOf(candidate: Candidate, random: Random): readonly Piece[] {
+  const pieces: Piece[] = [];
+  if (candidate.thought !== undefined) {
+    for (const text of cutText(candidate.thought, random)) pieces.push({ kind: 'thought', text });
+  }
+  for (const part of candidate.parts) {
+    if (part.kind === 'text') {
+      for (const text of cutText(part.text, random)) pieces.push({ kind: 'text', text });
+    } else {
+      pieces.push(part);
+    }
+  }
+  return pieces;
+}
+
+function cutText(text: string, random: Random): readonly string[] {
+  const tokens = tokensOf(text);
+  const most = Math.max(12, Math.ceil(tokens.length / 100));
+  const pieces: string[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const size = random.int(1, most);
+    pieces.push(tokens.slice(at, at + size).join(''));
+    at += size;
+  }
+  return pieces;
+}
+
+function tokensOfPart(part: Piece, { tokens }: Candidate): ModalTokens {
+  switch (part.kind) {
+    case 'thought':
+      return {};
+    case 'text':
+      return { TEXT: countTokens(part.text) };
+    case 'image':
+      return { IMAGE: tokens.IMAGE ?? 0 };
+    default:
+      // Calls and code are told at once: their count comes with the end.
+      return {};
+  }
+}
