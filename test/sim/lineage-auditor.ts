@@ -117,7 +117,9 @@ export class LineageAuditor {
     for (const key of new Set([...this.#made.keys(), ...this.#sent.keys()])) {
       const record = this.#store.get(key);
       const statuses = [record?.status, this.#was.get(key)];
-      const isSettled = statuses.includes('done') || statuses.includes('failed');
+      // A task that ends and is made anew in one turn is durable as its next submission only.
+      const isBegunAnew = record?.status === 'submitting' && this.#was.get(key) === 'running';
+      const isSettled = statuses.includes('done') || statuses.includes('failed') || isBegunAnew;
       if (record === undefined || !isSettled || !this.#isOutdated(key)) continue;
       const sources = JSON.stringify([...this.#sourcesOf(record)]);
       if (this.#allowed.get(key) === sources) continue;
