@@ -74,13 +74,14 @@ export type {
   TokenUsage,
 } from './plan/job.ts';
 export type { JobRequest, TextRequest } from './plan/job-request.ts';
-export type { Matrix, TableFacts } from './plan/matrix/matrix.ts';
+export type { Matrix, TableFacts } from './plan/matrix/types.ts';
 export { type Plan, preparePlan } from './plan/plan.ts';
 export type { ImageFile, ImageFiles } from './plan/request/image-files.ts';
 export { resolveCell } from './plan/resolve/resolve.ts';
 export type { RecordLookup, Slot, SlotStatus } from './plan/slot.ts';
+export type { Clock } from './run/clock.ts';
 export type { RunEnd, RunEvent, RunListener } from './run/events.ts';
-export type { Clock, RunControl, RunPorts, RunReport, RunSettings } from './run/ports.ts';
+export type { RunControl, RunPorts, RunReport, RunSettings } from './run/ports.ts';
 export { runPlan } from './run/run.ts';
 export { planForRun } from './run/run-plan.ts';
 export { parseFault } from './sandbox/faults/parse.ts';
@@ -88,8 +89,9 @@ export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/sandb
 export type { SandboxSettings } from './sandbox/settings.ts';
 export { createImageService, type ImageServiceOptions } from './service/client.ts';
 export { createDispatcher } from './service/http/connect/dispatcher.ts';
-export type { Answer, ImageService, ServiceFailure, SubmitAnswer, Task } from './service/image-service.ts';
+export type { ImageService, SubmitAnswer, Task } from './service/image-service.ts';
 export { type Names, resolveNames } from './service/names.ts';
+export type { Answer, ServiceFailure } from './service/result.ts';
 export { createTextService, type TextServiceOptions } from './service/text-client.ts';
 export type { Model, TextCallRequest, TextReply, TextService } from './service/text-service.ts';
 export { bindDirectory } from './state/binding.ts';

@@ -104,3 +104,11 @@ export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
 
 /** True for a job whose answer is text: it has no task, takes no room for one, and is never in doubt. */
 export const isTextRequest = (request: JobRequest): request is TextRequest => isTextKind(request.kind);
+
+/** What is declared about a text call beside the request itself. */
+export interface TextCall {
+  /** The answer comes as a stream. */
+  readonly stream: boolean;
+  /** Finish reasons besides a plain end whose text is taken as a result all the same (`accept`). */
+  readonly accept: readonly string[];
+}

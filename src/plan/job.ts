@@ -1,6 +1,6 @@
 import type { Speed, StepKind } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
-import type { JobRequest } from './job-request.ts';
+import type { JobRequest, TextCall } from './job-request.ts';
 
 /** A button of a finished task (service.md 2.3); absent texts are empty. */
 export interface Button {
@@ -28,14 +28,6 @@ export interface JobSpec {
   readonly call?: TextCall;
   /** Keys of the jobs whose results its templates name. What they say is in the request, and so in the key. */
   readonly reads?: readonly string[];
-}
-
-/** What is declared about a text call beside the request itself. */
-export interface TextCall {
-  /** The answer comes as a stream. */
-  readonly stream: boolean;
-  /** Finish reasons besides a plain end whose text is taken as a result all the same (`accept`). */
-  readonly accept: readonly string[];
 }
 
 /** Keys of the jobs that a job starts from or gathers, in order; empty for a root. */

@@ -7,17 +7,9 @@ import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
 import type { StateStore } from '../state/store.ts';
-import type { RunEnd } from './events.ts';
+import type { Clock } from './clock.ts';
+import type { MemoryReading, RunEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
-import type { MemoryReading } from './resources/memory.ts';
-
-/** Wall time and waiting; a test's clock jumps. */
-export interface Clock {
-  /** Unix milliseconds. */
-  now(): number;
-  /** Calls back once, no sooner than `atMs`; the result cancels it. */
-  at(atMs: number, call: () => void): () => void;
-}
 
 /** What a run needs of a plan. */
 export interface RunPlan {

@@ -1,5 +1,5 @@
 import type { Fault } from './faults/fault.ts';
-import type { OperationClass, Speed } from './tasks/task.ts';
+
 import type { TextMarks } from './text/compose/marks.ts';
 
 /** How the sandbox behaves. All times are milliseconds. */
@@ -228,3 +228,18 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
   check('requestLog', 0);
   return settings;
 }
+
+/** service.md 4.1.5: chosen by the path prefix, relax without one. */
+export type Speed = 'relax' | 'fast' | 'turbo';
+
+/** What decides how long a task works. `enlarge` is an upscale of a single image, `outpaint` zoom and pan. */
+export type OperationClass =
+  | 'imagine'
+  | 'variation'
+  | 'upscale'
+  | 'enlarge'
+  | 'outpaint'
+  | 'blend'
+  | 'describe'
+  | 'video'
+  | 'edit';

@@ -19,7 +19,8 @@ import { readSubmit } from './image/submit.ts';
 import { readTask } from './image/task.ts';
 import { isUsableTaskId } from './image/task-id.ts';
 import { readTaskList } from './image/task-list.ts';
-import type { Answer, ImageService, Submission, SubmitAnswer, Task } from './image-service.ts';
+import type { ImageService, Submission, SubmitAnswer, Task } from './image-service.ts';
+import type { Answer } from './result.ts';
 import type { InlineImage, JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {

@@ -11,8 +11,8 @@ import { exchange, type Receive, type Silence, type Transport } from './http/exc
 import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, maskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
-import type { Answer } from './image-service.ts';
 import type { Names } from './names.ts';
+import type { Answer } from './result.ts';
 
 /** What the image half and the text half of the service are made with alike. */
 export interface ServiceOptions {

@@ -1,4 +1,4 @@
-import type { Answer } from './image-service.ts';
+import type { Answer, ReplyUsage } from './result.ts';
 
 /** A JSON object as it travels; fields that nobody here knows pass through. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -34,20 +34,6 @@ export interface TextCallRequest {
   readonly turns: readonly JsonObject[];
   readonly extra?: JsonObject;
   readonly stream: boolean;
-}
-
-/**
- * Tokens as the service counted them; what it did not say is absent. `total` = prompt + candidates + thoughts + tool; where
- * the service told no total, it is their sum.
- */
-export interface ReplyUsage {
-  readonly prompt?: number;
-  readonly cached?: number;
-  /** What is seen of the answer: thoughts are counted beside it. */
-  readonly candidates?: number;
-  readonly thoughts?: number;
-  readonly tool?: number;
-  readonly total?: number;
 }
 
 export interface FunctionCall {

@@ -1,6 +1,7 @@
 import type { FilePort } from '../../src/pipeline/files.ts';
 import { TableError } from '../../src/pipeline/matrix/table/error.ts';
-import { readTable, type TableFormat, type TableRow } from '../../src/pipeline/matrix/table/read.ts';
+import { readTable } from '../../src/pipeline/matrix/table/read.ts';
+import { type TableFormat, type TableRow } from '../../src/pipeline/matrix/table/table.ts';
 import { MemoryFiles } from './table-port.ts';
 
 export async function rowsOf(

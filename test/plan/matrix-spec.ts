@@ -3,7 +3,8 @@ import type { FilePort } from '../../src/pipeline/files.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../../src/pipeline/pipeline.ts';
 import type { Value } from '../../src/pipeline/values/value.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
-import { type Matrix, prepareMatrix } from '../../src/plan/matrix/matrix.ts';
+import { prepareMatrix } from '../../src/plan/matrix/matrix.ts';
+import { type Matrix } from '../../src/plan/matrix/types.ts';
 import { MemoryFiles } from '../pipeline/table-port.ts';
 
 const position = { line: 1, column: 1, length: 1 };

@@ -9,7 +9,8 @@ import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { type Errand, isPaid, type RunInput, type RunTurn } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
-import type { Answer, SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
 
 /** An answer, and when it is heard. */

@@ -3,7 +3,8 @@ import { renderValue } from '../../src/pipeline/values/value.ts';
 import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
 import { judgeReply } from '../../src/run/effects/evaluate-reply.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
-import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../src/service/result.ts';
 import type { ReplyCandidate, TextReply } from '../../src/service/text-service.ts';
 import { gridButtons, upscaledButtons, wantsModal } from './fake-task.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
-import type { Clock, RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
+import type { RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { runPlan } from '../../src/run/run.ts';
 import type { ImageService } from '../../src/service/image-service.ts';
 import type { TextService } from '../../src/service/text-service.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Answer, ImageService, SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { ImageService, SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import {
   answering,
   exchanged,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Answer, SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import { answering, exchanged, never, scriptedFetch, serviceWith } from './scripted-fetch.ts';
 
 /** The rules of service.md about states and errors that concern the image workflow's client, each by its number. */

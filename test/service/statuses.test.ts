@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { FailureClass } from '../../src/service/image-service.ts';
+import type { FailureClass } from '../../src/service/result.ts';
 import { answering, imagine, never } from './scripted-fetch.ts';
 
 const envelope = (message: string, code: unknown = ''): unknown => ({

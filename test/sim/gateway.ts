@@ -3,7 +3,8 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import { readTaskList } from '../../src/service/image/task-list.ts';
-import type { Answer, Task } from '../../src/service/image-service.ts';
+import type { Task } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import type { DrivenService, Heard, Submitted } from '../rig/drive.ts';
 import type { Chance } from './chance.ts';
 import {

@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
-import type { Answer, SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { Violation } from './violation.ts';
 

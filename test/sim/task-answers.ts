@@ -1,7 +1,8 @@
 import { connectionFailure } from '../../src/service/failures/classify.ts';
 import type { Loss } from '../../src/service/http/reply.ts';
 import { readTask } from '../../src/service/image/task.ts';
-import type { Answer, Task } from '../../src/service/image-service.ts';
+import type { Task } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import type { FetchFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 

@@ -3,7 +3,7 @@ import { isTextRequest } from '../../src/plan/job-request.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
 import { connectionFailure } from '../../src/service/failures/classify.ts';
 import type { Loss } from '../../src/service/http/reply.ts';
-import type { Answer } from '../../src/service/image-service.ts';
+import type { Answer } from '../../src/service/result.ts';
 import { readAnswer } from '../../src/service/text/reply/read.ts';
 import { StreamReader } from '../../src/service/text/stream/reader.ts';
 import type { TextReply } from '../../src/service/text-service.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../run/ports.ts';
+import type { Clock } from '../../run/clock.ts';
 
 /** Longest wait that a timer of Node.js knows; longer ones end at once. */
 const longestMs = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-import type { MemoryReading } from '../../run/resources/memory.ts';
+import type { MemoryReading } from '../../run/events.ts';
 import type { BodyPool } from '../../service/http/body/budget.ts';
 
 /** Reads what this process holds, and what of that are answers of the service. */

@@ -3,9 +3,9 @@ import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
 import { removeUnfinished } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
-import { type RunFacts, settledJobs, writeRunFacts } from '../../report/facts/run.ts';
+import { type InputTable, type RunFacts, settledJobs, writeRunFacts } from '../../report/facts/run.ts';
 import { enterService, type RunService, stateOfService } from '../../report/facts/services.ts';
-import { refuseOtherService } from '../../report/text/other-service.ts';
+import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { bindDirectory, checkDirectory } from '../../state/binding.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
 import { openState } from '../../state/state.ts';
@@ -13,14 +13,14 @@ import type { StateStore } from '../../state/store.ts';
 import type { Closing } from '../adapters/closing.ts';
 import type { Context } from '../args/command.ts';
 import { checkChosen, checkSelection } from '../args/selection-flags.ts';
-import { exitCodes, Reported } from '../errors/cli-error.ts';
+import { exitCodes, Reported, usageError } from '../errors/cli-error.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { type MissingWork, missingWork, noteMissing, olderState } from '../workspace/checks/stale-state.ts';
 import { checkFrozen } from '../workspace/frozen.ts';
 import { imagesForRun } from '../workspace/images.ts';
 import { printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
-import { forgetOtherInputs, type InputTable, keepInputs, keptFiles } from '../workspace/tables.ts';
+import { forgetOtherInputs, keepInputs, keptFiles } from '../workspace/tables.ts';
 
 /** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
 export interface RunSession {
@@ -86,8 +86,10 @@ export async function openRunSession(
   const missing = await missingWork(state, directory, io.env);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
   // A frozen run says itself that the service is another one.
-  if (!run.newService && !run.frozen)
-    refuseOtherService(state, service, { directory, file: pipeline.source.file, cwd: io.cwd });
+  if (!run.newService && !run.frozen) {
+    const other = noteOnOtherService(state, service, { directory, file: pipeline.source.file, cwd: io.cwd });
+    if (other !== undefined) throw usageError(other.message, other.hint);
+  }
   await removeUnfinished(directory);
 
   const tables = await keepInputs(pipeline, files, directory);

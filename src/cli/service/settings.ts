@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Pipeline, Speed } from '../../pipeline/pipeline.ts';
 import { addressVariable } from '../../pipeline/settings/variables.ts';
+import { sandboxId } from '../../report/facts/services.ts';
 import { readApiKey } from '../../service/http/base-url.ts';
 import { type NameKey, type Names, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -44,9 +45,6 @@ export interface ServiceSettings {
 
 /** The variable that holds the key where a pipeline names no other, and that beats those which it names. */
 export const keyVariable = 'PROMPTPRESS_API_KEY';
-
-/** The identity of everything that ran in a sandbox: its port changes, its images do not. */
-export const sandboxId = 'sandbox';
 
 /**
  * Settles the service block for a run: flags beat environment, environment beats file (DESIGN.md section 6).

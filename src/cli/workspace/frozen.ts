@@ -1,8 +1,8 @@
+import type { InputTable } from '../../report/facts/run.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/store.ts';
 import { usageError } from '../errors/cli-error.ts';
-import type { InputTable } from './tables.ts';
 
 /**
  * `--frozen`: the directory's last run was of this very pipeline text, these tables and this service, so that a run

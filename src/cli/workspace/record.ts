@@ -5,13 +5,13 @@ import type { ManifestTally } from '../../manifest/tally.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { InputTable } from '../../report/facts/run.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { GitFacts } from '../adapters/git/git.ts';
 import { plainJson } from '../terminal/json-line.ts';
 import type { Redactor } from '../terminal/redact.ts';
 import { version } from '../version.ts';
-import type { InputTable } from './tables.ts';
 
 /** Images that are listed one by one; each job of the state names its own. */
 const mostImages = 1000;

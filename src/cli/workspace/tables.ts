@@ -6,17 +6,8 @@ import { syncFolder } from '../../manifest/whole-file.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { inputFile, runFiles } from '../../report/facts/layout.ts';
+import type { InputTable } from '../../report/facts/run.ts';
 import { checkFile, checkFolder, ownFile } from '../../state/files/plain-path.ts';
-
-/** A table that a run was planned from. */
-export interface InputTable {
-  /** Absolute; of files as rows, the name of the listing. */
-  readonly file: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  /** A copy lies in the run directory's `inputs/`; larger tables have none. */
-  readonly copied: boolean;
-}
 
 /** Tables up to this size are copied; of larger ones only the hash is kept. */
 export const largestCopy = 256 * 1024 * 1024;

@@ -1,6 +1,4 @@
-import type { TableErrorCode } from '../matrix/table/error.ts';
-
-const tableCodes: Readonly<Record<TableErrorCode, string>> = {
+const tableCodes = {
   'table.columns': 'A row of a table has too few or too many columns.',
   'table.column-name': 'A column of a table has a name that cannot be a variable.',
   'table.duplicate-column': 'A column stands in a table twice.',
@@ -14,7 +12,10 @@ const tableCodes: Readonly<Record<TableErrorCode, string>> = {
   'table.unreadable': 'A table cannot be read.',
   'table.changed': 'A table changed while it was read.',
   'table.outside': 'Files as rows lie outside the folder that pipelines may read.',
-};
+} as const;
+
+/** What can be wrong with a table. Closed; tests assert it. */
+export type TableErrorCode = keyof typeof tableCodes;
 
 /**
  * Every code that a diagnostic about a pipeline can have, with what it means. Closed: tests assert that each one can

@@ -4,7 +4,7 @@ import type { Axis } from '../pipeline.ts';
 import { leavesOf, memberAt, type PartialLeaf } from '../values/path.ts';
 import { renderValue, type Value } from '../values/value.ts';
 import { type SourceEntry, toValue } from '../yaml/node.ts';
-import type { Variable } from './read.ts';
+import type { Variable } from './draft.ts';
 
 /**
  * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its

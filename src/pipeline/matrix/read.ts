@@ -2,27 +2,11 @@ import type { Reports } from '../diagnostics/collector.ts';
 import type { FileCheck, FilePort } from '../files.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../pipeline.ts';
 import { defaults } from '../settings/read.ts';
-import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
+import { isMapping, WrittenNumber } from '../values/value.ts';
 import { entriesOf, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
+import type { MatrixDraft, Variable } from './draft.ts';
 import { checkExclude } from './exclude.ts';
 import { readRows } from './rows-axis.ts';
-
-/** What is known about a variable of the matrix. */
-export interface Variable {
-  readonly name: string;
-  /** Absent for one that only an include has. */
-  readonly axis?: Axis;
-  /** Every value it can have, where the file lists them. */
-  readonly values?: readonly Value[];
-}
-
-/** The matrix as far as it could be read. */
-export interface MatrixDraft {
-  readonly spec: MatrixSpec;
-  readonly variables: ReadonlyMap<string, Variable>;
-  /** False when a table's columns are not known: any name could be one. */
-  readonly complete: boolean;
-}
 
 /** Keys of the matrix that are no axes. */
 const settings = new Set(['exclude', 'include', 'sample', 'repeat']);

@@ -6,7 +6,8 @@ import type { Axis } from '../pipeline.ts';
 import { isText, member, type SourceEntry, type TextNode } from '../yaml/node.ts';
 import { TableError } from './table/error.ts';
 import { listingColumns, listingName, readGlob } from './table/glob.ts';
-import { type TableFormat, tableColumns } from './table/read.ts';
+import { tableColumns } from './table/read.ts';
+import { type TableFormat } from './table/table.ts';
 
 const formats: Readonly<Record<string, TableFormat>> = {
   '.csv': 'csv',

@@ -1,5 +1,5 @@
+import type { MatrixDraft } from '../matrix/draft.ts';
 import { literalCells } from '../matrix/literal-cells.ts';
-import type { MatrixDraft } from '../matrix/read.ts';
 import { TemplateError, type TemplateScope, type TemplateTree } from '../templates/template.ts';
 import { treeSteps, treeVariables } from '../templates/tree.ts';
 import type { StepDraft } from './draft.ts';

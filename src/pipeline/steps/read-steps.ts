@@ -1,6 +1,6 @@
 import type { Reports } from '../diagnostics/collector.ts';
 import type { FileCheck } from '../files.ts';
-import type { MatrixDraft } from '../matrix/read.ts';
+import type { MatrixDraft } from '../matrix/draft.ts';
 import type { Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { stepFields } from '../schema/step-kinds.ts';

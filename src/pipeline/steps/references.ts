@@ -1,6 +1,6 @@
 import type { Reports } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
-import type { MatrixDraft, Variable } from '../matrix/read.ts';
+import type { MatrixDraft, Variable } from '../matrix/draft.ts';
 import { stepFields, structuredFields } from '../schema/step-kinds.ts';
 import type { StepUse, VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';

@@ -3,7 +3,7 @@ import type { ChosenSteps } from '../graph/step-selection.ts';
 import { droppedCode, type JobRecord, type JobSpec, type JobStatus, needsOf } from '../job.ts';
 import type { Plan } from '../plan.ts';
 import { formerOf } from '../resolve/former.ts';
-import { hasImages } from '../resolve/reply-images.ts';
+import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
 import type { Slot } from '../slot.ts';
 import { chargeOf, MeanCharges, outlookCharge, priceName } from './cost.ts';

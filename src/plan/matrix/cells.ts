@@ -4,7 +4,6 @@ import type { MatrixSpec } from '../../pipeline/pipeline.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell, Selection } from '../cell.ts';
 import type { PreparedAxis } from './axis.ts';
-import type { Matrix, TableFacts } from './matrix.ts';
 import { drawSample } from './sample.ts';
 import {
   type Filter,
@@ -18,6 +17,7 @@ import {
 import type { MatrixSpace } from './space.ts';
 import type { MatrixTable, RowValues } from './table.ts';
 import { RowReader } from './table-rows.ts';
+import type { Matrix, TableFacts } from './types.ts';
 import { chosenLeaves, type Leaf, type LeafChoice, nextTurn, repeatsIn, type Wanted } from './walk.ts';
 
 /** A prepared matrix: turns chosen combinations of indices into cells with values. */

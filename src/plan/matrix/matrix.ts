@@ -5,46 +5,13 @@ import type { FilePort } from '../../pipeline/files.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../../pipeline/pipeline.ts';
 import { renderValue } from '../../pipeline/values/value.ts';
-import type { Cell, Selection } from '../cell.ts';
 import { type PreparedAxis, rangeAxis, rowsAxis, textAt, valuesAxis } from './axis.ts';
 import { MatrixCells } from './cells.ts';
 import { type PairHash, pairHash, RowHashes } from './hash.ts';
 import { MatrixSpace } from './space.ts';
 import { type MatrixTable, type RowValues, surveyTable } from './table.ts';
+import type { Matrix } from './types.ts';
 import { AxisClasses, ClassList } from './value-class.ts';
-
-/** A table that the matrix reads, as `run.json` and a frozen plan name it. */
-export interface TableFacts {
-  /** Absolute path. */
-  readonly file: string;
-  /** The path as the pipeline gives it. */
-  readonly declared: string;
-  /** SHA-256 of the file's bytes, in hexadecimal. */
-  readonly sha256: string;
-  readonly rows: number;
-}
-
-/**
- * The expansion of a matrix, enumerated lazily (DESIGN.md section 3): axes multiply in written order, the first
- * slowest, then exclude, include, sample, repeat. A cell's repeats follow each other, each with a number of its
- * own. Numbers are positions in this whole expansion, from 1, whatever a selection chooses.
- */
-export interface Matrix {
-  /** Known by arithmetic on the axes, whatever the size. */
-  readonly cellCount: number;
-  /** In the pipeline's order; see `MatrixSpec.variables`. */
-  readonly variables: readonly string[];
-  readonly tables: readonly TableFacts[];
-  /**
-   * The chosen cells by ascending number; the repeats of a combination share one `vars`. Does no more than its
-   * reader asks for (a sample is drawn first, which looks at the whole matrix). Stop reading whenever you like.
-   *
-   * @throws TableError while it is read: `table.changed` when a table is not what it was when the matrix was prepared
-   */
-  cells(selection?: Selection, signal?: AbortSignal): AsyncGenerator<Cell, void, undefined>;
-  /** How many cells {@link cells} would give. @throws TableError */
-  chosen(selection?: Selection, signal?: AbortSignal): Promise<number>;
-}
 
 /**
  * Makes a matrix ready: reads each table once (to count and hash it, to check every row, to learn which excludes and

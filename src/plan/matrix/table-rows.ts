@@ -1,5 +1,6 @@
 import type { FilePort } from '../../pipeline/files.ts';
-import { type TableBatch, tableBatches } from '../../pipeline/matrix/table/read.ts';
+import { tableBatches } from '../../pipeline/matrix/table/read.ts';
+import { type TableBatch } from '../../pipeline/matrix/table/table.ts';
 import type { MatrixTable, RowValues } from './table.ts';
 
 /** Rows that one window of cells may hold at once, by number and by bytes of the file. */

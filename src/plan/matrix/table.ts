@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FilePort } from '../../pipeline/files.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
-import { type TableFormat, type TableRow, tableBatches } from '../../pipeline/matrix/table/read.ts';
+import { tableBatches } from '../../pipeline/matrix/table/read.ts';
+import { type TableFormat, type TableRow } from '../../pipeline/matrix/table/table.ts';
 import type { Axis } from '../../pipeline/pipeline.ts';
 
 /** The rows of a table as the matrix uses them. */

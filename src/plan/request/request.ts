@@ -1,6 +1,6 @@
 import type { TemplateScope } from '../../pipeline/templates/template.ts';
-import type { JobError, TaskResult, TextCall } from '../job.ts';
-import type { JobRequest, Press, TextRequest } from '../job-request.ts';
+import type { JobError, TaskResult } from '../job.ts';
+import type { JobRequest, Press, TextCall, TextRequest } from '../job-request.ts';
 import type { ImageCount, ImageFiles } from './image-files.ts';
 
 /** What a request is made of beside the cell: what is known of other jobs, and of files. */

@@ -3,8 +3,7 @@ import { thinkingMistake, wishOf } from '../../pipeline/steps/domain/thinking.ts
 import { TemplateError, type TemplateScope, type TemplateTree } from '../../pipeline/templates/template.ts';
 import { isTemplate, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
-import type { TextCall } from '../job.ts';
-import type { TextRequest } from '../job-request.ts';
+import type { TextCall, TextRequest } from '../job-request.ts';
 import { requestText } from '../key.ts';
 import { isConversation, renderTurns } from './conversation.ts';
 import { ImageList } from './images.ts';

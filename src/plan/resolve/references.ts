@@ -4,10 +4,11 @@ import type { JobError, JobRecord } from '../job.ts';
 import { isTextKind } from '../job-request.ts';
 import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
-import { hasImages, lacksImages } from './reply-images.ts';
-import type { Resolved } from './resolve.ts';
+import { hasImages, lacksImages } from './reply.ts';
+import type { Resolved } from './resolved.ts';
+import { type Gate } from './resolved.ts';
 import { nearest } from './scope.ts';
-import { doneGate, type Gate, isCertain, openGate, type Start, slotName } from './upstream.ts';
+import { doneGate, isCertain, openGate, type Start, slotName } from './upstream.ts';
 
 /** The jobs that a request names beside what its templates read, and what they mean for its slot. */
 export interface NamedJobs {

@@ -1,9 +1,9 @@
-import { TemplateError, type TemplateScope } from '../../pipeline/templates/template.ts';
+import { type TemplateScope } from '../../pipeline/templates/template.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
 import type { Place, Skeleton } from '../graph/slot-template.ts';
 import { inputsOf, type JobRecord, type JobSpec } from '../job.ts';
-import { isTextKind, type Press } from '../job-request.ts';
+import { type Press } from '../job-request.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from '../key.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
@@ -11,11 +11,12 @@ import { CellSources } from './cell-sources.ts';
 import { standing } from './former.ts';
 import { isOutdated, sourcesOf } from './lineage.ts';
 import { readNamed } from './references.ts';
+import type { Resolved } from './resolved.ts';
+import { drawnAbove, type Gate } from './resolved.ts';
 import { nearest, readSteps } from './scope.ts';
-import { buttonsOf, isBegunAnew, isFree, judge, type Reading } from './slot-status.ts';
+import { buttonsOf, isBegunAnew, isFree, judge, type Reading, readingOf } from './slot-status.ts';
 import {
   doneGate,
-  type Gate,
   gateOf,
   gatheredStart,
   openGate,
@@ -32,18 +33,6 @@ export interface Resolvable {
   readonly skeleton: Skeleton;
   /** The files that requests show; without it none is there. */
   readonly images?: ImageFiles;
-}
-
-/** A slot with what those below it ask of it. */
-export interface Resolved {
-  readonly place: Place;
-  readonly above: Resolved | undefined;
-  readonly slot: Slot;
-  /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
-  readonly said?: string;
-  readonly gate: Gate;
-  /** Its job was done and is being made anew, or is to be: what it had come to is there until then. */
-  readonly stands: boolean;
 }
 
 /** What a template sees, and whether that is there to stay. */
@@ -300,25 +289,8 @@ class CellResolution {
   }
 }
 
-/**
- * The slot above, where its prompt is the nearest one of an image. The buttons of a describe draw what it suggests, not
- * what its own image was drawn from, and what a text model was asked is no prompt of an image.
- */
-const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
-  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind) ? undefined : above;
-
 /** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {
   const [parent, ...more] = inputsOf(keys);
   return parent === undefined || more.length > 0 ? keys : { parent };
-}
-
-/** A template that fails for one cell is that slot's failure; anything else thrown is a bug and goes on up. */
-function readingOf<T>(read: () => T): T | Reading {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return { gate: doneGate, failure: { code: error.code, message: error.message } };
-  }
 }

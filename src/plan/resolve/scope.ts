@@ -2,9 +2,10 @@ import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
-import { parseAnswer } from './reply-json.ts';
-import type { Resolved } from './resolve.ts';
-import { doneGate, type Gate, openGate } from './upstream.ts';
+import { parseAnswer } from './reply.ts';
+import type { Resolved } from './resolved.ts';
+import { type Gate } from './resolved.ts';
+import { doneGate, openGate } from './upstream.ts';
 
 /** What templates may read of a step, by its name. */
 type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;

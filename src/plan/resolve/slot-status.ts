@@ -1,9 +1,11 @@
+import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { Place } from '../graph/slot-template.ts';
 import { type Button, type JobError, type JobRecord, type JobSpec, lacksOnlyFiles } from '../job.ts';
 import type { SlotStatus } from '../slot.ts';
 import { standing } from './former.ts';
-import { hasOnlyTexts } from './reply-images.ts';
-import { followError, type Gate, type Start } from './upstream.ts';
+import { hasOnlyTexts } from './reply.ts';
+import { type Gate } from './resolved.ts';
+import { doneGate, followError, type Start } from './upstream.ts';
 
 /** What an operation turns out to be in one cell, before anything is known of what it depends on. */
 export interface Reading {
@@ -105,3 +107,13 @@ export const isFree = (start: Start, { gate, failure, shortage, off }: Reading):
 /** True while a finished job is made anew and may still come to a new result in this run, or on the user's word. */
 export const isBegunAnew = (record: JobRecord | undefined): boolean =>
   record?.former !== undefined && record.status !== 'done' && record.status !== 'failed';
+
+/** A template that fails for one cell is that slot's failure; anything else thrown is a bug and goes on up. */
+export function readingOf<T>(read: () => T): T | Reading {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { gate: doneGate, failure: { code: error.code, message: error.message } };
+  }
+}

@@ -2,21 +2,7 @@ import { formatAddress } from '../../pipeline/selectors/address.ts';
 import type { Place } from '../graph/slot-template.ts';
 import { type JobError, type JobSpec, lacksOnlyFiles } from '../job.ts';
 import type { Slot } from '../slot.ts';
-import type { Resolved } from './resolve.ts';
-
-/** What a slot means for all that follows from it. */
-export type Gate =
-  /** Its result is there. */
-  | { readonly kind: 'done' }
-  /** Not settled yet, or in doubt: what follows waits. */
-  | { readonly kind: 'open' }
-  /** What follows is skipped, or blocked, for this reason. */
-  | {
-      readonly kind: 'skipped' | 'blocked';
-      readonly cause: string;
-      /** Only files are missing: what presses its buttons does not need them. */
-      readonly made?: true;
-    };
+import type { Gate, Resolved } from './resolved.ts';
 
 export const doneGate: Gate = { kind: 'done' };
 export const openGate: Gate = { kind: 'open' };

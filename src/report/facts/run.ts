@@ -1,4 +1,3 @@
-import type { InputTable } from '../../cli/workspace/tables.ts';
 import type { CommonMessage } from '../../manifest/messages.ts';
 import type { ManifestTally } from '../../manifest/tally.ts';
 import type { Selection } from '../../plan/cell.ts';
@@ -94,3 +93,13 @@ export const settledJobs = (state: StateReader): number => {
   const { jobs } = state.totals();
   return jobs.done + jobs.failed + jobs['in-doubt'];
 };
+
+/** A table that a run was planned from. */
+export interface InputTable {
+  /** Absolute; of files as rows, the name of the listing. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** A copy lies in the run directory's `inputs/`; larger tables have none. */
+  readonly copied: boolean;
+}

@@ -138,3 +138,6 @@ function readSpans(state: StateReader): readonly ServiceSpan[] {
   const { serviceId: id, origin } = facts;
   return [{ id, ...(origin === undefined ? {} : { origin }), after: 0 }];
 }
+
+/** The identity of everything that ran in a sandbox: its port changes, its images do not. */
+export const sandboxId = 'sandbox';

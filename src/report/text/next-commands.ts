@@ -1,12 +1,11 @@
 import { relative } from 'node:path';
-import type { FlagValues } from '../../cli/args/flags.ts';
-import type { runFlags } from '../../cli/args/run-flags.ts';
-import { sandboxId } from '../../cli/service/settings.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { Selection } from '../../plan/cell.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/store.ts';
 import { runDirectory } from '../facts/layout.ts';
 import { readRunFacts } from '../facts/run.ts';
+import { sandboxId } from '../facts/services.ts';
 
 /** Commandlines to copy, about one run directory and its jobs. */
 export interface Commands {
@@ -79,20 +78,19 @@ function lastRun(
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** The flags that say which run is meant. */
-type PlaceAndPart = Pick<
-  FlagValues<typeof runFlags>,
-  | 'sandbox'
-  | 'out'
-  | 'trust-directory'
-  | 'base-url'
-  | 'files-root'
-  | 'speed'
-  | 'limit'
-  | 'filter'
-  | 'shard'
-  | 'only'
->;
+/** What flags said which run is meant: its place, and the part of the plan. */
+interface PlaceAndPart {
+  readonly sandbox: boolean;
+  readonly out: string | undefined;
+  readonly 'trust-directory': boolean;
+  readonly 'base-url': string | undefined;
+  readonly 'files-root': string | undefined;
+  readonly speed: string | undefined;
+  readonly limit: Selection['limit'] | undefined;
+  readonly filter: NonNullable<Selection['filters']>;
+  readonly shard: Selection['shard'] | undefined;
+  readonly only: NonNullable<Selection['only']>;
+}
 
 /** The command that goes on with a run: the same pipeline, place and part of the plan; a commandline to copy. */
 export function runAgain(file: string, flags: PlaceAndPart): string {

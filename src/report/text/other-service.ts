@@ -1,8 +1,6 @@
 import { relative } from 'node:path';
-import { usageError } from '../../cli/errors/cli-error.ts';
-import { sandboxId } from '../../cli/service/settings.ts';
 import type { StateReader } from '../../state/store.ts';
-import { type RunService, StateServices } from '../facts/services.ts';
+import { type RunService, StateServices, sandboxId } from '../facts/services.ts';
 import { count, counted } from './amounts.ts';
 import { quoted } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
@@ -45,12 +43,6 @@ export function noteOnOtherService(
       'To begin anew in a directory of its own:  --out DIR',
     ].join('\n'),
   };
-}
-
-/** @throws CliError (exit 2) where {@link noteOnOtherService} has something to say */
-export function refuseOtherService(...given: Parameters<typeof noteOnOtherService>): void {
-  const note = noteOnOtherService(...given);
-  if (note !== undefined) throw usageError(note.message, note.hint);
 }
 
 /** What status says of other services: their jobs are among all that is counted, and no run against another one goes on with them. */

@@ -1,5 +1,4 @@
 import { basename, relative } from 'node:path';
-import type { Io } from '../../cli/terminal/io.ts';
 import { type CommonMessage, Messages, messageText } from '../../manifest/messages.ts';
 import { type IsOptional, isSkipped, missingCode, neverOptional } from '../../plan/graph/optional.ts';
 import type { JobRecord, JobStatus } from '../../plan/job.ts';
@@ -86,7 +85,12 @@ export function readStatus(
   directory: string,
   state: StateReader,
   isOptional: IsOptional,
-  io: Pick<Io, 'cwd' | 'now'>,
+  io: {
+    /** The current folder. */
+    readonly cwd: string;
+    /** Unix ms. */
+    now(): number;
+  },
 ): RunStatus {
   const owner = lockOwner(directory);
   const facts = readRunFacts(state);

@@ -1,6 +1,7 @@
 import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
 import type { JobRecord } from '../../plan/job.ts';
-import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../service/result.ts';
 import type { Send } from '../machine/job.ts';
 import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';

@@ -1,7 +1,7 @@
 import type { KeepAnswer } from '../../artifacts/writer.ts';
 import type { RetrySettings } from '../../pipeline/pipeline.ts';
+import type { Clock } from '../clock.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
-import type { Clock } from '../ports.ts';
 
 /** How long, and how often, a write that may pass is tried. */
 export interface Writing {

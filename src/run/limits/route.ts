@@ -1,7 +1,7 @@
 import type { Rate, RetrySettings } from '../../pipeline/pipeline.ts';
 import type { Route } from '../events.ts';
+import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
-import type { Tally } from '../machine/retry/deferrals.ts';
 import { RateLimiter } from './rate.ts';
 
 /** Same refusal so many times in a row on one route: every further request would be the same mistake. */

@@ -13,9 +13,9 @@ import type {
 } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { Lineage } from '../../plan/resolve/lineage.ts';
-import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../service/result.ts';
 import type { Route } from '../events.ts';
-import type { Tally, Vain } from './retry/deferrals.ts';
 
 /**
  * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether a
@@ -270,4 +270,31 @@ export function settle(job: Job, status: 'failed' | 'in-doubt', error: JobError,
 /** Rests, then wants the same again or something else. */
 export function rest(job: Job, ms: number, next: Want, now: number): JobStep {
   return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
+}
+
+/** What a route has answered in this run, counted. */
+export interface Tally {
+  /** Answers that show that it serves. */
+  readonly served: number;
+  /** Answers to jobs that it had not kept waiting before. */
+  readonly firsts: number;
+  /** Those of them that show that it serves. */
+  readonly firstsServed: number;
+}
+
+/**
+ * Answers in a row by which a route took a job no further, and did not end it either: put off (429, a full queue), or not told
+ * what it asked for. One alone may be about the route, and then its patience bounds it. Where the route goes on serving other
+ * jobs in between, it is about this one, which then holds up nobody else and ends.
+ */
+export interface Vain {
+  readonly times: number;
+  /** Those before which the route had served somebody since the one before. */
+  readonly own: number;
+  /** Unix ms of the first one. */
+  readonly since: number;
+  /** Of the first one. */
+  readonly before: Tally;
+  /** `served` of the last one. */
+  readonly served: number;
 }

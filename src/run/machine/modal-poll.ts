@@ -1,4 +1,5 @@
-import type { Answer, Task } from '../../service/image-service.ts';
+import type { Task } from '../../service/image-service.ts';
+import type { Answer } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { interruptedModal, modalLag, modalOf, movedOn } from './modal.ts';
 import { taskSeen } from './poll.ts';

@@ -1,7 +1,8 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
 import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
-import type { Answer, ServiceFailure, SubmitAnswer } from '../../service/image-service.ts';
+import type { SubmitAnswer } from '../../service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { backoffMs } from './retry/backoff.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';

@@ -1,7 +1,8 @@
 import { offered } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { promptOf } from '../../plan/request/text.ts';
-import type { Answer, ServiceFailure, Task } from '../../service/image-service.ts';
+import type { Task } from '../../service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { isAnswered, modalOpened } from './modal.ts';
 import { replacing } from './redo.ts';

@@ -1,7 +1,8 @@
 import type { SaveAnswer, TextPiece } from '../../artifacts/writer.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord, TaskResult, TextCandidate, TextResult } from '../../plan/job.ts';
-import type { Answer, Task } from '../../service/image-service.ts';
+import type { Task } from '../../service/image-service.ts';
+import type { Answer } from '../../service/result.ts';
 import {
   become,
   type Job,

@@ -1,7 +1,7 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { AssumedTokens, Attempt, JobError, JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
-import type { ServiceFailure } from '../../service/image-service.ts';
+import type { ServiceFailure } from '../../service/result.ts';
 import {
   type AskAnswer,
   type Asked,

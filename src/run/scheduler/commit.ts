@@ -1,7 +1,8 @@
 import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
 import type { Cell } from '../../plan/cell.ts';
 import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
-import type { Answer, SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../service/image-service.ts';
+import type { Answer } from '../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
 import type { AskAnswer, FetchReason, Job, Look, Send } from '../machine/job.ts';
 

@@ -1,21 +1,7 @@
 import type { Drawing } from '../draw/canvas/drawing.ts';
 import type { Film } from '../draw/film.ts';
+import type { Speed } from '../settings.ts';
 import type { Press } from './operation.ts';
-
-/** service.md 4.1.5: chosen by the path prefix, relax without one. */
-export type Speed = 'relax' | 'fast' | 'turbo';
-
-/** What decides how long a task works. `enlarge` is an upscale of a single image, `outpaint` zoom and pan. */
-export type OperationClass =
-  | 'imagine'
-  | 'variation'
-  | 'upscale'
-  | 'enlarge'
-  | 'outpaint'
-  | 'blend'
-  | 'describe'
-  | 'video'
-  | 'edit';
 
 /** `action` of the task record (protocol.md 1.2). */
 export type TaskAction =

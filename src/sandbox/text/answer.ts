@@ -1,6 +1,5 @@
 import type { Members } from './ask.ts';
 import type { ModalTokens, Usage } from './tokens.ts';
-import type { Grounding } from './tools/grounding.ts';
 
 /** An answer before either endpoint writes it in its own form. */
 export interface TextAnswer {
@@ -66,3 +65,29 @@ export const visibleText = ({ parts }: Pick<Candidate, 'parts'>): string =>
 /** A value as a reader would put it, cut to what a text may quote of it. */
 export const plain = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 2_000);
+
+/** Where an answer's statements come from, as the native endpoint writes it (service.md 2.8, protocol.md 5.2). */
+export interface Grounding {
+  readonly webSearchQueries?: readonly string[];
+  readonly searchEntryPoint?: { readonly renderedContent: string };
+  readonly groundingChunks: readonly GroundingChunk[];
+  readonly groundingSupports: readonly GroundingSupport[];
+  readonly googleMapsWidgetContextToken?: string;
+}
+
+export type GroundingChunk =
+  | { readonly web: { readonly uri: string; readonly title: string } }
+  | {
+      readonly maps: {
+        readonly uri: string;
+        readonly title: string;
+        readonly placeId: string;
+        readonly text: string;
+      };
+    };
+
+export interface GroundingSupport {
+  readonly groundingChunkIndices: readonly number[];
+  readonly confidenceScores: readonly number[];
+  readonly segment: { readonly startIndex: number; readonly endIndex: number; readonly text: string };
+}

@@ -1,7 +1,7 @@
 import { readInteger } from '../http/json.ts';
 import type { Loss, Reply } from '../http/reply.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
-import type { FailureClass, ServiceFailure } from '../image-service.ts';
+import type { FailureClass, ServiceFailure } from '../result.ts';
 import { readReplyWords } from './error-words.ts';
 import { lostClass, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from '../image-service.ts';
+import type { Answer } from '../result.ts';
 
 /** So many in a row are no slip of a proxy: the address leads elsewhere now. */
 const mostInARow = 10;

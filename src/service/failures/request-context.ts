@@ -1,7 +1,7 @@
 import type { Reply } from '../http/reply.ts';
 import type { Clean } from '../http/sanitize.ts';
 import type { Mask } from '../http/secrets.ts';
-import type { FailureClass } from '../image-service.ts';
+import type { FailureClass } from '../result.ts';
 import type { ErrorWords } from './error-words.ts';
 
 /** What failures are told with: which request it was, and what must not be shown. */

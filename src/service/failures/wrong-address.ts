@@ -1,5 +1,5 @@
 import type { Reply } from '../http/reply.ts';
-import type { ServiceFailure } from '../image-service.ts';
+import type { ServiceFailure } from '../result.ts';
 import { readReplyWords } from './error-words.ts';
 import { lostClass, markedOpen, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';

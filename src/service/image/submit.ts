@@ -5,7 +5,8 @@ import { isNotReady } from '../failures/submit-verdict.ts';
 import { isOutOfQuota } from '../failures/verdict.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer, SubmitAnswer } from '../image-service.ts';
+import type { SubmitAnswer } from '../image-service.ts';
+import type { Answer } from '../result.ts';
 import { readTaskId, readTaskIds } from './task-id.ts';
 
 /** Reads the answer to a submission (service.md 2.1, protocol.md 2), whichever endpoint it came from. */

@@ -2,7 +2,8 @@ import { classify, refusedInside } from '../failures/classify.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer, ServiceFailure, Task } from '../image-service.ts';
+import type { Task } from '../image-service.ts';
+import type { Answer, ServiceFailure } from '../result.ts';
 import { toTask } from './task.ts';
 import { readTaskId } from './task-id.ts';
 

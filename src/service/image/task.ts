@@ -4,7 +4,8 @@ import type { RequestFacts } from '../failures/request-context.ts';
 import { withRequestId } from '../failures/request-id.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer, ServiceFailure, Task, TaskButton } from '../image-service.ts';
+import type { Task, TaskButton } from '../image-service.ts';
+import type { Answer, ServiceFailure } from '../result.ts';
 import { splitPrompts } from './prompts.ts';
 import { readLinks } from './task-links.ts';
 

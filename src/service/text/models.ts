@@ -2,7 +2,7 @@ import { classify, unusableAnswer } from '../failures/classify.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer } from '../image-service.ts';
+import type { Answer } from '../result.ts';
 import type { JsonObject, Model } from '../text-service.ts';
 import { objectsIn, textMember } from './reply/native.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findingsText, findTasks } from '../../../src/cli/run/find-tasks.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import type { Answer, Task } from '../../../src/service/image-service.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import type { Answer } from '../../../src/service/result.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 

@@ -2,7 +2,7 @@ import type { RequestFacts } from '../../../src/service/failures/request-context
 import { type Reply, readReplyBody } from '../../../src/service/http/reply.ts';
 import { makeClean } from '../../../src/service/http/sanitize.ts';
 import { dataMaskOf, maskOf } from '../../../src/service/http/secrets.ts';
-import type { ServiceFailure } from '../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
 import { Broken, lawfulText } from './law.ts';
 
 /** What all checks of answers of the image workflow begin with. */

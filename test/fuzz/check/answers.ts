@@ -3,11 +3,12 @@ import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { type JudgedBy, judgeReply } from '../../../src/run/effects/evaluate-reply.ts';
 import { parseBounded } from '../../../src/service/http/json.ts';
+import type { ReplyUsage } from '../../../src/service/result.ts';
 import { readChatReply } from '../../../src/service/text/reply/chat.ts';
 import type { StreamEnd } from '../../../src/service/text/reply/end.ts';
 import { readTextReply } from '../../../src/service/text/reply/native.ts';
 import { StreamReader } from '../../../src/service/text/stream/reader.ts';
-import type { ReplyUsage, TextReply } from '../../../src/service/text-service.ts';
+import type { TextReply } from '../../../src/service/text-service.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { Broken, type Run } from './law.ts';
 

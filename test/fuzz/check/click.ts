@@ -3,7 +3,8 @@ import type { Job, JobContext, JobEvent, JobStep, Send } from '../../../src/run/
 import { step } from '../../../src/run/machine/machine.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { readTask } from '../../../src/service/image/task.ts';
-import type { Answer, ServiceFailure, SubmitAnswer } from '../../../src/service/image-service.ts';
+import type { SubmitAnswer } from '../../../src/service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../../src/service/result.ts';
 import { clickRecord, context, epoch, job } from '../../rig/jobs.ts';
 import { type Input, textOf } from '../input.ts';
 import { facts, lawfulFailure, longestMessage, longestTask, repeatedKey, replyOf } from './answered.ts';

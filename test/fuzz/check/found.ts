@@ -1,7 +1,8 @@
 import { findingsText, findTasks } from '../../../src/cli/run/find-tasks.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { readTaskList } from '../../../src/service/image/task-list.ts';
-import type { Answer, Task } from '../../../src/service/image-service.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import type { Answer } from '../../../src/service/result.ts';
 import { epoch, imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { facts, ids, longestMessage, tags } from './answered.ts';

@@ -1,6 +1,7 @@
 import type { Mistake, Result } from '../../../src/pipeline/diagnostics/diagnostic.ts';
 import { TableError } from '../../../src/pipeline/matrix/table/error.ts';
-import { type TableFormat, tableBatches } from '../../../src/pipeline/matrix/table/read.ts';
+import { tableBatches } from '../../../src/pipeline/matrix/table/read.ts';
+import { type TableFormat } from '../../../src/pipeline/matrix/table/table.ts';
 import {
   parseAddress,
   parsePath,

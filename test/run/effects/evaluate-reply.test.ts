@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JobRecord, TextCall } from '../../../src/plan/job.ts';
-import type { TextRequest } from '../../../src/plan/job-request.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { TextCall, TextRequest } from '../../../src/plan/job-request.ts';
 import { type Judged, judgeReply } from '../../../src/run/effects/evaluate-reply.ts';
 import { readTextReply } from '../../../src/service/text/reply/native.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../../src/service/text-service.ts';

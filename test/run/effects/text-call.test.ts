@@ -6,7 +6,7 @@ import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { Outgoing } from '../../../src/run/effects/input-budget.ts';
 import { type AskPorts, ask } from '../../../src/run/effects/text-call.ts';
 import type { AskAnswer } from '../../../src/run/machine/job.ts';
-import type { Answer } from '../../../src/service/image-service.ts';
+import type { Answer } from '../../../src/service/result.ts';
 import type { TextCallRequest, TextReply } from '../../../src/service/text-service.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { failure, textReply } from '../../rig/virtual-service.ts';

@@ -4,7 +4,8 @@ import type { Job, JobStep } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { taskNamed } from '../../../src/run/machine/poll.ts';
 import { adopt } from '../../../src/run/machine/resume.ts';
-import type { ServiceFailure, Task } from '../../../src/service/image-service.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
 import { clickRecord, context, epoch, imagineRecord } from '../../rig/jobs.ts';
 import { failure } from '../../rig/virtual-service.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runExitCode } from '../../../src/cli/run/exit-code.ts';
 import { settleDoubt } from '../../../src/cli/run/resolution.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import type { ServiceFailure } from '../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import type { ServiceFailure } from '../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
 import { epoch } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { failure, textReply, type VirtualScript } from '../../rig/virtual-service.ts';

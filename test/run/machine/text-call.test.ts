@@ -3,7 +3,7 @@ import type { SaveFailure } from '../../../src/artifacts/writer.ts';
 import { type JobError, knownCost, type TextResult } from '../../../src/plan/job.ts';
 import type { AskAnswer, Job, JobContext, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
-import type { FailureClass } from '../../../src/service/image-service.ts';
+import type { FailureClass } from '../../../src/service/result.ts';
 import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
 import { failure } from '../../rig/virtual-service.ts';
 

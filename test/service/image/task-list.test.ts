@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Answer, Task } from '../../../src/service/image-service.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import type { Answer } from '../../../src/service/result.ts';
 import { answering, key, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 
 const ids = ['1700000000000001', '14001929738841620', '0b1f1a5e-9d5c-4a55-8a1c-0d6b3f0f9a11'];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { FailureClass } from '../../../src/service/image-service.ts';
+import type { FailureClass } from '../../../src/service/result.ts';
 import type { JsonObject } from '../../../src/service/text-service.ts';
 import { answering, key, never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';

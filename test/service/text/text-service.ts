@@ -1,5 +1,5 @@
-import type { ServiceFailure } from '../../../src/service/image-service.ts';
 import { namePresets } from '../../../src/service/names.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
 import { createTextService, type TextServiceOptions } from '../../../src/service/text-client.ts';
 import type {
   JsonObject,

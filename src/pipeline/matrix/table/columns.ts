@@ -1,5 +1,5 @@
 import { TableError, tableLimits } from './error.ts';
-import type { TableRow } from './read.ts';
+import type { TableRow } from './table.ts';
 
 /**
  * Checks the names of a table's columns, which become variables. White space around a name is not part of it.

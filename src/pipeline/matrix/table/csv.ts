@@ -3,7 +3,7 @@ import type { FilePort } from '../../files.ts';
 import { type TableSection, tableSections, tooLong } from './chunks.ts';
 import { checkColumns, textRow } from './columns.ts';
 import { TableError } from './error.ts';
-import type { TableBatch } from './read.ts';
+import type { TableBatch } from './table.ts';
 
 interface CsvRecord {
   readonly fields: readonly string[];

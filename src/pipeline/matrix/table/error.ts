@@ -1,20 +1,5 @@
+import type { TableErrorCode } from '../../diagnostics/codes.ts';
 import { cutText } from '../../diagnostics/terminal-text.ts';
-
-/** What can be wrong with a table. Closed; tests assert it. */
-export type TableErrorCode =
-  | 'table.columns'
-  | 'table.column-name'
-  | 'table.duplicate-column'
-  | 'table.empty-column'
-  | 'table.not-object'
-  | 'table.syntax'
-  | 'table.too-long'
-  | 'table.too-many'
-  | 'table.encoding'
-  | 'table.empty'
-  | 'table.unreadable'
-  | 'table.changed'
-  | 'table.outside';
 
 /** Where in the table a mistake stands. Lines and columns count from 1; column 1 where only the line is known. */
 export interface TablePlace {

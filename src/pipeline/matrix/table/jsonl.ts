@@ -4,7 +4,7 @@ import { isMapping, type Value, WrittenNumber } from '../../values/value.ts';
 import { sectionLines, type TableLine, tableSections } from './chunks.ts';
 import { OwnColumns } from './columns.ts';
 import { TableError, tableLimits } from './error.ts';
-import type { TableBatch, TableRow } from './read.ts';
+import type { TableBatch, TableRow } from './table.ts';
 
 /**
  * Reads one JSON object per line. Values may nest; numbers render as they are written, so that an id beyond 2^53

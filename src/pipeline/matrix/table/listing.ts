@@ -1,6 +1,6 @@
 import type { FilePort } from '../../files.ts';
 import { jsonlBatches } from './jsonl.ts';
-import type { TableBatch } from './read.ts';
+import type { TableBatch } from './table.ts';
 
 /** Reads a listing: its files are the rows. @throws TableError */
 export const listingBatches = (

@@ -1,27 +1,11 @@
 import type { FilePort } from '../../files.ts';
-import type { Value } from '../../values/value.ts';
 import { csvBatches } from './csv.ts';
 import { TableError } from './error.ts';
 import { jsonlBatches } from './jsonl.ts';
 import { listingBatches } from './listing.ts';
+import type { TableBatch, TableFormat, TableRow } from './table.ts';
 import { tsvBatches } from './tsv.ts';
 import { yamlBatches } from './yaml.ts';
-
-/** How a table is written; `files` are the files of a folder. */
-export type TableFormat = 'csv' | 'tsv' | 'jsonl' | 'yaml' | 'files';
-
-/** A row under its columns. Values of CSV and TSV are texts; JSONL and YAML have values of their own. */
-export interface TableRow {
-  /** Line of the file on which the row begins, from 1. */
-  readonly line: number;
-  readonly values: Readonly<Record<string, Value>>;
-}
-
-/** Some rows at once; the columns are the same in every batch. The first batch may have none. */
-export interface TableBatch {
-  readonly columns: readonly string[];
-  readonly rows: readonly TableRow[];
-}
 
 /**
  * The rows of a table in file order. Memory does not grow with the file (but for YAML, which is capped).

@@ -1,7 +1,7 @@
 import type { FilePort } from '../../files.ts';
 import { sectionLines, tableSections } from './chunks.ts';
 import { checkColumns, textRow } from './columns.ts';
-import type { TableBatch, TableRow } from './read.ts';
+import type { TableBatch, TableRow } from './table.ts';
 
 /**
  * Reads tab-separated text: a line is a row and a tab ends a field, always, so that no quote can swallow a row.

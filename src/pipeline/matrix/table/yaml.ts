@@ -5,7 +5,7 @@ import { composeTokens, readTokens } from '../../yaml/tokens.ts';
 import { pieces } from './chunks.ts';
 import { OwnColumns } from './columns.ts';
 import { TableError, tableLimits } from './error.ts';
-import type { TableBatch, TableRow } from './read.ts';
+import type { TableBatch, TableRow } from './table.ts';
 
 /**
  * Reads a YAML list of mappings, whole: at most 1 MiB, 10,000 rows and 1,000,000 values, aliases counted as often

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Reports } from '../../diagnostics/collector.ts';
 import { listing } from '../../diagnostics/did-you-mean.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { ButtonMatch, Selector } from '../../pipeline.ts';
 import { plainLabel } from '../../selectors/button-stage.ts';
 import { buttonWords, findsKnownLabel, isKnownButton, knownLabels } from '../../selectors/known-buttons.ts';

@@ -1,6 +1,6 @@
 import type { Reports } from '../../diagnostics/collector.ts';
 import { listing, suggestion } from '../../diagnostics/did-you-mean.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { ButtonMatch, StepKind } from '../../pipeline.ts';
 import { isStepKind } from '../../schema/step-kinds.ts';
 import { plainLabel } from '../../selectors/button-stage.ts';

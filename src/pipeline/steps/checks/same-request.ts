@@ -1,5 +1,5 @@
 import type { Reports } from '../../diagnostics/collector.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
 import { jobsAt, type Steps } from '../count.ts';

@@ -1,5 +1,5 @@
 import type { Reports } from '../../diagnostics/collector.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Thinking } from '../../pipeline.ts';
 import { checkNativeKeys } from '../../schema/native-keys.ts';
 import { hasTags } from '../../templates/compile.ts';

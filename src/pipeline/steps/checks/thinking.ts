@@ -1,5 +1,5 @@
 import type { Reports } from '../../diagnostics/collector.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Thinking } from '../../pipeline.ts';
 import type { TemplateTree } from '../../templates/template.ts';
 import { isTemplate, renderTree, treeVariables } from '../../templates/tree.ts';

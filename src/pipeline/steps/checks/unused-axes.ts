@@ -1,5 +1,5 @@
 import type { Reports } from '../../diagnostics/collector.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Axis } from '../../pipeline.ts';
 import type { StepDraft } from '../draft.ts';
 

@@ -1,6 +1,6 @@
 import type { Reports } from '../../diagnostics/collector.ts';
+import type { MatrixDraft } from '../../matrix/draft.ts';
 import { literalCells } from '../../matrix/literal-cells.ts';
-import type { MatrixDraft } from '../../matrix/read.ts';
 import {
   type Template,
   TemplateError,

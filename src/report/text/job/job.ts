@@ -7,7 +7,6 @@ import {
   type JobStatus,
   knownCost,
   needsOf,
-  type TokenUsage,
 } from '../../../plan/job.ts';
 import type { JobRequest } from '../../../plan/job-request.ts';
 import { isOutdated, parentTaskOf } from '../../../plan/resolve/lineage.ts';
@@ -19,10 +18,10 @@ import type { Commands } from '../next-commands.ts';
 import { adviceFor, type NextStep, nextSteps } from './advice.ts';
 import { type ImageStory, imageStory } from './image-calls.ts';
 import { type JobMention, mention } from './mention.ts';
-import { textStory } from './text-calls.ts';
+import { type TextStory, textStory } from './text-calls.ts';
 
 /** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
-export interface JobStory extends ImageStory {
+export interface JobStory extends ImageStory, TextStory {
   /** Relative to the current folder. */
   readonly directory: string;
   /** A run is on. */
@@ -84,23 +83,6 @@ export interface JobStory extends ImageStory {
   /** Labels (or emoji) of the buttons that its task offers. */
   readonly buttons: readonly string[];
   readonly artifacts: JobRecord['artifacts'];
-  /** Of a text job: what its last answer came to, also where the job failed for it. */
-  readonly answer?: {
-    /** The model version that answered. */
-    readonly model?: string;
-    readonly requestId?: string;
-    readonly responseId?: string;
-    readonly blockReason?: string;
-    readonly candidates: readonly { readonly text: string; readonly finishReason?: string }[];
-    /** The service's whole answer, relative to the run directory. */
-    readonly file?: string;
-  };
-  /** Tokens of all answers that it was ever given. */
-  readonly usage?: TokenUsage;
-  /** Rounds of function calls that were answered, oldest first. */
-  readonly rounds?: readonly { readonly calls: readonly string[] }[];
-  /** Answers that came and could not be used. */
-  readonly unusable?: number;
   /** Commands to copy. */
   readonly next: readonly NextStep[];
 }

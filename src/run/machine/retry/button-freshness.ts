@@ -1,5 +1,6 @@
 import type { JobError } from '../../../plan/job.ts';
-import type { Answer, SubmitAnswer } from '../../../service/image-service.ts';
+import type { SubmitAnswer } from '../../../service/image-service.ts';
+import type { Answer } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle } from '../job.ts';
 import { backoffMs } from './backoff.ts';
 

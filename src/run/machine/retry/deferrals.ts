@@ -1,33 +1,6 @@
 import type { JobError } from '../../../plan/job.ts';
 import type { Route } from '../../events.ts';
-import type { Job, JobContext } from '../job.ts';
-
-/** What a route has answered in this run, counted. */
-export interface Tally {
-  /** Answers that show that it serves. */
-  readonly served: number;
-  /** Answers to jobs that it had not kept waiting before. */
-  readonly firsts: number;
-  /** Those of them that show that it serves. */
-  readonly firstsServed: number;
-}
-
-/**
- * Answers in a row by which a route took a job no further, and did not end it either: put off (429, a full queue), or not told
- * what it asked for. One alone may be about the route, and then its patience bounds it. Where the route goes on serving other
- * jobs in between, it is about this one, which then holds up nobody else and ends.
- */
-export interface Vain {
-  readonly times: number;
-  /** Those before which the route had served somebody since the one before. */
-  readonly own: number;
-  /** Unix ms of the first one. */
-  readonly since: number;
-  /** Of the first one. */
-  readonly before: Tally;
-  /** `served` of the last one. */
-  readonly served: number;
-}
+import type { Job, JobContext, Tally, Vain } from '../job.ts';
 
 /** So many of its own tell that it is about the job, and one more says nothing about the route. */
 const telling = 2;

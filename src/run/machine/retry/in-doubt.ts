@@ -1,5 +1,5 @@
 import type { JobError, JobRecord } from '../../../plan/job.ts';
-import type { ServiceFailure } from '../../../service/image-service.ts';
+import type { ServiceFailure } from '../../../service/result.ts';
 import { become } from '../job.ts';
 import { isUnmade } from './service-failure.ts';
 

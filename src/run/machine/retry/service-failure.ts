@@ -1,6 +1,7 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { JobError } from '../../../plan/job.ts';
-import type { ServiceFailure, SubmitAnswer } from '../../../service/image-service.ts';
+import type { SubmitAnswer } from '../../../service/image-service.ts';
+import type { ServiceFailure } from '../../../service/result.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { backoffMs } from './backoff.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './deferrals.ts';

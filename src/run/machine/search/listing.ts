@@ -1,4 +1,5 @@
-import type { Answer, Task } from '../../../service/image-service.ts';
+import type { Task } from '../../../service/image-service.ts';
+import type { Answer } from '../../../service/result.ts';
 import type { JobEvent, Look } from '../job.ts';
 
 /** How many tasks are asked for in one request at most. */

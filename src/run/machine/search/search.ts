@@ -1,5 +1,6 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
-import type { Answer, Task } from '../../../service/image-service.ts';
+import type { Task } from '../../../service/image-service.ts';
+import type { Answer } from '../../../service/result.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { taskNamed } from '../poll.ts';
 import { inVain } from '../retry/deferrals.ts';

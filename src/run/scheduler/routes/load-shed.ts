@@ -1,5 +1,5 @@
 import type { SaveAnswer } from '../../../artifacts/writer.ts';
-import type { Answer } from '../../../service/image-service.ts';
+import type { Answer } from '../../../service/result.ts';
 import type { OneAnswer } from './outcome.ts';
 
 /**

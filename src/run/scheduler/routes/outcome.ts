@@ -1,5 +1,6 @@
 import type { SaveAnswer, SaveFailure } from '../../../artifacts/writer.ts';
-import type { Answer, ServiceFailure, SubmitAnswer, Task } from '../../../service/image-service.ts';
+import type { SubmitAnswer, Task } from '../../../service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
 import type { AskAnswer, JobEvent } from '../../machine/job.ts';

@@ -1,6 +1,6 @@
 import type { SandboxNames } from '../../names.ts';
+import type { Speed } from '../../settings.ts';
 import type { ActionOrder, CommonOrder, ImagineOrder, ModalOrder } from '../../tasks/orders.ts';
-import type { Speed } from '../../tasks/task.ts';
 import { type Checked, type Members, no, optionalText, requiredText } from './members.ts';
 
 /** An imagine whose image prompts have not been read yet. */

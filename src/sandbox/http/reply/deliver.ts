@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultEffect } from '../../faults/fault.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { Reply } from './reply.ts';
-import type { ReplyPiece } from './text-reply.ts';
+import type { Reply, ReplyPiece } from './reply.ts';
 
 /** Pieces that a dripping answer is cut into. */
 const pieces = 10;

@@ -1,7 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { WireErrorEnvelope } from '../../../service/wire.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { ReplyPiece } from './text-reply.ts';
 
 /** An answer before it is sent. */
 export interface Reply {
@@ -69,4 +68,13 @@ export function redirectReply(location: string): Reply {
     body: '<html><head><title>301 Moved Permanently</title></head><body><h1>301 Moved Permanently</h1></body></html>\n',
     headers: { location },
   };
+}
+
+/** What is sent of a stream at once. */
+export interface ReplyPiece {
+  readonly body: string;
+  /** Milliseconds before it. */
+  readonly wait: number;
+  /** What the client has been told of the usage when it has this piece. */
+  readonly usage?: Usage;
 }

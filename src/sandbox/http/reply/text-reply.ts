@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../text/protocol/native/stream.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, ReplyPiece } from './reply.ts';
 
 /** How the events of a stream are written. */
 export type StreamManner =
@@ -10,15 +10,6 @@ export type StreamManner =
   | 'chat-events'
   /** One JSON array, as the native endpoint streams without `alt=sse`. */
   | 'array';
-
-/** What is sent of a stream at once. */
-export interface ReplyPiece {
-  readonly body: string;
-  /** Milliseconds before it. */
-  readonly wait: number;
-  /** What the client has been told of the usage when it has this piece. */
-  readonly usage?: Usage;
-}
 
 /**
  * A stream's events as the pieces of a reply. `perToken` in milliseconds. A stream that is not spoilt counts as told to

@@ -1,5 +1,5 @@
 import type { SandboxNames } from '../../names.ts';
-import type { Speed } from '../../tasks/task.ts';
+import type { Speed } from '../../settings.ts';
 
 /** The endpoints the sandbox knows, by the names that counters and faults use. */
 export type RouteName =

@@ -2,8 +2,9 @@ import type { FaultEffect } from '../../faults/fault.ts';
 import { readImage } from '../../images/read.ts';
 import { sha256Of } from '../../images/shelf.ts';
 import { tintOf } from '../../images/tint.ts';
+import type { Speed } from '../../settings.ts';
 import { refused, type Submission } from '../../tasks/submission.ts';
-import type { Speed, TaskOutcome } from '../../tasks/task.ts';
+import type { TaskOutcome } from '../../tasks/task.ts';
 import { changeOrder, simpleChangeOrder } from '../orders/change.ts';
 import {
   blendOrder,

@@ -2,13 +2,13 @@ import { imagineDrawing } from '../../draw/lineage.ts';
 import type { SandboxNames } from '../../names.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
-import type { SandboxSettings } from '../../settings.ts';
+import type { SandboxSettings, Speed } from '../../settings.ts';
 import { buttonsOf, type TaskButton } from '../buttons.ts';
 import type { ActionOrder, ChangeOrder, ImagineOrder } from '../orders.ts';
 import type { Admission, NewTask } from '../queue/admission.ts';
 import type { TaskBook } from '../store/book.ts';
 import { missingTask, notReady, refused, type Submission } from '../submission.ts';
-import type { Speed, StoredTask, TaskOutcome } from '../task.ts';
+import type { StoredTask, TaskOutcome } from '../task.ts';
 import { momentOf } from '../timeline.ts';
 import { type Pressed, pressOn, proposedPrompt } from './press.ts';
 

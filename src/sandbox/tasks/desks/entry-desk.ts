@@ -3,10 +3,11 @@ import { blendDrawing, imagineDrawing, plateFrame, repaintDrawing } from '../../
 import type { SentImage } from '../../images/read.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
+import type { Speed } from '../../settings.ts';
 import type { BlendOrder, DescribeOrder, EditOrder, ShortenOrder, VideoOrder } from '../orders.ts';
 import type { NewTask } from '../queue/admission.ts';
 import { missingTask, notReady, refused, type Submission } from '../submission.ts';
-import type { Speed, TaskOutcome } from '../task.ts';
+import type { TaskOutcome } from '../task.ts';
 import { momentOf } from '../timeline.ts';
 import { describedPrompts, shortened } from './describing.ts';
 import type { DeskParts } from './desk.ts';

@@ -3,10 +3,11 @@ import { failReasons } from '../../faults/fail-reasons.ts';
 import { readMask } from '../../images/mask.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
+import type { Speed } from '../../settings.ts';
 import type { ModalAnswer, Press } from '../operation.ts';
 import type { ModalOrder } from '../orders.ts';
 import { missingTask, notReady, refused, type Submission } from '../submission.ts';
-import type { Speed, StoredTask, TaskOutcome } from '../task.ts';
+import type { StoredTask, TaskOutcome } from '../task.ts';
 import { childOf, type DeskParts } from './desk.ts';
 import { pressOn, zoomFactor } from './press.ts';
 

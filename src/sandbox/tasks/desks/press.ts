@@ -14,8 +14,9 @@ import {
   zoomDrawing,
 } from '../../draw/lineage.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
+import type { OperationClass } from '../../settings.ts';
 import type { ModalAnswer, Press } from '../operation.ts';
-import type { ButtonSet, OperationClass, StoredTask, TaskAction } from '../task.ts';
+import type { ButtonSet, StoredTask, TaskAction } from '../task.ts';
 import { describedPrompts } from './describing.ts';
 import { extendedFilms, filmsOf, posterOf } from './filming.ts';
 

@@ -1,10 +1,10 @@
 import { failReasons } from '../../faults/fail-reasons.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { unitOf } from '../../seeded.ts';
-import type { SandboxSettings } from '../../settings.ts';
+import type { OperationClass, SandboxSettings } from '../../settings.ts';
 import type { TaskBook } from '../store/book.ts';
 import { refusalTexts, refused, type Submission } from '../submission.ts';
-import type { OperationClass, StoredTask, TaskOutcome } from '../task.ts';
+import type { StoredTask, TaskOutcome } from '../task.ts';
 import { Lanes } from './lanes.ts';
 import { TaskIds } from './task-id.ts';
 

@@ -1,33 +1,8 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { uuidOf } from '../../seeded.ts';
+import type { Grounding, GroundingChunk, GroundingSupport } from '../answer.ts';
 import type { Ask } from '../ask.ts';
 import { subjectOf } from '../say/subject.ts';
-
-/** Where an answer's statements come from, as the native endpoint writes it (service.md 2.8, protocol.md 5.2). */
-export interface Grounding {
-  readonly webSearchQueries?: readonly string[];
-  readonly searchEntryPoint?: { readonly renderedContent: string };
-  readonly groundingChunks: readonly GroundingChunk[];
-  readonly groundingSupports: readonly GroundingSupport[];
-  readonly googleMapsWidgetContextToken?: string;
-}
-
-type GroundingChunk =
-  | { readonly web: { readonly uri: string; readonly title: string } }
-  | {
-      readonly maps: {
-        readonly uri: string;
-        readonly title: string;
-        readonly placeId: string;
-        readonly text: string;
-      };
-    };
-
-interface GroundingSupport {
-  readonly groundingChunkIndices: readonly number[];
-  readonly confidenceScores: readonly number[];
-  readonly segment: { readonly startIndex: number; readonly endIndex: number; readonly text: string };
-}
 
 const sites = ['example.org', 'example.com', 'example.net'] as const;
 

@@ -1,5 +1,5 @@
 import { members } from '../../http/json.ts';
-import type { ReplyUsage } from '../../text-service.ts';
+import type { ReplyUsage } from '../../result.ts';
 
 /** `usageMetadata` of the native endpoint (service.md 2.8, protocol.md 5.2). Undefined: it counts nothing. */
 export function readNativeUsage(value: unknown): ReplyUsage | undefined {

@@ -1,5 +1,6 @@
 import { members } from '../../http/json.ts';
-import type { JsonObject, ReplyUsage } from '../../text-service.ts';
+import type { ReplyUsage } from '../../result.ts';
+import type { JsonObject } from '../../text-service.ts';
 import { indexOf, objectsIn } from '../reply/native.ts';
 import { readNativeUsage } from '../reply/usage.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';

@@ -7,7 +7,8 @@ import {
 
 import { members, parseBounded, parseExact, valuesIn } from '../../http/json.ts';
 import { readReplyText } from '../../http/reply.ts';
-import type { JsonObject, ReplyUsage } from '../../text-service.ts';
+import type { ReplyUsage } from '../../result.ts';
+import type { JsonObject } from '../../text-service.ts';
 import { errorIn, noAnswer, readWhole, type StreamEnd, tooLarge } from '../reply/end.ts';
 import { ChatGatherer } from './accumulate-chat.ts';
 import { type Gatherer, NativeGatherer } from './accumulate-native.ts';

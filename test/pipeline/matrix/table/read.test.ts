@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type TableFormat, tableColumns } from '../../../../src/pipeline/matrix/table/read.ts';
+import { tableColumns } from '../../../../src/pipeline/matrix/table/read.ts';
+import { type TableFormat } from '../../../../src/pipeline/matrix/table/table.ts';
 import { MemoryFiles } from '../../table-port.ts';
 
 describe('the columns of a table', () => {

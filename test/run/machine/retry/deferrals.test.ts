@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { inVain, isHopeless, isKnown, type Tally } from '../../../../src/run/machine/retry/deferrals.ts';
+import { type Tally } from '../../../../src/run/machine/job.ts';
+import { inVain, isHopeless, isKnown } from '../../../../src/run/machine/retry/deferrals.ts';
 import { context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
 
 /** What the route has answered by its `n`th answer to the job, where it serves ten others between two of them. */

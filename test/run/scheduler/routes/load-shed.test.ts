@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RouteTraffic } from '../../../../src/run/limits/route.ts';
 import { shedAsThrottle } from '../../../../src/run/scheduler/routes/load-shed.ts';
-import type { ServiceFailure } from '../../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../../src/service/result.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 import { failure, textReply } from '../../../rig/virtual-service.ts';
 import { grid, world } from '../../../rig/world.ts';

@@ -1,0 +1,19 @@
+import type { Axis, MatrixSpec } from '../pipeline.ts';
+import type { Value } from '../values/value.ts';
+
+/** What is known about a variable of the matrix. */
+export interface Variable {
+  readonly name: string;
+  /** Absent for one that only an include has. */
+  readonly axis?: Axis;
+  /** Every value it can have, where the file lists them. */
+  readonly values?: readonly Value[];
+}
+
+/** The matrix as far as it could be read. */
+export interface MatrixDraft {
+  readonly spec: MatrixSpec;
+  readonly variables: ReadonlyMap<string, Variable>;
+  /** False when a table's columns are not known: any name could be one. */
+  readonly complete: boolean;
+}

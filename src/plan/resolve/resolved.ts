@@ -1,0 +1,36 @@
+import type { Place } from '../graph/slot-template.ts';
+import { isTextKind } from '../job-request.ts';
+import type { Slot } from '../slot.ts';
+
+/** A slot with what those below it ask of it. */
+export interface Resolved {
+  readonly place: Place;
+  readonly above: Resolved | undefined;
+  readonly slot: Slot;
+  /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
+  readonly said?: string;
+  readonly gate: Gate;
+  /** Its job was done and is being made anew, or is to be: what it had come to is there until then. */
+  readonly stands: boolean;
+}
+
+/** What a slot means for all that follows from it. */
+export type Gate =
+  /** Its result is there. */
+  | { readonly kind: 'done' }
+  /** Not settled yet, or in doubt: what follows waits. */
+  | { readonly kind: 'open' }
+  /** What follows is skipped, or blocked, for this reason. */
+  | {
+      readonly kind: 'skipped' | 'blocked';
+      readonly cause: string;
+      /** Only files are missing: what presses its buttons does not need them. */
+      readonly made?: true;
+    };
+
+/**
+ * The slot above, where its prompt is the nearest one of an image. The buttons of a describe draw what it suggests, not
+ * what its own image was drawn from, and what a text model was asked is no prompt of an image.
+ */
+export const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
+  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind) ? undefined : above;

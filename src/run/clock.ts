@@ -1,0 +1,7 @@
+/** Wall time and waiting; a test's clock jumps. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Calls back once, no sooner than `atMs`; the result cancels it. */
+  at(atMs: number, call: () => void): () => void;
+}

@@ -1,0 +1,67 @@
+/** What the gateway's answers mean to a run, whatever shape they came in. */
+
+/** How a failed request is to be met (service.md 7.2, protocol.md 2). */
+export type FailureClass =
+  /** Stops the whole run: the key or the address is wrong, or the money is used up. */
+  | 'stop'
+  /** Fails the job; the same request would fail again. */
+  | 'permanent'
+  /** The service advises to try again: 408, 500, 502, 503, 504, 520 to 524. */
+  | 'retry'
+  /** 429: the route is paused for every job; not an attempt. */
+  | 'throttle'
+  /** Nothing left this machine: refused connection, failed look-up. */
+  | 'unsent'
+  /** It was sent and no status came back, or a status that hides a time-out (400 with code 5). */
+  | 'lost';
+
+/** A request that gave no usable answer. */
+export interface ServiceFailure {
+  /**
+   * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
+   * `service.not-found` | `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` |
+   * `service.ambiguous` (400 with code 5) | `service.quota` (class `stop`: the account's or the key's money is used up) |
+   * `service.not-ready` (of a submission; class `retry`: the parent is not finished for the gateway yet, and certainly
+   * nothing was made) | `service.task-unknown` (of a fetch; class `retry`, for a new id may lag) | `service.no-listing`
+   * (of `fetchTasks`; class `permanent`: the gateway has no such endpoint, so that tasks are fetched one by one) |
+   * `service.bad-id` (an id that fits into no address) | `request.too-large` (refused here, before anything left; class
+   * `permanent`) | `response.too-large` | `connection.refused` | `connection.dns` |
+   * `connection.tls` | `connection.certificate` (class `stop`: every connection would meet the same) | `connection.proxy` | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller
+   * gave up). A GET is never `lost`: it is `retry` with the same code.
+   */
+  readonly code: string;
+  readonly class: FailureClass;
+  /** For the user: what happened, with the service's own words, and what to do. Never a secret. */
+  readonly message: string;
+  /** The service's words alone, without the request id: what twenty refusals in a row are compared by. */
+  readonly serviceMessage?: string;
+  readonly status?: number;
+  readonly requestId?: string;
+  /** From Retry-After, in ms. */
+  readonly retryAfterMs?: number;
+  /** A page, a redirect or a missing path: of class `stop`, unless the endpoint has answered well in this run. */
+  readonly wrongAddress?: true;
+  /** It ends the run (class `stop`), and the service may have carried the submission out all the same. */
+  readonly mayBeDone?: true;
+  /** Tokens that the service counted before a text answer broke off. */
+  readonly usage?: ReplyUsage;
+  readonly cause?: unknown;
+}
+
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ServiceFailure };
+
+/**
+ * Tokens as the service counted them; what it did not say is absent. `total` = prompt + candidates + thoughts + tool; where
+ * the service told no total, it is their sum.
+ */
+export interface ReplyUsage {
+  readonly prompt?: number;
+  readonly cached?: number;
+  /** What is seen of the answer: thoughts are counted beside it. */
+  readonly candidates?: number;
+  readonly thoughts?: number;
+  readonly tool?: number;
+  readonly total?: number;
+}
