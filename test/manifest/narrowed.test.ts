@@ -110,6 +110,21 @@ describe('a narrowed manifest', () => {
     expect(await slots(plan, { limit: 1 }, store)).toEqual(['1 done', '1/U1 done', '9 other', '9/U1 other']);
   });
 
+  it('finds results far behind the cells that they came from, where an edit put others before them', async () => {
+    const before = await planOf(tenCells.replace('from: 1, to: 10', 'from: 501, to: 510'));
+    const store = memoryStore();
+    await finishCells(before, store, [1, 2]);
+    const plan = await planOf(tenCells.replace('to: 10', 'to: 510'));
+    expect(await slots(plan, { limit: 1 }, store)).toEqual([
+      '1 pending',
+      '1/U1 pending',
+      '501 other',
+      '501/U1 other',
+      '502 other',
+      '502/U1 other',
+    ]);
+  });
+
   it('does not look through the whole matrix for results that no cell asks for any more', async () => {
     const before = await planOf(tenCells);
     const store = memoryStore();

@@ -150,6 +150,19 @@ describe('the rows of a text job', () => {
     expect(rows[0]).toMatchObject({ block_reason: 'SAFETY', finish_reason: '', text: '', total_tokens: '3' });
   });
 
+  it('count what is assumed of answers that told no tokens, where the job has no other figure', async () => {
+    const plan = await one(generate);
+    const store = await stored(plan, () => ({
+      status: 'failed',
+      error: { code: 'connection.lost', message: 'The connection was lost.' },
+      assumed: { answers: 2, tokens: 300, cost: 0.5 },
+    }));
+    const { rows, tally } = await written(plan, store);
+    expect(rows).toMatchObject([{ total_tokens: '', cost: '' }]);
+    expect(tally).toMatchObject({ assumedTokens: 300, possibleCost: 0.5 });
+    expect(store.totals()).toMatchObject({ assumedTokens: 300, possibleCost: 0.5 });
+  });
+
   it('know the model that is asked before anything was answered', async () => {
     const { rows } = await written(await one(generate), memoryStore());
     expect(rows[0]).toMatchObject({ model: 'text-pro', status: 'pending', total_tokens: '', text: '' });

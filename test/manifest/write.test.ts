@@ -267,6 +267,29 @@ describe('manifest.csv', () => {
   });
 });
 
+describe('a manifest that is stopped while it is written', () => {
+  it('ends with the reason of the signal, and leaves the earlier manifest as it was', async () => {
+    const plan = await planOf(
+      '{ matrix: { n: { from: 1, to: 300 } }, steps: { grid: { imagine: "a fox {{ n }}" } } }',
+    );
+    const file = join(folder, 'manifest.csv');
+    await writeFile(file, 'before');
+    const stop = new AbortController();
+    const reader: StateReader = {
+      ...memoryStore(),
+      get: () => {
+        stop.abort(new Error('enough'));
+        return undefined;
+      },
+    };
+    await expect(writeManifest({ plan, selection: {}, reader, file, signal: stop.signal })).rejects.toThrow(
+      'enough',
+    );
+    expect(await readFile(file, 'utf8')).toBe('before');
+    expect(await readdir(folder)).toEqual(['manifest.csv']);
+  });
+});
+
 describe('a file written whole', () => {
   it('is left as it was, without leftovers, when writing fails', async () => {
     const file = join(folder, 'manifest.csv');
