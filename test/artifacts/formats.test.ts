@@ -57,6 +57,20 @@ describe.each(names)('an image: %s', (name) => {
   });
 });
 
+describe('a JPEG with a thumbnail before its pixels', () => {
+  it('is refused wherever its pixels break off, though the thumbnail is whole', async () => {
+    const make = gallery['jpeg'];
+    if (make === undefined) throw new Error('There is no jpeg.');
+    const [photo, thumbnail] = [await make(64, 48), await make(16, 12)];
+    const head = Buffer.from('ffd8ffe10000', 'hex');
+    head.writeUInt16BE(2 + thumbnail.length, 4);
+    const file = Buffer.concat([head, thumbnail, photo.subarray(2)]);
+    expect(await measure(file)).toEqual({ width: 64, height: 48 });
+    for (let length = head.length + thumbnail.length; length < file.length - 1; length += 50)
+      expect([length, await measure(file.subarray(0, length))]).toEqual([length, undefined]);
+  });
+});
+
 describe('what is no image', () => {
   const cases: readonly (readonly [string, string | Buffer, string, string])[] = [
     ['a JSON error', '{"error":{"message":"http_get_image_failed"}}', 'fresh-link', 'http_get_image_failed'],

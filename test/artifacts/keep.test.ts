@@ -220,6 +220,19 @@ describe('keeping an answer', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
+  it('gives the whole answer no name while a file that it names has none', async () => {
+    const directory = freshFolder();
+    // A folder in the way of the image's name.
+    mkdirSync(join(directory, 'images/ab/ab-2.png'), { recursive: true });
+    const bytes = await image();
+    const answer = await startWriter(directory).keep(
+      { key: 'ab', pieces: [text('one'), picture(bytes)], answer: JSON.stringify(bytes.toString('base64')) },
+      always,
+    );
+    expect(errorOf(answer)).toMatchObject({ code: 'disk.io', class: 'stop' });
+    expect(filesIn(directory)).toEqual(['text/ab/ab-1.txt']);
+  });
+
   it('writes no secret, even when the model says it', async () => {
     const directory = freshFolder();
     const writer = startWriter(directory, {

@@ -179,6 +179,11 @@ describe('where a link may lead', () => {
       'nas.local',
       'metadata.google.internal',
       'x.localhost',
+      'router.home.arpa',
+      'router.home.arpa.',
+      'nas.lan',
+      'gateway.test',
+      'gateway.invalid',
       '10.0.0.1',
     ]) {
       expect([name, await outer.proxiedRefusal(new URL(`http://${name}/a.png`))]).toEqual([

@@ -137,6 +137,24 @@ describe('the images of a pipeline', () => {
     expect(seen.writes).toEqual(['a.png', 'a.png']);
   });
 
+  it('are read again where only their size is another than a run has seen', async () => {
+    const { root, folder } = place();
+    const seen = memory();
+    const file = join(folder, 'a.png');
+    const second = await png(30);
+    for (const bytes of [await png(20), second]) {
+      writeFileSync(file, bytes);
+      // As copies with the times of their sources have it.
+      utimesSync(file, 1000, 1000);
+      createImageFiles({ folder, filesRoot: root, seen }).facts('a.png');
+    }
+    expect(seen.files.get('a.png')).toEqual({
+      sha256: sha256(second),
+      bytes: second.length,
+      mtimeMs: 1_000_000,
+    });
+  });
+
   it('are what the last run has seen, where a directory is read by itself', async () => {
     const { root, folder } = place();
     const seen = memory();
