@@ -195,6 +195,9 @@ test('a refusal says why, with the banned word', async () => {
 test('submit codes count under a 404 and a 400 too', async () => {
   const missing = submit(3, '关联任务不存在或已失效');
   expect(await imagine(answering(404, missing))).toMatchObject(refused(3));
-  expect(await imagine(answering(400, submit(23, '队列已满')))).toMatchObject(queueFull(23));
+  for (const code of [9, 23])
+    expect(await imagine(answering(400, submit(code, '队列已满')))).toMatchObject(queueFull(code));
+  for (const code of [4, 24])
+    expect(await imagine(answering(400, submit(code, 'no')))).toMatchObject(refused(code));
   expect(await imagine(answering(503, missing))).toMatchObject({ error: { class: 'retry' } });
 });

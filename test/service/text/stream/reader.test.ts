@@ -115,6 +115,19 @@ describe('a stream comes to the answer that it would have been whole', () => {
     });
   });
 
+  test.each([null, {}])('chat: a later chunk with usage %j does not undo the counts', (usage) => {
+    const counted = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
+    const text = [
+      { choices: [{ index: 0, delta: { content: 'A fox' }, finish_reason: 'stop' }], usage: counted },
+      { choices: [], usage },
+    ]
+      .map((one) => `data: ${JSON.stringify(one)}\n\n`)
+      .join('');
+    const end = readCut('chat', bytesOf(text));
+    expect(end.usage).toEqual({ prompt: 5, candidates: 7, total: 12 });
+    expect(end).toMatchObject({ kind: 'answer', whole: { usage: counted } });
+  });
+
   test('a part is joined to no other unless both are nothing but text', () => {
     const parts = [{ text: 'a' }, { text: 'b', thoughtSignature: 's' }, { text: 'c' }, { text: 'd', x: 1 }];
     const text = parts.map((part) => `data: ${JSON.stringify(event([part], { finishReason: 'STOP' }))}\n\n`);
