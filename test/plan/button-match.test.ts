@@ -74,6 +74,15 @@ describe('findButton', () => {
     expect(found([text('x')], [button('y', 'x', 'emoji'), button('x', '', 'label')])).toBe('label');
   });
 
+  test('finds a label however its accents are written', () => {
+    for (const [said, offered] of [
+      ['Varier (léger)'.normalize('NFC'), 'Varier (léger)'.normalize('NFD')],
+      ['Varier (léger)'.normalize('NFD'), 'Varier (léger)'.normalize('NFC')],
+    ] as const)
+      expect(found([text(said)], [button(offered, '', 'light')])).toBe('light');
+    expect(found([text('Varier (leger)')], [button('Varier (léger)', '', 'light')])).toBe('none');
+  });
+
   test('finds a pattern in the customId', () => {
     expect(found([pattern('upsample::2::')], grid())).toBe('MJ::JOB::upsample::2');
     expect(found([pattern('_2x_subtle::')], single('6.1'))).toBe('MJ::JOB::upsample_v6r1_2x_subtle::1');

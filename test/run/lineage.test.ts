@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settleDoubt } from '../../src/cli/run/resolution.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
@@ -222,6 +223,24 @@ steps:
     here.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
     expect(recordAt(here, 'grid/U1').parentTaskId).toBe(recordAt(here, 'grid').taskId);
     expect(here.run().submits).toBe(0);
+  });
+
+  it('pays nothing for a child that the user gave up, which the plan shows', async () => {
+    const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
+      onSubmit: ({ pressed }) =>
+        pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
+    };
+    const here = await world(grid(1, 'U1,U2'), script);
+    here.run();
+    delete script.onSubmit;
+    const { records, attempts } = settleDoubt(recordAt(here, 'grid/U1'), { kind: 'drop' }, undefined, 9);
+    here.store.commit({ records, attempts });
+    const { total } = await estimatePlan(here.plan, {}, here.store, redo(here, 'grid').settings);
+    expect([total.submits, total.failed]).toEqual([2, 1]);
+    expect([here.run(redo(here, 'grid')).submits, here.run().submits]).toEqual([2, 0]);
+    expect(recordAt(here, 'grid/U1').error?.code).toBe('job.dropped');
+    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
+    expect((await estimatePlan(here.plan, {}, here.store)).total.submits).toBe(0);
   });
 
   it('leaves what came from it alone where the service names the task that it had', async () => {

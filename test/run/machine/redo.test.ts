@@ -99,6 +99,26 @@ describe('--redo of a finished image', () => {
     expect([failed?.outcome, failed?.error?.code]).toEqual(['redo.failed', 'task.failed']);
   });
 
+  it('whose task is not finished in time is looked at by the next run, and its image taken then', async () => {
+    const { here, script, before } = await finished(oneGrid, { duration: () => 30 * 60_000 });
+    const driven = here.run(redo(here));
+    expect([driven.submits, recordOf(here)?.status, recordOf(here)?.error?.code]).toEqual([
+      1,
+      'failed',
+      'task.timeout',
+    ]);
+    expect([recordOf(here)?.former?.taskId, recordOf(here)?.artifacts]).toEqual([
+      before.taskId,
+      before.artifacts,
+    ]);
+    const { taskId } = recordOf(here) ?? {};
+    delete script.duration;
+    // Only its upscale, which is made anew from the new grid, is submitted.
+    expect(here.run({ startAt: driven.endedAt + 30 * 60_000 }).submits).toBe(1);
+    expect(standing(recordOf(here))).toMatchObject({ status: 'done', taskId });
+    expect([taskId === before.taskId, recordOf(here)?.redone?.count]).toEqual([false, 1]);
+  });
+
   it('that is lost is in doubt, with the file that it had; found not to be, it is done again', async () => {
     const { here, script, before } = await finished(oneGrid, {
       onSubmit: () => ({ error: failure('connection.lost', 'lost') }),
