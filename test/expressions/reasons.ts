@@ -3,29 +3,29 @@
  * linear for a reason that the proof does not see. By file, then by the expression as it is written.
  */
 export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'pipeline/answer-pattern.ts': {
+  'pipeline/steps/reply-schema/assertions.ts': {
     'new RegExp(source, flags)': 'Only made, never matched: it tells whether the text is an expression.',
   },
-  'pipeline/answer-schema.ts': {
+  'pipeline/steps/reply-schema/check.ts': {
     'new RegExp(source, flags)':
       'Bound: at most 2^30 steps for all patterns of one answer (patternWork), else it is not matched.',
   },
-  'pipeline/model-generation.ts': {
+  'pipeline/steps/domain/thinking.ts': {
     'new RegExp(`^(?:models/)?${name}${rest}$`)':
       'Proof: each round of the one loop begins with a hyphen, which the inner class does not hold.',
   },
-  'pipeline/selector-pattern.ts': {
+  'pipeline/selectors/pattern.ts': {
     "new RegExp(source, 'u')":
       'Bound: the pattern has at most 2 open repeats and 4 choices, the text 256 characters (patternSubject).',
   },
-  'plan/press.ts': {
+  'plan/button-match.ts': {
     "new RegExp(`(?:^|::)(?:PicReader|PromptAnalyzer)::${number}(?:::|$)`, 'i')":
       'Proof: no loop; the number is our own.',
   },
-  'sandbox/draw/scene/colour-words.ts': {
+  'sandbox/draw/canvas/colour-words.ts': {
     "new RegExp(`\\\\b(${colourNames})\\\\b`, 'gi')": 'Proof: no loop; the names are our own.',
   },
-  'sandbox/draw/scene/subject-colour.ts': {
+  'sandbox/draw/canvas/subject-colour.ts': {
     "new RegExp( `(?<![\\\\w-])(?:(dark|deep|light|pale)[ -])?(?:[a-z]+-)?(${colourNames})(?:ish)?((?:[ -][a-z']+){0,2})[ -]$`, )":
       'Bound: the 60 characters before a subject.',
     '/[ -](?:a|an|the|and|or|of|in|on|at|by|with|for|from|to|under|over|near|behind|beside|\\w*(?:eye|tail|nose|ear|paw|foot|leg|throat|breast|crest|head|wing|tip)\\w*)\\b/':
@@ -34,17 +34,17 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
       'Proof: no loop; the names are our own.',
     "new RegExp(subject, 'g')": 'Proof: a literal of the sandbox, listed where it stands, to find all of it.',
   },
-  'sandbox/text/json/pattern.ts': {
+  'sandbox/text/json/scalar/pattern.ts': {
     "new RegExp(`^(?:([0-9a-f]{${length}}))`, 'i')": 'Proof: no loop; the length is 2 or 4.',
   },
-  'sandbox/text/json/pattern-test.ts': {
+  'sandbox/text/json/scalar/pattern-test.ts': {
     "new RegExp(source, 'u')": 'Bound: at most 2^26 steps for one text, else it is not matched.',
   },
   'sandbox/text/tokens.ts': {
     '/\\s*(?:\\p{L}{1,6}|\\p{N}{1,3}|[^\\s\\p{L}\\p{N}])|\\s+$/gu':
       'Proof: it matches at every place, for what follows white space is one of the three, or the end: no attempt fails.',
   },
-  'service/prompts.ts': {
+  'service/image/prompts.ts': {
     '/^[ \\t>*_-]*(?:([1-9])\\uFE0F?\\u20E3|\\u{1F51F})/gmu':
       'Proof: one attempt for each line, for the loop reads no line break.',
     '/^[ \\t>*_#-]*(\\d{1,2})[ \\t]*(?:[.:)][*_]*[ \\t]|[．。：、）])/gm':

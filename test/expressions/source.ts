@@ -4,7 +4,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 
 /** A regular expression of the sources. */
 export interface Expression {
-  /** `service/task.ts`, below `src`. */
+  /** `service/image/task.ts`, below `src`. */
   readonly file: string;
   readonly line: number;
   /** As it is written: `/a+/g`, or the whole `new RegExp(…)`. */

@@ -1,10 +1,11 @@
 import type { Task } from '../../service/image-service.ts';
 import type { Answer } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
-import { interruptedModal, modalLag, modalOf, movedOn } from './modal.ts';
+import { interruptedModal, modalOf, movedOn } from './modal.ts';
 import { taskSeen } from './poll.ts';
 import { anew } from './resume.ts';
 import { inVain } from './retry/deferrals.ts';
+import { modalLag } from './retry/modal-lag.ts';
 import { lookAgain, whyNoLook } from './retry/service-failure.ts';
 
 /** The task was looked at to see whether the modal arrived that was sent to it. */

@@ -6,6 +6,7 @@ import type { Answer, ServiceFailure } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { backoffMs } from './retry/backoff.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import { modalLag } from './retry/modal-lag.ts';
 import {
   bannedPrompt,
   doubt,
@@ -264,11 +265,3 @@ export function modalOf({ key, modal }: JobRecord): NonNullable<JobRecord['modal
   if (modal === undefined) throw new Error(`Internal error: job ${key} has no modal.`);
   return modal;
 }
-
-/**
- * How long, in ms, a task may go on showing MODAL although its answer arrived. A gateway shows what it knows of a task, and asks
- * for that only every 15 s (protocol.md 2.2, 6.1): two such rounds, one of which may fail, and a margin. It is no setting:
- * shorter, it would call more in doubt; longer, it would only keep the user waiting. A gateway that shows MODAL until the work is
- * done (fact 4) is not waited out: every later run looks again.
- */
-export const modalLag = { ms: 45_000, lookEveryMs: 5000 };

@@ -60,7 +60,7 @@ describe('the schema', () => {
   });
 
   it('accepts the example of the design as an editor would', () => {
-    const text = readFileSync(new URL('whole-language.yaml', import.meta.url), 'utf8');
+    const text = readFileSync(new URL('../whole-language.yaml', import.meta.url), 'utf8');
     const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
     validate(parseYaml(text));
     expect(validate.errors ?? []).toEqual([]);

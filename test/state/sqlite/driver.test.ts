@@ -61,7 +61,7 @@ describe('choosing an SQLite', () => {
 
   it('loads without a word on standard error, and leaves other warnings alone', () => {
     const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-    const file = fileURLToPath(new URL('children/warning.ts', import.meta.url));
+    const file = fileURLToPath(new URL('../children/warning.ts', import.meta.url));
     const { stderr, status } = spawnSync(process.execPath, ['--import', tsx, file], { encoding: 'utf8' });
     expect(status).toBe(0);
     expect(stderr).toContain('a warning of the program');
