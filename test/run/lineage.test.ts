@@ -426,6 +426,32 @@ describe('a click that is in doubt when what it was pressed on is redone', () =>
   });
 });
 
+describe('a click that is put off until what it presses has been made anew', () => {
+  it('presses the new task, and is paid once', async () => {
+    let isDown = true;
+    const here = await world(grid(1, 'U1 → Vary (Strong)'), {
+      onSubmit: ({ pressed }) => {
+        if (!pressed.endsWith('Vary (Strong)')) return undefined;
+        if (isDown) return { error: failure('service.rejected', 'permanent', { status: 400 }) };
+        const grids = [...here.service.tasks.values()].filter(({ submit }) => submit.pressed === '/U1');
+        return grids.length > 1
+          ? undefined
+          : { error: failure('service.unavailable', 'retry', { status: 503 }) };
+      },
+    });
+    here.run();
+    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
+    isDown = false;
+    const { settings } = redo(here, 'grid');
+    here.run({ settings: { ...settings, retryFailed: {} } });
+    const varied = [...here.service.tasks.values()].filter(({ submit }) =>
+      submit.pressed.endsWith('(Strong)'),
+    );
+    expect([here.statuses(), varied.length, namesOldTask(here)]).toEqual([{ done: 3 }, 1, []]);
+    expect(here.run().submits).toBe(0);
+  });
+});
+
 describe('a redo that the gateway answers with the task that it made before', () => {
   it('names the task from which that came, and is not made anew again', async () => {
     let old: string | undefined;

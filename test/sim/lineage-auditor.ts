@@ -5,7 +5,7 @@ import type { StateStore } from '../../src/state/store.ts';
 import { Violation } from './violation.ts';
 
 /** What stands of each job that another one came from, by key: the task, or the moment at which the answer was asked for. */
-type Sources = ReadonlyMap<string, string>;
+type Sources = Map<string, string>;
 
 /**
  * Watches where the results of a simulated history come from: kept from what was sent and what is durable alone, and from nothing that
@@ -48,7 +48,8 @@ export class LineageAuditor {
 
   sends({ job }: Errand): void {
     const { record, parentTaskId } = job;
-    if (!this.#reads.has(record.key)) this.#reads.set(record.key, this.#readsOf(record.key));
+    const reads = this.#reads.get(record.key) ?? [];
+    this.#reads.set(record.key, [...new Set([...reads, ...this.#readsOf(record.key)])]);
     this.#sent.set(record.key, {
       sources: this.#sourcesOf(record),
       ...(parentTaskId === undefined ? {} : { pressed: parentTaskId }),
@@ -65,7 +66,10 @@ export class LineageAuditor {
   committed(records: readonly JobRecord[]): readonly string[] {
     for (const record of records) {
       const { key, status, former, result, taskId, submittedAt } = record;
-      if (former !== undefined) this.#redoable.add(key);
+      if (former !== undefined) {
+        this.#redoable.add(key);
+        this.#standsFor(key, former.taskId ?? `asked at ${former.submittedAt}`);
+      }
       const isThere = former === undefined && (status === 'done' || result !== undefined);
       const stands = taskId ?? `asked at ${submittedAt}`;
       if (!isThere || this.#stands.get(key) === stands) continue;
@@ -117,8 +121,8 @@ export class LineageAuditor {
     for (const key of new Set([...this.#made.keys(), ...this.#sent.keys()])) {
       const record = this.#store.get(key);
       const statuses = [record?.status, this.#was.get(key)];
-      // A task that ends and is made anew in one turn is durable as its next submission only.
-      const isBegunAnew = record?.status === 'submitting' && this.#was.get(key) === 'running';
+      // What ends and is begun anew in one turn is durable as its next submission only.
+      const isBegunAnew = record?.status === 'submitting' && this.#was.has(key);
       const isSettled = statuses.includes('done') || statuses.includes('failed') || isBegunAnew;
       if (record === undefined || !isSettled || !this.#isOutdated(key)) continue;
       const sources = JSON.stringify([...this.#sourcesOf(record)]);
@@ -137,6 +141,15 @@ export class LineageAuditor {
     return [...this.#sourcesOf(record)].some(
       ([source, stands]) => made.sources.get(source) !== stands && kept?.get(source) !== stands,
     );
+  }
+
+  /** What failed and was made after all on the user's word is the same source as before to all that was made from it. */
+  #standsFor(key: string, stands: string): void {
+    const before = this.#stands.get(key);
+    if (before === undefined || before === stands) return;
+    for (const { sources } of [...this.#made.values(), ...this.#sent.values()])
+      if (sources.get(key) === before) sources.set(key, stands);
+    this.#stands.set(key, stands);
   }
 
   #sourcesOf(record: JobRecord): Sources {

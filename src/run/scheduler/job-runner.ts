@@ -1,6 +1,6 @@
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
-import { isOutdated, lineageAnew } from '../../plan/resolve/lineage.ts';
+import { begunFrom, isOutdated, lineageAnew } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../../plan/slot.ts';
 import type { Route, RunEnd } from '../events.ts';
@@ -109,6 +109,16 @@ export class Clerk {
 
   /** Something happened to a job. */
   advance(job: Job, event: JobEvent): void {
+    if (event.type !== 'granted' || !isToBeSent(job)) return this.#advance(job, event);
+    const { record, parentTaskId } = job;
+    // While it waited, what it presses was made anew: its cell takes it up again, to press that.
+    if (parentTaskId !== undefined && this.intake.taskOf(record.parent) !== parentTaskId)
+      return this.#putBack(job);
+    const lineage = lineageAnew(record, parentTaskId, this.#lookup);
+    this.#advance({ ...job, record: begunFrom(record, lineage) }, event);
+  }
+
+  #advance(job: Job, event: JobEvent): void {
     if (event.type === 'searched' && hasNoListing(event.answer)) this.#endSearches();
     const { desk, lessons, outbox, now, watchedSince, noteOnRoute } = this.#office;
     const { job: next, send, attempt, unused = [], inVain, refusal } = step(job, event, this.#context());
@@ -148,10 +158,11 @@ export class Clerk {
   readonly tally = (route: Route): Tally => this.#office.desk.traffic.lanes[route].route.tally;
 
   #context(): JobContext {
-    const { settings, random, price } = this.#options;
+    const { settings, invocation, random, price } = this.#options;
     const { now, watchedSince, lessons } = this.#office;
     return {
       now: now(),
+      invocation,
       watchedSince: watchedSince(),
       random,
       retry: settings.retry,
@@ -267,6 +278,10 @@ export class Clerk {
     });
   }
 }
+
+/** True for what is submitted, or asked, when its turn comes, and of which no task may exist yet. */
+const isToBeSent = ({ record: { status, doubtful }, want }: Job): boolean =>
+  (want.kind === 'submit' || want.kind === 'ask') && status === 'pending' && doubtful?.since === undefined;
 
 const noSearch =
   'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';
