@@ -225,6 +225,8 @@ export interface JobRecord {
   readonly taskId?: string;
   readonly submittedAt?: number;
   readonly finishedAt?: number;
+  /** Number of the run that settled it: that run does not take it up again by itself. */
+  readonly invocation?: number;
   readonly result?: TaskResult;
   readonly artifacts: readonly Artifact[];
   /**

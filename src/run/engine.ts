@@ -178,7 +178,7 @@ export class Engine {
     const submits = errands.filter(isPaid).length;
     try {
       if (records.length + attempts.length + submits > 0)
-        this.#ports.store.commit({ records, attempts, submits });
+        this.#ports.store.commit({ records, attempts, submits, invocation: this.#scheduler.invocation });
       this.#disk?.note(records);
     } catch (error) {
       this.#scheduler.giveBack(turn);

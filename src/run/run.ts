@@ -1,8 +1,15 @@
 import type { Selection } from '../plan/cell.ts';
+import { invocationFact, type StateStore } from '../state/store.ts';
 import { Engine } from './engine.ts';
 import type { RunListener } from './events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
+
+/** Number of the next run of a state, from 1. What it settles is told by it from what earlier runs settled, whatever the clock says. */
+export function nextInvocation(store: Pick<StateStore, 'fact'>): number {
+  const last = Number(store.fact(invocationFact) ?? 0);
+  return Number.isSafeInteger(last) ? last + 1 : 1;
+}
 
 /**
  * Carries out a plan, or goes on with it: feeds the scheduler, makes each turn durable as one transaction, then sends
@@ -21,10 +28,12 @@ export async function runPlan(
 ): Promise<RunReport> {
   const { store, clock } = ports;
   const startedAt = clock.now();
+  const invocation = nextInvocation(store);
   const spent = store.totals();
   const scheduler = new Scheduler({
     settings,
     startedAt,
+    invocation,
     random: ports.random,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
     lookup: (key) => store.get(key),

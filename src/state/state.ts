@@ -13,7 +13,7 @@ import { applicationId, earliestReadable, type Migration, migrations } from './s
 import { checkDatabaseFiles, type Database, openDatabase } from './sqlite/sqlite.ts';
 import { guarded, stateFault } from './state-error.ts';
 import { stateFileName } from './state-files.ts';
-import { StateError, type StateReader, type StateStore } from './store.ts';
+import { invocationFact, StateError, type StateReader, type StateStore } from './store.ts';
 import { openSubmissionCount, readSubmissionCount, type SubmissionCount } from './submission-count.ts';
 
 export interface StateOptions {
@@ -206,6 +206,7 @@ function stateStore(database: Database, count: SubmissionCount, check: () => voi
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
+  let numbered: number | undefined;
   // A process that was killed between its commit and its count sent nothing of the two's difference.
   count.raise(known);
   // Replacing keeps the row's id, and with it the order in which jobs came.
@@ -226,7 +227,7 @@ function stateStore(database: Database, count: SubmissionCount, check: () => voi
   return {
     ...queries,
     commit: (turn) => {
-      const { submits = 0 } = turn;
+      const { submits = 0, invocation = numbered } = turn;
       if (turn.records.length === 0 && turn.attempts.length === 0 && submits === 0) return;
       guarded(file, () => {
         check();
@@ -248,8 +249,10 @@ function stateStore(database: Database, count: SubmissionCount, check: () => voi
           }
           for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
           if (submits > 0) state.run(submissionsFact, String(known + submits));
+          if (invocation !== numbered) state.run(invocationFact, String(invocation));
         });
         known += submits;
+        numbered = invocation;
       });
     },
     countSubmissions: () => {

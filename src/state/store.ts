@@ -82,7 +82,12 @@ export interface Turn {
   readonly attempts: readonly Attempt[];
   /** Submissions and text calls that leave once this is durable and counted. Default 0. */
   readonly submits?: number;
+  /** Number of the run that decided this, kept under {@link invocationFact}. Absent: no run did. */
+  readonly invocation?: number;
 }
+
+/** Name of the fact that says how many runs have made something of theirs durable. */
+export const invocationFact = 'run.invocation';
 
 /**
  * The durable state of one run directory, written by the process that holds its lock. What is paid goes by three steps: its

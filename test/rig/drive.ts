@@ -7,6 +7,7 @@ import type { AskAnswer } from '../../src/run/machine/job.ts';
 import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
+import { nextInvocation } from '../../src/run/run.ts';
 import { type Errand, isPaid, type RunInput, type RunTurn } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
 import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
@@ -118,6 +119,7 @@ export function drive(options: DriveOptions): Driven {
   const scheduler = new Scheduler({
     settings: options.settings,
     startedAt: options.startAt,
+    invocation: nextInvocation(store),
     random: options.random,
     resolve: options.resolve,
     lookup: (key) => store.get(key),
@@ -206,7 +208,8 @@ export function drive(options: DriveOptions): Driven {
     try {
       const { records, attempts: made } = turn;
       const submits = turn.errands.filter(isPaid).length;
-      if (records.length + made.length + submits > 0) store.commit({ records, attempts: made, submits });
+      if (records.length + made.length + submits > 0)
+        store.commit({ records, attempts: made, submits, invocation: scheduler.invocation });
       return undefined;
     } catch (error) {
       if (!(error instanceof StateError)) throw error;

@@ -60,6 +60,7 @@ export function job(record: JobRecord, changes: Partial<Job> = {}): Job {
 export function context(changes: Partial<JobContext> = {}): JobContext {
   return {
     now: epoch,
+    invocation: 1,
     watchedSince: epoch,
     random: () => 0.5,
     retry: {

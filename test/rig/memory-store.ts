@@ -1,5 +1,5 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
-import type { InputFile, StateStore, StoreTotals } from '../../src/state/store.ts';
+import { type InputFile, invocationFact, type StateStore, type StoreTotals } from '../../src/state/store.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
   found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
@@ -94,6 +94,7 @@ export function memoryStore(): StateStore {
       for (const record of turn.records) jobs.set(record.key, copied(record));
       for (const attempt of turn.attempts) history.push(copied(attempt));
       known += turn.submits ?? 0;
+      if (turn.invocation !== undefined) facts.set(invocationFact, String(turn.invocation));
     },
     countSubmissions: () => {
       check();

@@ -167,6 +167,8 @@ export type ReplyVerdict =
 /** What the machine needs to know beyond the job: settings, the moment, chance, and what was learnt of durations. */
 export interface JobContext {
   readonly now: number;
+  /** Number of this run. */
+  readonly invocation: number;
   /** Since when this run looks at its tasks without a gap, Unix ms: since it began, or since the machine last slept. */
   readonly watchedSince: number;
   readonly random: () => number;

@@ -1,3 +1,4 @@
+import { isSettled } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Job, JobContext, JobEvent, JobStep } from './job.ts';
 import { modalAnswered, modalNow, modalUnread, modalUnsent } from './modal.ts';
@@ -23,7 +24,14 @@ import { askAnswered, askNow, askUnsent } from './text-call.ts';
  * step. DESIGN.md sections 2 and 4.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
-  return redoJudged(stepOf(relieved(job, event), event, context), context);
+  return numbered(redoJudged(stepOf(relieved(job, event), event, context), context), job, context);
+}
+
+/** What a job was settled by is part of its record. */
+function numbered(made: JobStep, { record: before }: Job, { invocation }: JobContext): JobStep {
+  const { record } = made.job;
+  if (record === before || !isSettled(record.status) || record.invocation === invocation) return made;
+  return { ...made, job: { ...made.job, record: { ...record, invocation } } };
 }
 
 /** An answer that takes the job further, or ends it, ends what it waited for in vain. */

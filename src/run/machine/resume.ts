@@ -23,10 +23,10 @@ export function jobForSlot(
   lineage: Lineage,
   settings: RunSettings,
   redo: ReadonlySet<string>,
-  startedAt: number,
+  invocation: number,
   now: number,
 ): Job | undefined {
-  const job = takenUp(slot, lineage.parentTaskId, settings, redo, startedAt, now);
+  const job = takenUp(slot, lineage.parentTaskId, settings, redo, invocation, now);
   return job === undefined || waitsForParent(job) ? undefined : begunWith(job, lineage);
 }
 
@@ -54,7 +54,7 @@ function takenUp(
   parentTaskId: string | undefined,
   settings: RunSettings,
   redo: ReadonlySet<string>,
-  startedAt: number,
+  invocation: number,
   now: number,
 ): Job | undefined {
   const { job: spec, record } = slot;
@@ -88,7 +88,7 @@ function takenUp(
   };
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
-  const before = !settledInThisRun(record, startedAt, now);
+  const before = record.invocation !== invocation;
   if (slot.outdated && slot.ready) return newJob(anew(kept), slot.depth, parentTaskId);
   if (before && redo.has(record.key))
     return slot.waitsAnew ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
@@ -115,10 +115,6 @@ function takenUp(
       return undefined;
   }
 }
-
-/** Also right when the clock stood ahead in an earlier run, so that its times lie in the future. */
-const settledInThisRun = ({ finishedAt = 0 }: JobRecord, startedAt: number, now: number): boolean =>
-  finishedAt >= startedAt && finishedAt <= now;
 
 /** A job that an earlier run left, taken up where its record says it was. */
 export function adopt(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {

@@ -81,6 +81,11 @@ export class Scheduler {
     this.#grant();
   }
 
+  /** Number of this run. */
+  get invocation(): number {
+    return this.#options.invocation;
+  }
+
   /** Hands over what has gathered since the last call. */
   takeTurn(): RunTurn {
     return this.#outbox.take();

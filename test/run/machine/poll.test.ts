@@ -57,6 +57,7 @@ describe('a task that was named for a job in doubt', () => {
     expect(want).toEqual({ kind: 'nothing' });
     expect(record).toEqual({
       ...inDoubt,
+      invocation: context().invocation,
       finishedAt: context().now,
       error: {
         ...error,
@@ -72,6 +73,7 @@ describe('a task that was named for a job in doubt', () => {
     const { error: _, ...first } = named.named ?? {};
     expect(taskNamed(back, '124', 0.25)).toEqual({
       ...named,
+      invocation: back.invocation,
       taskId: '124',
       named: { ...first, error: back.error },
     });

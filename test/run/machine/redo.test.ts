@@ -55,6 +55,15 @@ describe('--redo of a finished image', () => {
     expect([here.run().submits, here.statuses()]).toEqual([0, { done: 2 }]);
   });
 
+  it('is carried out by a later run although the clock has been put back since the job was done', async () => {
+    const { here, before } = await finished(oneGrid, {});
+    // The moment at which the job was done, by the clock of the first run.
+    const startAt = recordOf(here)?.finishedAt ?? 0;
+    const driven = here.run({ ...redo(here), startAt });
+    expect([driven.submits, here.statuses()]).toEqual([2, { done: 2 }]);
+    expect(recordOf(here)?.taskId).not.toBe(before.taskId);
+  });
+
   it('that never leaves, because nobody is there, leaves the job done', async () => {
     const { here, before } = await finished(oneGrid, {
       onSubmit: () => ({ error: failure('connection.refused', 'unsent') }),

@@ -12,6 +12,8 @@ import { Frontier, type OpenCell } from './open-cells.ts';
 export interface IntakeOptions {
   readonly settings: RunSettings;
   readonly startedAt: number;
+  /** Number of this run. */
+  readonly invocation: number;
   readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
   /** `--only`: names of the steps that may run; absent: all. */
   readonly steps?: ReadonlySet<string>;
@@ -189,11 +191,11 @@ export class Intake {
   }
 
   #takenUp(slot: Slot): Job | undefined {
-    const { settings, startedAt } = this.#options;
+    const { settings, invocation } = this.#options;
     const { job: spec } = slot;
     if (spec === undefined || !this.#isShown(spec)) return undefined;
     const lineage = lineageOf(spec, this.taskOf(spec.parent), this.#host.lookup);
-    const job = jobForSlot(slot, lineage, settings, this.#redo, startedAt, this.#host.now());
+    const job = jobForSlot(slot, lineage, settings, this.#redo, invocation, this.#host.now());
     if (job === undefined || !this.#host.isEnding()) return job;
     this.#isWhole = false;
     return undefined;
