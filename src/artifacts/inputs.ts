@@ -7,8 +7,8 @@ import type { SaveFailure } from './writer.ts';
 export type InputSource =
   /** A file of the pipeline, by path relative to it; it must still have this content. */
   | { readonly kind: 'file'; readonly path: string; readonly sha256: string }
-  /** A file of the run directory, relative to it. */
-  | { readonly kind: 'artifact'; readonly file: string; readonly mime: string }
+  /** A file of the run directory, relative to it; it must still be what its job saved. */
+  | { readonly kind: 'artifact'; readonly file: string; readonly mime: string; readonly sha256: string }
   /** An http(s) address or a data URI. */
   | { readonly kind: 'url'; readonly url: string };
 
@@ -34,7 +34,7 @@ export interface MaskRequest {
 /**
  * Besides the download codes: `input.missing` (no such file), `input.outside` (it leads out of the folder that
  * a pipeline's files must lie in), `input.changed` (a file that is not what the job was planned
- * with), `input.not-image`, `input.too-large`; of masks `mask.type` (no whole PNG file), `mask.size` (another size than
+ * with, or not what an earlier job saved), `input.not-image`, `input.too-large`; of masks `mask.type` (no whole PNG file), `mask.size` (another size than
  * the image), `mask.empty` (nothing is repainted), `mask.too-large`. All but a failed download are permanent.
  */
 export type InputAnswer =

@@ -172,7 +172,12 @@ describe('a file of the run', () => {
     mkdirSync(join(directory, 'images/ab'), { recursive: true });
     writeFileSync(join(directory, 'images/ab/ab-1.png'), bytes);
     const reader = startReader({ directory });
-    const artifact = (name: string): InputSource => ({ kind: 'artifact', file: name, mime: 'image/png' });
+    const artifact = (name: string): InputSource => ({
+      kind: 'artifact',
+      file: name,
+      mime: 'image/png',
+      sha256: sha256(bytes),
+    });
     expect(valueOf(await reader.load(artifact('images/ab/ab-1.png'), always))).toEqual({
       mimeType: 'image/webp',
       data: bytes.toString('base64'),
@@ -181,6 +186,12 @@ describe('a file of the run', () => {
     });
     expect(errorOf(await reader.load(artifact('images/ab/ab-2.png'), always)).code).toBe('input.missing');
     expect(errorOf(await reader.load(artifact('../x.png'), always)).code).toBe('input.linked');
+    // Another image in its place, by a hard link for example, is not what the job saved.
+    writeFileSync(join(directory, 'images/ab/ab-1.png'), await image('jpeg'));
+    expect(errorOf(await reader.load(artifact('images/ab/ab-1.png'), always))).toMatchObject({
+      code: 'input.changed',
+      class: 'permanent',
+    });
   });
 });
 

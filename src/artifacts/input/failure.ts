@@ -49,6 +49,12 @@ export const linkedArtifact = (file: string): SaveFailure =>
     `${file.slice(0, 200)} of the run directory is a link, or leads out of the directory: it is not sent.`,
   );
 
+export const replacedArtifact = (file: string): SaveFailure =>
+  permanent(
+    'input.changed',
+    `${file.slice(0, 200)} is not the file that its job saved: it has been changed or replaced since, and is not sent. Put the saved one back, or make it anew with --redo.`,
+  );
+
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',
   ENOTDIR: 'is not there',

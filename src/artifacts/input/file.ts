@@ -10,6 +10,7 @@ import {
   missingFile,
   placeRefusal,
   readFlags,
+  replacedArtifact,
   tooLarge,
 } from './failure.ts';
 
@@ -27,7 +28,7 @@ export async function readPipelineFile(
   const refusal = placeRefusal(path, real, filesRoot);
   if (refusal !== undefined) return fail(refusal);
   const bytes = await readWhole(real, path);
-  if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
+  if (hashOf(bytes) === sha256) return bytes;
   return fail({
     code: 'input.changed',
     class: 'permanent',
@@ -36,14 +37,20 @@ export async function readPipelineFile(
 }
 
 /** A file that a job of this run produced. @throws SaveError */
-export async function readArtifact(file: string, directory: string): Promise<Buffer> {
+export async function readArtifact(
+  { file, sha256 }: { readonly file: string; readonly sha256: string },
+  directory: string,
+): Promise<Buffer> {
   const path = join(directory, file);
   // The state may have come with a repository: what it names need not be what this program wrote.
   if (isAbsolute(file) || !isWithin(directory, path)) return fail(linkedArtifact(file));
   const expected = join(await found(directory, file), file);
   if ((await found(path, file)) !== expected) return fail(linkedArtifact(file));
-  return await readWhole(expected, file);
+  const bytes = await readWhole(expected, file);
+  return hashOf(bytes) === sha256 ? bytes : fail(replacedArtifact(file));
 }
+
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 async function found(path: string, name: string): Promise<string> {
   try {

@@ -34,7 +34,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
       case 'file':
         return await readPipelineFile(source, options);
       case 'artifact':
-        return await readArtifact(source.file, options.directory);
+        return await readArtifact(source, options.directory);
       case 'url':
         return /^data:/i.test(source.url)
           ? readDataUri(source.url)

@@ -93,8 +93,8 @@ export function shown(image: ImageSource, files: JobRecord['files'], lookup: Rec
   );
 }
 
-const shownArtifact = ({ file, mime, bytes }: Artifact): Shown => ({
-  source: { kind: 'artifact', file, mime },
+const shownArtifact = ({ file, mime, bytes, sha256 }: Artifact): Shown => ({
+  source: { kind: 'artifact', file, mime, sha256 },
   bytes: encoded(bytes),
 });
 

@@ -345,7 +345,10 @@ function protectedFiles(place: string, isOwned: boolean): ReadonlyMap<string, st
       found.set(name, `${facts.mode} ${facts.mtimeMs} ${content}`);
     }
   };
-  look(path.join(place, 'outside'));
+  // Where there is no repository any more, the user himself may have laid the link.
+  const isTracked = existsSync(path.join(place, 'work/.git'));
+  for (const name of readdirSync(path.join(place, 'outside')))
+    if (name !== 'moved' || isTracked) look(path.join(place, 'outside', name));
   for (const name of ['foxes.yaml', 'rows.csv']) look(path.join(place, 'work', name));
   if (isOwned) look(path.join(place, 'work/mine'));
   return found;

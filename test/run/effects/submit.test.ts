@@ -96,7 +96,7 @@ describe('a submission', () => {
     expect(loaded).toEqual([
       { kind: 'file', path: 'in/a.png', sha256: 'f1' },
       { kind: 'url', url: 'https://i/1.png' },
-      { kind: 'artifact', file: 'images/aa.png', mime: 'image/png' },
+      { kind: 'artifact', file: 'images/aa.png', mime: 'image/png', sha256: expect.any(String) },
     ]);
     expect(sent[0]?.[1]['images']).toEqual([png, png, png]);
     expect([held[0] ?? 0, outgoing.held]).toEqual([expect.any(Number), 0]);

@@ -130,7 +130,7 @@ describe('a text call', () => {
       }),
     );
     expect(loaded).toEqual([
-      { kind: 'artifact', file: 'images/grid.png', mime: 'image/png' },
+      { kind: 'artifact', file: 'images/grid.png', mime: 'image/png', sha256: grid.artifacts[0]?.sha256 },
       { kind: 'file', path: 'masks/a.png', sha256: 'ab' },
       { kind: 'url', url: 'https://x/y.png' },
     ]);
