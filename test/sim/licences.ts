@@ -47,7 +47,8 @@ export class Licences {
       if (told && waits) this.#modals.set(key, 1);
       else if (told) this.#presses.set(key, 1);
       // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
-      else if (status === 'pending' && this.#refused.has(key)) this.#presses.set(key, 1);
+      else if (status === 'pending' && (this.#refused.has(key) || error?.code === 'submit.refused'))
+        this.#presses.set(key, 1);
       // Where it waits no more, its button may be pressed instead.
       if (told && waits) this.#either.add(key);
     }
