@@ -41,6 +41,9 @@ export class LineageAuditor {
 
   /** @returns keys of what a run that begins now makes anew */
   begin(redo: readonly string[]): readonly string[] {
+    // A redo that an earlier run was told of, and never sent, is forgotten with that run.
+    for (const key of [...this.#redoable])
+      if (this.#store.get(key)?.former === undefined) this.#redoable.delete(key);
     for (const key of redo) this.#redoable.add(key);
     this.#allowed.clear();
     return this.#newlyOutdated();

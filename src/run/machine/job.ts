@@ -164,7 +164,7 @@ export type ReplyVerdict =
   /** Blocked, filtered, cut off, refused. */
   | { readonly kind: 'failed'; readonly error: JobError };
 
-/** What the machine needs to know beyond the job: settings, the moment, chance, and what was learnt of durations. */
+/** All that the machine knows beyond the job. */
 export interface JobContext {
   readonly now: number;
   /** Number of this run. */
@@ -223,16 +223,12 @@ export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && 
 
 /** True while it takes up room for a task on the service: from the moment it was given room until its task is over. */
 export function holdsRoom(job: Job): boolean {
-  return (
-    job.want.kind !== 'room' &&
-    !restsOutside(job) &&
-    !isTextRequest(job.record.request) &&
-    (job.record.status === 'pending' ||
-      job.record.status === 'submitting' ||
-      job.record.status === 'running' ||
-      job.record.status === 'modal')
-  );
+  const { want, record } = job;
+  const isOutside = want.kind === 'room' || restsOutside(job);
+  return !isOutside && !isTextRequest(record.request) && takesRoom.has(record.status);
 }
+
+const takesRoom: ReadonlySet<JobStatus> = new Set(['pending', 'submitting', 'running', 'modal']);
 
 /** The job in a new status, with what changes beside it; `undefined` takes a member away. */
 export function become(
