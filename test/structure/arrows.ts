@@ -1,0 +1,86 @@
+/** What one room of `src` may import from the other rooms. */
+export interface Room {
+  /** Rooms, folders or files whose values and types the room may import: `plan`, `state/sqlite`, `state/store.ts`. */
+  readonly imports: readonly string[];
+  /** Rooms, folders or files of which the room may import types only. */
+  readonly types?: readonly string[];
+}
+
+/** Every room of `src`. A room that is not named in `imports` or `types` may not be imported. */
+export const rooms: Readonly<Record<string, Room>> = {
+  pipeline: { imports: [] },
+  plan: { imports: ['pipeline'] },
+  service: { imports: [] },
+  state: { imports: ['pipeline', 'plan'] },
+  artifacts: { imports: ['pipeline', 'plan', 'state', 'service/http'], types: ['service'] },
+  run: {
+    imports: ['pipeline', 'plan', 'state/store.ts', 'artifacts/inputs.ts'],
+    types: ['service', 'state', 'artifacts'],
+  },
+  manifest: { imports: ['pipeline', 'plan', 'state'] },
+  report: { imports: ['pipeline', 'plan', 'run', 'state', 'manifest'], types: ['service'] },
+  sandbox: {
+    imports: [
+      'service/wire.ts',
+      'state/sqlite',
+      'state/files/folders.ts',
+      'state/state-error.ts',
+      'state/store.ts',
+    ],
+  },
+  cli: {
+    imports: ['pipeline', 'plan', 'run', 'service', 'state', 'artifacts', 'manifest', 'report', 'sandbox'],
+  },
+};
+
+/**
+ * The sub-folders of every folder that has any. A sub-folder may import those that stand before it in its list, and none that
+ * stands after it. (The files that stand beside the sub-folders are held by the check for circles.)
+ */
+export const orders: Readonly<Record<string, readonly string[]>> = {
+  pipeline: [
+    'values',
+    'diagnostics',
+    'yaml',
+    'templates',
+    'selectors',
+    'schema',
+    'settings',
+    'matrix',
+    'steps',
+  ],
+  'pipeline/matrix': ['table'],
+  'pipeline/steps': ['domain', 'reply-schema', 'checks'],
+
+  plan: ['matrix', 'request', 'graph', 'resolve', 'estimate'],
+
+  service: ['http', 'failures', 'text', 'image'],
+  'service/http': ['body', 'connect'],
+  'service/text': ['request', 'reply', 'stream'],
+
+  state: ['files', 'sqlite', 'lock'],
+
+  artifacts: ['formats', 'masks', 'download', 'input'],
+
+  run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
+  'run/machine': ['retry', 'search'],
+  'run/scheduler': ['routes', 'jobs'],
+
+  report: ['facts', 'text'],
+  'report/text': ['job'],
+
+  sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
+  'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],
+  'sandbox/draw/motif': ['head', 'body', 'owl', 'thing', 'landscape'],
+  'sandbox/draw/style': ['painters'],
+  'sandbox/http': ['orders', 'reply', 'routes'],
+  'sandbox/tasks': ['store', 'queue', 'desks'],
+  'sandbox/text': ['see', 'say', 'json', 'tools', 'protocol', 'compose'],
+  'sandbox/text/json': ['scalar'],
+  'sandbox/text/protocol': ['native', 'chat'],
+
+  cli: ['terminal', 'errors', 'adapters', 'args', 'service', 'workspace', 'run', 'commands'],
+  'cli/adapters': ['git'],
+  'cli/terminal': ['progress'],
+  'cli/workspace': ['checks'],
+};

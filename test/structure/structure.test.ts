@@ -1,0 +1,53 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { orders, rooms } from './arrows.ts';
+import { circlesOfFiles, circlesOfFolders } from './circles.ts';
+import { foldersOfTheirOwn, foldersWithoutSource } from './mirror.ts';
+import { refusedBetweenRooms, refusedBetweenSubFolders } from './refused-arrows.ts';
+import { fullFolders, longSources, longTests, overfullFolders, overlongFiles } from './sizes.ts';
+import { readTree } from './source-tree.ts';
+
+const src = readTree(fileURLToPath(new URL('../../src', import.meta.url)));
+const tests = readTree(fileURLToPath(new URL('../../test', import.meta.url)));
+
+test('reads every file of src, and resolves every relative import to one of them', () => {
+  const files = new Set(src.map(({ file }) => file));
+  expect(files).toContain('index.ts');
+  expect(
+    src.flatMap(({ file, imports }) =>
+      imports.filter(({ to }) => !files.has(to)).map(({ line, to }) => `${file}:${line} imports ${to}`),
+    ),
+  ).toEqual([]);
+});
+
+test('no files of src import one another in a circle, not even types', () => {
+  expect(circlesOfFiles(src)).toEqual([]);
+});
+
+test('no entries of a folder of src import one another in a circle, at any depth', () => {
+  expect(circlesOfFolders(src)).toEqual([]);
+});
+
+test('every import between rooms is in the table of rooms', () => {
+  expect(refusedBetweenRooms(src, rooms)).toEqual([]);
+});
+
+test('every import between sub-folders follows the order of their folder', () => {
+  expect(refusedBetweenSubFolders(src, orders)).toEqual([]);
+});
+
+test('no folder of src has more than 12 entries', () => {
+  expect(overfullFolders(src, 12, fullFolders)).toEqual([]);
+});
+
+test('no file of src has more than 300 lines', () => {
+  expect(overlongFiles(src, 300, longSources)).toEqual([]);
+});
+
+test('no file of test has more than 400 lines', () => {
+  expect(overlongFiles(tests, 400, longTests)).toEqual([]);
+});
+
+test('every folder of tests below a room is a folder of that room', () => {
+  expect(foldersWithoutSource(tests, src, foldersOfTheirOwn)).toEqual([]);
+});
