@@ -1,21 +1,21 @@
 import pLimit from 'p-limit';
 import type { Cell, Selection } from '../plan/cell.ts';
 import { StateError } from '../state/store.ts';
-import { Errands, failureIn, isBrokenOff, outcomeOf } from './effects/execute.ts';
+import { Effects, failureIn, isBrokenOff, outcomeOf } from './effects/execute.ts';
 import type { RunEnd, RunEvent, RunListener } from './events.ts';
-import { UnderWay } from './in-flight.ts';
+import { InFlight } from './in-flight.ts';
 import { backoffMs } from './machine/retry/backoff.ts';
 import type { RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
 import { DiskRoom } from './resources/disk-room.ts';
 import { everyMinute } from './resources/memory.ts';
-import { type Errand, isPaid, type RunInput, type RunTurn, routeOf } from './scheduler/commit.ts';
+import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
 const batchSize = 64;
 
 /** Why a run comes to its end. */
-type Outcome =
+type EngineExit =
   /** All that it has come to is durable. */
   | { readonly kind: 'settled'; readonly end: RunEnd }
   /** It was told to leave at once. */
@@ -43,8 +43,8 @@ export class Engine {
   readonly #cells: AsyncIterator<Cell>;
   /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
   readonly #limit: ReturnType<typeof pLimit>;
-  readonly #errands: Errands;
-  readonly #underWay = new UnderWay((bug) => this.#finish?.({ kind: 'bug', bug }));
+  readonly #effects: Effects;
+  readonly #inFlight = new InFlight((bug) => this.#finish?.({ kind: 'bug', bug }));
   listenerError: unknown;
   #turnIsDue = false;
   /** How often the turn at hand could not be made durable. */
@@ -55,7 +55,7 @@ export class Engine {
   #hearsOut = false;
   #readingCells = false;
   #cancelAlarm: (() => void) | undefined;
-  #finish: ((outcome: Outcome) => void) | undefined;
+  #finish: ((outcome: EngineExit) => void) | undefined;
 
   constructor(
     plan: RunPlan,
@@ -71,7 +71,7 @@ export class Engine {
     this.#listener = listener;
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
-    this.#errands = new Errands(ports, settings);
+    this.#effects = new Effects(ports, settings);
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
   }
 
@@ -79,7 +79,7 @@ export class Engine {
     const { store, clock } = this.#ports;
     const drain = (): void => this.#take({ type: 'drain', end: { kind: 'interrupted', forced: false } });
     const leave = (): void => this.#finish?.({ kind: 'left', end: { kind: 'interrupted', forced: true } });
-    const outcome = new Promise<Outcome>((resolve) => {
+    const outcome = new Promise<EngineExit>((resolve) => {
       this.#finish = resolve;
     });
     control.drain.addEventListener('abort', drain, { once: true });
@@ -102,7 +102,7 @@ export class Engine {
       control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
       unwatch();
-      await this.#underWay.stop();
+      await this.#inFlight.stop();
       await this.#cells.return?.();
     }
   }
@@ -122,23 +122,23 @@ export class Engine {
   }
 
   /** Leaves nothing under way, and nothing that was heard behind. @returns how the run ended @throws what was a bug */
-  async #wayOut(outcome: Outcome, leave: AbortSignal): Promise<RunEnd> {
+  async #wayOut(outcome: EngineExit, leave: AbortSignal): Promise<RunEnd> {
     switch (outcome.kind) {
       case 'settled':
         return outcome.end;
       case 'left': {
         this.#halt(outcome.end);
-        await this.#underWay.stop();
-        return this.#commit(this.#scheduler.takeTurn()) ?? outcome.end;
+        await this.#inFlight.stop();
+        return this.#commit(this.#scheduler.takeCommit()) ?? outcome.end;
       }
       case 'failed':
         await this.#hearOut(outcome.end, leave);
-        this.#commit(this.#scheduler.takeTurn());
+        this.#commit(this.#scheduler.takeCommit());
         return outcome.end;
       case 'bug':
         await this.#hearOut({ kind: 'stopped', code: 'internal', message: String(outcome.bug) }, leave);
         // The first bug is told; whether what follows from it fails as well says nothing more.
-        this.#guard(() => this.#commit(this.#scheduler.takeTurn()));
+        this.#guard(() => this.#commit(this.#scheduler.takeCommit()));
         throw outcome.bug;
     }
   }
@@ -152,44 +152,44 @@ export class Engine {
     this.#cancelAlarm?.();
     this.#halt(end);
     this.#guard(() => this.#tell());
-    await this.#underWay.hearPaid(leave);
-    await this.#underWay.stop();
+    await this.#inFlight.hearPaid(leave);
+    await this.#inFlight.stop();
   }
 
   /** Takes back what was decided and has not left. */
   #halt(end: RunEnd): void {
     this.#guard(() => {
-      const turn = this.#scheduler.takeTurn();
-      this.#scheduler.giveBack({ ...turn, errands: [] });
-      this.#scheduler.handle({ type: 'halt', end, unsent: turn.errands }, this.#ports.clock.now());
+      const turn = this.#scheduler.takeCommit();
+      this.#scheduler.requeue({ ...turn, effects: [] });
+      this.#scheduler.handle({ type: 'halt', end, unsent: turn.effects }, this.#ports.clock.now());
     });
   }
 
   /** Says what has happened, and holds on to what of it is not durable. */
   #tell(): void {
-    const { events, ...turn } = this.#scheduler.takeTurn();
-    this.#scheduler.giveBack({ ...turn, events: [] });
+    const { events, ...turn } = this.#scheduler.takeCommit();
+    this.#scheduler.requeue({ ...turn, events: [] });
     for (const event of events) this.#emit(event);
   }
 
   /** Makes a turn durable, and counts what of it costs; what could not be done stays with the scheduler. @returns why, where the disk fails */
-  #commit(turn: RunTurn): Extract<RunEnd, { kind: 'disk' }> | undefined {
-    const { records, attempts, errands } = turn;
-    const submits = errands.filter(isPaid).length;
+  #commit(turn: RunCommit): Extract<RunEnd, { kind: 'disk' }> | undefined {
+    const { records, attempts, effects } = turn;
+    const submits = effects.filter(isPaid).length;
     try {
       if (records.length + attempts.length + submits > 0)
         this.#ports.store.commit({ records, attempts, submits, invocation: this.#scheduler.invocation });
       this.#disk?.note(records);
     } catch (error) {
-      this.#scheduler.giveBack(turn);
+      this.#scheduler.requeue(turn);
       return diskEnd(error);
     }
     try {
       if (submits > 0) this.#ports.store.countSubmissions();
       return undefined;
     } catch (error) {
-      // Its records are durable, its errands have not left.
-      this.#scheduler.giveBack({ ...turn, records: [], attempts: [] });
+      // Its records are durable, its effects have not been carried out.
+      this.#scheduler.requeue({ ...turn, records: [], attempts: [] });
       return diskEnd(error);
     }
   }
@@ -207,15 +207,15 @@ export class Engine {
   }
 
   #turn(): void {
-    if (this.#finish === undefined || this.#underWay.isOver || this.#rests) return;
+    if (this.#finish === undefined || this.#inFlight.isOver || this.#rests) return;
     if (this.#hearsOut) return this.#tell();
-    const turn = this.#scheduler.takeTurn();
+    const turn = this.#scheduler.takeCommit();
     // Nothing of a turn that could not be made durable leaves.
     const failed = this.#commit(turn);
     if (failed !== undefined) return this.#fallBehind(failed);
     this.#tries = 0;
     for (const event of turn.events) this.#emit(event);
-    for (const errand of turn.errands) this.#carryOut(errand);
+    for (const effect of turn.effects) this.#carryOut(effect);
     const end = this.#scheduler.ended;
     if (end !== undefined) return this.#finish({ kind: 'settled', end });
     this.#setAlarm();
@@ -247,7 +247,7 @@ export class Engine {
 
   #readCells(): void {
     this.#readingCells = true;
-    this.#underWay.begin('free', async (signal) => {
+    this.#inFlight.begin('free', async (signal) => {
       const cells: Cell[] = [];
       let last = false;
       while (cells.length < batchSize && !last && !signal.aborted) {
@@ -260,18 +260,18 @@ export class Engine {
     });
   }
 
-  #carryOut(errand: Errand): void {
-    this.#underWay.begin(isPaid(errand) ? 'paid' : 'free', (signal) =>
+  #carryOut(effect: Effect): void {
+    this.#inFlight.begin(isPaid(effect) ? 'paid' : 'free', (signal) =>
       this.#limit(async () => {
         const { clock } = this.#ports;
         const sentAt = clock.now();
-        const input = await this.#errands.carryOut(errand, signal);
+        const input = await this.#effects.carryOut(effect, signal);
         const failure = failureIn(input);
         if (failure !== undefined && isBrokenOff(input, failure)) return;
         this.#emit({
           type: 'request:end',
-          route: routeOf[errand.send.kind],
-          key: errand.job.record.key,
+          route: routeOf[effect.send.kind],
+          key: effect.job.record.key,
           ms: clock.now() - sentAt,
           outcome: outcomeOf(input),
           ...(failure === undefined ? {} : { message: failure.message }),

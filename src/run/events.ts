@@ -75,7 +75,7 @@ export type RunListener = (event: RunEvent) => void;
  * - answers: the bound of the client's pool and one largest answer, besides 64 KiB and a chunk for each of
  *   `limits.requests`; an answer that has come whole is parsed alone
  * - cells: `tasks` whose tasks are made or waited for, and `2 × (tasks + requests)` whose images come in; where cells share
- *   jobs, as many as the frontier opens
+ *   jobs, as many as may be open
  * - jobs: those of the open cells
  */
 export interface MemoryReading {

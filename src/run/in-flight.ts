@@ -1,5 +1,5 @@
 /** The work of a run that is under way, told apart by whether the run may walk out on it. */
-export class UnderWay {
+export class InFlight {
   /** Aborts what can be done again: looks, downloads, reading the plan. */
   readonly #free = new AbortController();
   /** Aborts every request when the run leaves at once. */

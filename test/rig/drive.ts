@@ -8,7 +8,7 @@ import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { nextInvocation } from '../../src/run/run.ts';
-import { type Errand, isPaid, type RunInput, type RunTurn } from '../../src/run/scheduler/commit.ts';
+import { type Effect, isPaid, type RunCommit, type RunInput } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
 import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
@@ -43,8 +43,8 @@ export type TurnPlace =
   | 'before-commit'
   | 'after-commit'
   | 'after-count'
-  | 'after-first-errand'
-  | 'after-errands';
+  | 'after-first-effect'
+  | 'after-effects';
 
 export interface DriveOptions {
   readonly cells: Iterable<Cell>;
@@ -65,8 +65,8 @@ export interface DriveOptions {
   readonly drainAt?: number;
   /** The machine sleeps: it wakes so many ms after the first moment at which it was to wake from then on. */
   readonly sleeps?: { readonly atMs: number; readonly forMs: number };
-  /** Sees every errand just before the service does. */
-  readonly onErrand?: (errand: Errand, now: number) => void;
+  /** Sees every effect just before the service does. */
+  readonly onEffect?: (effect: Effect, now: number) => void;
   /** Sees every answer just before the run does. */
   readonly onHeard?: (input: RunInput, now: number) => void;
   /** Sees what the run holds after each turn. */
@@ -111,7 +111,7 @@ const turnLimit = 200_000;
 
 /**
  * Drives a whole run through the scheduler in virtual time: the same order of things as the engine (make the turn
- * durable, count what of it costs, then carry out its errands), with no promise in it.
+ * durable, count what of it costs, then carry out its effects), with no promise in it.
  */
 export function drive(options: DriveOptions): Driven {
   const { store, service } = options;
@@ -146,13 +146,13 @@ export function drive(options: DriveOptions): Driven {
   });
   const dies = (place: TurnPlace): boolean => options.dies?.(turns, place) === true;
 
-  const send = (errand: Errand): void => {
-    const { job, send: what } = errand;
+  const send = (effect: Effect): void => {
+    const { job, send: what } = effect;
     const { key } = job.record;
-    options.onErrand?.(errand, now);
+    options.onEffect?.(effect, now);
     const hear = ({ afterMs }: Heard<unknown>, input: RunInput): void => {
       order += 1;
-      arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(errand) });
+      arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
     };
     switch (what.kind) {
       case 'submit': {
@@ -195,33 +195,33 @@ export function drive(options: DriveOptions): Driven {
       }
     }
   };
-  const sendAll = ({ errands }: RunTurn): boolean => {
-    for (const [at, errand] of errands.entries()) {
-      send(errand);
-      if (at === 0 && dies('after-first-errand')) return true;
+  const sendAll = ({ effects }: RunCommit): boolean => {
+    for (const [at, effect] of effects.entries()) {
+      send(effect);
+      if (at === 0 && dies('after-first-effect')) return true;
     }
-    return dies('after-errands');
+    return dies('after-effects');
   };
 
   /** Makes a turn durable. @returns why it is not */
-  const commit = (turn: RunTurn): Extract<RunEnd, { kind: 'disk' }> | undefined => {
+  const commit = (turn: RunCommit): Extract<RunEnd, { kind: 'disk' }> | undefined => {
     try {
       const { records, attempts: made } = turn;
-      const submits = turn.errands.filter(isPaid).length;
+      const submits = turn.effects.filter(isPaid).length;
       if (records.length + made.length + submits > 0)
         store.commit({ records, attempts: made, submits, invocation: scheduler.invocation });
       return undefined;
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
-      scheduler.giveBack(turn);
+      scheduler.requeue(turn);
       return { kind: 'disk', code: error.code, message: error.message };
     }
   };
   /** What was decided and has not left is taken back, and nothing is heard any more but what is paid. */
   const halt = (end: RunEnd): void => {
-    const turn = scheduler.takeTurn();
-    scheduler.giveBack({ ...turn, errands: [] });
-    scheduler.handle({ type: 'halt', end, unsent: turn.errands }, now);
+    const turn = scheduler.takeCommit();
+    scheduler.requeue({ ...turn, effects: [] });
+    scheduler.handle({ type: 'halt', end, unsent: turn.effects }, now);
     arrivals = arrivals.filter((arrival) => arrival.isPaid);
   };
   let tries = 0;
@@ -238,7 +238,7 @@ export function drive(options: DriveOptions): Driven {
     }
     turns += 1;
     if (turns > turnLimit) throw new Error('The run goes round in circles.');
-    const turn = scheduler.takeTurn();
+    const turn = scheduler.takeCommit();
     if (options.sendsFirst && sendAll(turn)) return result(undefined);
     if (dies('before-commit')) return result(undefined);
     const fault = commit(turn);
@@ -257,7 +257,7 @@ export function drive(options: DriveOptions): Driven {
     if (turn.records.length > 0 || turn.attempts.length > 0) now += options.commitMs ?? 0;
     events.push(...turn.events);
     if (dies('after-commit')) return result(undefined);
-    if (turn.errands.some(isPaid)) store.countSubmissions();
+    if (turn.effects.some(isPaid)) store.countSubmissions();
     if (dies('after-count')) return result(undefined);
     if (!options.sendsFirst && sendAll(turn)) return result(undefined);
     options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
@@ -270,7 +270,7 @@ export function drive(options: DriveOptions): Driven {
       turns += 1;
       if (dies('before-commit')) return result(undefined);
       if (arrivals.length === 0) {
-        commit(scheduler.takeTurn());
+        commit(scheduler.takeCommit());
         return result(failed);
       }
     } else if (restsUntil === undefined || now >= restsUntil) {

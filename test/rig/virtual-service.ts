@@ -1,7 +1,7 @@
 import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
 import { renderValue } from '../../src/pipeline/values/value.ts';
 import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
-import { judgeReply } from '../../src/run/effects/evaluate-reply.ts';
+import { evaluateReply } from '../../src/run/effects/evaluate-reply.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
 import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../src/service/result.ts';
@@ -104,9 +104,9 @@ export function textReply(
   };
 }
 
-/** What the errand makes of an answer, with files of which only the names are true. */
+/** What the effect makes of an answer, with files of which only the names are true. */
 export function askedOf(record: JobRecord, reply: TextReply): AskAnswer {
-  const { verdict, text, pieces } = judgeReply(record, reply);
+  const { verdict, text, pieces } = evaluateReply(record, reply);
   const { key } = record;
   const artifacts = pieces.map((piece, index): Artifact => {
     const output = index + 1;
@@ -309,7 +309,7 @@ export class VirtualService {
     );
   }
 
-  /** A text call and all that its errand does with the answer. */
+  /** A text call and all that its effect does with the answer. */
   ask(record: JobRecord, at: number): AskAnswer {
     const call: VirtualCall = { number: this.calls.length + 1, record, at };
     this.calls.push(call);

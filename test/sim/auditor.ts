@@ -1,7 +1,7 @@
 import { isSettled, type JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { RunEvent } from '../../src/run/events.ts';
-import { type Errand, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
+import { type Effect, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { mayPass } from './ends.ts';
@@ -83,11 +83,11 @@ export class Auditor {
     this.#madeAnew(this.#lineage.begin(redo));
   }
 
-  sends(errand: Errand, now: number): void {
-    const { job, send } = errand;
+  sends(effect: Effect, now: number): void {
+    const { job, send } = effect;
     this.#limits.sends();
     if (send.kind === 'submit' || send.kind === 'ask') this.#lineage.sends({ job, send });
-    if (isPaid(errand)) this.#checkPaid();
+    if (isPaid(effect)) this.#checkPaid();
     if (send.kind === 'ask') {
       this.#askedTexts.add(job.record.key);
       return this.#texts.sends(job.record, now, this.#gateway.healed);

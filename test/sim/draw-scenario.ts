@@ -136,7 +136,7 @@ function drawInvocation(chance: Chance, n: number): Invocation {
       death: {
         turn: chance.whole(1, chance.pick([5, 40, 200], n, 'about'), n, 'turn'),
         place: chance.pick(
-          ['before-commit', 'after-commit', 'after-count', 'after-first-errand', 'after-errands'] as const,
+          ['before-commit', 'after-commit', 'after-count', 'after-first-effect', 'after-effects'] as const,
           n,
           'place',
         ),

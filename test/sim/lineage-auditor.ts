@@ -1,6 +1,6 @@
 import { type JobRecord, type JobStatus, needsOf } from '../../src/plan/job.ts';
 import type { RunEvent } from '../../src/run/events.ts';
-import type { Errand } from '../../src/run/scheduler/commit.ts';
+import type { Effect } from '../../src/run/scheduler/commit.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { Violation } from './violation.ts';
 
@@ -42,14 +42,14 @@ export class LineageAuditor {
   /** @returns keys of what a run that begins now makes anew */
   begin(redo: readonly string[]): readonly string[] {
     // A redo that an earlier run was told of, and never sent, is forgotten with that run.
-    for (const key of [...this.#redoable])
+    for (const key of this.#redoable)
       if (this.#store.get(key)?.former === undefined) this.#redoable.delete(key);
     for (const key of redo) this.#redoable.add(key);
     this.#allowed.clear();
     return this.#newlyOutdated();
   }
 
-  sends({ job }: Errand): void {
+  sends({ job }: Effect): void {
     const { record, parentTaskId } = job;
     const reads = this.#reads.get(record.key) ?? [];
     this.#reads.set(record.key, [...new Set([...reads, ...this.#readsOf(record.key)])]);

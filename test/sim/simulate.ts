@@ -76,7 +76,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
       commitMs: scenario.commitMs,
-      onErrand: (errand, at) => auditor.sends(errand, at),
+      onEffect: (effect, at) => auditor.sends(effect, at),
       onHeard: (input, at) => {
         if (at - now > longestRunMs) throw new Violation('The run does not end.');
         auditor.hears(input, at);

@@ -11,7 +11,7 @@ import { finishOf } from './finish-reason.ts';
 import { answerCalls, undeclaredCall } from './function-calls.ts';
 
 /** An answer, judged, and the files that it holds. */
-export interface Judged {
+export interface EvaluatedReply {
   readonly verdict: ReplyVerdict;
   readonly text: TextResult;
   /** In the order of their output numbers. Empty unless the verdict is `done`. */
@@ -25,7 +25,7 @@ export type JudgedBy = Pick<JobRecord, 'request' | 'call' | 'turns'>;
  * What an answer means for the job that asked for it. The first candidate decides, because it is the one that templates
  * read; what the others are, their finish reasons say. Pure.
  */
-export function judgeReply(job: JudgedBy, given: TextReply): Judged {
+export function evaluateReply(job: JudgedBy, given: TextReply): EvaluatedReply {
   const reply = { ...given, candidates: withWrittenNumbers(given.candidates) };
   const { request } = job;
   if (!isTextRequest(request)) throw new Error('Internal error: only a text job has an answer to be judged.');

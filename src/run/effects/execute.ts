@@ -6,28 +6,28 @@ import type { Send } from '../machine/job.ts';
 import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
-import type { Errand } from '../scheduler/commit.ts';
+import type { Effect } from '../scheduler/commit.ts';
 import type { AnswerInput } from '../scheduler/routes/outcome.ts';
-import type { Shipped } from './input-budget.ts';
-import { Outgoing } from './input-budget.ts';
+import type { LoadedInputs } from './input-budget.ts';
+import { InputBudget } from './input-budget.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from './submit.ts';
 import { type AskPorts, ask } from './text-call.ts';
 
 /** Sends what a turn asks for, each to the port that it is for. */
-export class Errands {
+export class Effects {
   readonly #ports: RunPorts;
   readonly #asking: AskPorts;
   readonly #submitting: SubmitPorts;
 
   constructor(ports: RunPorts, { speed, retry, tag = true }: Pick<RunSettings, 'speed' | 'retry' | 'tag'>) {
     const { service, text, inputs, artifacts, store, clock } = ports;
-    const shared = { inputs, lookup: (key: string) => store.get(key), outgoing: new Outgoing() };
+    const shared = { inputs, lookup: (key: string) => store.get(key), inputBudget: new InputBudget() };
     this.#ports = ports;
     this.#asking = { text, artifacts, writing: { clock, retry }, ...shared };
     this.#submitting = { service, speed, tags: tag, ...shared };
   }
 
-  async carryOut({ job, send }: Errand, signal: AbortSignal): Promise<AnswerInput> {
+  async carryOut({ job, send }: Effect, signal: AbortSignal): Promise<AnswerInput> {
     const { record } = job;
     const { key } = record;
     switch (send.kind) {
@@ -80,10 +80,10 @@ export class Errands {
   }
 }
 
-const submittedBy = (key: string, shipped: Shipped<Answer<SubmitAnswer>>): AnswerInput =>
-  'unread' in shipped
-    ? { type: 'unread', key, error: shipped.unread }
-    : { type: 'submitted', key, answer: shipped.answer };
+const submittedBy = (key: string, loaded: LoadedInputs<Answer<SubmitAnswer>>): AnswerInput =>
+  'unread' in loaded
+    ? { type: 'unread', key, error: loaded.unread }
+    : { type: 'submitted', key, answer: loaded.answer };
 
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
 

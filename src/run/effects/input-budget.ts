@@ -15,7 +15,7 @@ interface Waiter {
  * Holds the images of all text calls under way to a bound. First come, first served. What is larger than the bound goes
  * when it is alone: a single call is bounded by what a body may be.
  */
-export class Outgoing {
+export class InputBudget {
   readonly #bound: number;
   #held = 0;
   /** In order of arrival. */
@@ -81,7 +81,7 @@ export class Outgoing {
 }
 
 /** What came of a request that shows images, or why they could not be read, so that it was not made. */
-export type Shipped<T> = { readonly answer: T } | { readonly unread: SaveFailure };
+export type LoadedInputs<T> = { readonly answer: T } | { readonly unread: SaveFailure };
 
 /** An image that could not be read. */
 class Unread extends Error {
@@ -93,7 +93,7 @@ class Unread extends Error {
   }
 }
 
-/** @throws Unread, which {@link ship} takes */
+/** @throws Unread, which {@link withInputs} takes */
 export function read(answer: InputAnswer): LoadedImage {
   if (!answer.ok) throw new Unread(answer.error);
   return answer.value;
@@ -107,16 +107,16 @@ export const inlined = ({ mimeType, data }: LoadedImage): InlineImage => ({ mime
  *
  * @param request reads its images once it holds room for their bytes, of Base64
  */
-export async function ship<T>(
-  outgoing: Outgoing,
+export async function withInputs<T>(
+  inputBudget: InputBudget,
   signal: AbortSignal,
   request: (hold: (bytes: number) => Promise<void>) => Promise<T>,
-): Promise<Shipped<T>> {
+): Promise<LoadedInputs<T>> {
   let held = 0;
   try {
     const answer = await request(async (bytes) => {
       if (bytes === 0) return;
-      await outgoing.take(bytes, signal);
+      await inputBudget.take(bytes, signal);
       held = bytes;
     });
     return { answer };
@@ -127,7 +127,7 @@ export async function ship<T>(
     if (signal.aborted && error === signal.reason) return { unread: aborted };
     throw error;
   } finally {
-    if (held > 0) outgoing.give(held);
+    if (held > 0) inputBudget.give(held);
   }
 }
 

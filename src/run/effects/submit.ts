@@ -11,21 +11,21 @@ import type { Answer } from '../../service/result.ts';
 import type { InlineImage } from '../../service/text-service.ts';
 import type { Job } from '../machine/job.ts';
 import { MissingInput, type Shown, shown } from './conversation.ts';
-import type { Outgoing } from './input-budget.ts';
-import { inlined, read, type Shipped, ship } from './input-budget.ts';
+import type { InputBudget } from './input-budget.ts';
+import { inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 
 /** What submissions are carried out with. */
 export interface SubmitPorts {
   readonly service: ImageService;
   readonly inputs: InputReader;
   readonly lookup: RecordLookup;
-  readonly outgoing: Outgoing;
+  readonly inputBudget: InputBudget;
   readonly speed: Speed;
   /** Every submission carries its job's key, which the task echoes (protocol.md 1.2). */
   readonly tags: boolean;
 }
 
-type Submitted = Promise<Shipped<Answer<SubmitAnswer>>>;
+type Submitted = Promise<LoadedInputs<Answer<SubmitAnswer>>>;
 
 /** What all submissions have. */
 function common({ key, request: { extra } }: JobRecord, { speed, tags }: SubmitPorts) {
@@ -39,7 +39,7 @@ export async function submit(
   signal: AbortSignal,
 ): Submitted {
   const { request, pressed } = record;
-  const { service, outgoing } = ports;
+  const { service, inputBudget } = ports;
   const shared = common(record, ports);
   if (isTextRequest(request)) throw new Error(`Internal error: ${record.key} asks for text, not for a task.`);
   if (request.kind === 'click') {
@@ -55,7 +55,7 @@ export async function submit(
   if (extendsParent(request) && extending === undefined)
     throw new Error(`Internal error: video ${record.key} is to extend a task that nobody named.`);
   const mask = request.kind === 'imagine' ? undefined : request.mask;
-  return await ship(outgoing, signal, async (hold) => {
+  return await withInputs(inputBudget, signal, async (hold) => {
     const { images, mask: drawn } = await pictures(record, request.images ?? [], mask, ports, hold, signal);
     if (request.kind === 'imagine')
       return await service.imagine({ fields, ...(images.length > 0 && { images }), ...shared }, signal);
@@ -71,10 +71,10 @@ export async function checkMask(
   ports: SubmitPorts,
   signal: AbortSignal,
 ): Promise<SaveFailure | undefined> {
-  const shipped = await ship(ports.outgoing, signal, async (hold) => {
+  const loaded = await withInputs(ports.inputBudget, signal, async (hold) => {
     await modalMask(record, ports, hold, signal);
   });
-  return 'unread' in shipped ? shipped.unread : undefined;
+  return 'unread' in loaded ? loaded.unread : undefined;
 }
 
 /** Answers the modal that a job's click has opened. */
@@ -82,11 +82,11 @@ export async function answerModal(record: JobRecord, ports: SubmitPorts, signal:
   const { request, modal } = record;
   if (request.kind !== 'click' || modal === undefined)
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
-  const { service, lookup, outgoing } = ports;
+  const { service, lookup, inputBudget } = ports;
   const { taskId } = modal;
   // What a describe suggested is no part of a request, so it is found here, also above a remix.
   const { prompt = nearestPrompt(record, lookup) } = request.fields;
-  return await ship(outgoing, signal, async (hold) => {
+  return await withInputs(inputBudget, signal, async (hold) => {
     const mask = await modalMask(record, ports, hold, signal);
     return await service.modal(
       {

@@ -16,10 +16,10 @@ import type {
 } from '../../service/text-service.ts';
 import type { AskAnswer, ReplyVerdict } from '../machine/job.ts';
 import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
-import { expectedJson, judgeReply } from './evaluate-reply.ts';
+import { evaluateReply, expectedJson } from './evaluate-reply.ts';
 import { roundsIn } from './function-calls.ts';
-import type { Outgoing } from './input-budget.ts';
-import { inlined, read, type Shipped, ship } from './input-budget.ts';
+import type { InputBudget } from './input-budget.ts';
+import { inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 import { type Writing, written } from './write-retry.ts';
 
 /** What a text call is carried out with. */
@@ -28,7 +28,7 @@ export interface AskPorts {
   readonly inputs: Pick<InputReader, 'load'>;
   readonly artifacts: Pick<ArtifactWriter, 'keep'>;
   readonly lookup: RecordLookup;
-  readonly outgoing: Outgoing;
+  readonly inputBudget: InputBudget;
   readonly writing: Writing;
 }
 
@@ -65,11 +65,11 @@ function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
 /** Reads the images of a call, and holds them only while it is under way. */
 async function withRequest<T>(
   record: JobRecord,
-  { inputs, lookup, outgoing }: AskPorts,
+  { inputs, lookup, inputBudget }: AskPorts,
   signal: AbortSignal,
   call: (request: TextCallRequest) => Promise<T>,
-): Promise<Shipped<T>> {
-  return await ship(outgoing, signal, async (hold) => {
+): Promise<LoadedInputs<T>> {
+  return await withInputs(inputBudget, signal, async (hold) => {
     const turns = conversationOf(record, lookup);
     await hold(turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0));
     return await call(await requestOf(record, turns, inputs, signal));
@@ -132,7 +132,7 @@ async function keep(
   { artifacts, lookup, writing }: AskPorts,
   signal: AbortSignal,
 ): Promise<AskAnswer> {
-  const { verdict, text, pieces } = judgeReply(record, reply);
+  const { verdict, text, pieces } = evaluateReply(record, reply);
   const usage = reply.usage === undefined ? {} : { usage: reply.usage };
   const asked = { verdict, text, artifacts: [], ...usage };
   // A slot that was looked at while the call was under way may want the files that no slot wanted before.

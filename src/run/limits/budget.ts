@@ -4,7 +4,7 @@ import { isTextRequest } from '../../plan/job-request.ts';
 import type { RunEnd } from '../events.ts';
 import { tokensOf } from '../machine/text-call.ts';
 import type { RunSettings } from '../ports.ts';
-import type { Tariff } from './cost.ts';
+import type { CostModel } from './cost.ts';
 
 /** What is held back for a request until its answer says what it came to. */
 interface Reserve {
@@ -29,9 +29,9 @@ export interface Spent {
  * reserved while a request is under way, so that many at once cannot overspend together. What may have been paid counts as
  * what was: a budget is what a bill may not exceed.
  */
-export class Purse {
+export class BudgetTracker {
   readonly #settings: RunSettings;
-  readonly #tariff: Pick<Tariff, 'price' | 'tokens'>;
+  readonly #costModel: Pick<CostModel, 'price' | 'tokens'>;
   #submits: number;
   #cost: number;
   #possibleCost: number;
@@ -44,9 +44,9 @@ export class Purse {
   readonly #reserves = new Map<string, Reserve>();
   #reserved: Reserve = { cost: 0, tokens: 0 };
 
-  constructor(settings: RunSettings, tariff: Pick<Tariff, 'price' | 'tokens'>, spent: Spent) {
+  constructor(settings: RunSettings, costModel: Pick<CostModel, 'price' | 'tokens'>, spent: Spent) {
     this.#settings = settings;
-    this.#tariff = tariff;
+    this.#costModel = costModel;
     this.#submits = spent.attempts;
     this.#cost = spent.cost;
     this.#possibleCost = spent.possibleCost;
@@ -81,7 +81,11 @@ export class Purse {
         code: 'budget.submits',
         message: `The budget of ${budget.submits} submissions (budget.submits) is used up.`,
       };
-    if (budget.cost !== undefined && record.modal === undefined && this.#tariff.price(record) === undefined)
+    if (
+      budget.cost !== undefined &&
+      record.modal === undefined &&
+      this.#costModel.price(record) === undefined
+    )
       return {
         kind: 'budget',
         code: 'budget.unpriced',
@@ -139,8 +143,8 @@ export class Purse {
 
   #reserveOf(record: JobRecord): Reserve {
     return {
-      cost: record.modal === undefined ? (this.#tariff.price(record) ?? 0) : 0,
-      tokens: isTextRequest(record.request) ? this.#tariff.tokens(record) : 0,
+      cost: record.modal === undefined ? (this.#costModel.price(record) ?? 0) : 0,
+      tokens: isTextRequest(record.request) ? this.#costModel.tokens(record) : 0,
     };
   }
 

@@ -5,7 +5,7 @@ import type { SubmitAnswer } from '../../service/image-service.ts';
  * that no more than it has now fit, so that the next submission waits until one of them is over; for as many tasks as
  * begin at once, one more is tried. What begins at once beside more tasks than that shows that they fit. Between `limits.tasks` and one.
  */
-export class Pressure {
+export class ConcurrencyWindow {
   readonly #most: number;
   #window: number;
   /** Tasks that began at once since it last changed. */

@@ -5,7 +5,7 @@ import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { TokenForecast } from './token-forecast.ts';
 
 /** What requests cost and take: before they are made about, after their answer exactly. */
-export interface Tariff {
+export interface CostModel {
   /** What its next submission, or text call, will about cost, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** How many tokens its next text call will about take. */
@@ -21,7 +21,7 @@ export const tariffOf = (
   prices: Readonly<Record<string, Price>>,
   submissionPrice: (record: JobRecord) => number | undefined,
   forecast: TokenForecast,
-): Tariff => ({
+): CostModel => ({
   price: (record) =>
     isTextRequest(record.request)
       ? answerPrice(prices, record.request, forecast.usageOf(record))

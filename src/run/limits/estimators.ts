@@ -1,13 +1,13 @@
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import type { RunSettings } from '../ports.ts';
-import { type Tariff, tariffOf } from './cost.ts';
+import { type CostModel, tariffOf } from './cost.ts';
 import { PollPace, paceOf } from './poll-interval.ts';
 import { TokenForecast } from './token-forecast.ts';
 
 /** What a run learns while it lasts: how long each kind of task takes, and how many tokens the calls of each model. */
-export class Lessons {
+export class Estimators {
   /** What requests cost and take, by what was learnt until now. */
-  readonly tariff: Tariff;
+  readonly costModel: CostModel;
   readonly #pace: PollPace;
   readonly #forecast = new TokenForecast();
 
@@ -17,7 +17,7 @@ export class Lessons {
     price: (record: JobRecord) => number | undefined,
   ) {
     this.#pace = new PollPace(poll);
-    this.tariff = tariffOf(prices, price, this.#forecast);
+    this.costModel = tariffOf(prices, price, this.#forecast);
   }
 
   /** Milliseconds until the next look at a task that was submitted `elapsedMs` ago. */

@@ -39,7 +39,7 @@ export interface RouteStop {
 }
 
 /**
- * The traffic of one kind of request, for every job: its rate, its pauses and its patience. DESIGN.md section 4.
+ * The limits of one kind of request, for every job: its rate, its pauses and its patience. DESIGN.md section 4.
  */
 export class RouteTraffic {
   readonly name: Route;

@@ -3,40 +3,40 @@ import { step } from '../machine/machine.ts';
 import { hasNoListing, looksHeard, mostListed } from '../machine/search/listing.ts';
 import type { RunSettings } from '../ports.ts';
 import type { Outbox, RunInput } from './commit.ts';
-import type { Grants } from './dispatch.ts';
-import type { Desk } from './jobs/active-jobs.ts';
+import type { Dispatch } from './dispatch.ts';
+import type { ActiveJobs } from './jobs/active-jobs.ts';
 import { shedAsThrottle } from './routes/load-shed.ts';
-import type { OnRoute } from './routes/outcome.ts';
+import type { RouteOutcome } from './routes/outcome.ts';
 import { readList } from './routes/outcome.ts';
 
 /** What the scheduler does for looks that go together. */
-export interface TogetherHost {
+export interface BatchPollerHost {
   readonly now: () => number;
   readonly context: () => JobContext;
   readonly put: (before: Job, job: Job) => void;
   readonly advance: (job: Job, event: JobEvent) => void;
-  readonly noteOnRoute: (heard: OnRoute) => void;
+  readonly noteRouteOutcome: (heard: RouteOutcome) => void;
 }
 
 /** Looks at the tasks of several jobs in one request, until the gateway turns out not to offer that (`poll.list`). */
-export class Together {
+export class BatchPoller {
   readonly #minMs: number;
-  readonly #desk: Desk;
-  readonly #grants: Grants;
+  readonly #activeJobs: ActiveJobs;
+  readonly #dispatch: Dispatch;
   readonly #outbox: Outbox;
-  readonly #host: TogetherHost;
+  readonly #host: BatchPollerHost;
   #isOn: boolean;
 
   constructor(
     { minMs, list }: RunSettings['poll'],
-    desk: Desk,
-    grants: Grants,
+    activeJobs: ActiveJobs,
+    dispatch: Dispatch,
     outbox: Outbox,
-    host: TogetherHost,
+    host: BatchPollerHost,
   ) {
     this.#minMs = minMs;
-    this.#desk = desk;
-    this.#grants = grants;
+    this.#activeJobs = activeJobs;
+    this.#dispatch = dispatch;
     this.#outbox = outbox;
     this.#host = host;
     this.#isOn = list === true;
@@ -56,27 +56,27 @@ export class Together {
 
   /** Looks at the task of a job whose turn has come, and at those of all that wait in line behind it. */
   look(first: Job): void {
-    const jobs = [first, ...this.#grants.polls(mostListed - 1)];
+    const jobs = [first, ...this.#dispatch.polls(mostListed - 1)];
     if (jobs.length === 1) return this.#host.advance(first, { type: 'granted' });
     const looks = jobs.flatMap((job): Look[] => {
       const { job: next, send } = step(job, { type: 'granted' }, this.#host.context());
       this.#host.put(job, next);
       return send?.kind === 'fetch' ? [{ key: job.record.key, taskId: send.taskId }] : [];
     });
-    this.#desk.traffic.sent('poll', this.#host.now());
+    this.#activeJobs.routes.sent('poll', this.#host.now());
     this.#outbox.send({ job: first, send: { kind: 'list', looks } });
   }
 
   /** Several tasks were looked at. */
   heard({ looks, answer: said }: Extract<RunInput, { type: 'listed' }>): void {
-    const { traffic } = this.#desk;
-    traffic.answered('poll');
-    const answer = traffic.lanes.poll.route.isServing(this.#host.now()) ? shedAsThrottle(said) : said;
+    const { routes } = this.#activeJobs;
+    routes.answered('poll');
+    const answer = routes.queues.poll.route.isServing(this.#host.now()) ? shedAsThrottle(said) : said;
     const none = hasNoListing(answer);
     if (none) this.#isOn = false;
-    else this.#host.noteOnRoute({ route: 'poll', reading: readList(answer), isFirst: false });
+    else this.#host.noteRouteOutcome({ route: 'poll', reading: readList(answer), isFirst: false });
     for (const [key, event] of looksHeard(looks, answer)) {
-      const job = this.#desk.get(key);
+      const job = this.#activeJobs.get(key);
       if (job?.record.taskId === undefined) continue;
       // It was not looked at: that is no miss.
       const want = { kind: 'fetch', taskId: job.record.taskId, why: 'poll' } as const;

@@ -40,8 +40,8 @@ export type RunInput =
   | { readonly type: 'tick' }
   /** Open nothing new, settle what is in flight, then end so. */
   | { readonly type: 'drain'; readonly end: RunEnd }
-  /** Send nothing more at all. The intents of these errands are not durable, so they never left. */
-  | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Errand[] };
+  /** Send nothing more at all. The intents of these effects are not durable, so nothing was sent. */
+  | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Effect[] };
 
 /** By which route each kind of request goes. */
 export const routeOf = {
@@ -57,20 +57,20 @@ export const routeOf = {
 } as const satisfies Record<Send['kind'], Route>;
 
 /** A request to carry out once the turn is durable. */
-export interface Errand {
+export interface Effect {
   readonly job: Job;
   readonly send: Send;
 }
 
 /** True for a request that costs: what it brings cannot be asked for again. */
-export const isPaid = ({ send: { kind } }: Pick<Errand, 'send'>): boolean =>
+export const isPaid = ({ send: { kind } }: Pick<Effect, 'send'>): boolean =>
   kind === 'submit' || kind === 'modal' || kind === 'ask';
 
-/** What came of one turn: first `records` and `attempts` become durable as one, then `errands` are carried out. */
-export interface RunTurn {
+/** What came of one turn of the event loop: first `records` and `attempts` become durable as one, then `effects` are carried out. */
+export interface RunCommit {
   readonly records: readonly JobRecord[];
   readonly attempts: readonly Attempt[];
-  readonly errands: readonly Errand[];
+  readonly effects: readonly Effect[];
   readonly events: readonly RunEvent[];
 }
 
@@ -78,7 +78,7 @@ export interface RunTurn {
 export class Outbox {
   #records = new Map<string, JobRecord>();
   #attempts: Attempt[] = [];
-  #errands: Errand[] = [];
+  #effects: Effect[] = [];
   #events: RunEvent[] = [];
 
   /** A record that is decided and not yet durable. */
@@ -94,8 +94,8 @@ export class Outbox {
     this.#attempts.push(attempt);
   }
 
-  send(errand: Errand): void {
-    this.#errands.push(errand);
+  send(effect: Effect): void {
+    this.#effects.push(effect);
   }
 
   emit(event: RunEvent): void {
@@ -122,25 +122,25 @@ export class Outbox {
   }
 
   /** Takes back a turn that could not be made durable: what was decided since then goes before it, and is told after it. */
-  giveBack({ records, attempts, errands, events }: RunTurn): void {
+  requeue({ records, attempts, effects, events }: RunCommit): void {
     const since = this.#records;
     this.#records = new Map(records.map((record) => [record.key, record]));
     for (const [key, record] of since) this.#records.set(key, record);
     this.#attempts = [...attempts, ...this.#attempts];
-    this.#errands = [...errands, ...this.#errands];
+    this.#effects = [...effects, ...this.#effects];
     this.#events = [...events, ...this.#events];
   }
 
-  take(): RunTurn {
-    const turn: RunTurn = {
+  take(): RunCommit {
+    const turn: RunCommit = {
       records: [...this.#records.values()],
       attempts: this.#attempts,
-      errands: this.#errands,
+      effects: this.#effects,
       events: this.#events,
     };
     this.#records = new Map();
     this.#attempts = [];
-    this.#errands = [];
+    this.#effects = [];
     this.#events = [];
     return turn;
   }

@@ -1,20 +1,20 @@
 import type { Route, RunEnd } from '../events.ts';
-import type { Purse } from '../limits/budget.ts';
+import type { BudgetTracker } from '../limits/budget.ts';
 import type { Job } from '../machine/job.ts';
-import type { Desk } from './jobs/active-jobs.ts';
+import type { ActiveJobs } from './jobs/active-jobs.ts';
 import { routeOrder } from './routes/routes.ts';
 
 /** Whose turn it is, or why the run must end because what it would cost may not be spent. */
-export type Grant = { readonly job: Job } | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
+export type DispatchChoice = { readonly job: Job } | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
 
 /** Finds whose turn it is: room for tasks first, then the routes, each within its limits and what may still be spent. */
-export class Grants {
-  readonly #desk: Desk;
-  readonly #purse: Purse;
+export class Dispatch {
+  readonly #activeJobs: ActiveJobs;
+  readonly #budgetTracker: BudgetTracker;
 
-  constructor(desk: Desk, purse: Purse) {
-    this.#desk = desk;
-    this.#purse = purse;
+  constructor(activeJobs: ActiveJobs, budgetTracker: BudgetTracker) {
+    this.#activeJobs = activeJobs;
+    this.#budgetTracker = budgetTracker;
   }
 
   /**
@@ -22,8 +22,8 @@ export class Grants {
    *
    * @param mayBegin true while new tasks may be begun
    */
-  next(now: number, mayBegin: boolean): Grant | undefined {
-    const first = mayBegin && this.#desk.hasRoom ? this.#desk.takeForRoom() : undefined;
+  next(now: number, mayBegin: boolean): DispatchChoice | undefined {
+    const first = mayBegin && this.#activeJobs.hasRoom ? this.#activeJobs.takeForRoom() : undefined;
     if (first !== undefined) return { job: first };
     for (const name of routeOrder) {
       const grant = this.#onRoute(name, now);
@@ -34,33 +34,33 @@ export class Grants {
 
   /** Takes up to so many more jobs out of the line of those whose tasks are looked at, as far as they come one after another. */
   polls(most: number): readonly Job[] {
-    const { line } = this.#desk.traffic.lanes.poll;
+    const { queue } = this.#activeJobs.routes.queues.poll;
     const jobs: Job[] = [];
     while (jobs.length < most) {
-      const job = line.front();
+      const job = queue.front();
       if (job === undefined || !isPoll(job)) break;
-      line.leave();
+      queue.leave();
       jobs.push(job);
     }
     return jobs;
   }
 
-  #onRoute(name: Route, now: number): Grant | undefined {
-    const { traffic } = this.#desk;
-    if (!traffic.hasRoom(name)) return undefined;
-    const { line } = traffic.lanes[name];
-    const job = line.front();
-    if (job === undefined || traffic.nextAtOf(name, job, now) > now) return undefined;
+  #onRoute(name: Route, now: number): DispatchChoice | undefined {
+    const { routes } = this.#activeJobs;
+    if (!routes.hasRoom(name)) return undefined;
+    const { queue } = routes.queues[name];
+    const job = queue.front();
+    if (job === undefined || routes.nextAtOf(name, job, now) > now) return undefined;
     if (name === 'submit' || name === 'text') {
-      const refusal = this.#purse.refusal(job.record);
+      const refusal = this.#budgetTracker.refusal(job.record);
       if (refusal !== undefined) {
-        if (!traffic.isSpending) return { end: refusal };
+        if (!routes.isSpending) return { end: refusal };
         // What is under way may come back unspent.
-        traffic.hold(name);
+        routes.hold(name);
         return undefined;
       }
     }
-    line.leave();
+    queue.leave();
     return { job };
   }
 }

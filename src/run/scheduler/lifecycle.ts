@@ -6,7 +6,7 @@ import type { Job } from '../machine/job.ts';
  * How a run ends: of itself once all is done, or early, by the first cause there is. An early end drains: nothing new begins,
  * what is in flight is settled. Only what makes every further request pointless halts: nothing is sent any more at all.
  */
-export class Ending {
+export class RunLifecycle {
   #cause: RunEnd | undefined;
   #halted = false;
 

@@ -18,7 +18,7 @@ interface Place {
  * off behind what was not as often, so that one job that is always put off keeps nobody waiting. An open modal
  * goes before all: its task takes room on the service and does nothing (service.md 3, rule 3).
  */
-export class Line {
+export class PriorityQueue {
   readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);
   readonly #jobs: ReadonlyMap<string, Job>;
   readonly #fair: boolean;
@@ -74,7 +74,7 @@ interface Alarm {
 }
 
 /** Jobs that wait for a moment. */
-export class Alarms {
+export class DelayedQueue {
   readonly #heap = new Heap<Alarm>((a, b) => a.at < b.at);
   readonly #jobs: ReadonlyMap<string, Job>;
 

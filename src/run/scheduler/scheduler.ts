@@ -1,24 +1,24 @@
 import type { RunEnd } from '../events.ts';
-import { Purse, type Spent } from '../limits/budget.ts';
-import { Lessons } from '../limits/estimators.ts';
+import { BudgetTracker, type Spent } from '../limits/budget.ts';
+import { Estimators } from '../limits/estimators.ts';
 import type { AskAnswer } from '../machine/job.ts';
 import { isLookedInto } from '../machine/retry/button-freshness.ts';
 import { isKnown, timesInVain } from '../machine/retry/deferrals.ts';
 import { tokensTaken, usageOf } from '../machine/text-call.ts';
-import { isPaid, Outbox, type RunInput, type RunTurn, routeOf } from './commit.ts';
-import { Grants, isPoll } from './dispatch.ts';
-import { Clerk, type ClerkOptions } from './job-runner.ts';
-import { Desk } from './jobs/active-jobs.ts';
-import { Ending, lasted, mayBeLeft } from './lifecycle.ts';
+import { isPaid, Outbox, type RunCommit, type RunInput, routeOf } from './commit.ts';
+import { Dispatch, isPoll } from './dispatch.ts';
+import { JobRunner, type JobRunnerOptions } from './job-runner.ts';
+import { ActiveJobs } from './jobs/active-jobs.ts';
+import { lasted, mayBeLeft, RunLifecycle } from './lifecycle.ts';
 import { withinPatience } from './routes/asked-wait.ts';
 import { readOnServingRoute } from './routes/load-shed.ts';
-import { heardOf, noteOnRoute, type OneAnswer, type OnRoute, putsOff } from './routes/outcome.ts';
-import { Stillness } from './stall.ts';
+import { noteRouteOutcome, type OneAnswer, outcomeOf, putsOff, type RouteOutcome } from './routes/outcome.ts';
+import { StallDetector } from './stall.ts';
 
 /** Who comes so late to a moment at which it was to wake has slept, ms. */
 const asleepMs = 60_000;
 
-export interface SchedulerOptions extends ClerkOptions {
+export interface SchedulerOptions extends JobRunnerOptions {
   /** Over the directory's life until now. */
   readonly spent: Spent;
 }
@@ -30,14 +30,14 @@ export interface SchedulerOptions extends ClerkOptions {
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #desk: Desk;
-  readonly #grants: Grants;
-  readonly #clerk: Clerk;
-  readonly #lessons: Lessons;
-  readonly #purse: Purse;
+  readonly #activeJobs: ActiveJobs;
+  readonly #dispatch: Dispatch;
+  readonly #jobRunner: JobRunner;
+  readonly #estimators: Estimators;
+  readonly #budgetTracker: BudgetTracker;
   readonly #outbox = new Outbox();
-  readonly #stillness: Stillness;
-  readonly #ending = new Ending();
+  readonly #stallDetector: StallDetector;
+  readonly #lifecycle = new RunLifecycle();
   /** When it has lasted as long as it may. */
   readonly #lastsUntil: number | undefined;
   #now: number;
@@ -50,24 +50,26 @@ export class Scheduler {
     this.#watchedSince = options.startedAt;
     const { maxDurationMs } = options.settings;
     this.#lastsUntil = maxDurationMs === undefined ? undefined : options.startedAt + maxDurationMs;
-    this.#stillness = new Stillness(options.startedAt);
-    this.#lessons = new Lessons(options.settings, options.price);
-    const { tariff } = this.#lessons;
-    this.#desk = new Desk(options.settings, options.random, ({ record }) => tariff.tokens(record));
-    this.#purse = new Purse(options.settings, tariff, options.spent);
-    this.#grants = new Grants(this.#desk, this.#purse);
-    this.#clerk = new Clerk(options, {
+    this.#stallDetector = new StallDetector(options.startedAt);
+    this.#estimators = new Estimators(options.settings, options.price);
+    const { costModel } = this.#estimators;
+    this.#activeJobs = new ActiveJobs(options.settings, options.random, ({ record }) =>
+      costModel.tokens(record),
+    );
+    this.#budgetTracker = new BudgetTracker(options.settings, costModel, options.spent);
+    this.#dispatch = new Dispatch(this.#activeJobs, this.#budgetTracker);
+    this.#jobRunner = new JobRunner(options, {
       now: () => this.#now,
       watchedSince: () => this.#watchedSince,
-      desk: this.#desk,
-      grants: this.#grants,
-      lessons: this.#lessons,
-      purse: this.#purse,
+      activeJobs: this.#activeJobs,
+      dispatch: this.#dispatch,
+      estimators: this.#estimators,
+      budgetTracker: this.#budgetTracker,
       outbox: this.#outbox,
-      stillness: this.#stillness,
-      ending: this.#ending,
+      stallDetector: this.#stallDetector,
+      lifecycle: this.#lifecycle,
       drain: (end) => this.#drain(end),
-      noteOnRoute: (heard) => this.#noteOnRoute(heard),
+      noteRouteOutcome: (heard) => this.#noteRouteOutcome(heard),
     });
   }
 
@@ -77,7 +79,7 @@ export class Scheduler {
     this.#now = now;
     this.#take(input);
     this.#ring();
-    this.#clerk.intake.open();
+    this.#jobRunner.admission.open();
     this.#grant();
   }
 
@@ -87,26 +89,26 @@ export class Scheduler {
   }
 
   /** Hands over what has gathered since the last call. */
-  takeTurn(): RunTurn {
+  takeCommit(): RunCommit {
     return this.#outbox.take();
   }
 
   /** A turn could not be made durable: it is part of the next one. */
-  giveBack(turn: RunTurn): void {
-    this.#outbox.giveBack(turn);
+  requeue(turn: RunCommit): void {
+    this.#outbox.requeue(turn);
   }
 
   /** True when it could open more cells than it has been given. */
   get wantsCells(): boolean {
-    return !this.#ending.hasBegun && this.#clerk.intake.wantsCells;
+    return !this.#lifecycle.hasBegun && this.#jobRunner.admission.wantsCells;
   }
 
   /** When to call `tick` if nothing happens before; undefined: only an answer or a cell moves the run on. */
   nextWakeAt(): number | undefined {
-    if (this.#ending.isHalted) return undefined;
-    const moments = [this.#desk.alarms.nextAt(), this.#desk.traffic.nextAt(this.#now)];
-    if (this.#desk.size > 0) moments.push(this.#stillness.nextAt);
-    if (!this.#ending.hasBegun) moments.push(this.#lastsUntil);
+    if (this.#lifecycle.isHalted) return undefined;
+    const moments = [this.#activeJobs.delayed.nextAt(), this.#activeJobs.routes.nextAt(this.#now)];
+    if (this.#activeJobs.size > 0) moments.push(this.#stallDetector.nextAt);
+    if (!this.#lifecycle.hasBegun) moments.push(this.#lastsUntil);
     return moments.reduce(
       (least, at) => (at !== undefined && (least === undefined || at < least) ? at : least),
       undefined,
@@ -115,42 +117,42 @@ export class Scheduler {
 
   /** How the run ended, once it has. */
   get ended(): RunEnd | undefined {
-    return this.#ending.reached({
-      requests: this.#desk.traffic.underWay,
-      jobs: this.#desk.size,
-      isDone: this.#clerk.intake.isDone,
-      isWhole: this.#clerk.intake.isWhole,
+    return this.#lifecycle.reached({
+      requests: this.#activeJobs.routes.inFlight,
+      jobs: this.#activeJobs.size,
+      isDone: this.#jobRunner.admission.isDone,
+      isWhole: this.#jobRunner.admission.isWhole,
     });
   }
 
   /** Submissions and text calls of this invocation. */
   get submits(): number {
-    return this.#purse.submits;
+    return this.#budgetTracker.submits;
   }
 
   /** Finished jobs that the user wanted made anew, and of which nothing came. */
   get redosFailed(): number {
-    return this.#clerk.redosFailed;
+    return this.#jobRunner.redosFailed;
   }
 
   /** Tokens of the answers that came in this invocation. */
   get tokens(): number {
-    return this.#purse.tokens;
+    return this.#budgetTracker.tokens;
   }
 
   /** Tasks in flight on the service, or about to be. */
   get tasks(): number {
-    return this.#desk.rooming;
+    return this.#activeJobs.rooming;
   }
 
   /** Requests under way. */
   get requests(): number {
-    return this.#desk.traffic.underWay;
+    return this.#activeJobs.routes.inFlight;
   }
 
   /** Jobs and cells held in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
-    return { jobs: this.#desk.size, cells: this.#clerk.intake.size };
+    return { jobs: this.#activeJobs.size, cells: this.#jobRunner.admission.size };
   }
 
   /** A machine that sleeps, or a process that is stopped, misses the moments at which it was to wake. */
@@ -171,10 +173,10 @@ export class Scheduler {
     const input = withinPatience(given, this.#options.settings.retry.patienceMs);
     switch (input.type) {
       case 'adopt':
-        for (const record of input.records) this.#clerk.adopt(record);
+        for (const record of input.records) this.#jobRunner.adopt(record);
         return;
       case 'cells':
-        return this.#clerk.intake.give(input.cells, input.last);
+        return this.#jobRunner.admission.give(input.cells, input.last);
       case 'asked':
         this.#count(input.key, input.answer);
         return this.#answered(input);
@@ -186,7 +188,7 @@ export class Scheduler {
       case 'saved':
         return this.#answered(input);
       case 'listed':
-        return this.#clerk.together.heard(input);
+        return this.#jobRunner.batchPoller.heard(input);
       case 'tick':
         return;
       case 'drain':
@@ -199,84 +201,87 @@ export class Scheduler {
   /** Takes note of the tokens of an answer, also of one that nobody waits for any more. */
   #count(key: string, answer: AskAnswer): void {
     const usage = usageOf(answer);
-    const record = this.#desk.get(key)?.record;
-    this.#desk.traffic.tokens.settle(key, tokensTaken(answer), this.#now);
+    const record = this.#activeJobs.get(key)?.record;
+    this.#activeJobs.routes.tokens.settle(key, tokensTaken(answer), this.#now);
     if (answer.kind === 'answered' && usage !== undefined && record !== undefined)
-      this.#lessons.noteAnswer(record, usage);
+      this.#estimators.noteAnswer(record, usage);
   }
 
-  #noteOnRoute(heard: OnRoute): void {
-    const end = noteOnRoute(heard, this.#desk.traffic, this.#now, (event) => this.#outbox.emit(event));
+  #noteRouteOutcome(heard: RouteOutcome): void {
+    const end = noteRouteOutcome(heard, this.#activeJobs.routes, this.#now, (event) =>
+      this.#outbox.emit(event),
+    );
     if (end !== undefined) this.#halt(end);
   }
 
   #answered(input: OneAnswer): void {
-    const { traffic } = this.#desk;
-    const said = heardOf(input);
-    traffic.answered(said.route);
-    const isServing = traffic.lanes[said.route].route.isServing(this.#now);
-    const shed = isServing ? heardOf(readOnServingRoute(input)) : said;
+    const { routes } = this.#activeJobs;
+    const said = outcomeOf(input);
+    routes.answered(said.route);
+    const isServing = routes.queues[said.route].route.isServing(this.#now);
+    const shed = isServing ? outcomeOf(readOnServingRoute(input)) : said;
     // A text call that is shed slows its route down too, and still is one of its tries: that a model is overloaded may not pass.
     const heard = input.type === 'asked' ? { ...shed, event: said.event } : shed;
-    const job = this.#desk.get(input.key);
+    const job = this.#activeJobs.get(input.key);
     const isOpen =
       input.type === 'submitted' &&
       job !== undefined &&
       isLookedInto(job, input.answer, this.#options.settings.retry.attempts);
     // What is about one job alone slows down nobody else, and what is looked into says nothing yet.
-    if (!isOpen && (!putsOff(heard) || !isKnown(job, heard.route, this.#clerk.tally(heard.route)))) {
-      this.#noteOnRoute({ ...heard, isFirst: job !== undefined && timesInVain(job, heard.route) === 0 });
+    if (!isOpen && (!putsOff(heard) || !isKnown(job, heard.route, this.#jobRunner.tally(heard.route)))) {
+      this.#noteRouteOutcome({ ...heard, isFirst: job !== undefined && timesInVain(job, heard.route) === 0 });
       if (input.type === 'submitted' && input.answer.ok)
-        this.#desk.pressure.note(input.answer.value, this.#desk.held);
+        this.#activeJobs.concurrency.note(input.answer.value, this.#activeJobs.held);
     }
     // Given up while its answer was under way; nothing durable depends on a fetch or a download.
-    if (job !== undefined) this.#clerk.advance(job, heard.event);
+    if (job !== undefined) this.#jobRunner.advance(job, heard.event);
   }
 
   #ring(): void {
-    if (this.#ending.isHalted) return;
+    if (this.#lifecycle.isHalted) return;
     for (;;) {
-      const job = this.#desk.alarms.takeDue(this.#now);
+      const job = this.#activeJobs.delayed.takeDue(this.#now);
       if (job === undefined) break;
-      this.#clerk.advance(job, { type: 'elapsed' });
+      this.#jobRunner.advance(job, { type: 'elapsed' });
     }
     if (this.#lastsUntil !== undefined && this.#now >= this.#lastsUntil) this.#drain(lasted);
-    const notice = this.#stillness.notice(this.#desk, this.#now);
+    const notice = this.#stallDetector.notice(this.#activeJobs, this.#now);
     if (notice !== undefined) this.#outbox.emit(notice);
   }
 
   #grant(): void {
-    while (!this.#ending.isHalted) {
-      const grant = this.#grants.next(this.#now, !this.#ending.hasBegun);
+    while (!this.#lifecycle.isHalted) {
+      const grant = this.#dispatch.next(this.#now, !this.#lifecycle.hasBegun);
       if (grant === undefined) return;
       if ('end' in grant) this.#drain(grant.end);
-      else if (this.#clerk.together.isOn && isPoll(grant.job)) this.#clerk.together.look(grant.job);
-      else this.#clerk.advance(grant.job, { type: 'granted' });
+      else if (this.#jobRunner.batchPoller.isOn && isPoll(grant.job))
+        this.#jobRunner.batchPoller.look(grant.job);
+      else this.#jobRunner.advance(grant.job, { type: 'granted' });
     }
   }
 
   #drain(end: RunEnd): void {
-    if (this.#ending.drain(end)) this.#letGo(end);
+    if (this.#lifecycle.drain(end)) this.#letGo(end);
   }
 
   #halt(end: RunEnd): void {
-    if (this.#ending.halt(end)) this.#letGo(end);
+    if (this.#lifecycle.halt(end)) this.#letGo(end);
   }
 
   #stopSending({ end, unsent }: Extract<RunInput, { type: 'halt' }>): void {
     this.#halt(end);
     // A look or a download leaves nothing in the record.
     for (const { job, send } of unsent.filter(isPaid)) {
-      this.#desk.traffic.answered(routeOf[send.kind]);
-      this.#clerk.advance(this.#desk.get(job.record.key) ?? job, { type: 'unsent' });
+      this.#activeJobs.routes.answered(routeOf[send.kind]);
+      this.#jobRunner.advance(this.#activeJobs.get(job.record.key) ?? job, { type: 'unsent' });
     }
   }
 
   /** Forgets what has not begun. */
   #letGo(end: RunEnd): void {
-    this.#clerk.intake.forget();
-    for (const job of this.#desk.all())
-      if (mayBeLeft(job) && job.want.kind !== 'answer') this.#clerk.giveUp(job);
-    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#desk.inFlight });
+    this.#jobRunner.admission.forget();
+    for (const job of this.#activeJobs.all())
+      if (mayBeLeft(job) && job.want.kind !== 'answer') this.#jobRunner.giveUp(job);
+    this.#outbox.emit({ type: 'run:stopping', end, tasks: this.#activeJobs.inFlight });
   }
 }

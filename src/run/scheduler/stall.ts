@@ -1,7 +1,7 @@
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { RunEvent } from '../events.ts';
 import type { Job } from '../machine/job.ts';
-import type { Desk } from './jobs/active-jobs.ts';
+import type { ActiveJobs } from './jobs/active-jobs.ts';
 import { routeOrder } from './routes/routes.ts';
 
 /** A run in which no job has changed for so long says what it waits for, and again after as long a time. */
@@ -11,7 +11,7 @@ const quietMs = 600_000;
 const named = 5;
 
 /** Notices that nothing moves. Times are Unix ms. */
-export class Stillness {
+export class StallDetector {
   #movedAt: number;
   #speakAt: number;
 
@@ -32,20 +32,20 @@ export class Stillness {
   }
 
   /** What there is to say, where it is time to. */
-  notice(desk: Desk, now: number): RunEvent | undefined {
-    if (desk.size === 0 || now < this.#speakAt) return undefined;
+  notice(activeJobs: ActiveJobs, now: number): RunEvent | undefined {
+    if (activeJobs.size === 0 || now < this.#speakAt) return undefined;
     this.#speakAt = now + quietMs;
-    return whatIsWaitedFor(desk, now - this.#movedAt, now);
+    return whatIsWaitedFor(activeJobs, now - this.#movedAt, now);
   }
 }
 
 /** What a run waits for: a route that is paused, else the tasks on the service, else text calls, else what was put off, else other answers. */
 function whatIsWaitedFor(
-  desk: Desk,
+  activeJobs: ActiveJobs,
   sinceMs: number,
   now: number,
 ): Extract<RunEvent, { type: 'run:waiting' }> {
-  const jobs = [...desk.all()];
+  const jobs = [...activeJobs.all()];
   const event = (reason: string, waiting = jobs): Extract<RunEvent, { type: 'run:waiting' }> => ({
     type: 'run:waiting',
     sinceMs,
@@ -53,8 +53,8 @@ function whatIsWaitedFor(
     jobs: waiting.slice(0, named).map(({ record }) => record.key),
   });
   for (const name of routeOrder) {
-    const front = desk.traffic.lanes[name].line.front();
-    const at = front === undefined ? now : desk.traffic.nextAtOf(name, front, now);
+    const front = activeJobs.routes.queues[name].queue.front();
+    const at = front === undefined ? now : activeJobs.routes.nextAtOf(name, front, now);
     // What only an answer can tell is waited for below.
     if (at <= now || at === Number.POSITIVE_INFINITY) continue;
     const seconds = Math.ceil((at - now) / 1000);
@@ -78,7 +78,7 @@ function whatIsWaitedFor(
         putOff,
       );
   }
-  return event(`${counted(desk.traffic.underWay, 'request is', 'requests are')} under way`);
+  return event(`${counted(activeJobs.routes.inFlight, 'request is', 'requests are')} under way`);
 }
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 import { answerChecker } from '../../../src/pipeline/steps/reply-schema/check.ts';
 import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
-import { type JudgedBy, judgeReply } from '../../../src/run/effects/evaluate-reply.ts';
+import { evaluateReply, type JudgedBy } from '../../../src/run/effects/evaluate-reply.ts';
 import { parseBounded } from '../../../src/service/http/json.ts';
 import type { ReplyUsage } from '../../../src/service/result.ts';
 import { readChatReply } from '../../../src/service/text/reply/chat.ts';
@@ -106,7 +106,7 @@ const failures = new Set([
 
 /** @throws Broken where the verdict on an answer, or what is kept of it, is not what the other rooms rely on */
 function lawfulVerdict(job: JudgedBy, reply: TextReply): string {
-  const { verdict, text, pieces } = judgeReply(job, reply);
+  const { verdict, text, pieces } = evaluateReply(job, reply);
   JSON.stringify(text);
   if (text.candidates.length !== reply.candidates.length) throw new Broken('A candidate was lost.');
   for (const { isJson, text: said } of text.candidates) if (isJson) JSON.parse(said);

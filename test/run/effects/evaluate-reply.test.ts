@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { TextCall, TextRequest } from '../../../src/plan/job-request.ts';
-import { type Judged, judgeReply } from '../../../src/run/effects/evaluate-reply.ts';
+import { type EvaluatedReply, evaluateReply } from '../../../src/run/effects/evaluate-reply.ts';
 import { readTextReply } from '../../../src/service/text/reply/native.ts';
 import type { JsonObject, ReplyCandidate, TextReply } from '../../../src/service/text-service.ts';
 import { textRecord } from '../../rig/jobs.ts';
@@ -17,9 +17,9 @@ function judge(
     readonly call?: Partial<TextCall>;
     readonly turns?: JobRecord['turns'];
   } = {},
-): Judged {
+): EvaluatedReply {
   const { kind = 'generate', call, turns } = more;
-  return judgeReply(
+  return evaluateReply(
     {
       ...textRecord(),
       request: { kind, fields: { model: 'm', ...fields } },
@@ -31,7 +31,7 @@ function judge(
 }
 
 const said = (candidate: Partial<ReplyCandidate>): TextReply => textReply(candidate);
-const verdictOf = ({ verdict }: Judged): readonly [string, string?] =>
+const verdictOf = ({ verdict }: EvaluatedReply): readonly [string, string?] =>
   'error' in verdict ? [verdict.kind, verdict.error.code] : [verdict.kind];
 
 describe('an answer is', () => {
@@ -147,9 +147,9 @@ describe('an answer is', () => {
 
   it('a call of a function that `extra` declares, or that the step takes for a result', () => {
     const call = said({ functionCalls: [{ name: 'f', args: {} }], finishReason: 'tool_calls' });
-    const judged = (request: Partial<TextRequest>, accept: readonly string[] = []) =>
+    const evaluated = (request: Partial<TextRequest>, accept: readonly string[] = []) =>
       verdictOf(
-        judgeReply(
+        evaluateReply(
           {
             ...textRecord(),
             request: { kind: 'chat', fields: { model: 'm' }, ...request },
@@ -158,10 +158,12 @@ describe('an answer is', () => {
           call,
         ),
       );
-    expect(judged({})).toEqual(['failed', 'function.undeclared']);
-    expect(judged({ extra: { tools: [{ type: 'function', function: { name: 'f' } }] } })).toEqual(['done']);
-    expect(judged({ extra: { functions: [{ name: 'f' }] } })).toEqual(['done']);
-    expect(judged({}, ['tool_calls'])).toEqual(['done']);
+    expect(evaluated({})).toEqual(['failed', 'function.undeclared']);
+    expect(evaluated({ extra: { tools: [{ type: 'function', function: { name: 'f' } }] } })).toEqual([
+      'done',
+    ]);
+    expect(evaluated({ extra: { functions: [{ name: 'f' }] } })).toEqual(['done']);
+    expect(evaluated({}, ['tool_calls'])).toEqual(['done']);
   });
 
   it('JSON by what chat declares', () => {
@@ -312,7 +314,8 @@ describe('function calls', () => {
 });
 
 describe('what is said of an answer', () => {
-  const messageOf = ({ verdict }: Judged): string => ('error' in verdict ? verdict.error.message : '');
+  const messageOf = ({ verdict }: EvaluatedReply): string =>
+    'error' in verdict ? verdict.error.message : '';
 
   it('ends with one full stop, whatever the service ends its own words with', () => {
     const blocked = { candidates: [], blockReason: 'SAFETY', blockMessage: 'The prompt was blocked.' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InputAnswer, InputSource, MaskRequest } from '../../../src/artifacts/inputs.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { EntryRequest, JobRequest } from '../../../src/plan/job-request.ts';
-import { Outgoing } from '../../../src/run/effects/input-budget.ts';
+import { InputBudget } from '../../../src/run/effects/input-budget.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from '../../../src/run/effects/submit.ts';
 import type { ImageService } from '../../../src/service/image-service.ts';
 import { clickRecord, imagineRecord, job } from '../../rig/jobs.ts';
@@ -21,10 +21,10 @@ function rig(
   const loaded: InputSource[] = [];
   const masks: MaskRequest[] = [];
   const held: number[] = [];
-  const outgoing = new Outgoing();
+  const inputBudget = new InputBudget();
   const note = (name: string) => (request: object) => {
     sent.push([name, { ...request }]);
-    held.push(outgoing.held);
+    held.push(inputBudget.held);
     return Promise.resolve(accepted);
   };
   const service: ImageService = {
@@ -38,7 +38,7 @@ function rig(
   };
   const ports: SubmitPorts = {
     service,
-    outgoing,
+    inputBudget,
     speed: 'fast',
     tags,
     lookup: (key) => records.find((record) => record.key === key),
@@ -57,7 +57,7 @@ function rig(
       },
     },
   };
-  return { ports, sent, loaded, masks, held, outgoing };
+  return { ports, sent, loaded, masks, held, inputBudget };
 }
 
 const parent = imagineRecord({
@@ -83,7 +83,7 @@ describe('a submission', () => {
   });
 
   it('shows images from files, addresses and jobs in order, held only while it is under way', async () => {
-    const { ports, sent, loaded, held, outgoing } = rig([parent]);
+    const { ports, sent, loaded, held, inputBudget } = rig([parent]);
     const record = asks(
       {
         kind: 'imagine',
@@ -99,7 +99,7 @@ describe('a submission', () => {
       { kind: 'artifact', file: 'images/aa.png', mime: 'image/png', sha256: expect.any(String) },
     ]);
     expect(sent[0]?.[1]['images']).toEqual([png, png, png]);
-    expect([held[0] ?? 0, outgoing.held]).toEqual([expect.any(Number), 0]);
+    expect([held[0] ?? 0, inputBudget.held]).toEqual([expect.any(Number), 0]);
     expect(held[0]).toBeGreaterThan(0);
   });
 
@@ -150,10 +150,10 @@ describe('a submission', () => {
 
   it('whose image cannot be read is not made, and gives back what it held', async () => {
     const error = { code: 'input.changed', class: 'permanent', message: 'It is another file.' } as const;
-    const { ports, sent, outgoing } = rig([parent], { load: { ok: false, error } });
+    const { ports, sent, inputBudget } = rig([parent], { load: { ok: false, error } });
     const record = entry({ kind: 'describe', images: [{ job: 'aa11' }] });
     expect(await submit(job(record), ports, never)).toEqual({ unread: error });
-    expect([sent, outgoing.held]).toEqual([[], 0]);
+    expect([sent, inputBudget.held]).toEqual([[], 0]);
   });
 
   it('of a click asks for remix where a region is varied or the pipeline says so, and not else', async () => {
@@ -253,11 +253,11 @@ describe('the answer to a modal', () => {
   });
 
   it('has the mask that was made before the click, or the click is known to be in vain; a click without one has nothing to be made', async () => {
-    const { ports, masks, sent, outgoing } = rig([parent]);
+    const { ports, masks, sent, inputBudget } = rig([parent]);
     expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
     await answerModal(region(), ports, never);
     expect([masks.length, masks[0]]).toEqual([2, masks[1]]);
-    expect([sent.map(([name]) => name), outgoing.held]).toEqual([['modal'], 0]);
+    expect([sent.map(([name]) => name), inputBudget.held]).toEqual([['modal'], 0]);
     const bare = rig([]);
     expect(await checkMask(clickRecord(), bare.ports, never)).toBeUndefined();
     expect(bare.masks).toEqual([]);

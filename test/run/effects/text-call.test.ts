@@ -3,7 +3,7 @@ import type { InputAnswer, InputSource } from '../../../src/artifacts/inputs.ts'
 import type { KeepAnswer, KeepRequest } from '../../../src/artifacts/writer.ts';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
-import { Outgoing } from '../../../src/run/effects/input-budget.ts';
+import { InputBudget } from '../../../src/run/effects/input-budget.ts';
 import { type AskPorts, ask } from '../../../src/run/effects/text-call.ts';
 import type { AskAnswer } from '../../../src/run/machine/job.ts';
 import type { Answer } from '../../../src/service/result.ts';
@@ -36,7 +36,7 @@ function rig(
   const asked: TextCallRequest[] = [];
   const loaded: InputSource[] = [];
   const kept: KeepRequest[] = [];
-  const outgoing = new Outgoing();
+  const inputBudget = new InputBudget();
   const held: number[] = [];
   const byKey = new Map(records.map((record) => [record.key, record]));
   /** Time passes at once, unless it stands still. */
@@ -51,12 +51,12 @@ function rig(
   };
   const ports: AskPorts = {
     writing: { clock, retry: { attempts: 4, baseMs: 1000, capMs: 60_000 } },
-    outgoing,
+    inputBudget,
     lookup: (key) => byKey.get(key),
     text: {
       ask: (request) => {
         asked.push(request);
-        held.push(outgoing.held);
+        held.push(inputBudget.held);
         return Promise.resolve(answers.ask?.(request) ?? { ok: true, value: textReply({ text: 'Hello.' }) });
       },
       models: () => Promise.reject(new Error('not asked for')),
@@ -87,7 +87,7 @@ function rig(
     },
   };
   const carryOut = (record: JobRecord, signal = never): Promise<AskAnswer> => ask(record, ports, signal);
-  return { asked, loaded, kept, held, rests, outgoing, carryOut };
+  return { asked, loaded, kept, held, rests, inputBudget, carryOut };
 }
 
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
@@ -122,7 +122,7 @@ describe('a text call', () => {
 
   it('shows files, addresses and all images of jobs, in order, and holds them only while it is under way', async () => {
     const grid = imagineRecord({ status: 'done', artifacts: [image(1, 'grid')] });
-    const { asked, loaded, held, outgoing, carryOut } = rig([grid]);
+    const { asked, loaded, held, inputBudget, carryOut } = rig([grid]);
     await carryOut(
       textRecord({
         files: { ab: 'masks/a.png' },
@@ -136,7 +136,7 @@ describe('a text call', () => {
     ]);
     expect(asked[0]?.images).toEqual([data('images/grid.png'), data('masks/a.png'), data('https://x/y.png')]);
     expect(held[0]).toBeGreaterThan(2 * 20 * 1024 * 1024);
-    expect(outgoing.held).toBe(0);
+    expect(inputBudget.held).toBe(0);
   });
 
   it('continues conversations from their beginning, with the images that were shown and made', async () => {
@@ -198,7 +198,7 @@ describe('a text call', () => {
 
   it('is not made when an image cannot be read, or was never kept', async () => {
     const error = { code: 'input.changed', class: 'permanent', message: 'x' } as const;
-    const { asked, outgoing, carryOut } = rig([imagineRecord({ status: 'done' })], {
+    const { asked, inputBudget, carryOut } = rig([imagineRecord({ status: 'done' })], {
       load: () => ({ ok: false, error }),
     });
     expect(await carryOut(textRecord(generate({ images: [{ url: 'https://x/1' }] })))).toEqual({
@@ -209,7 +209,7 @@ describe('a text call', () => {
       kind: 'unread',
       error: { code: 'input.missing', class: 'permanent' },
     });
-    expect([asked.length, outgoing.held]).toEqual([0, 0]);
+    expect([asked.length, inputBudget.held]).toEqual([0, 0]);
   });
 
   it('is not made when it continues an answer whose image was never kept, and says how to have that', async () => {
@@ -336,8 +336,8 @@ describe('a text call', () => {
   });
 
   it('waits for room no longer than it is wanted', async () => {
-    const { outgoing, asked, carryOut } = rig();
-    await outgoing.take(1e9, never);
+    const { inputBudget, asked, carryOut } = rig();
+    await inputBudget.take(1e9, never);
     const leaving = new AbortController();
     const left = carryOut(textRecord(generate({ images: [{ url: 'https://x/1' }] })), leaving.signal);
     leaving.abort(new Error('left'));

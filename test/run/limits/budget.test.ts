@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import { Purse } from '../../../src/run/limits/budget.ts';
+import { BudgetTracker } from '../../../src/run/limits/budget.ts';
 import { textRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 
@@ -13,16 +13,16 @@ describe('what is reserved for requests under way', () => {
     ['money', { cost: 30 }],
   ])('is given back with each answer, while others are under way: %s', (_what, budget) => {
     const settings = virtualSettings({ budget });
-    const purse = new Purse(settings, { price: () => 10, tokens: () => 100 }, nothingSpent);
+    const budgetTracker = new BudgetTracker(settings, { price: () => 10, tokens: () => 100 }, nothingSpent);
     const next = textRecord({ key: 'next' });
     for (const key of ['a', 'b', 'c']) {
-      expect(purse.refusal(next)).toBeUndefined();
-      purse.note(textRecord({ key }), asked(key));
+      expect(budgetTracker.refusal(next)).toBeUndefined();
+      budgetTracker.note(textRecord({ key }), asked(key));
     }
-    expect(purse.refusal(next)).toMatchObject({ kind: 'budget' });
-    purse.note(asked('a'), textRecord({ key: 'a', status: 'failed', attempts: 1 }));
-    expect(purse.refusal(next)).toBeUndefined();
-    purse.note(textRecord({ key: 'd' }), asked('d'));
-    expect(purse.refusal(next)).toMatchObject({ kind: 'budget' });
+    expect(budgetTracker.refusal(next)).toMatchObject({ kind: 'budget' });
+    budgetTracker.note(asked('a'), textRecord({ key: 'a', status: 'failed', attempts: 1 }));
+    expect(budgetTracker.refusal(next)).toBeUndefined();
+    budgetTracker.note(textRecord({ key: 'd' }), asked('d'));
+    expect(budgetTracker.refusal(next)).toMatchObject({ kind: 'budget' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pressure } from '../../../src/run/limits/concurrency-window.ts';
+import { ConcurrencyWindow } from '../../../src/run/limits/concurrency-window.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import type { VirtualService } from '../../rig/virtual-service.ts';
 import { grid, world } from '../../rig/world.ts';
@@ -8,43 +8,43 @@ const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
 const taken = (code = 1, waiting?: number) =>
   ({ kind: 'accepted', taskId: 'T', code, ...(waiting === undefined ? {} : { waiting }) }) as const;
 
-describe('the pressure of a full queue', () => {
+describe('the window that a full queue narrows', () => {
   it('leaves room for what the service has, and for one at least', () => {
-    const pressure = new Pressure(12);
-    expect(pressure.window).toBe(12);
-    pressure.note(full, 5);
-    expect(pressure.window).toBe(5);
-    pressure.note(full, 9);
-    expect(pressure.window).toBe(5);
-    pressure.note(full, 0);
-    expect(pressure.window).toBe(1);
+    const concurrency = new ConcurrencyWindow(12);
+    expect(concurrency.window).toBe(12);
+    concurrency.note(full, 5);
+    expect(concurrency.window).toBe(5);
+    concurrency.note(full, 9);
+    expect(concurrency.window).toBe(5);
+    concurrency.note(full, 0);
+    expect(concurrency.window).toBe(1);
   });
 
   it('tries one more for as many tasks as begin at once, up to the limit', () => {
-    const pressure = new Pressure(4);
-    pressure.note(full, 2);
+    const concurrency = new ConcurrencyWindow(4);
+    concurrency.note(full, 2);
     const windows = Array.from({ length: 8 }, () => {
-      pressure.note(taken(), 1);
-      return pressure.window;
+      concurrency.note(taken(), 1);
+      return concurrency.window;
     });
     expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4]);
   });
 
   it('takes what begins beside more tasks than it allowed for as proof that they fit', () => {
-    const pressure = new Pressure(12);
+    const concurrency = new ConcurrencyWindow(12);
     // One row of a burst was refused before the others were taken.
-    pressure.note(full, 0);
-    for (let held = 0; held < 5; held++) pressure.note(taken(), held);
-    expect(pressure.window).toBe(5);
+    concurrency.note(full, 0);
+    for (let held = 0; held < 5; held++) concurrency.note(taken(), held);
+    expect(concurrency.window).toBe(5);
   });
 
   it('tries no more while tasks wait on the service, whether that comes as 22 or as 1', () => {
-    const pressure = new Pressure(4);
-    pressure.note(full, 1);
-    for (const answer of [taken(22), taken(1, 3), taken(22, 0)]) pressure.note(answer, 1);
-    expect(pressure.window).toBe(1);
-    pressure.note(taken(1, 0), 1);
-    expect(pressure.window).toBe(2);
+    const concurrency = new ConcurrencyWindow(4);
+    concurrency.note(full, 1);
+    for (const answer of [taken(22), taken(1, 3), taken(22, 0)]) concurrency.note(answer, 1);
+    expect(concurrency.window).toBe(1);
+    concurrency.note(taken(1, 0), 1);
+    expect(concurrency.window).toBe(2);
   });
 });
 

@@ -16,68 +16,68 @@ const route = (): RouteTraffic => new RouteTraffic('submit', { count: 60, perMs:
 
 describe('RouteTraffic', () => {
   it('pauses for as long as Retry-After says, for everybody', () => {
-    const traffic = route();
-    traffic.take(0);
-    expect(traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 22_000 }, 100)).toBeUndefined();
-    expect(traffic.nextAt()).toBe(22_100);
+    const routes = route();
+    routes.take(0);
+    expect(routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 22_000 }, 100)).toBeUndefined();
+    expect(routes.nextAt()).toBe(22_100);
   });
 
   it('takes a later Retry-After that comes during a pause, and keeps to a pause that is longer', () => {
-    const traffic = route();
-    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 10_000 }, 0);
-    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 22_000 }, 100);
-    expect(traffic.pausedUntil).toBe(22_100);
-    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 3000 }, 200);
-    expect(traffic.pausedUntil).toBe(22_100);
+    const routes = route();
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 10_000 }, 0);
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 22_000 }, 100);
+    expect(routes.pausedUntil).toBe(22_100);
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 3000 }, 200);
+    expect(routes.pausedUntil).toBe(22_100);
   });
 
   it('pauses for an hour at the most, whatever it is told', () => {
-    const traffic = route();
-    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 999_999_999_000 }, 100);
-    expect(traffic.pausedUntil).toBe(3_600_100);
+    const routes = route();
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 999_999_999_000 }, 100);
+    expect(routes.pausedUntil).toBe(3_600_100);
   });
 
   it('rests a little also when Retry-After is 0', () => {
-    const traffic = route();
-    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 0 }, 100);
-    expect(traffic.pausedUntil).toBe(1100);
+    const routes = route();
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 0 }, 100);
+    expect(routes.pausedUntil).toBe(1100);
   });
 
   it('lowers its pace once for the refusals of requests that had left before', () => {
-    const traffic = route();
+    const routes = route();
     for (let n = 0; n < 8; n++)
-      traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 5000 }, 100 + n);
-    expect(traffic.perMinute).toBeCloseTo(33);
+      routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 5000 }, 100 + n);
+    expect(routes.perMinute).toBeCloseTo(33);
   });
 
   it('does not rest for a refusal among many that are served, unless it is told to', () => {
-    const traffic = route();
+    const routes = route();
     for (let n = 0; n < 30; n++) {
-      traffic.take(n * 1000);
-      traffic.note({ kind: 'served' }, n * 1000 + 500);
+      routes.take(n * 1000);
+      routes.note({ kind: 'served' }, n * 1000 + 500);
     }
-    traffic.note({ kind: 'throttled', reason: '429' }, 30_000);
-    expect(traffic.pausedUntil).toBeLessThan(30_000);
-    expect(traffic.perMinute).toBeCloseTo(60);
-    traffic.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 31_000);
-    expect(traffic.pausedUntil).toBe(40_000);
+    routes.note({ kind: 'throttled', reason: '429' }, 30_000);
+    expect(routes.pausedUntil).toBeLessThan(30_000);
+    expect(routes.perMinute).toBeCloseTo(60);
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 31_000);
+    expect(routes.pausedUntil).toBe(40_000);
   });
 
   it('rests when many in a row are refused, whatever was served before', () => {
-    const traffic = route();
-    for (let n = 0; n < 100; n++) traffic.take(n * 1000);
-    for (let n = 0; n < 5; n++) traffic.note({ kind: 'throttled', reason: '429' }, 100_000 + n);
-    expect(traffic.pausedUntil).toBeGreaterThan(100_000);
+    const routes = route();
+    for (let n = 0; n < 100; n++) routes.take(n * 1000);
+    for (let n = 0; n < 5; n++) routes.note({ kind: 'throttled', reason: '429' }, 100_000 + n);
+    expect(routes.pausedUntil).toBeGreaterThan(100_000);
   });
 
   it('rests longer with each refusal that gives no time of its own', () => {
-    const traffic = route();
+    const routes = route();
     const rests: number[] = [];
     let now = 0;
     for (let n = 0; n < 8; n++) {
-      traffic.note({ kind: 'unreachable', reason: 'refused' }, now);
-      rests.push(traffic.pausedUntil - now);
-      now = traffic.pausedUntil;
+      routes.note({ kind: 'unreachable', reason: 'refused' }, now);
+      rests.push(routes.pausedUntil - now);
+      now = routes.pausedUntil;
     }
     expect(rests).toEqual([1000, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   });
@@ -94,28 +94,28 @@ describe('RouteTraffic', () => {
 
   it('does not take a machine that slept between two failures for a service that failed all the while', () => {
     for (const kind of ['trouble', 'unreachable'] as const) {
-      const traffic = route();
-      expect(traffic.note({ kind, reason: 'r' }, 0)).toBeUndefined();
-      expect(traffic.note({ kind, reason: 'r' }, 8 * 3_600_000)).toBeUndefined();
+      const routes = route();
+      expect(routes.note({ kind, reason: 'r' }, 0)).toBeUndefined();
+      expect(routes.note({ kind, reason: 'r' }, 8 * 3_600_000)).toBeUndefined();
     }
   });
 
   it('stops the run at the twentieth equal refusal in a row', () => {
-    const traffic = route();
-    const refuse = (words: string) => traffic.note({ kind: 'refused', words }, 0);
+    const routes = route();
+    const refuse = (words: string) => routes.note({ kind: 'refused', words }, 0);
     for (let n = 1; n < refusalsInARow; n++) expect(refuse('400: bad prompt')).toBeUndefined();
     expect(refuse('400: other')).toBeUndefined();
     for (let n = 1; n < refusalsInARow; n++) expect(refuse('400: bad prompt')).toBeUndefined();
-    expect(traffic.note({ kind: 'served' }, 0)).toBeUndefined();
+    expect(routes.note({ kind: 'served' }, 0)).toBeUndefined();
     for (let n = 1; n < refusalsInARow; n++) expect(refuse('400: bad prompt')).toBeUndefined();
     expect(refuse('400: bad prompt')?.code).toBe('route.refused');
   });
 
   it('rests as a whole after five failures in a row, so that an outage does not eat up every job', () => {
-    const traffic = route();
-    for (let n = 0; n < 4; n++) traffic.note({ kind: 'trouble', reason: '503' }, 0);
-    expect(traffic.nextAt()).toBeLessThanOrEqual(0);
-    traffic.note({ kind: 'trouble', reason: '503' }, 0);
-    expect(traffic.pausedUntil).toBe(1000);
+    const routes = route();
+    for (let n = 0; n < 4; n++) routes.note({ kind: 'trouble', reason: '503' }, 0);
+    expect(routes.nextAt()).toBeLessThanOrEqual(0);
+    routes.note({ kind: 'trouble', reason: '503' }, 0);
+    expect(routes.pausedUntil).toBe(1000);
   });
 });

@@ -178,7 +178,7 @@ steps:
     if (here === undefined) throw new Error('no such moment');
     const sentBeside: (string | undefined)[] = [];
     const { end } = here.run({
-      onErrand: ({ job, send }) => {
+      onEffect: ({ job, send }) => {
         if (send.kind === 'submit') sentBeside.push(job.parentTaskId);
       },
     });

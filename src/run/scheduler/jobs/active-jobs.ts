@@ -1,26 +1,26 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
-import { Pressure } from '../../limits/concurrency-window.ts';
+import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
 import { hasItsTurn, isOutdated, isReadingAgain } from '../../machine/retry/button-freshness.ts';
 import { timesInVain } from '../../machine/retry/deferrals.ts';
 import type { RunSettings } from '../../ports.ts';
-import { Alarms, Line } from '../queues.ts';
-import { slowRequests, Traffic } from '../routes/routes.ts';
+import { DelayedQueue, PriorityQueue } from '../queues.ts';
+import { Routes, slowRequests } from '../routes/routes.ts';
 
 /** The jobs that are being worked on, each in line for what it wants, and how much room they take. */
-export class Desk {
+export class ActiveJobs {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
   /** Who waits for room for a task. */
-  readonly #rooms = new Line(this.#jobs);
+  readonly #rooms = new PriorityQueue(this.#jobs);
   /** Who waits for it again, after the service has put it off. */
-  readonly #again = new Line(this.#jobs, true);
+  readonly #again = new PriorityQueue(this.#jobs, true);
   /** Which of the two had room last. */
   #lastRoom = this.#again;
-  readonly alarms = new Alarms(this.#jobs);
-  readonly traffic: Traffic;
-  readonly pressure: Pressure;
+  readonly delayed = new DelayedQueue(this.#jobs);
+  readonly routes: Routes;
+  readonly concurrency: ConcurrencyWindow;
   #rooming = 0;
   #held = 0;
   #open = 0;
@@ -34,12 +34,12 @@ export class Desk {
   /** @param tokens about how many tokens a text call will take */
   constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
     this.#limits = settings.limits;
-    this.pressure = new Pressure(settings.limits.tasks);
-    this.traffic = new Traffic(settings, this.#jobs, random, tokens, (job, now) => {
+    this.concurrency = new ConcurrencyWindow(settings.limits.tasks);
+    this.routes = new Routes(settings, this.#jobs, random, tokens, (job, now) => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
       // Where nothing but open modals is there, none of them ends before it is answered: one that was put off may stand behind this.
-      if (this.#onService >= this.pressure.window && this.#onService > this.#open) return true;
+      if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
       return isOutdated(job, now) ? !this.#mayReadAgain : this.#isTurnTaken(job);
     });
   }
@@ -68,16 +68,16 @@ export class Desk {
 
   /** The same, and those that it is being asked for. */
   get #onService(): number {
-    return this.#held + this.traffic.lanes.submit.underWay;
+    return this.#held + this.routes.queues.submit.inFlight;
   }
 
   get #isPaced(): boolean {
-    return this.traffic.lanes.submit.route.perMinute !== undefined;
+    return this.routes.queues.submit.route.perMinute !== undefined;
   }
 
   /** No more buttons are read again than may be pressed at once: the next ones would be outdated when their turn comes. */
   get #mayReadAgain(): boolean {
-    return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.pressure.window - this.#onService));
+    return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.concurrency.window - this.#onService));
   }
 
   /** A button that is being read again has the next turn of a paced route: given to others, it would be read in vain for ever. */
@@ -124,11 +124,11 @@ export class Desk {
    */
   takeForRoom(): Job | undefined {
     const lines = this.#lastRoom === this.#again ? [this.#rooms, this.#again] : [this.#again, this.#rooms];
-    const line = lines.find((one) => one.front() !== undefined);
-    const job = line?.front();
-    if (line === undefined || job === undefined) return undefined;
-    this.#lastRoom = line;
-    line.leave();
+    const queue = lines.find((one) => one.front() !== undefined);
+    const job = queue?.front();
+    if (queue === undefined || job === undefined) return undefined;
+    this.#lastRoom = queue;
+    queue.leave();
     return job;
   }
 
@@ -140,24 +140,24 @@ export class Desk {
   }
 
   /** Stands the job in line for what it wants, if there is a line for that. */
-  lineUp(job: Job): void {
+  enqueue(job: Job): void {
     const { want } = job;
     switch (want.kind) {
       case 'room':
         return (isPutOff(job) ? this.#again : this.#rooms).join(job);
       case 'submit':
       case 'modal':
-        return this.traffic.lanes.submit.line.join(job);
+        return this.routes.queues.submit.queue.join(job);
       case 'fetch':
       case 'search':
-        return this.traffic.lanes.poll.line.join(job);
+        return this.routes.queues.poll.queue.join(job);
       case 'save':
       case 'mask':
-        return this.traffic.lanes.download.line.join(job);
+        return this.routes.queues.download.queue.join(job);
       case 'ask':
-        return this.traffic.lanes.text.line.join(job);
+        return this.routes.queues.text.queue.join(job);
       case 'wait':
-        return this.alarms.set(job, want.until);
+        return this.delayed.set(job, want.until);
       case 'answer':
       case 'nothing':
         return;

@@ -6,10 +6,10 @@ import type { RunEvent } from '../../events.ts';
 import type { Job } from '../../machine/job.ts';
 import { jobForSlot } from '../../machine/resume.ts';
 import type { RunSettings } from '../../ports.ts';
-import type { Desk } from './active-jobs.ts';
-import { Frontier, type OpenCell } from './open-cells.ts';
+import type { ActiveJobs } from './active-jobs.ts';
+import { type OpenCell, OpenCells } from './open-cells.ts';
 
-export interface IntakeOptions {
+export interface CellAdmissionOptions {
   readonly settings: RunSettings;
   readonly startedAt: number;
   /** Number of this run. */
@@ -19,8 +19,8 @@ export interface IntakeOptions {
   readonly steps?: ReadonlySet<string>;
 }
 
-/** What takes up the jobs that an intake finds. */
-export interface IntakeHost {
+/** What takes up the jobs of the cells that are admitted. */
+export interface CellAdmissionHost {
   /** Unix ms. */
   now(): number;
   /** True when nothing new is begun. */
@@ -34,27 +34,27 @@ export interface IntakeHost {
 }
 
 /** Takes cells in, finds the jobs in them that can be worked on, and closes them when there is none left. */
-export class Intake {
-  readonly #options: IntakeOptions;
-  readonly #desk: Desk;
-  readonly #host: IntakeHost;
-  readonly #frontier = new Frontier();
+export class CellAdmission {
+  readonly #options: CellAdmissionOptions;
+  readonly #activeJobs: ActiveJobs;
+  readonly #host: CellAdmissionHost;
+  readonly #openCells = new OpenCells();
   /** Jobs that are still to be made anew: each is so once, whatever comes of it. */
   readonly #redo: Set<string>;
   #incoming: Cell[] = [];
   #noMoreCells = false;
   #isWhole = true;
 
-  constructor(options: IntakeOptions, desk: Desk, host: IntakeHost) {
+  constructor(options: CellAdmissionOptions, activeJobs: ActiveJobs, host: CellAdmissionHost) {
     this.#options = options;
     this.#redo = new Set(options.settings.redo);
-    this.#desk = desk;
+    this.#activeJobs = activeJobs;
     this.#host = host;
   }
 
   /** Open cells. */
   get size(): number {
-    return this.#frontier.size;
+    return this.#openCells.size;
   }
 
   /** True when it could open more cells than it has been given. */
@@ -73,7 +73,7 @@ export class Intake {
   }
 
   get #hasRoom(): boolean {
-    return this.#desk.hasRoomForCell && this.#frontier.hasRoom;
+    return this.#activeJobs.hasRoomForCell && this.#openCells.hasRoom;
   }
 
   /** Cells of the plan, in order; `last` when there are no more. */
@@ -93,30 +93,30 @@ export class Intake {
     while (!this.#host.isEnding() && this.#incoming.length > 0 && this.#hasRoom) {
       const cell = this.#incoming.shift() as Cell;
       this.#host.emit({ type: 'cell:open', cell: cell.number });
-      this.#visit(this.#frontier.open(cell));
+      this.#visit(this.#openCells.open(cell));
     }
   }
 
   /** A job is settled, or is left to the cells that ask for it: they are looked at again. */
   release(key: string): void {
-    for (const open of this.#frontier.release(key)) this.#visit(open);
+    for (const open of this.#openCells.release(key)) this.#visit(open);
   }
 
   /** A job is left to a later run. */
   giveUp(key: string): void {
     this.#isWhole = false;
-    for (const open of this.#frontier.release(key)) if (open.waiting.size === 0) this.#close(open);
+    for (const open of this.#openCells.release(key)) if (open.waiting.size === 0) this.#close(open);
   }
 
   /** True while an open cell waits for this job. */
   isAwaited(key: string): boolean {
-    return this.#frontier.awaiting(key).length > 0;
+    return this.#openCells.awaiting(key).length > 0;
   }
 
   /** False for a button that is not there where every slot that asks for it calls it optional. */
   isFailure({ key, status, error }: JobRecord): boolean {
     if (status !== 'failed' || error?.code !== 'button.missing') return status === 'failed';
-    return this.#frontier
+    return this.#openCells
       .awaiting(key)
       .some(({ cell }) =>
         this.#options
@@ -135,7 +135,7 @@ export class Intake {
 
   /** True where a slot that asks for this job waits because what it comes from is made anew. */
   waitsAnew(key: string): boolean {
-    return this.#frontier
+    return this.#openCells
       .awaiting(key)
       .some(({ cell }) =>
         this.#options
@@ -155,7 +155,7 @@ export class Intake {
       const key = slot.job?.key;
       if (key === undefined || !this.#isChosen(slot)) continue;
       if (slot.kind === 'click' && slot.record?.status === 'done') this.#host.worked(slot.record);
-      const live = this.#desk.get(key);
+      const live = this.#activeJobs.get(key);
       const job = live ?? this.#takenUp(slot);
       if (job === undefined) continue;
       if (live === undefined) this.#begin(job);
@@ -164,7 +164,7 @@ export class Intake {
       waiting.add(key);
     }
     if (waiting.size === 0) this.#close(open);
-    else this.#frontier.waitFor(open, waiting);
+    else this.#openCells.waitFor(open, waiting);
   }
 
   /**
@@ -178,7 +178,7 @@ export class Intake {
       const { record } = slot;
       const isTold = record?.status === 'done' && this.#redo.has(record.key);
       if (record === undefined || !(isTold || slot.outdated === true)) continue;
-      if (!this.#isChosen(slot) || this.#desk.get(record.key) !== undefined) continue;
+      if (!this.#isChosen(slot) || this.#activeJobs.get(record.key) !== undefined) continue;
       const job = this.#takenUp(slot);
       if (job?.record.status === 'pending') jobs.set(record.key, job);
     }
@@ -219,7 +219,7 @@ export class Intake {
   }
 
   #close(open: OpenCell): void {
-    this.#frontier.close(open);
+    this.#openCells.close(open);
     this.#host.emit({ type: 'cell:close', cell: open.cell.number });
   }
 }

@@ -15,7 +15,7 @@ export interface OpenCell {
 const mostOpen = 4096;
 
 /** The open cells and who waits for which job. A job may be shared by several of them. */
-export class Frontier {
+export class OpenCells {
   readonly #open = new Map<number, OpenCell>();
   readonly #watchers = new Map<string, Set<OpenCell>>();
 

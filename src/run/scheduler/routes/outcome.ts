@@ -7,7 +7,7 @@ import type { AskAnswer, JobEvent } from '../../machine/job.ts';
 import { bannedPrompt } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
-import type { Traffic } from './routes.ts';
+import type { Routes } from './routes.ts';
 
 /** An answer that came in. */
 export type AnswerInput = Extract<
@@ -19,13 +19,13 @@ export type AnswerInput = Extract<
 export type OneAnswer = Exclude<AnswerInput, { readonly type: 'listed' }>;
 
 /** An answer, by what it is to its route, to its job and to the run. */
-export interface Heard {
+export interface Outcome {
   readonly route: Route;
   readonly event: JobEvent;
-  readonly reading: Reading;
+  readonly reading: RouteReading;
 }
 
-export function heardOf(input: OneAnswer): Heard {
+export function outcomeOf(input: OneAnswer): Outcome {
   switch (input.type) {
     case 'submitted': {
       const { answer } = input;
@@ -64,26 +64,26 @@ export function heardOf(input: OneAnswer): Heard {
 }
 
 /** True for an answer that only says: later. */
-export const putsOff = ({ reading }: Pick<Heard, 'reading'>): boolean =>
+export const putsOff = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
   'signal' in reading && reading.signal.kind === 'throttled';
 
 /** What a route takes note of. */
-export interface OnRoute extends Pick<Heard, 'route' | 'reading'> {
+export interface RouteOutcome extends Pick<Outcome, 'route' | 'reading'> {
   /** It is about one job, which the route had not kept waiting before. */
   readonly isFirst: boolean;
 }
 
 /** Lets the route of an answer take note of it. @returns why the run must end at once, if it must */
-export function noteOnRoute(
-  { route: name, reading, isFirst }: OnRoute,
-  traffic: Traffic,
+export function noteRouteOutcome(
+  { route: name, reading, isFirst }: RouteOutcome,
+  routes: Routes,
   now: number,
   emit: (event: RunEvent) => void,
 ): RunEnd | undefined {
   if ('end' in reading) return reading.end;
   if (!('signal' in reading)) return undefined;
   const { signal } = reading;
-  const { route } = traffic.lanes[name];
+  const { route } = routes.queues[name];
   const { pausedUntil, perMinute } = route;
   route.count(signal, isFirst);
   const stop = route.note(signal, now);
@@ -95,15 +95,15 @@ export function noteOnRoute(
 }
 
 /** What an answer means beyond its job: for the route it came by, and for the run as a whole. */
-export type Reading =
+export type RouteReading =
   | { readonly signal: RouteSignal }
   | { readonly end: RunEnd }
   | { readonly nothing: true };
 
-const served: Reading = { signal: { kind: 'served' } };
+const served: RouteReading = { signal: { kind: 'served' } };
 
 /** service.md 7.2, protocol.md 2. */
-export function readSubmit(answer: Answer<SubmitAnswer>): Reading {
+export function readSubmit(answer: Answer<SubmitAnswer>): RouteReading {
   if (!answer.ok) return readFailure(answer.error);
   const { value } = answer;
   if (value.kind === 'queue-full') return { signal: { kind: 'throttled', reason: value.message } };
@@ -114,21 +114,21 @@ export function readSubmit(answer: Answer<SubmitAnswer>): Reading {
 }
 
 /** A task that the service does not know says nothing about the route. */
-export function readFetch(answer: Answer<Task>): Reading {
+export function readFetch(answer: Answer<Task>): RouteReading {
   if (answer.ok || answer.error.code === 'service.task-unknown') return served;
   return readFailure(answer.error);
 }
 
 /** What is not listed says nothing about the route either. */
-export const readList = (answer: Answer<readonly Task[]>): Reading =>
+export const readList = (answer: Answer<readonly Task[]>): RouteReading =>
   answer.ok ? served : readFailure(answer.error);
 
 /** That a gateway has no list of its tasks says nothing about the route. */
-export const readSearch = (answer: Answer<readonly Task[]>): Reading =>
+export const readSearch = (answer: Answer<readonly Task[]>): RouteReading =>
   hasNoListing(answer) ? { nothing: true } : readList(answer);
 
 /** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
-export function readSave(answer: SaveAnswer): Reading {
+export function readSave(answer: SaveAnswer): RouteReading {
   if (answer.ok) return served;
   const { error } = answer;
   switch (error.class) {
@@ -151,7 +151,7 @@ export function readSave(answer: SaveAnswer): Reading {
 }
 
 /** An answer that cannot be used is still one that the route gave. What could not be read here says nothing about it. */
-export function readAsk(answer: AskAnswer): Reading {
+export function readAsk(answer: AskAnswer): RouteReading {
   switch (answer.kind) {
     case 'answered':
       return served;
@@ -167,10 +167,10 @@ export function readAsk(answer: AskAnswer): Reading {
 }
 
 /** A file that could not be read here says nothing about the route. */
-export const readUnread = ({ class: kind, code, message }: SaveFailure): Reading =>
+export const readUnread = ({ class: kind, code, message }: SaveFailure): RouteReading =>
   kind === 'stop' ? { end: { kind: 'disk', code, message } } : { nothing: true };
 
-function readFailure(failure: ServiceFailure): Reading {
+function readFailure(failure: ServiceFailure): RouteReading {
   const reason = failure.message;
   switch (failure.class) {
     case 'stop':

@@ -3,7 +3,7 @@ import { RouteTraffic } from '../../limits/route.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
 import type { RunSettings } from '../../ports.ts';
-import { Line } from '../queues.ts';
+import { PriorityQueue } from '../queues.ts';
 
 /** Finishing what is paid for goes before asking, and asking before paying. */
 export const routeOrder = ['download', 'poll', 'text', 'submit'] as const satisfies readonly Route[];
@@ -11,12 +11,12 @@ export const routeOrder = ['download', 'poll', 'text', 'submit'] as const satisf
 /** All but a quarter of the requests; at least one. */
 export const slowRequests = (requests: number): number => Math.max(1, Math.floor(requests * 0.75));
 
-interface Lane {
+interface RouteQueue {
   readonly route: RouteTraffic;
-  readonly line: Line;
+  readonly queue: PriorityQueue;
   /** How many of its requests may be under way. */
   readonly width: number;
-  underWay: number;
+  inFlight: number;
   /** Nothing more leaves until what is being spent is known. */
   held: boolean;
 }
@@ -25,8 +25,8 @@ interface Lane {
 const paid = ['submit', 'text'] as const satisfies readonly Route[];
 
 /** The routes with the jobs that stand in line for them, under one limit of requests in flight. */
-export class Traffic {
-  readonly lanes: Readonly<Record<Route, Lane>>;
+export class Routes {
+  readonly queues: Readonly<Record<Route, RouteQueue>>;
   readonly #requests: number;
   /** How many downloads and text calls may be under way together: both take long, and neither may keep the run from hearing of finished tasks. */
   readonly #slow: number;
@@ -34,7 +34,7 @@ export class Traffic {
   readonly #isHeldBack: (job: Job, now: number) => boolean;
   /** Tokens of text calls. */
   readonly tokens: TokenLimiter;
-  #underWay = 0;
+  #inFlight = 0;
 
   /** @param isHeldBack true for a submission whose turn comes only with an answer: a task that is over, a button that is read */
   constructor(
@@ -50,55 +50,55 @@ export class Traffic {
     const { limits, retry } = settings;
     this.#requests = limits.requests;
     this.#slow = slowRequests(limits.requests);
-    const lane = (name: Route, fair: boolean, width: number): Lane => ({
+    const queueOf = (name: Route, fair: boolean, width: number): RouteQueue => ({
       route: new RouteTraffic(name, limits[name], retry, random),
-      line: new Line(jobs, fair),
+      queue: new PriorityQueue(jobs, fair),
       width,
-      underWay: 0,
+      inFlight: 0,
       held: false,
     });
-    this.lanes = {
-      submit: lane('submit', false, limits.requests),
-      text: lane('text', false, this.#slow),
-      poll: lane('poll', true, limits.requests),
-      download: lane('download', true, this.#slow),
+    this.queues = {
+      submit: queueOf('submit', false, limits.requests),
+      text: queueOf('text', false, this.#slow),
+      poll: queueOf('poll', true, limits.requests),
+      download: queueOf('download', true, this.#slow),
     };
   }
 
   /** Requests under way. */
-  get underWay(): number {
-    return this.#underWay;
+  get inFlight(): number {
+    return this.#inFlight;
   }
 
   /** True when a request of this route could leave now, but for its rate. */
   hasRoom(name: Route): boolean {
-    const { route, width, underWay, held } = this.lanes[name];
-    const { download, text } = this.lanes;
-    if ((name === 'download' || name === 'text') && download.underWay + text.underWay >= this.#slow)
+    const { route, width, inFlight, held } = this.queues[name];
+    const { download, text } = this.queues;
+    if ((name === 'download' || name === 'text') && download.inFlight + text.inFlight >= this.#slow)
       return false;
-    return !held && this.#underWay < this.#requests && underWay < (route.isProbing ? 1 : width);
+    return !held && this.#inFlight < this.#requests && inFlight < (route.isProbing ? 1 : width);
   }
 
   /** True while it is not known yet what some request costs. */
   get isSpending(): boolean {
-    return paid.some((name) => this.lanes[name].underWay > 0);
+    return paid.some((name) => this.queues[name].inFlight > 0);
   }
 
   /** Lets nothing more of this route leave until a request that is being paid for, of which there is one, is answered. */
   hold(name: Route): void {
-    this.lanes[name].held = true;
+    this.queues[name].held = true;
   }
 
   sent(name: Route, now: number): void {
-    this.#underWay += 1;
-    this.lanes[name].underWay += 1;
-    this.lanes[name].route.take(now);
+    this.#inFlight += 1;
+    this.queues[name].inFlight += 1;
+    this.queues[name].route.take(now);
   }
 
   answered(name: Route): void {
-    this.#underWay -= 1;
-    this.lanes[name].underWay -= 1;
-    if (name === 'submit' || name === 'text') for (const other of paid) this.lanes[other].held = false;
+    this.#inFlight -= 1;
+    this.queues[name].inFlight -= 1;
+    if (name === 'submit' || name === 'text') for (const other of paid) this.queues[other].held = false;
   }
 
   /**
@@ -107,7 +107,7 @@ export class Traffic {
    */
   nextAtOf(name: Route, front: Job, now: number): number {
     if (name === 'submit' && this.#isHeldBack(front, now)) return Number.POSITIVE_INFINITY;
-    const at = this.lanes[name].route.nextAt();
+    const at = this.queues[name].route.nextAt();
     return name === 'text' ? Math.max(at, this.tokens.nextAt(this.#tokens(front))) : at;
   }
 
@@ -115,7 +115,7 @@ export class Traffic {
   nextAt(now: number): number | undefined {
     let next = Number.POSITIVE_INFINITY;
     for (const name of routeOrder) {
-      const front = this.lanes[name].line.front();
+      const front = this.queues[name].queue.front();
       if (front !== undefined && this.hasRoom(name)) next = Math.min(next, this.nextAtOf(name, front, now));
     }
     return next === Number.POSITIVE_INFINITY ? undefined : next;

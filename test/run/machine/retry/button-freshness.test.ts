@@ -16,7 +16,7 @@ function pressAll(here: World, settings: Parameters<typeof virtualSettings>[0], 
   const { end } = here.run({
     settings: virtualSettings({ poll: { minMs: 1000, maxMs: 15_000, list: false }, ...settings }),
     latency: () => latency,
-    onErrand: ({ job, send }, now) => {
+    onEffect: ({ job, send }, now) => {
       if (send.kind === 'fetch' && send.why === 'parent') reads += 1;
       if (send.kind === 'submit') ages.push(now - (job.fresh?.readAt ?? Number.NaN));
     },

@@ -100,21 +100,21 @@ describe('an outage', () => {
 });
 
 describe('RouteTraffic', () => {
-  const traffic = (): RouteTraffic => new RouteTraffic('submit', undefined, settings.retry, () => 0.5);
+  const routes = (): RouteTraffic => new RouteTraffic('submit', undefined, settings.retry, () => 0.5);
 
   it('serves nobody before its first good answer', () => {
-    expect(traffic().isServing(0)).toBe(false);
+    expect(routes().isServing(0)).toBe(false);
   });
 
   it('serves others for a minute after its last good answer, however many it refuses', () => {
-    const route = traffic();
+    const route = routes();
     route.note({ kind: 'served' }, 1000);
     for (let n = 0; n < 9; n++) route.note({ kind: 'throttled', reason: '503', retryAfterMs: 1 }, 2000 + n);
     expect([route.isServing(60_999), route.isServing(61_000)]).toEqual([true, false]);
   });
 
   it('serves others while few in a row were refused, however long ago the last good answer was', () => {
-    const route = traffic();
+    const route = routes();
     route.note({ kind: 'served' }, 1000);
     for (let n = 0; n < 4; n++) route.note({ kind: 'trouble', reason: '503' }, 2000 + n);
     expect(route.isServing(3_600_000)).toBe(true);
@@ -123,7 +123,7 @@ describe('RouteTraffic', () => {
   });
 
   it('serves others where it refuses one for its words', () => {
-    const route = traffic();
+    const route = routes();
     route.note({ kind: 'refused', words: '400' }, 1000);
     expect(route.isServing(2000)).toBe(true);
   });

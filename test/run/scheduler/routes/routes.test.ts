@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Traffic } from '../../../../src/run/scheduler/routes/routes.ts';
+import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 
-const traffic = (requests: number): Traffic =>
-  new Traffic(
+const routesFor = (requests: number): Routes =>
+  new Routes(
     virtualSettings({ limits: { tasks: 12, requests } }),
     new Map(),
     () => 0.5,
@@ -12,10 +12,10 @@ const traffic = (requests: number): Traffic =>
 
 describe('the requests of a run', () => {
   it('are open to polls and submissions for a quarter, whatever downloads and text calls there are', () => {
-    const routes = traffic(8);
+    const routes = routesFor(8);
     for (let sent = 0; routes.hasRoom('text') && sent < 3; sent++) routes.sent('text', 0);
     for (let sent = 0; routes.hasRoom('download') && sent < 99; sent++) routes.sent('download', 0);
-    expect([routes.lanes.text.underWay, routes.lanes.download.underWay]).toEqual([3, 3]);
+    expect([routes.queues.text.inFlight, routes.queues.download.inFlight]).toEqual([3, 3]);
     expect([routes.hasRoom('text'), routes.hasRoom('poll'), routes.hasRoom('submit')]).toEqual([
       false,
       true,
@@ -26,11 +26,11 @@ describe('the requests of a run', () => {
   });
 
   it('are used by a text call where there is only one', () => {
-    expect(traffic(1).hasRoom('text')).toBe(true);
+    expect(routesFor(1).hasRoom('text')).toBe(true);
   });
 
   it('that cost are held together until one of them is answered', () => {
-    const routes = traffic(8);
+    const routes = routesFor(8);
     expect(routes.isSpending).toBe(false);
     routes.sent('submit', 0);
     routes.hold('text');
