@@ -1,6 +1,5 @@
 /**
- * The brand-specific words of the service, which service.md replaces by neutral ones (protocol.md, "Names"). The
- * sandbox keeps its own map of them, so that a client with a wrong name meets a service that does not know it.
+ * The words in which services of the family differ (gateway 1.2). The sandbox keeps its own map of them, so that a client with a wrong name meets a service that does not know it.
  */
 export interface SandboxNames {
   /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
@@ -10,7 +9,7 @@ export interface SandboxNames {
   /** Path prefix that asks for turbo mode. */
   readonly turboPrefix: string;
   /**
-   * First path segments of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (service.md 9.2), and
+   * First path segments of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (gateway 1.3), and
    * `v1`, which `@google/genai` calls by default since its major 3.
    */
   readonly nativePaths: readonly string[];
@@ -18,22 +17,22 @@ export interface SandboxNames {
   readonly customId: string;
   /** The botType values that imagine accepts; the first is the ordinary one, the second the niji models. */
   readonly botTypes: readonly [string, string];
-  /** `error.type` of the error envelope (service.md 7.1). */
+  /** `error.type` of the error envelope (gateway 8.1). */
   readonly errorType: string;
   /** Keys of the `tools` entries for search and maps grounding; either spelling of them is understood. */
   readonly searchTool: string;
   readonly mapsTool: string;
-  /** The header besides `Authorization` that the native text endpoint takes a key in (service.md 5). */
+  /** The header besides `Authorization` that the native text endpoint takes a key in (gateway 1.4). */
   readonly keyHeader: string;
   /**
-   * Whether requests are taken that clients of the midjourney-proxy family send beyond service.md (protocol.md 3, 5.1): an
+   * Whether requests are taken that clients of the midjourney-proxy family send beyond the contract (gateway 2.1, 1.4): an
    * imagine without botType, the key in `mj-api-secret` or `?key=`, `change`, `simple-change`, `shorten`,
    * `edit` and `image-seed`.
    */
   readonly familyClients: boolean;
 }
 
-/** The words of service.md. */
+/** The words of the preset `neutral`. */
 export const neutralNames: SandboxNames = {
   path: 'img',
   fastPrefix: 'img-fast',

@@ -19,7 +19,7 @@ import { TextDesk } from './text/desk.ts';
 export interface SandboxOptions {
   /** Default 0: any free one. */
   readonly port?: number;
-  /** Default: the neutral words of service.md. */
+  /** Default: the neutral words (gateway 1.2). */
   readonly names?: SandboxNames;
   /** A folder that keeps the tasks on disk, so that a sandbox started on it later goes on; default: memory only. */
   readonly state?: string;
@@ -45,7 +45,7 @@ export interface Sandbox {
 }
 
 /**
- * Starts the image workflow and the text endpoints of service.md on 127.0.0.1 (and nowhere else), with the web host that its redirects
+ * Starts the image workflow and the text endpoints (gateway 1.1) on 127.0.0.1 (and nowhere else), with the web host that its redirects
  * lead to on a second port.
  * @throws RangeError for a setting out of range, Error when the port is taken or the state folder cannot be held
  */

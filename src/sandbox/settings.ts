@@ -6,78 +6,78 @@ import type { TextMarks } from './text/compose/marks.ts';
 export interface SandboxSettings extends TextMarks {
   /** Factor on all task durations and text latencies: 0.1 is ten times quicker, 0 finishes everything at once. */
   readonly pace: number;
-  /** How long a task works, by what it does and the speed of its path prefix (service.md 4.1.5), before `pace` and `spread`. */
+  /** How long a task works, by what it does and the speed of its path prefix (gateway 1.5), before `pace` and `spread`. */
   readonly durations: Readonly<Record<OperationClass, Readonly<Record<Speed, number>>>>;
   /** Share by which one task's duration may differ from the table, either way; drawn from the request, so it repeats. */
   readonly spread: number;
-  /** Tasks that work at the same time (protocol.md 6.2); U1 to U4 do not count. */
+  /** Tasks that work at the same time (gateway 9.2); U1 to U4 do not count. */
   readonly concurrency: number;
   /** Tasks that may wait for one of those places; the next submission answers code 23. */
   readonly queue: number;
   /** Image submissions a minute before 429 with Retry-After; 0 is no limit. */
   readonly submitsPerMinute: number;
-  /** Whether a working task already shows an imageUrl, of a blurred preview (protocol.md 1.2). */
+  /** Whether a working task already shows an imageUrl, of a blurred preview (gateway 4.7). */
   readonly previews: boolean;
   /**
    * How old a task's shown state may be: it is read every so often since submission, and before the first reading
-   * the status is `""` and buttons is null (protocol.md 2.2). 0 shows the state as it is.
+   * the status is `""` and buttons is null (gateway 3.5). 0 shows the state as it is.
    */
   readonly refresh: number;
-  /** What a click that opens a modal answers: 21 at once, or 1 so that only polling shows MODAL (protocol.md, fact 1). */
+  /** What a click that opens a modal answers: 21 at once, or 1 so that only polling shows MODAL (gateway 4.6). */
   readonly modalCode: 1 | 21;
-  /** Whether a modal's answer makes another task (service.md 2.6) or goes on in the one that waits (protocol.md 3). */
+  /** Whether a modal's answer makes another task (gateway 4.6) or goes on in the one that waits (gateway 4.6). */
   readonly modalTask: 'new' | 'same';
-  /** Whether the task of a modal that was answered goes on showing MODAL until the work is done (protocol.md, fact 4). */
+  /** Whether the task of a modal that was answered goes on showing MODAL until the work is done (gateway 4.6). */
   readonly modalLinger: boolean;
-  /** How long a modal waits; one that is answered later fails (protocol.md 3). 0 is for ever. */
+  /** How long a modal waits; one that is answered later fails (gateway 4.6). 0 is for ever. */
   readonly modalLife: number;
-  /** Whether the account has Remix; without it a click that asks for it is refused with code 4 (protocol.md 3). */
+  /** Whether the account has Remix; without it a click that asks for it is refused with code 4 (gateway 5.5). */
   readonly remix: boolean;
   /** Whether enableRemix is dropped on the way: no window opens, and the parent's prompt is worked with. */
   readonly ignoreRemix: boolean;
   /**
    * Whether the text of an answer to a submission is rewritten: code 22 is 1, and so is 21 but for a click on Vary (Region)
-   * or Custom Zoom (protocol.md 2.1).
+   * or Custom Zoom (gateway 3.3).
    */
   readonly rewriteCodes: boolean;
   /**
    * Whether clicks are refused that a stock gateway has no name for: Animate, a video's U, what a describe offers, a
-   * bookmark (protocol.md 2.2).
+   * bookmark (gateway 3.5).
    */
   readonly stockButtons: boolean;
-  /** Whether Custom Zoom's customId has a number in it (protocol.md 4). */
+  /** Whether Custom Zoom's customId has a number in it (gateway 5.3). */
   readonly numberedZoom: boolean;
-  /** Whether a single image has a ❤️, whose press answers with the image's own task (protocol.md 4). */
+  /** Whether a single image has a ❤️, whose press answers with the image's own task (gateway 5.3). */
   readonly bookmarks: boolean;
-  /** Whether a single image has Manual High and Low Motion, whose presses ask for a prompt (protocol.md 4, "Video"). */
+  /** Whether a single image has Manual High and Low Motion, whose presses ask for a prompt (gateway 5.4). */
   readonly manualAnimate: boolean;
   /**
-   * Where the links of a finished task stand (protocol.md 1.2): videos alone in a list of objects, or images and videos
+   * Where the links of a finished task stand (gateway 4.7): videos alone in a list of objects, or images and videos
    * in lists of objects or of texts, beside `imageUrl` and `videoUrl` or without them.
    */
   readonly linkLists: 'videos' | 'objects' | 'texts' | 'only-objects' | 'only-texts';
-  /** Whether a list shows a task that a modal went on in a second time, as the window that it was (protocol.md 2.2). */
+  /** Whether a list shows a task that a modal went on in a second time, as the window that it was (gateway 3.5). */
   readonly twoRows: boolean;
-  /** Whether buttons is null, and not empty, until a task is done (protocol.md 1.2). */
+  /** Whether buttons is null, and not empty, until a task is done (gateway 4.2). */
   readonly nullButtons: boolean;
-  /** Whether progress is also told in words, and is `100%` of a task that failed (protocol.md 1.3). */
+  /** Whether progress is also told in words, and is `100%` of a task that failed (gateway 4.4). */
   readonly progressTexts: boolean;
   /**
-   * How a body that is not right is refused on the image routes (protocol.md 2.1): the error envelope, or
+   * How a body that is not right is refused on the image routes (gateway 3.3): the error envelope, or
    * `{description, type, code}`, both with status 400, or a submit response of code 4 with status 200.
    */
   readonly errorShape: 'envelope' | 'flat' | 'submit';
-  /** The code of a queue that is full (protocol.md 2). */
+  /** The code of a queue that is full (gateway 3.2). */
   readonly queueFullCode: 9 | 23;
-  /** Whether an imagine that was accepted before is answered with code 21 and that task (protocol.md 2). */
+  /** Whether an imagine that was accepted before is answered with code 21 and that task (gateway 3.2). */
   readonly deduplicate: boolean;
-  /** Whether accountFilter.modes chooses the speed where the path does not; gateways strip it (protocol.md 2.2). */
+  /** Whether accountFilter.modes chooses the speed where the path does not; gateways strip it (gateway 1.5). */
   readonly accountModes: boolean;
-  /** Whether tasks can be listed (protocol.md 3); else those paths answer 404. */
+  /** Whether tasks can be listed (gateway 4.1); else those paths answer 404. */
   readonly listing: boolean;
-  /** What a fetch of an unknown task answers (protocol.md 2.1): an error, 200 with an empty body, or 204. */
+  /** What a fetch of an unknown task answers (gateway 4.1): an error, 200 with an empty body, or 204. */
   readonly unknownTask: 'error' | 'empty' | 'no-content';
-  /** Writes task ids as bare 17-digit numbers in submit responses (protocol.md 1.5). */
+  /** Writes task ids as bare 17-digit numbers in submit responses (gateway 3.4). */
   readonly bareIds: boolean;
   /** How long an image link works after the fetch that gave it; then 403. 0 is for ever. */
   readonly linkLife: number;
@@ -99,7 +99,7 @@ export interface SandboxSettings extends TextMarks {
   readonly lateMark: string;
   /** Before `pace`. */
   readonly lateBy: number;
-  /** `[fail:` of `[fail:queue-full]`: such a task fails with the reason of that name (protocol.md 6.3). */
+  /** `[fail:` of `[fail:queue-full]`: such a task fails with the reason of that name (gateway 4.8). */
   readonly failMark: string;
   /** Time before the first token of a text, before `pace`. */
   readonly textLatency: number;
@@ -125,7 +125,7 @@ export interface SandboxSettings extends TextMarks {
   readonly faults: readonly Fault[];
 }
 
-/** Times are those of protocol.md 6.1, scaled so that a demonstration of a hundred images ends within a minute. */
+/** Times are those of gateway 9.3, scaled so that a demonstration of a hundred images ends within a minute. */
 export const defaultSettings: SandboxSettings = {
   pace: 1,
   durations: {
@@ -229,7 +229,7 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
   return settings;
 }
 
-/** service.md 4.1.5: chosen by the path prefix, relax without one. */
+/** The speeds (gateway 1.5): chosen by the path prefix, relax without one. */
 export type Speed = 'relax' | 'fast' | 'turbo';
 
 /** What decides how long a task works. `enlarge` is an upscale of a single image, `outpaint` zoom and pan. */

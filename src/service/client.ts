@@ -24,7 +24,7 @@ import type { Answer } from './result.ts';
 import type { InlineImage, JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {
-  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (protocol.md 5.4). */
+  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (gateway 9.1). */
   readonly maxRequestBytes?: number;
   /** Bound of the list of all tasks after decompression: it may hold thousands. Default 64 MiB. */
   readonly maxListBytes?: number;
@@ -33,7 +33,7 @@ export interface ImageServiceOptions extends ServiceOptions {
 const MiB = 1024 * 1024;
 
 /**
- * The image workflow of service.md 4.1 over HTTP. It never repeats a request: the run is the one owner of retries. A
+ * The image workflow of gateway 2.1 over HTTP. It never repeats a request: the run is the one owner of retries. A
  * request that was given up by the caller ends as `connection.aborted`: of class `unsent` where it never left, else
  * `lost` (a submission) or `retry` (a look at tasks).
  *
@@ -96,7 +96,7 @@ class HttpImageService implements ImageService {
       const message = `The task id "${this.#http.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
       return refusedHere('service.bad-id', message);
     }
-    // The speed is a property of the submission: fetch has no prefix (service.md 4.1.5).
+    // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
     const request = { method: 'GET', path, endpoint: 'fetch', facts: { safe: true } } as const;
     return this.#request(request, signal, (reply, facts) => readTask(id, reply, facts));

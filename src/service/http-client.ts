@@ -70,7 +70,7 @@ export interface ServiceRequest {
   readonly facts: Pick<RequestFacts, 'safe' | 'largestPart' | 'judge'>;
 }
 
-/** The key as `Authorization: Bearer`, or in the header that the native text endpoint takes too (service.md 5). */
+/** The key as `Authorization: Bearer`, or in the header that the native text endpoint takes too (gateway 1.4). */
 export type Auth = 'bearer' | 'header';
 
 /** Sends what the halves of the service ask for, with the key, and tells failures without it. */

@@ -1,7 +1,7 @@
 import type { Answer } from './result.ts';
 import type { InlineImage } from './text-service.ts';
 
-/** The submit codes of protocol.md 2, by what they mean. */
+/** The submit codes of gateway 3.2, by what they mean. */
 export type SubmitAnswer =
   /** 1, 22; 21 of old gateways, which says that the very same task exists already. */
   | {
@@ -37,7 +37,7 @@ export interface TaskButton {
   readonly emoji: string;
 }
 
-/** A task as the client reads it. Decided on `status` alone (protocol.md, fact 3). */
+/** A task as the client reads it. Decided on `status` alone (gateway 4.3). */
 export interface Task {
   readonly id: string;
   readonly state: 'unfinished' | 'modal' | 'success' | 'failure';
@@ -52,25 +52,25 @@ export interface Task {
   readonly failReason?: string;
   /** Only of a finished video task: one link each, in order. */
   readonly videoUrls?: readonly string[];
-  /** Only of a finished describe task: `properties.finalPrompt`, split (protocol.md 1.4). */
+  /** Only of a finished describe task: `properties.finalPrompt`, split (gateway 4.5). */
   readonly prompts?: readonly string[];
   /** When the service took its submission on, Unix ms by its clock, where it says so. */
   readonly submittedAt?: number;
-  /** The caller's own tag, echoed (protocol.md 1.2): the job's key. */
+  /** The caller's own tag, echoed (gateway 2.2): the job's key. */
   readonly tag?: string;
 }
 
 /** What every submission has. */
 export interface Submission {
   readonly speed: 'relax' | 'fast' | 'turbo';
-  /** Sent as `state`, and echoed by the task (protocol.md 1.2). */
+  /** Sent as `state`, and echoed by the task (gateway 2.2). */
   readonly tag?: string;
   /** Merged into the body, member by member, with the last word. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The image workflow of service.md 4.1 as a run uses it. `fields` are the pipeline's declared fields by their pipeline names;
+ * The image workflow of gateway 2.1 as a run uses it. `fields` are the pipeline's declared fields by their pipeline names;
  * defaults such as botType, and the wire's names, are added here. Images go as data URIs.
  */
 export interface ImageService {
@@ -91,8 +91,8 @@ export interface ImageService {
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
   /**
-   * Answers the modal of a task (service.md 2.6). White of the mask is repainted. The new task's id may be the same
-   * (protocol.md 3): follow what is answered.
+   * Answers the modal of a task (gateway 2.5). White of the mask is repainted. The new task's id may be the same
+   * (gateway 4.6): follow what is answered.
    */
   modal(
     request: Submission & {
@@ -104,7 +104,7 @@ export interface ImageService {
     signal: AbortSignal,
   ): Promise<Answer<SubmitAnswer>>;
   /**
-   * blend, describe, video and edit (service.md 4.1; payloads of protocol.md 3). A video's `extend` counts from 1. A
+   * blend, describe, video and edit (gateway 2.1; payloads of gateway 2.6). A video's `extend` counts from 1. A
    * video's `motion` is low unless declared.
    */
   begin(
@@ -122,13 +122,13 @@ export interface ImageService {
   ): Promise<Answer<SubmitAnswer>>;
   fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>>;
   /**
-   * Several tasks in one request, where the gateway offers it (protocol.md 3), in the order in which they are asked for;
+   * Several tasks in one request, where the gateway offers it (gateway 4.1), in the order in which they are asked for;
    * what it does not know is not among them. `service.no-listing`: it does not offer it.
    */
   fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
   /**
    * All tasks that the service still shows, where it shows them: image proxies do, API gateways do not (`task/list`,
-   * protocol.md 3). For finding one by its tag; where there is no such list, `service.no-listing`.
+   * gateway 4.1). For finding one by its tag; where there is no such list, `service.no-listing`.
    */
   listTasks?(signal: AbortSignal): Promise<Answer<readonly Task[]>>;
   close(): Promise<void>;

@@ -1,14 +1,14 @@
 /**
- * The words in which gateways of one family differ (service.md's introduction, protocol.md "Names"): data, so that
+ * The words in which gateways of one family differ (gateway 1.2): data, so that
  * another gateway is a setting and not a change of code.
  */
 export interface Names {
   /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
   readonly path: string;
-  /** What stands before it in fast and turbo mode (service.md 4.1.5): `/img-fast/img/submit/imagine`. */
+  /** What stands before it in fast and turbo mode (gateway 1.5): `/img-fast/img/submit/imagine`. */
   readonly fastPrefix: string;
   readonly turboPrefix: string;
-  /** First path segment of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (service.md 9.2). */
+  /** First path segment of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (gateway 1.3). */
   readonly nativePath: string;
   /** First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`. */
   readonly customId: string;
@@ -19,7 +19,7 @@ export interface Names {
   readonly mapsTool: string;
   /** The header besides `Authorization` that the native text endpoint takes a key in. */
   readonly keyHeader: string;
-  /** `type` of the service's error bodies (service.md 7.1). Nothing is decided by it; the sandbox answers with it. */
+  /** `type` of the service's error bodies (gateway 8.1). Nothing is decided by it; the sandbox answers with it. */
   readonly errorType: string;
 }
 

@@ -1,6 +1,6 @@
 /** What the gateway's answers mean to a run, whatever shape they came in. */
 
-/** How a failed request is to be met (service.md 7.2, protocol.md 2). */
+/** How a failed request is to be met (gateway 8.2, 3.2). */
 export type FailureClass =
   /** Stops the whole run: the key or the address is wrong, or the money is used up. */
   | 'stop'

@@ -21,9 +21,9 @@ export interface TextServiceOptions extends ServiceOptions {
   readonly firstByteMs: number;
   /** Of a text answer that has begun: the longest silence, in ms. */
   readonly idleMs: number;
-  /** Where the native endpoint finds the key (service.md 5); chat and models take `bearer` only. Default `bearer`. */
+  /** Where the native endpoint finds the key (gateway 1.4); chat and models take `bearer` only. Default `bearer`. */
   readonly auth?: Auth;
-  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (protocol.md 5.4). */
+  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (gateway 9.1). */
   readonly maxRequestBytes?: number;
 }
 
@@ -33,7 +33,7 @@ const MiB = 1024 * 1024;
 const lingerMs = 1_000;
 
 /**
- * The text half of the service over HTTP (service.md 4.2, 4.3). It never repeats a request: the run is the one owner of
+ * The text half of the service over HTTP (gateway 6.1, 7). It never repeats a request: the run is the one owner of
  * retries. A call that was given up ends as `connection.aborted`, of class `unsent` where it never left, else `retry`.
  *
  * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused.

@@ -57,7 +57,7 @@ export interface ReplyCandidate {
   /** As the service wrote it; absent where it said none. */
   readonly finishReason?: string;
   readonly finishMessage?: string;
-  /** Of chat: why the model would not answer (protocol.md 5.5). */
+  /** Of chat: why the model would not answer (gateway 7.1). */
   readonly refusal?: string;
 }
 
@@ -72,11 +72,11 @@ export interface TextReply {
   readonly model?: string;
   readonly responseId?: string;
   readonly requestId?: string;
-  /** The whole answer as one object of service.md 2.8's shape (chat: of its own), a stream's events merged, nothing left out. */
+  /** The whole answer as one object of gateway 6.5's shape (chat: of its own), a stream's events merged, nothing left out. */
   readonly whole: JsonObject;
 }
 
-/** A model that the service lists (service.md 4.3, protocol.md 5.5). */
+/** A model that the service lists (gateway 7.2). */
 export interface Model {
   readonly id: string;
   readonly ownedBy?: string;
@@ -87,7 +87,7 @@ export interface Model {
 }
 
 /**
- * The text half of the service (service.md 4.2 and 4.3). Like the image half it repeats nothing: the run is the one owner of
+ * The text half of the service (gateway 6.1, 7). Like the image half it repeats nothing: the run is the one owner of
  * retries. A text call is never `lost`: what gave no usable answer is of class `retry`.
  *
  * Besides the codes of `ServiceFailure`: `stream.truncated` (a stream ended without a finishReason; class `retry`),

@@ -1,10 +1,10 @@
 /**
- * The JSON that travels between promptpress and a gateway, as loosely as real gateways write it (service.md 2,
- * protocol.md 1 and 2). Shared by the client and the sandbox: types only, no behaviour, so that neither can hide
+ * The JSON that travels between promptpress and a gateway, as loosely as real gateways write it (gateway 3, 4).
+ * Shared by the client and the sandbox: types only, no behaviour, so that neither can hide
  * the other's mistakes.
  */
 
-/** service.md 2.1 and protocol.md 2: `{code, description, result, properties}`. */
+/** The answer to a submission (gateway 3.1, 3.2): `{code, description, result, properties}`. */
 export interface WireSubmitResponse {
   readonly code: number;
   readonly description?: string | null;
@@ -13,7 +13,7 @@ export interface WireSubmitResponse {
   readonly properties?: Readonly<Record<string, unknown>> | null;
 }
 
-/** service.md 2.3; `type` and `style` are Discord's (protocol.md 4). */
+/** A button (gateway 5.1); `type` and `style` are Discord's. */
 export interface WireButton {
   readonly customId: string;
   readonly label?: string | null;
@@ -22,10 +22,10 @@ export interface WireButton {
   readonly style?: number;
 }
 
-/** One of several files of a task: gateways write it in either way (protocol.md 1.2). */
+/** One of several files of a task: gateways write it in either way (gateway 4.7). */
 export type WireLink = string | { readonly url: string; readonly thumbnail?: string | null };
 
-/** service.md 2.2 with the fields that protocol.md 1.2 adds. */
+/** The record of a task, with the fields beyond the contract (gateway 4.2). */
 export interface WireTask {
   readonly id?: string | number | bigint;
   readonly action?: string;
@@ -48,7 +48,7 @@ export interface WireTask {
   readonly properties?: Readonly<Record<string, unknown>> | null;
 }
 
-/** service.md 7.1. */
+/** The error envelope (gateway 8.1). */
 export interface WireErrorEnvelope {
   readonly error: {
     readonly code?: string | number | null;

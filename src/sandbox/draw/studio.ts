@@ -45,7 +45,7 @@ export class Studio {
     );
   }
 
-  /** What can be seen of it while its task works: smaller, and the more blurred the less is done (protocol.md 1.2). */
+  /** What can be seen of it while its task works: smaller, and the more blurred the less is done (gateway 4.7). */
   preview(drawing: Drawing, percent: number): Promise<Buffer> {
     return this.#once(`preview ${percent} ${JSON.stringify(drawing)}`, async () => {
       const small = await drawPicture(

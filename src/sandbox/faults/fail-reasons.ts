@@ -1,4 +1,4 @@
-/** Reasons for which tasks of the family fail, by the names that marks and faults use (protocol.md 6.3). */
+/** Reasons for which tasks of the family fail, by the names that marks and faults use (gateway 4.8). */
 export const failReasons: Readonly<Record<string, string>> = {
   'invalid-parameter': '[Invalid parameter] Invalid value provided for argument',
   'banned-prompt': '[Banned prompt detected] The prompt is not allowed',

@@ -23,7 +23,7 @@ export type FaultRoute =
 
 /** What goes wrong. `after` means after the request was carried out: the client cannot know that it was. */
 export type FaultEffect =
-  /** An error status with its envelope (service.md 7.2); `retryAfter` in seconds. */
+  /** An error status with its envelope (gateway 8.2); `retryAfter` in seconds. */
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -38,26 +38,26 @@ export type FaultEffect =
   | { readonly kind: 'reset'; readonly after: boolean }
   /** Promises the whole body and cuts the connection in its middle; a stream is cut there too. */
   | { readonly kind: 'truncate' }
-  /** A web page with status 200 (protocol.md 6.3, no. 8). */
+  /** A web page with status 200 (gateway 8.3). */
   | { readonly kind: 'html' }
-  /** 301 to the web host (service.md 7.3). */
+  /** 301 to the web host (gateway 8.3). */
   | { readonly kind: 'redirect' }
-  /** Submit only: the answer is the 400 with code 5 that hides a time-out (protocol.md, fact 7); after: the task is made. */
+  /** Submit only: the answer is the 400 with code 5 that hides a time-out (gateway 3.3); after: the task is made. */
   | { readonly kind: 'hidden-timeout'; readonly after: boolean }
-  /** 500 with code `invalid_request`, which must not be retried (protocol.md 5.4). */
+  /** 500 with code `invalid_request`, which must not be retried (gateway 8.4). */
   | { readonly kind: 'invalid-request' }
   /** Fetch only: what is wrong with the links of a finished task. */
   | { readonly kind: 'link'; readonly link: 'expired' | 'foreign' | 'missing' }
   /** Fetch only: the status of a task that is not finished, in a word that nobody has described. */
   | { readonly kind: 'status-word'; readonly word: string }
-  /** Image only: JSON with this status in place of the file (protocol.md 2.2). */
+  /** Image only: JSON with this status in place of the file (gateway 4.7). */
   | { readonly kind: 'json'; readonly status: number }
   /**
    * Action only: the parent's state is wrong or its task missing, and right the next time: in the gateway's words, or the
-   * proxy's two (protocol.md 2.2, 6.3).
+   * proxy's two (gateway 3.5, 5.6).
    */
   | { readonly kind: 'not-ready'; readonly words: 'gateway' | 'status' | 'missing' }
-  /** Submit only: HTTP 200 with this code and no task, or 429 with 30 (protocol.md 2). */
+  /** Submit only: HTTP 200 with this code and no task, or 429 with 30 (gateway 3.2). */
   | { readonly kind: 'code'; readonly code: number }
   /** Submit only: the task is made and never finishes. */
   | { readonly kind: 'stuck' }

@@ -210,5 +210,5 @@ export class Service {
   }
 }
 
-/** The gateway's own time-out, which looks permanent and is not (protocol.md 2.1). */
+/** The gateway's own time-out, which looks permanent and is not (gateway 3.3). */
 const hiddenTimeout = (): Reply => flatReply(400, 'do_request_failed', 5);

@@ -44,7 +44,7 @@ export interface Visit {
   readonly effects: readonly FaultEffect[];
 }
 
-/** The error envelope of service.md 7.1. */
+/** The error envelope of gateway 8.1. */
 export function refusal(
   { names }: Pick<ServiceParts, 'names'>,
   requestId: string,
@@ -56,7 +56,7 @@ export function refusal(
   return errorReply(status, message, { requestId, errorType: names.errorType, code }, headers);
 }
 
-/** The refusal of an image route's body, in the shape that the settings ask for (protocol.md 2.1). */
+/** The refusal of an image route's body, in the shape that the settings ask for (gateway 3.3). */
 export function imageRefusal(parts: ServiceParts, requestId: string, message: string): Reply {
   switch (parts.settings.errorShape) {
     case 'envelope':

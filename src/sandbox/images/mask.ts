@@ -10,7 +10,7 @@ export type ReadMask =
   | { readonly ok: true; readonly value: Region }
   | { readonly ok: false; readonly error: string };
 
-/** What of a mask is painted anew: a modal's white and opaque, an edit's transparent (protocol.md 3). */
+/** What of a mask is painted anew: a modal's white and opaque, an edit's transparent (gateway 2.7). */
 export type MaskManner = 'white' | 'transparent';
 
 const no = (error: string): ReadMask => ({ ok: false, error: `maskBase64: ${error}` });

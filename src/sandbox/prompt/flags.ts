@@ -20,7 +20,7 @@ export interface ParsedPrompt {
   readonly problem?: string;
 }
 
-/** The versions the sandbox knows buttons for (protocol.md 4). */
+/** The versions the sandbox knows buttons for (gateway 5.3). */
 const versions = new Set(['1', '2', '3', '4', '5', '5.1', '5.2', '6', '6.1', '7', '8']);
 const nijiVersions = new Set(['4', '5', '6', '7']);
 

@@ -18,7 +18,7 @@ export type ButtonSettings = Pick<
   'buttonLife' | 'numberedZoom' | 'bookmarks' | 'manualAnimate'
 >;
 
-/** The families of buttons after an upscale (protocol.md 4, "Version gates"). */
+/** The families of buttons after an upscale (gateway 5.3). */
 type Generation = 'early' | 'fifth' | 'sixth' | 'eighth';
 
 function generationOf(version: string): Generation {
@@ -37,7 +37,7 @@ function upscaleWords(version: string): readonly [string, string] {
 }
 
 /**
- * The buttons of a finished task, in the service's order (service.md 2.3, protocol.md 4). Their customIds carry a
+ * The buttons of a finished task, in the service's order (gateway 5). Their customIds carry a
  * job id that no other task has; with `buttonLife` it changes as the task ages, so that a customId read long ago no longer
  * works.
  */
@@ -98,7 +98,7 @@ export function buttonsOf(
   const generation = generationOf(task.version);
   if (generation === 'early') {
     // The two upscales of the later versions are missing here by trueai's gates; upsample_max is reported from the days
-    // in which 4 was the newest, without a word of which version was drawn with (protocol.md 4). So all four have it.
+    // in which 4 was the newest, without a word of which version was drawn with (gateway 5.3). So all four have it.
     const enlarged = task.buttonSet === 'enlarged';
     const max = solo('Upscale to max', 'upscale_1', 'JOB::upsample_max::1', {
       kind: 'enlarge',
@@ -153,7 +153,7 @@ export function buttonsOf(
   return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll, ...bookmark];
 }
 
-/** What a describe offers: its customIds name no job (protocol.md 4). */
+/** What a describe offers: its customIds name no job (gateway 5.4). */
 function describedButtons(prefix: string): readonly TaskButton[] {
   const button = (emoji: string, label: string, id: string, press: Press): TaskButton => ({
     wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },

@@ -23,7 +23,7 @@ export interface ActionOrder extends CommonOrder {
   readonly enableRemix: boolean;
 }
 
-/** The old form of a click: what to do with a grid, in place of a button of it (protocol.md 3). */
+/** The old form of a click: what to do with a grid, in place of a button of it (gateway 2.4). */
 export interface ChangeOrder extends CommonOrder {
   readonly taskId: string;
   readonly press: Extract<Press, { readonly kind: 'upscale' | 'variation' | 'reroll' }>;
@@ -66,7 +66,7 @@ export interface VideoOrder extends CommonOrder {
         readonly loop: boolean;
         readonly lines: 480 | 720;
       }
-    /** `index` counts from 0 (protocol.md 4). */
+    /** `index` counts from 0 (gateway 2.6). */
     | { readonly kind: 'extend'; readonly taskId: string; readonly index: number };
 }
 

@@ -6,7 +6,7 @@ import { finalPromptOf, shortenedPromptOf } from './desks/describing.ts';
 import type { StoredTask } from './task.ts';
 import { type Moment, refreshedMoment } from './timeline.ts';
 
-/** The task record of a fetch (protocol.md 1.2): a core that the client reads, and what the family adds. */
+/** The task record of a fetch (gateway 4.2): a core that the client reads, and what the family adds. */
 export interface TaskRecord extends WireTask {
   readonly customId: string;
   readonly botType: string;
@@ -70,7 +70,7 @@ function foundBy({ action, prompt, prompts }: StoredTask): string {
   return action === 'SHORTEN' ? shortenedPromptOf(prompt, prompts) : finalPromptOf(prompts);
 }
 
-/** What is shown of a task's files, in the fields that a gateway has for them (protocol.md 1.2). */
+/** What is shown of a task's files, in the fields that a gateway has for them (gateway 4.7). */
 function linksOf(
   { id, films, action }: StoredTask,
   linkOf: LinkOf,

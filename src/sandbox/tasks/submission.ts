@@ -15,21 +15,21 @@ export interface Submission {
   readonly modal?: 'answered' | 'repeated';
 }
 
-/** A submission that was understood and refused: HTTP 200 with its code, and no task (protocol.md 2). */
+/** A submission that was understood and refused: HTTP 200 with its code, and no task (gateway 3.2). */
 export function refused(code: number, description: string, properties: object = {}): Submission {
   return { status: 200, body: { code, description, result: null, properties: { ...properties } } };
 }
 
-/** The answer where the task does not exist that a submission names (protocol.md 2.1). */
+/** The answer where the task does not exist that a submission names (gateway 3.3, 5.6). */
 export const missingTask: Submission = {
   status: 404,
   body: { code: 3, description: 'The related task does not exist or has expired', result: null },
 };
 
-/** The answer where the task that a submission names is in a state that it cannot be used in (protocol.md 4, 6.3). */
+/** The answer where the task that a submission names is in a state that it cannot be used in (gateway 5.6). */
 export const notReady: Submission = refused(4, '关联任务状态错误');
 
-/** Words for the codes of protocol.md 2 that make no task. */
+/** Words for the codes of gateway 3.2 that make no task. */
 export const refusalTexts: Readonly<Record<number, string>> = {
   3: 'No usable account instance',
   4: 'Parameter error',

@@ -3,7 +3,7 @@ import type { Film } from '../draw/film.ts';
 import type { Speed } from '../settings.ts';
 import type { Press } from './operation.ts';
 
-/** `action` of the task record (protocol.md 1.2). */
+/** `action` of the task record (gateway 4.2). */
 export type TaskAction =
   | 'IMAGINE'
   | 'UPSCALE'
@@ -28,12 +28,12 @@ export type TaskOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly reason: string }
   | { readonly kind: 'cancel' }
-  /** Works for ever (protocol.md 6.3). */
+  /** Works for ever (gateway 4.8). */
   | { readonly kind: 'stuck' }
-  /** Waits for its modal (service.md 3). */
+  /** Waits for its modal (gateway 4.6). */
   | { readonly kind: 'modal' };
 
-/** Which buttons a finished task offers (protocol.md 4). */
+/** Which buttons a finished task offers (gateway 5). */
 export type ButtonSet =
   | 'grid'
   | 'single'
@@ -56,7 +56,7 @@ export interface OpenedModal {
   readonly answeredAt?: number;
   /** The task that the answer named: another one, or this. */
   readonly result?: string;
-  /** MODAL is shown until the work is done (protocol.md, fact 4). */
+  /** MODAL is shown until the work is done (gateway 4.6). */
   readonly lingers?: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface StoredTask {
   /** As submitted; a click has its parent's, or what its modal said. */
   readonly prompt: string;
   readonly description: string;
-  /** The caller's own tag, echoed (protocol.md 1.2). */
+  /** The caller's own tag, echoed (gateway 2.2). */
   readonly state: string;
   readonly parentId?: string;
   /** `6.1`, `niji 6`. */

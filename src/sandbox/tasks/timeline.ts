@@ -1,6 +1,6 @@
 import type { StoredTask } from './task.ts';
 
-/** What can be seen of a task at one moment (protocol.md 1.1, 1.3). */
+/** What can be seen of a task at one moment (gateway 4.3, 4.4). */
 export interface Moment {
   readonly status:
     | ''
@@ -17,7 +17,7 @@ export interface Moment {
   readonly finished: boolean;
 }
 
-/** The steps that one imagine shows on its way (protocol.md 1.3). */
+/** The steps that one imagine shows on its way (gateway 4.4). */
 const steps = [0, 15, 31, 46, 62, 78, 93] as const;
 
 /** Shares of a task's working time after which it is SUBMITTED, and then IN_PROGRESS. */
@@ -48,7 +48,7 @@ export function momentOf(task: StoredTask, now: number): Moment {
   return { status: 'IN_PROGRESS', percent, started: true, finished: false };
 }
 
-/** Whether a task waits for its modal, or goes on showing so while the work is under way (protocol.md 2.2). */
+/** Whether a task waits for its modal, or goes on showing so while the work is under way (gateway 4.6). */
 function showsModal({ outcome, modal, endAt }: StoredTask, now: number): boolean {
   if (outcome.kind === 'modal') return true;
   if (modal?.answeredAt === undefined) return false;
@@ -57,7 +57,7 @@ function showsModal({ outcome, modal, endAt }: StoredTask, now: number): boolean
 
 /**
  * What a gateway that reads its tasks only every `refresh` ms shows at `now`: the state at its last reading, and
- * an empty status before the first (protocol.md 2.2).
+ * an empty status before the first (gateway 3.5).
  */
 export function refreshedMoment(task: StoredTask, now: number, refresh: number): Moment {
   if (refresh <= 0) return momentOf(task, now);

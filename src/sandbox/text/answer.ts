@@ -12,14 +12,14 @@ export interface TextAnswer {
   readonly mishap?: 'cut' | 'error';
 }
 
-/** Why a candidate ended, in the native endpoint's words (protocol.md 5.2). */
+/** Why a candidate ended, in the native endpoint's words (gateway 6.5). */
 export type Finish =
   | 'STOP'
   | 'MAX_TOKENS'
   | 'SAFETY'
   | 'RECITATION'
   | 'MALFORMED_FUNCTION_CALL'
-  /** Of chat: the model would not (protocol.md 5.5). */
+  /** Of chat: the model would not (gateway 7.1). */
   | 'REFUSED';
 
 export interface Candidate {
@@ -66,7 +66,7 @@ export const visibleText = ({ parts }: Pick<Candidate, 'parts'>): string =>
 export const plain = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 2_000);
 
-/** Where an answer's statements come from, as the native endpoint writes it (service.md 2.8, protocol.md 5.2). */
+/** Where an answer's statements come from, as the native endpoint writes it (gateway 6.5). */
 export interface Grounding {
   readonly webSearchQueries?: readonly string[];
   readonly searchEntryPoint?: { readonly renderedContent: string };

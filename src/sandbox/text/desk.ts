@@ -66,7 +66,7 @@ export class TextDesk {
     };
   }
 
-  /** The native endpoint (service.md 4.2). */
+  /** The native endpoint (gateway 6.1). */
   async generate(
     modelId: string,
     stream: boolean,
@@ -90,7 +90,7 @@ export class TextDesk {
     });
   }
 
-  /** The chat endpoint (service.md 4.3). */
+  /** The chat endpoint (gateway 7.1). */
   async chat(body: Members, stamp: Omit<Stamp, 'model'>): Promise<Understood<TextReply>> {
     const id = body['model'];
     if (id === undefined || id === null || id === '') return refuse('model name is required');

@@ -1,4 +1,4 @@
-/** How a model lets its thinking be steered (service.md 4.2, protocol.md 5.1). */
+/** How a model lets its thinking be steered (gateway 6.3). */
 export type Thinking =
   /** Newer generation: `thinkingLevel`. */
   | { readonly kind: 'level'; readonly usual: ThinkingLevel }
@@ -20,7 +20,7 @@ export interface TextModel {
   /** What answers call it (`modelVersion`). */
   readonly version: string;
   readonly thinking: Thinking;
-  /** Newer models sign their function calls and want the signatures back (protocol.md 5.1). */
+  /** Newer models sign their function calls and want the signatures back (gateway 6.4). */
   readonly newer: boolean;
   /** Can answer with images. */
   readonly images: boolean;
@@ -96,7 +96,7 @@ export function findModel(id: string, any: boolean): TextModel | undefined {
   };
 }
 
-/** The answer of GET /v1/models (protocol.md 5.5). */
+/** The answer of GET /v1/models (gateway 7.2). */
 export const modelList = () => ({
   object: 'list',
   success: true,

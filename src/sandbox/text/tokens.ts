@@ -25,7 +25,7 @@ export function firstTokens(text: string, count: number): string {
   return text.slice(0, end);
 }
 
-/** Tokens by what they are of (service.md 2.8, `*TokensDetails`). */
+/** Tokens by what they are of (gateway 6.5, `*TokensDetails`). */
 export type Modality = 'TEXT' | 'IMAGE' | 'AUDIO' | 'VIDEO' | 'DOCUMENT';
 
 export type ModalTokens = Readonly<Partial<Record<Modality, number>>>;
@@ -55,7 +55,7 @@ export function addTokens(one: ModalTokens, other: ModalTokens): ModalTokens {
 export const totalOf = ({ prompt, candidates, thoughts, tool }: Usage): number =>
   sumOf(prompt) + sumOf(candidates) + thoughts + sumOf(tool);
 
-/** Tokens of an image that is shown: one tile up to 384 pixels a side, else one for each 768 (protocol.md 5.2). */
+/** Tokens of an image that is shown: one tile up to 384 pixels a side, else one for each 768 (gateway 6.5). */
 export function imageTokens(width: number, height: number): number {
   const tile = 258;
   if (width <= 384 && height <= 384) return tile;

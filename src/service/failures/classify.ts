@@ -49,7 +49,7 @@ export function unusableAnswer(
 }
 
 /**
- * Judges an answer by service.md 7.2 and 7.3 and protocol.md 2.1. Undefined: it is a 2xx with a JSON value, to be read
+ * Judges an answer by gateway 8.2, 8.3, 3.3. Undefined: it is a 2xx with a JSON value, to be read
  * by whoever asked.
  */
 export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | undefined {

@@ -4,10 +4,10 @@ import { readRetryDelay } from '../http/retry-after.ts';
 import type { Clean } from '../http/sanitize.ts';
 import { splitRequestId } from './request-id.ts';
 
-/** What an error body says, whichever of the shapes of protocol.md 2.1 it has. */
+/** What an error body says, whichever of the shapes of gateway 3.3 it has. */
 export interface ErrorWords {
   /**
-   * `envelope`: `{error: {…}}` (service.md 7.1); `gateway`: `{description, type, code}`, the gateway's own refusal on
+   * `envelope`: `{error: {…}}` (gateway 8.1); `gateway`: `{description, type, code}`, the gateway's own refusal on
    * image paths; `submit`: `{code, description, result, properties}`, the image proxy's; `other`: none of these.
    */
   readonly shape: 'envelope' | 'gateway' | 'submit' | 'other';

@@ -7,7 +7,7 @@ const notReady = /task_status_not_success|关联任务状态错误/i;
 
 /**
  * Whether a submission is refused for the state in which its task is: the gateway's copy of it lags behind, by up to 15 s
- * (protocol.md 2.2), or for no known reason right after SUCCESS (protocol.md 6.3). Nothing was made of the submission. A
+ * (gateway 3.5), or for no known reason right after SUCCESS (gateway 5.6). Nothing was made of the submission. A
  * modal that was answered already may be told the same.
  */
 export const isNotReady = (message: string): boolean => notReady.test(message);
@@ -29,7 +29,7 @@ export function judgeSubmit(_reply: Reply, words: ErrorWords): Verdict | undefin
       advice: 'The service has nobody to do this for this key.',
     };
   }
-  // Stock gateways know the ordinary buttons only (protocol.md 2.2).
+  // Stock gateways know the ordinary buttons only (gateway 3.5).
   if (/\bunknown_action\b/i.test(words.message)) {
     return {
       code: 'service.rejected',

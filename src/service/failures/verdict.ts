@@ -8,7 +8,7 @@ const quotaCodes = new Set(['insufficient_user_quota', 'pre_consume_token_quota_
 const quotaWords = /\bquota_not_enough\b|用户额度不足|令牌额度(不足|已用尽)/;
 
 /**
- * The account's or the key's money is used up (protocol.md 2.1, 5.4): whatever the status, it would be said of every row,
+ * The account's or the key's money is used up (gateway 3.3, 8.4): whatever the status, it would be said of every row,
  * and none is to fail for it.
  */
 export const isOutOfQuota = (words: ErrorWords): boolean =>
@@ -24,7 +24,7 @@ const outOfQuota = (words: ErrorWords): Verdict | undefined =>
       }
     : undefined;
 
-/** Codes of gateways that say the same again of the same request, whatever the status (protocol.md 5.4). */
+/** Codes of gateways that say the same again of the same request, whatever the status (gateway 8.4). */
 export const permanentCodes: ReadonlySet<string> = new Set([
   'invalid_request',
   'sensitive_words_detected',
@@ -32,7 +32,7 @@ export const permanentCodes: ReadonlySet<string> = new Set([
   'access_denied',
 ]);
 
-/** What a gateway says of a path that it does not have (protocol.md 5.4). */
+/** What a gateway says of a path that it does not have (gateway 8.3). */
 export const isUnknownPath = (words: ErrorWords): boolean => /^Invalid URL \(/i.test(words.message);
 
 const ambiguous = (facts: RequestFacts): Verdict => ({
@@ -58,7 +58,7 @@ export const keyRefused = (facts: RequestFacts): Verdict => ({
 export const verdictOn = (reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict =>
   outOfQuota(words) ?? facts.judge?.(reply, words, facts) ?? judge(reply, words, facts);
 
-/** service.md 7.2; protocol.md 2.1 and 5.4. */
+/** The rules for all endpoints (gateway 8.2, 3.3, 8.4). */
 function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
   const { status, body } = reply;
   const ownCode = words.shape === 'gateway' || words.shape === 'submit' ? words.code : '';

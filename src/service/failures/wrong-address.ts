@@ -83,7 +83,7 @@ function passing(
   };
 }
 
-/** What to look at when the address seems wrong (service.md 7.3). */
+/** What to look at when the address seems wrong (gateway 8.3). */
 export function addressAdvice(facts: RequestFacts): string {
   // Part of an address may be a secret: a path that a variable holds.
   const baseUrl = facts.mask(facts.baseUrl);

@@ -7,7 +7,7 @@ const maxDepth = 64;
 const bareLongInteger = /[:[,]\s*-?\d{16}/;
 
 /**
- * Parses JSON without rounding: an integer beyond 2^53 comes back as a bigint (protocol.md 1.5, task ids). Of equal
+ * Parses JSON without rounding: an integer beyond 2^53 comes back as a bigint (gateway 3.4, task ids). Of equal
  * keys the last one counts, as in JSON.parse. Throws a SyntaxError for what is not JSON or nests too deeply.
  */
 export function parseJson(text: string): unknown {

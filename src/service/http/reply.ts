@@ -5,7 +5,7 @@ export type ReplyBody =
   | { readonly kind: 'json'; readonly value: unknown }
   /** Nothing, or only white space. */
   | { readonly kind: 'empty' }
-  /** A page: usually a wrong address (service.md 7.3) or something between us and the service. */
+  /** A page: usually a wrong address (gateway 8.3) or something between us and the service. */
   | { readonly kind: 'html'; readonly title: string }
   /** Neither JSON nor HTML. */
   | { readonly kind: 'text'; readonly text: string }

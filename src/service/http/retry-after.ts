@@ -24,7 +24,7 @@ export function readRetryAfter(
   return bounded(until - (Number.isNaN(sent) ? now() : sent));
 }
 
-/** `retryDelay` of a RetryInfo detail (protocol.md 5.4): a number of seconds with an `s`, such as `22s` or `0.5s`. */
+/** `retryDelay` of a RetryInfo detail (gateway 8.4): a number of seconds with an `s`, such as `22s` or `0.5s`. */
 export function readRetryDelay(delay: unknown): number | undefined {
   const seconds = typeof delay === 'string' ? /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined;
   return seconds === undefined ? undefined : bounded(Number(seconds) * 1000);

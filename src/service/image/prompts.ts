@@ -7,7 +7,7 @@ const keycapAtLineStart = /^[ \t>*_-]*(?:([1-9])\uFE0F?\u20E3|\u{1F51F})/gmu;
 const numberAtLineStart = /^[ \t>*_#-]*(\d{1,2})[ \t]*(?:[.:)][*_]*[ \t]|[．。：、）])/gm;
 
 /**
- * The prompts that a describe task suggests, of its `finalPrompt`: `1️⃣ a fox --ar 5:4\n\n2️⃣ …` (protocol.md 1.4), without
+ * The prompts that a describe task suggests, of its `finalPrompt`: `1️⃣ a fox --ar 5:4\n\n2️⃣ …` (gateway 4.5), without
  * their numbers, each on one line. Numbers count only from 1 on without a gap, for a prompt may hold numbers too; before
  * them stand words that are no prompt. Without any, blank lines divide; without those, it is one prompt.
  */

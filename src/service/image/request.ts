@@ -3,7 +3,7 @@ import type { Names } from '../names.ts';
 import { withExtra } from '../text/request/fields.ts';
 import type { InlineImage, JsonObject } from '../text-service.ts';
 
-/** The submit endpoints of service.md 4.1, by the last part of their paths. */
+/** The submit endpoints of gateway 2.1, by the last part of their paths. */
 export type SubmitPath = 'imagine' | 'action' | 'modal' | 'blend' | 'describe' | 'video' | 'edits';
 
 /** The operations that begin from images, by their pipeline names. */
@@ -23,7 +23,7 @@ export interface ImageRequest {
   /** By wire name. */
   readonly images: Readonly<Record<string, InlineImage | readonly InlineImage[]>>;
   readonly extra: JsonObject | undefined;
-  /** Sent as `state`, which the service echoes in the task (protocol.md 1.2). */
+  /** Sent as `state`, which the service echoes in the task (gateway 2.2). */
   readonly tag: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface EntryFields {
   readonly taskId?: string;
 }
 
-/** Declared fields with the defaults that gateways want to be told, under the names of the wire (protocol.md 3). */
+/** Declared fields with the defaults that gateways want to be told, under the names of the wire (gateway 2). */
 export function entryRequest(
   { kind, fields, images, mask, taskId }: EntryFields,
   names: Names,
@@ -70,7 +70,7 @@ export function entryRequest(
 }
 
 /**
- * Some gateways require `motion`, others take it for low (protocol.md 3). Which video goes on counts from 1 in a pipeline,
+ * Some gateways require `motion`, others take it for low (gateway 2.6). Which video goes on counts from 1 in a pipeline,
  * as the buttons do, and from 0 on the wire. What a template has rendered is text, also where the wire wants something else.
  */
 function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefined): JsonObject {

@@ -9,10 +9,10 @@ import type { SubmitAnswer } from '../image-service.ts';
 import type { Answer } from '../result.ts';
 import { readTaskId, readTaskIds } from './task-id.ts';
 
-/** Reads the answer to a submission (service.md 2.1, protocol.md 2), whichever endpoint it came from. */
+/** Reads the answer to a submission (gateway 3.1, 3.2), whichever endpoint it came from. */
 export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {
   const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
-  // The image proxy answers a missing parent with 404 and a submit code (protocol.md 2.1).
+  // The image proxy answers a missing parent with 404 and a submit code (gateway 3.3).
   if (body !== undefined && (reply.status === 400 || reply.status === 404)) {
     const words = readErrorWords(body, facts.clean);
     const isSubmitCode = words.shape === 'submit' && ['3', '4', '9', '23', '24'].includes(words.code);
@@ -104,7 +104,7 @@ function readCode(
 
 /**
  * Code 21 of old gateways: the very same task exists already, with its status or its image in the properties. Of newer
- * ones: a window waits for its modal, with `remix` and `finalPrompt` there, or with nothing (protocol.md 2). A mistake in
+ * ones: a window waits for its modal, with `remix` and `finalPrompt` there, or with nothing (gateway 3.2). A mistake in
  * favour of the old meaning costs a look at the task, which would show MODAL; the other one would answer a modal that no
  * task has.
  */

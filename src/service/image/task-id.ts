@@ -1,7 +1,7 @@
 /** Longest id that is used in an address. Known ones have 14 to 36 characters. */
 const maxLength = 256;
 
-// White space, control characters and commas (a list of ids, protocol.md 1.5) make no id; `.` and `..` would change
+// White space, control characters and commas (a list of ids, gateway 3.4) make no id; `.` and `..` would change
 // the path; a lone surrogate cannot be encoded.
 const unusable = /[\s\p{Cc},\p{Surrogate}]/u;
 
@@ -10,7 +10,7 @@ export const isUsableTaskId = (id: string): boolean =>
   id !== '' && id.length <= maxLength && id !== '.' && id !== '..' && !unusable.test(id);
 
 /**
- * The task id in a submit response's `result`: a string, or a bare number without rounding (protocol.md fact 6).
+ * The task id in a submit response's `result`: a string, or a bare number without rounding (gateway 3.4).
  * Undefined for null, lists, fractions, rounded numbers and anything else that names no single task.
  */
 export function readTaskId(result: unknown): string | undefined {
@@ -22,7 +22,7 @@ export function readTaskId(result: unknown): string | undefined {
   return isUsableTaskId(id) ? id : undefined;
 }
 
-/** What a `result` names that lists several tasks, joined by commas or as a list (protocol.md 1.5): at most 10. Else empty. */
+/** What a `result` names that lists several tasks, joined by commas or as a list (gateway 3.4): at most 10. Else empty. */
 export function readTaskIds(result: unknown): readonly string[] {
   const items: readonly unknown[] =
     typeof result === 'string' ? result.split(',') : Array.isArray(result) ? result : [];

@@ -9,7 +9,7 @@ const most = { links: 25, characters: 16_384 } as const;
 const videoName = /\.(mp4|m4v|webm|mov)$/i;
 
 /**
- * The links of a finished task (protocol.md 1.2). Lists hold objects with a `url`, or texts, and are null for none.
+ * The links of a finished task (gateway 4.7). Lists hold objects with a `url`, or texts, and are null for none.
  *
  * - `videoUrls`, else `videoUrl`. A gateway that has neither may put videos where images stand: their names tell.
  * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.

@@ -8,11 +8,11 @@ import { toTask } from './task.ts';
 import { readTaskId } from './task-id.ts';
 
 /**
- * Reads the answer to list-by-condition (protocol.md 3): tasks in any order, of which only those count that were asked for.
+ * Reads the answer to list-by-condition (gateway 4.1): tasks in any order, of which only those count that were asked for.
  * What the service does not know is not among them. The answer to task/list, which names none (`ids` undefined), is read
  * in the same way.
  *
- * The endpoint is an extra that service.md does not have. Whatever a gateway without it says of it, a redirect, a page,
+ * The endpoint is an extra that the contract does not have. Whatever a gateway without it says of it, a redirect, a page,
  * a refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
  * refused key, a pause and a passing failure are told as such.
  */
@@ -92,7 +92,7 @@ function tasksIn(
 }
 
 /**
- * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one goes on (protocol.md 2.2):
+ * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one goes on (gateway 3.5):
  * the one that has come further counts.
  */
 const order: Readonly<Record<Task['state'], number>> = { modal: 0, unfinished: 1, failure: 2, success: 3 };

@@ -16,14 +16,14 @@ import { readLinks } from './task-links.ts';
 const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, progress: 100 } as const;
 
 /**
- * Reads the answer to fetch (service.md 2.2, protocol.md 1). A task that the service does not know is
+ * Reads the answer to fetch (gateway 4.1, 4.2). A task that the service does not know is
  * `service.task-unknown` of class `retry`: a new id may lag behind its submission, and a lost look costs nothing while
  * giving up would lose a paid task.
  */
 export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<Task> {
   const { status, body } = reply;
   const isSuccess = status >= 200 && status < 300;
-  // The image proxies answer an unknown id with nothing or with null (protocol.md 2.1).
+  // The image proxies answer an unknown id with nothing or with null (gateway 4.1).
   const isNothing = body.kind === 'empty' || (body.kind === 'json' && body.value === null);
   if (isSuccess && isNothing) return unknown(id, reply, facts, '');
 
@@ -67,7 +67,7 @@ function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): A
   return { ok: false, error };
 }
 
-/** A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (protocol.md fact 3). */
+/** A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (gateway 4.3). */
 export function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
   const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
   const state = stateOf(status);
@@ -86,13 +86,13 @@ export function toTask(id: string, record: Readonly<Record<string, unknown>>, fa
     ...links,
     ...(prompts.length > 0 && { prompts }),
     ...(failReason !== '' && { failReason }),
-    // Some gateways write 0 or null until it is set (protocol.md 1.2).
+    // Some gateways write 0 or null until it is set (gateway 4.2).
     ...(submitTime !== undefined && submitTime > 0 && { submittedAt: submitTime }),
     ...(tag !== '' && { tag }),
   };
 }
 
-/** A status that is not known means: not finished (protocol.md 1.1; `""` is a task that the gateway has just noted). */
+/** A status that is not known means: not finished (gateway 4.3; `""` is a task that the gateway has just noted). */
 function stateOf(status: string): Task['state'] {
   switch (status) {
     case 'SUCCESS':
@@ -116,7 +116,7 @@ function readProgress(value: unknown): number | undefined {
 }
 
 /**
- * The prompts of a describe task. Other tasks have a `finalPrompt` too, the one that was drawn (protocol.md 1.4), so that
+ * The prompts of a describe task. Other tasks have a `finalPrompt` too, the one that was drawn (gateway 4.5), so that
  * without an action's name only a list is what describe makes. Some gateways leave the properties out: then the task's own
  * prompt is what was found.
  */

@@ -6,7 +6,7 @@ import type { Reply } from '../http/reply.ts';
 import type { JsonObject } from '../text-service.ts';
 import { objectionOf } from './refusal-hints.ts';
 
-/** What may be the reason for which a request is not allowed (service.md 7.2), by pipeline name. */
+/** What may be the reason for which a request is not allowed (gateway 8.2), by pipeline name. */
 const advanced = [
   'thinking',
   'search',

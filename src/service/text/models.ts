@@ -9,7 +9,7 @@ import { objectsIn, textMember } from './reply/native.ts';
 /** No service has more; the rest is not looked at. */
 const most = 10_000;
 
-/** Reads the answer to GET /v1/models (service.md 4.3, protocol.md 5.5): `{ data: [{ id, … }] }`, or the list alone. */
+/** Reads the answer to GET /v1/models (gateway 7.2): `{ data: [{ id, … }] }`, or the list alone. */
 export function readModels(reply: Reply, facts: RequestFacts): Answer<readonly Model[]> {
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: failure };

@@ -13,7 +13,7 @@ const most = 3;
 
 /**
  * What the service objects to in a request that it refused, in the words of the pipeline, with what to write instead where
- * that is known (protocol.md 5.1, 5.4). Undefined: its own words have to do.
+ * that is known (gateway 6.3, 8.4). Undefined: its own words have to do.
  *
  * @param message the service's words, cleaned
  */

@@ -5,7 +5,7 @@ import { commonFields } from './orders.ts';
 /** The presses that the old form of a click has words for; the second word of a `simple-change` begins as they do. */
 const actions = ['UPSCALE', 'VARIATION', 'REROLL'] as const;
 
-/** Checks the body of a change (protocol.md 3): `{taskId, action, index}`, where a reroll has no index. */
+/** Checks the body of a change (gateway 2.4): `{taskId, action, index}`, where a reroll has no index. */
 export function changeOrder(members: Members): Checked<ChangeOrder> {
   const taskId = requiredText(members, 'taskId');
   if (!taskId.ok) return taskId;
@@ -30,7 +30,7 @@ export function changeOrder(members: Members): Checked<ChangeOrder> {
   };
 }
 
-/** Checks the body of a simple change (protocol.md 3): `{content: "<taskId> U2"}`, also V1 to V4 and R. */
+/** Checks the body of a simple change (gateway 2.4): `{content: "<taskId> U2"}`, also V1 to V4 and R. */
 export function simpleChangeOrder(members: Members): Checked<ChangeOrder> {
   const content = requiredText(members, 'content');
   if (!content.ok) return content;

@@ -42,7 +42,7 @@ export async function imagesOf(
 
 const dimensions = { PORTRAIT: 2 / 3, SQUARE: 1, LANDSCAPE: 3 / 2 } as const;
 
-/** Checks the body of a blend: 2 to 5 images (service.md 8, protocol.md 3). */
+/** Checks the body of a blend: 2 to 5 images (gateway 2.6). */
 export async function blendOrder(members: Members, parts: EntryParts): Promise<Ordered<BlendOrder>> {
   const common = commonOf(members, parts);
   if (!common.ok) return common;

@@ -1,4 +1,4 @@
-/** A body that was understood, or the message of its refusal (service.md 7.2). */
+/** A body that was understood, or the message of its refusal (gateway 8.2). */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };

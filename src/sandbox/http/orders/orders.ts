@@ -8,7 +8,7 @@ export interface ImagineBody extends Omit<ImagineOrder, 'images'> {
   readonly base64Array: readonly string[];
 }
 
-/** Checks the body of an imagine (service.md 2.4, protocol.md 3). */
+/** Checks the body of an imagine (gateway 2.3). */
 export function imagineOrder(members: Members, names: SandboxNames): Checked<ImagineBody> {
   const prompt = requiredText(members, 'prompt');
   if (!prompt.ok) return prompt;
@@ -25,7 +25,7 @@ export function imagineOrder(members: Members, names: SandboxNames): Checked<Ima
   return { ok: true, value: { prompt: prompt.value, botType: known.value, ...common.value, base64Array } };
 }
 
-/** Checks the body of an action (service.md 2.5). */
+/** Checks the body of an action (gateway 2.4). */
 export function actionOrder(members: Members): Checked<ActionOrder> {
   const taskId = requiredText(members, 'taskId');
   if (!taskId.ok) return taskId;
@@ -41,7 +41,7 @@ export function actionOrder(members: Members): Checked<ActionOrder> {
   };
 }
 
-/** Checks the body of a modal (service.md 2.6): what it needs besides depends on the task. */
+/** Checks the body of a modal (gateway 2.5): what it needs besides depends on the task. */
 export function modalOrder(members: Members): Checked<ModalOrder> {
   const taskId = requiredText(members, 'taskId');
   if (!taskId.ok) return taskId;
@@ -67,7 +67,7 @@ export function botTypeOf(members: Members, names: SandboxNames): Checked<string
     : no(`botType: expected ${names.botTypes.join(' or ')}, got ${value.slice(0, 100)}`);
 }
 
-/** `state`, `notifyHook` and `accountFilter`: limits of protocol.md 1.2. */
+/** `state`, `notifyHook` and `accountFilter`: limits of gateway 2.2. */
 export function commonFields(members: Members): Checked<CommonOrder> {
   const state = members['state'] ?? '';
   if (typeof state !== 'string' || state.length > 255)
@@ -85,7 +85,7 @@ export function commonFields(members: Members): Checked<CommonOrder> {
   return { ok: true, value: { state } };
 }
 
-/** The speed that accountFilter.modes asks for; its order is the preference (protocol.md 3). */
+/** The speed that accountFilter.modes asks for; its order is the preference (gateway 1.5). */
 export function filteredSpeed(members: Members): Speed | undefined {
   const filter = members['accountFilter'];
   const modes = typeof filter === 'object' && filter !== null ? (filter as Members)['modes'] : undefined;

@@ -27,7 +27,7 @@ export function jsonReply(status: number, value: unknown, headers: Reply['header
   return { status, type: 'application/json; charset=utf-8', body: stringify(value) ?? 'null', headers };
 }
 
-/** The error envelope of service.md 7.1, with the request id in its message. */
+/** The error envelope of gateway 8.1, with the request id in its message. */
 export function errorReply(
   status: number,
   message: string,
@@ -44,12 +44,12 @@ export function errorReply(
   return jsonReply(status, envelope, headers);
 }
 
-/** A refusal in the shape of the gateway's own image routes; the blank before a missing result is theirs (protocol.md 2.1). */
+/** A refusal in the shape of the gateway's own image routes; the blank before a missing result is theirs (gateway 3.3). */
 export function flatReply(status: number, description: string, code: number): Reply {
   return jsonReply(status, { description: `${description} `, type: 'upstream_error', code });
 }
 
-/** The web page that a wrong address leads to (service.md 7.3). */
+/** The web page that a wrong address leads to (gateway 8.3). */
 export function pageReply(status = 200): Reply {
   return {
     status,
@@ -60,7 +60,7 @@ export function pageReply(status = 200): Reply {
   };
 }
 
-/** 301 to the same path on the web host (service.md 7.3). */
+/** 301 to the same path on the web host (gateway 8.3). */
 export function redirectReply(location: string): Reply {
   return {
     status: 301,

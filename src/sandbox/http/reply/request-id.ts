@@ -1,6 +1,6 @@
 import { digestOf } from '../../seeded.ts';
 
-/** Request ids as the family writes them: the time to the second, then random-looking characters (protocol.md 5.4). */
+/** Request ids as the family writes them: the time to the second, then random-looking characters (gateway 8.1). */
 export class RequestIds {
   readonly #seed: string;
   #count = 0;

@@ -4,7 +4,7 @@ import type { Reply, ReplyPiece } from './reply.ts';
 
 /** How the events of a stream are written. */
 export type StreamManner =
-  /** Server-sent events that end with the connection (protocol.md 5.3). */
+  /** Server-sent events that end with the connection (gateway 6.7). */
   | 'events'
   /** Server-sent events that end with `[DONE]`. */
   | 'chat-events'

@@ -5,7 +5,7 @@ import { flatReply, type Reply } from '../reply/reply.ts';
 import type { ServiceParts } from '../visit.ts';
 import type { Route } from './route.ts';
 
-/** What stands between a client and the service of the tasks, and has words of its own (protocol.md 2.1, 2.2). */
+/** What stands between a client and the service of the tasks, and has words of its own (gateway 3.3, 3.5). */
 
 /** A fault's answer to a submission that was understood, in place of what would come of it. */
 export function struckBy(

@@ -4,9 +4,9 @@ import type { Visit } from '../visit.ts';
 import type { Route } from './route.ts';
 
 /**
- * Whether a request carries the key: as Bearer everywhere; on the native text endpoint in the vendor's header too (service.md
- * 5). Clients of the midjourney-proxy family also send it in `mj-api-secret`, and to the native endpoint as `?key=`
- * (protocol.md 5.1).
+ * Whether a request carries the key: as Bearer everywhere; on the native text endpoint in the vendor's header too (
+ * gateway 1.4). Clients of the midjourney-proxy family also send it in `mj-api-secret`, and to the native endpoint as `?key=`
+ * (gateway 1.4).
  */
 export function hasKey(
   { request: { headers }, query }: Pick<Visit, 'request' | 'query'>,

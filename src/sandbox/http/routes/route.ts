@@ -15,7 +15,7 @@ export type RouteName =
   | 'describe'
   | 'video'
   | 'edits'
-  /** Of the family, beyond service.md (protocol.md 3). */
+  /** Of the family, beyond the contract (gateway 2.1). */
   | 'change'
   | 'simple-change'
   | 'shorten'
@@ -31,18 +31,18 @@ export type RouteName =
 /** A request's path, understood. */
 export interface Route {
   readonly name: RouteName;
-  /** From the path prefix (service.md 4.1.5). */
+  /** From the path prefix (gateway 1.5). */
   readonly speed: Speed;
   /** Of a fetch, a cancel or an image. */
   readonly taskId: string;
   /** Of an image: which of the task's files, from 1; absent: what its imageUrl shows. */
   readonly output?: number;
-  /** Of the native text endpoint: the model, and whether its answer is streamed (service.md 4.2). */
+  /** Of the native text endpoint: the model, and whether its answer is streamed (gateway 6.1). */
   readonly model?: string;
   readonly stream?: boolean;
 }
 
-/** The submissions of service.md 4.1; the old forms of a click, and shorten (protocol.md 3). */
+/** The submissions of gateway 2.1; the old forms of a click, and shorten (gateway 2.1). */
 export const submits = [
   'imagine',
   'action',
@@ -59,7 +59,7 @@ export const submits = [
 /** Routes that only clients of the midjourney-proxy family call. */
 const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
 
-/** The route of a method and a path (without its query); undefined is a path mistake (service.md 7.3). */
+/** The route of a method and a path (without its query); undefined is a path mistake (gateway 8.3). */
 export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
   const fixed = fixedRoute(method, path);
   if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
@@ -77,7 +77,7 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
   return undefined;
 }
 
-/** The native text endpoint, under each of its paths (service.md 4.2). */
+/** The native text endpoint, under each of its paths (gateway 6.1). */
 function nativeRoute(path: string, names: SandboxNames): Route | undefined {
   for (const root of names.nativePaths.map((first) => `/${first}/models/`)) {
     const rest = path.startsWith(root) ? path.slice(root.length) : '';

@@ -26,7 +26,7 @@ export function answerFetch(parts: ServiceParts, { taskId }: Route, visit: Visit
   }
 }
 
-/** GET …/task/{id}/image-seed (protocol.md 3): what its prompt says, or a number that the service chose. */
+/** GET …/task/{id}/image-seed (gateway 4.1): what its prompt says, or a number that the service chose. */
 export function answerImageSeed({ book, now }: ServiceParts, { taskId }: Route): Reply {
   const task = book.get(taskId);
   if (task === undefined) return jsonReply(missingTask.status, missingTask.body);
@@ -36,7 +36,7 @@ export function answerImageSeed({ book, now }: ServiceParts, { taskId }: Route):
   return jsonReply(200, { code: 1, description: 'Submit success', result, properties: {} });
 }
 
-/** POST …/task/list-by-condition {ids} (protocol.md 3): tasks in no order, unknown ids absent. */
+/** POST …/task/list-by-condition {ids} (gateway 4.1): tasks in no order, unknown ids absent. */
 export async function answerListByCondition(
   parts: ServiceParts,
   _route: Route,
@@ -79,7 +79,7 @@ export function answerList(parts: ServiceParts, _route: Route, visit: Visit): Re
   );
 }
 
-/** POST …/task/{id}/cancel: 200 and nothing, whether there was something to cancel or not (protocol.md 3). */
+/** POST …/task/{id}/cancel: 200 and nothing, whether there was something to cancel or not (gateway 4.1). */
 export function answerCancel({ book, now }: ServiceParts, { taskId }: Route): Reply {
   const task = book.get(taskId);
   const at = now();

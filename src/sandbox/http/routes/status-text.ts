@@ -1,4 +1,4 @@
-/** Messages of the error envelopes that faults answer with (service.md 7.2). */
+/** Messages of the error envelopes that faults answer with (gateway 8.2). */
 export const statusTexts: Readonly<Record<number, string>> = {
   400: 'the request was not accepted',
   401: 'invalid token',

@@ -20,7 +20,7 @@ const views = [
   'in the style of a children’s book',
 ];
 
-/** Four prompts for a picture of which these words are known (protocol.md 1.4); the first is the words themselves. */
+/** Four prompts for a picture of which these words are known (gateway 4.5); the first is the words themselves. */
 export function describedPrompts(words: string, aspect: number, again = ''): readonly string[] {
   const random = new Random(`describe ${words} ${again}`);
   const ratio = ratioOf(aspect);
@@ -44,7 +44,7 @@ export const finalPromptOf = (prompts: readonly string[]): string =>
 const small = /^(?:an?|the|of|in|on|at|with|and|or|to|is|very|from|by|for)$/i;
 
 /**
- * What a shorten makes of a prompt (protocol.md 1.4): its words that matter, and up to five prompts, each shorter than the one
+ * What a shorten makes of a prompt (gateway 4.5): its words that matter, and up to five prompts, each shorter than the one
  * before. Flags stay.
  */
 export function shortened(prompt: string): {

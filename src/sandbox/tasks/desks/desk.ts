@@ -22,7 +22,7 @@ export interface DeskParts {
 }
 
 /**
- * Takes imagines and clicks and makes tasks of them (service.md 3, protocol.md 2). Every decision about a task falls
+ * Takes imagines and clicks and makes tasks of them (gateway 4.3, 3.2). Every decision about a task falls
  * here, once; a task in the book only ages.
  */
 export class TaskDesk {
@@ -126,7 +126,7 @@ export class TaskDesk {
     return this.action({ taskId, customId, enableRemix: false, state }, speed, outcome);
   }
 
-  /** All four prompts of a describe at once; the answer lists the ids (protocol.md 1.5). */
+  /** All four prompts of a describe at once; the answer lists the ids (gateway 3.4). */
   #imagineAll(parent: StoredTask, button: TaskButton, order: ActionOrder, speed: Speed): Submission {
     const { admission } = this.#parts;
     const made: StoredTask[] = [];

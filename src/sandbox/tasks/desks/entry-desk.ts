@@ -13,7 +13,7 @@ import { describedPrompts, shortened } from './describing.ts';
 import type { DeskParts } from './desk.ts';
 import { extendedFilms, filmsOf, posterOf } from './filming.ts';
 
-/** Takes the submissions that begin from images, and shorten (service.md 4.1, protocol.md 3). */
+/** Takes the submissions that begin from images, and shorten (gateway 2.6). */
 export class EntryDesk {
   readonly #parts: DeskParts;
 
@@ -60,7 +60,7 @@ export class EntryDesk {
     });
   }
 
-  /** POST …/submit/shorten (protocol.md 3). */
+  /** POST …/submit/shorten (gateway 2.6). */
   shorten({ prompt, botType, state }: ShortenOrder, speed: Speed, outcome?: TaskOutcome): Submission {
     const refusal = this.#parts.admission.refusedPrompt(prompt);
     if (refusal !== undefined) return refusal;

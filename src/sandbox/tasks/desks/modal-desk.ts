@@ -11,7 +11,7 @@ import type { StoredTask, TaskOutcome } from '../task.ts';
 import { childOf, type DeskParts } from './desk.ts';
 import { pressOn, zoomFactor } from './press.ts';
 
-/** Takes the answers to modals (service.md 2.6, protocol.md 3): the work begins in another task or in the one that waits. */
+/** Takes the answers to modals (gateway 2.5, 4.6): the work begins in another task or in the one that waits. */
 export class ModalDesk {
   readonly #parts: DeskParts;
 

@@ -30,7 +30,7 @@ export interface Pressed {
   readonly prompts?: readonly string[];
   /** Where it is another than the parent's. */
   readonly prompt?: string;
-  /** `always` for the buttons of service.md 2.3, `remix` for those that open one only with enableRemix (protocol.md 3). */
+  /** `always` for the buttons of gateway 5.5, `remix` for those that open one only with enableRemix (gateway 5.5). */
   readonly modal: 'always' | 'remix' | 'never';
 }
 
@@ -196,7 +196,7 @@ export function proposedPrompt(parent: StoredTask, press: Press): string {
     : parent.prompt;
 }
 
-/** The factor of a Custom Zoom's prompt; undefined where it names none that can be (protocol.md 3). */
+/** The factor of a Custom Zoom's prompt; undefined where it names none that can be (gateway 2.5). */
 export function zoomFactor(prompt: string): number | undefined {
   const [, number] = [...prompt.matchAll(/(?:^|\s)(?:--|—|–)zoom\s+(\d+(?:\.\d+)?)(?=\s|$)/gi)].at(-1) ?? [];
   const factor = Number(number);

@@ -28,7 +28,7 @@ export const promptLimit = 16_384;
 
 const success: TaskOutcome = { kind: 'success' };
 
-/** Finds places for tasks, decides how they will end, and makes them durable before they are answered (protocol.md 6.2). */
+/** Finds places for tasks, decides how they will end, and makes them durable before they are answered (gateway 9.2). */
 export class Admission {
   readonly #book: TaskBook;
   readonly #settings: SandboxSettings;

@@ -1,6 +1,6 @@
 /**
- * Makes task ids: unix ms and three digits, 16 in all, as decimal strings (protocol.md 1.2), unique and rising even
- * when the clock goes back. `long` ids have a 17th digit and do not fit a JavaScript number (protocol.md 1.5).
+ * Makes task ids: unix ms and three digits, 16 in all, as decimal strings (gateway 3.4), unique and rising even
+ * when the clock goes back. `long` ids have a 17th digit and do not fit a JavaScript number (gateway 3.4).
  */
 export class TaskIds {
   #last: bigint;

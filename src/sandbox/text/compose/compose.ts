@@ -91,7 +91,7 @@ async function candidateOf(
   const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;
   const planned = thoughtTokens(ask, random);
   const thought = ask.thinking.shown && planned > 0 ? { thought: thoughtSummary(prompt, random) } : {};
-  // Thoughts come out of the same budget: what they use up is not there for the answer (protocol.md 5.2).
+  // Thoughts come out of the same budget: what they use up is not there for the answer (gateway 6.6).
   const room = ask.longest ?? ask.model.longest;
   const thoughts = Math.min(planned, Math.max(1, room - 1));
   const bare = (finish: Finish): Candidate => ({

@@ -2,7 +2,7 @@ import { type AnswerPart, type Candidate, type Finish, plain } from '../answer.t
 import type { Ask } from '../ask.ts';
 import { addTokens, countTokens, firstTokens, type ModalTokens } from '../tokens.ts';
 
-/** Tokens of an image that is made, by its size (protocol.md 5.2). */
+/** Tokens of an image that is made, by its size (gateway 6.5). */
 const paintedTokens = { 1: 1120, 2: 1120, 4: 2000 } as const;
 
 /** What is left of an answer's parts, why it ends there, and what these parts count. */

@@ -1,6 +1,6 @@
 /** Words in a prompt that ask for a certain behaviour; each is a setting, an empty one is off. */
 export interface TextMarks {
-  /** The prompt is blocked: no candidates (protocol.md, fact 9). */
+  /** The prompt is blocked: no candidates (gateway 6.6). */
   readonly blockedMark: string;
   /** Ends with SAFETY and without parts, unless every safety setting is BLOCK_NONE or OFF. */
   readonly unsafeMark: string;
@@ -12,7 +12,7 @@ export interface TextMarks {
   readonly notJsonMark: string;
   /** Ends with MALFORMED_FUNCTION_CALL where functions are declared. */
   readonly badCallMark: string;
-  /** A chat answer is a refusal (protocol.md 5.5). */
+  /** A chat answer is a refusal (gateway 7.1). */
   readonly refusedMark: string;
   /** The stream of it ends in its middle, without a finishReason; the same request then succeeds. */
   readonly cutMark: string;

@@ -1,8 +1,8 @@
-/** A request that is not accepted: what the error envelope says of it (service.md 7.1, protocol.md 5.4). */
+/** A request that is not accepted: what the error envelope says of it (gateway 8.1, 8.4). */
 export interface Problem {
   readonly status: number;
   readonly message: string;
-  /** `error.code`; default the empty string (service.md 7.1). */
+  /** `error.code`; default the empty string (gateway 8.1). */
   readonly code?: string;
 }
 
@@ -17,6 +17,6 @@ export const refuse = (
   code = '',
 ): { readonly ok: false; readonly problem: Problem } => ({ ok: false, problem: { status, message, code } });
 
-/** What a gateway says of a model that no channel of it has (protocol.md 5.4). */
+/** What a gateway says of a model that no channel of it has (gateway 8.4). */
 export const unknownModel = (id: string): { readonly ok: false; readonly problem: Problem } =>
   refuse(`no available channel for model ${id.slice(0, 100)} under group default`, 503, 'model_not_found');

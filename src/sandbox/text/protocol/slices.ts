@@ -42,7 +42,7 @@ export function slicesOf(answer: TextAnswer, digest: string): readonly Slice[] {
         tokens,
       });
     }
-    // Half of the streams end with an event that has no content (protocol.md 5.3).
+    // Half of the streams end with an event that has no content (gateway 6.7).
     if (slices.at(-1)?.ends !== candidate) {
       candidates = addTokens(before, candidate.tokens);
       slices.push({

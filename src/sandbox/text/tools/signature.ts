@@ -10,7 +10,7 @@ export const signatureOf = (name: string, args: Members): string =>
     .digest('base64');
 
 /**
- * What is wrong with the signatures of earlier function calls, in the words of the family (protocol.md 5.1): in the turn
+ * What is wrong with the signatures of earlier function calls, in the words of the family (gateway 6.4): in the turn
  * under way each call needs its own, verbatim; further back one may be missing, but not changed.
  */
 export function signatureProblem(turns: readonly Turn[]): string | undefined {

@@ -4,7 +4,7 @@ import { inOrder, objectsIn, readParts, textMember } from './native.ts';
 import { readChatUsage } from './usage.ts';
 
 /**
- * Reads a whole answer of the chat endpoint (protocol.md 5.5). The parts of its candidates are written natively, so that
+ * Reads a whole answer of the chat endpoint (gateway 7.1). The parts of its candidates are written natively, so that
  * whoever reads answers knows one shape: reasoning is a thought, tool calls are function calls. Never fails.
  */
 export function readChatReply(whole: JsonObject): TextReply {

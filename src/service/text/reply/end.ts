@@ -6,7 +6,7 @@ import type { JsonObject } from '../../text-service.ts';
 export type StreamEnd =
   /** `whole`: one object, whether it came as one or as a stream's events. */
   | { readonly kind: 'answer'; readonly whole: JsonObject }
-  /** An error object, alone or after good events, with `data:` or without it (protocol.md 5.3). */
+  /** An error object, alone or after good events, with `data:` or without it (gateway 6.7). */
   | { readonly kind: 'error'; readonly body: JsonObject }
   /** The stream ended before the model had told why it ended. */
   | { readonly kind: 'truncated' }

@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { FunctionCall, InlineImage, JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
 import { readNativeUsage } from './usage.ts';
 
-/** Reads a whole answer of the native endpoint (service.md 2.8, protocol.md 5.2). Never fails: what is odd is absent. */
+/** Reads a whole answer of the native endpoint (gateway 6.5). Never fails: what is odd is absent. */
 export function readTextReply(whole: JsonObject): TextReply {
   const feedback = members(whole['promptFeedback']);
   const usage = readNativeUsage(whole['usageMetadata']);
@@ -18,7 +18,7 @@ export function readTextReply(whole: JsonObject): TextReply {
 }
 
 function readCandidate(candidate: JsonObject): ReplyCandidate {
-  // An answer that was spent on thinking has content without parts, or none at all (protocol.md 5.2).
+  // An answer that was spent on thinking has content without parts, or none at all (gateway 6.6).
   const parts = objectsIn(members(candidate['content'])?.['parts']);
   return {
     ...readParts(parts),

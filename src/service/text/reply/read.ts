@@ -90,7 +90,7 @@ const truncated = (reply: Reply, facts: RequestFacts): ServiceFailure => ({
 
 const json = (value: JsonObject): ReplyBody => ({ kind: 'json', value });
 
-/** google.rpc.Code by HTTP status (protocol.md 5.4), and the words of OpenAI-like errors. */
+/** google.rpc.Code by HTTP status (gateway 8.4), and the words of OpenAI-like errors. */
 const statuses: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,

@@ -1,7 +1,7 @@
 import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 
-/** `usageMetadata` of the native endpoint (service.md 2.8, protocol.md 5.2). Undefined: it counts nothing. */
+/** `usageMetadata` of the native endpoint (gateway 6.5). Undefined: it counts nothing. */
 export function readNativeUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
   if (usage === undefined) return undefined;
@@ -16,7 +16,7 @@ export function readNativeUsage(value: unknown): ReplyUsage | undefined {
 }
 
 /**
- * `usage` of chat (protocol.md 5.5). `completion_tokens` contains the reasoning, so that what is seen of the answer is the
+ * `usage` of chat (gateway 7.1). `completion_tokens` contains the reasoning, so that what is seen of the answer is the
  * rest; some gateways count reasoning beside it, which their total gives away.
  */
 export function readChatUsage(value: unknown): ReplyUsage | undefined {
@@ -41,7 +41,7 @@ export function readChatUsage(value: unknown): ReplyUsage | undefined {
 
 type Counts = { readonly [K in keyof ReplyUsage]: number | undefined };
 
-/** A total that is not told is the sum of what is: counts that are left out are 0 (protocol.md 5.2). */
+/** A total that is not told is the sum of what is: counts that are left out are 0 (gateway 6.5). */
 function usageOf(counts: Counts): ReplyUsage | undefined {
   const told = [counts.prompt, counts.candidates, counts.thoughts, counts.tool].filter(
     (value) => value !== undefined,

@@ -3,7 +3,7 @@ import type { InlineImage, JsonObject, TextCallRequest } from '../../text-servic
 import { nativeFields, plainJson, withExtra } from './fields.ts';
 
 /**
- * The body of chat completions (service.md 4.3). `messages` and all other declared fields travel as they are; `prompt` is
+ * The body of chat completions (gateway 7.1). `messages` and all other declared fields travel as they are; `prompt` is
  * a user's message after them, `system` a first message before them. Images stand before the text of the last message where
  * that is the user's, else in a message of their own. `extra` is merged into all of that.
  *

@@ -16,7 +16,7 @@ export const nativeFields = (fields: JsonObject, own: readonly string[]): JsonOb
 
 /**
  * `extra` into a body: objects member by member, so that one member of `generationConfig` can be added; lists and all
- * else are replaced. `extra` has the last word (DESIGN.md section 3).
+ * else are replaced. `extra` has the last word.
  */
 export function withExtra(body: JsonObject, extra: JsonObject | undefined): JsonObject {
   return extra === undefined ? body : merged(body, plainJson(extra));

@@ -16,14 +16,14 @@ const shortForms = [
 ] as const;
 
 /**
- * The body of generateContent (service.md 2.7). Fields that are declared by their native name travel as they are. Short
+ * The body of generateContent (gateway 6.3). Fields that are declared by their native name travel as they are. Short
  * forms are added to them and never replace anything native:
  *
  * - `prompt` is a user's turn, with the images before the text. With native `contents`, images go to the front of the last
  *   turn where that is the user's, else they are a turn of their own.
  * - `system` is one more part of `systemInstruction`, after the native ones.
  * - `thinking` is dropped where `generationConfig.thinkingConfig` has a level or a budget: both at once are refused
- *   (protocol.md 5.1). A word is a level, an integer a budget.
+ *   (gateway 6.3). A word is a level, an integer a budget.
  * - `responseSchema` is dropped where `generationConfig` has a schema. `responseMimeType` is added unless there is one.
  * - `search`, `maps`, `code` add a tool unless it is there; `functions` join the native declarations, of which an equally
  *   named one stays.
@@ -121,7 +121,7 @@ export function toolsOf(fields: JsonObject, names: Names): unknown {
   return [...withFunctions(declared, declarations), ...missing.map((name) => ({ [name]: {} }))];
 }
 
-/** `code_execution` and `codeExecution` are one tool (protocol.md 5.1). */
+/** `code_execution` and `codeExecution` are one tool (gateway 6.4). */
 const hasTool = (tool: unknown, name: string): boolean =>
   Object.keys(members(tool) ?? {}).some((key) => folded(key) === folded(name));
 

@@ -6,7 +6,7 @@ import { readChatUsage } from '../reply/usage.ts';
 import type { Gatherer } from './accumulate-native.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
-/** Gathers the chunks of a chat stream (protocol.md 5.5) into one `chat.completion`. */
+/** Gathers the chunks of a chat stream (gateway 7.1) into one `chat.completion`. */
 export class ChatGatherer implements Gatherer {
   readonly #members: Gathered = new Map();
   readonly #choices = new Map<number, Choice>();

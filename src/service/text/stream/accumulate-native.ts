@@ -19,7 +19,7 @@ export interface Gatherer {
 }
 
 /**
- * Gathers the events of streamGenerateContent (protocol.md 5.3): parts one after the other, neighbouring deltas of text
+ * Gathers the events of streamGenerateContent (gateway 6.7): parts one after the other, neighbouring deltas of text
  * and of thoughts joined; of counts, ratings and reasons the last that were told.
  */
 export class NativeGatherer implements Gatherer {
@@ -151,7 +151,7 @@ class Candidate {
 }
 
 /**
- * A part that is text and nothing else. One with a signature is none: it is sent back as it came (protocol.md 5.1), and
+ * A part that is text and nothing else. One with a signature is none: it is sent back as it came (gateway 6.4), and
  * joined to others it would sign what it does not belong to.
  */
 function deltaOf(part: JsonObject): { readonly text: string; readonly thought: boolean } | undefined {

@@ -50,7 +50,7 @@ const sliceLength = 8 * 1024;
  * the bytes are.
  *
  * A stream ends with its bytes, or with a `[DONE]`, which native streams do not have and some gateways send; an early
- * finishReason ends nothing (protocol.md, fact 8).
+ * finishReason ends nothing (gateway 6.7).
  */
 export class StreamReader {
   readonly #kind: 'generate' | 'chat';
@@ -240,7 +240,7 @@ export class StreamReader {
     if (!Array.isArray(body.value)) {
       return readWhole(this.#kind, members(body.value), this.#bounds.candidates);
     }
-    // Without `alt=sse` a native stream is a list of its events (protocol.md 5.3).
+    // Without `alt=sse` a native stream is a list of its events (gateway 6.7).
     for (const item of body.value as unknown[]) {
       const event = members(item);
       if (event === undefined) return noAnswer;

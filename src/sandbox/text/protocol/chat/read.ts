@@ -17,7 +17,7 @@ export interface ChatAsk {
 /** Members that say how an answer is told, or by whom it was asked: they determine nothing of it. */
 const beside = new Set(['stream', 'stream_options', 'user', 'store', 'metadata', 'safety_identifier']);
 
-/** Reads the body of the chat endpoint (service.md 4.3, protocol.md 5.5); unknown members are read over, as there. */
+/** Reads the body of the chat endpoint (gateway 7.1); unknown members are read over, as there. */
 export function readChat(body: Members, model: TextModel): Understood<ChatAsk> {
   try {
     return { ok: true, value: chatAsk(body, model) };

@@ -7,7 +7,7 @@ import { slicesOf } from '../slices.ts';
 type Wire = Readonly<Record<string, unknown>>;
 
 /**
- * A whole answer (protocol.md 5.5).
+ * A whole answer (gateway 7.1).
  *
  * @param isFunctionCall a call is told in the older words of the protocol (`function_call`)
  */

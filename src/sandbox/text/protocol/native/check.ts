@@ -1,7 +1,7 @@
 import type { TextModel } from '../../models.ts';
 import type { NativeRequest } from './request.ts';
 
-/** What is wrong with a request whose fields could all be read, in the words of the family (protocol.md 5.1). */
+/** What is wrong with a request whose fields could all be read, in the words of the family (gateway 6.2). */
 export const requestProblem = (request: NativeRequest, model: TextModel): string | undefined =>
   contentsProblem(request) ??
   configProblem(request.generationConfig ?? {}, model) ??
@@ -103,7 +103,7 @@ function configProblem(config: Config, model: TextModel): string | undefined {
   );
 }
 
-/** The parameter of the wrong generation, or a value that this model does not take (service.md 4.2, protocol.md 5.1). */
+/** The parameter of the wrong generation, or a value that this model does not take (gateway 6.3). */
 function thinkingProblem({ thinkingConfig }: Config, { thinking }: TextModel): string | undefined {
   const { thinkingLevel, thinkingBudget: budget } = thinkingConfig ?? {};
   if (thinkingLevel !== undefined && budget !== undefined) {

@@ -172,7 +172,7 @@ export const toolKeys = (names: { readonly searchTool: string; readonly mapsTool
   maps: camel(names.mapsTool),
 });
 
-/** The body of the native endpoint (service.md 2.7, protocol.md 5.1). */
+/** The body of the native endpoint (gateway 6.2). */
 export function requestMessage(names: { readonly searchTool: string; readonly mapsTool: string }): Message {
   const keys = toolKeys(names);
   const tool = message('Tool', () => ({

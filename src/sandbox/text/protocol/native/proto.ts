@@ -8,7 +8,7 @@ export type Field =
   | { readonly kind: 'string' | 'bool' | 'float' | 'int' | 'bytes' | 'struct' | 'any' }
   | { readonly kind: 'enum'; readonly type: string; readonly values: readonly string[] }
   | { readonly kind: 'message'; readonly message: Message }
-  /** `single`: one item may stand for a list of one (protocol.md 5.1). */
+  /** `single`: one item may stand for a list of one (gateway 6.2). */
   | { readonly kind: 'list'; readonly of: Field; readonly single?: boolean }
   | { readonly kind: 'map'; readonly of: Field };
 

@@ -20,7 +20,7 @@ import type { NativeRequest } from './request.ts';
 
 type Config = NonNullable<NativeRequest['generationConfig']>;
 
-/** Reads the body of the native endpoint (service.md 2.7, protocol.md 5.1). */
+/** Reads the body of the native endpoint (gateway 6.2). */
 export function readNative(
   body: Members,
   model: TextModel,

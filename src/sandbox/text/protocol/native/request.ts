@@ -1,6 +1,6 @@
 import type { Members } from '../../ask.ts';
 
-/** A body of the native endpoint after its fields were read: camelCase, typed, bytes decoded (service.md 2.7). */
+/** A body of the native endpoint after its fields were read: camelCase, typed, bytes decoded (gateway 6.2). */
 export interface NativeRequest {
   readonly contents?: readonly NativeContent[];
   readonly systemInstruction?: NativeContent;

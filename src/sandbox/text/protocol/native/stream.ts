@@ -10,7 +10,7 @@ export interface StreamEvent {
   readonly usage?: Usage;
 }
 
-/** What a stream says in its middle that fails there (protocol.md 5.3). */
+/** What a stream says in its middle that fails there (gateway 6.7). */
 const unavailable = {
   error: {
     code: 503,
@@ -19,7 +19,7 @@ const unavailable = {
   },
 };
 
-/** The events of a streamed answer (service.md 6, protocol.md 5.3). */
+/** The events of a streamed answer (gateway 6.7). */
 export function nativeEvents(
   answer: TextAnswer,
   stamp: Stamp,

@@ -22,7 +22,7 @@ const ratings = (probability: 'NEGLIGIBLE' | 'HIGH') =>
     return { category, probability: high ? 'HIGH' : 'NEGLIGIBLE', blocked: high };
   });
 
-/** A whole answer (service.md 2.8). */
+/** A whole answer (gateway 6.5). */
 export function nativeAnswer(answer: TextAnswer, stamp: Stamp): Wire {
   if (answer.blocked !== undefined) return blockedAnswer(answer, stamp);
   return {
@@ -35,7 +35,7 @@ export function nativeAnswer(answer: TextAnswer, stamp: Stamp): Wire {
   };
 }
 
-/** The answer to a blocked prompt: no candidates (protocol.md 5.2). */
+/** The answer to a blocked prompt: no candidates (gateway 6.6). */
 export const blockedAnswer = ({ blocked, usage }: TextAnswer, stamp: Stamp): Wire => ({
   promptFeedback: {
     blockReason: blocked,
@@ -45,7 +45,7 @@ export const blockedAnswer = ({ blocked, usage }: TextAnswer, stamp: Stamp): Wir
   ...tail(usage, stamp),
 });
 
-/** Content without parts has no `parts` at all (protocol.md 5.2). */
+/** Content without parts has no `parts` at all (gateway 6.6). */
 export const contentOf = (parts: readonly Wire[]): Wire => ({
   ...(parts.length === 0 ? {} : { parts }),
   role: 'model',
@@ -102,7 +102,7 @@ export const tail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
   responseId,
 });
 
-/** Counts as the native endpoint writes them: what is 0 is absent, each sum has its details (protocol.md 5.2). */
+/** Counts as the native endpoint writes them: what is 0 is absent, each sum has its details (gateway 6.5). */
 export function nativeUsage(usage: Usage): Wire {
   const { prompt, cached, candidates, thoughts, tool } = usage;
   return {
