@@ -235,8 +235,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Where the files of a job lie (DESIGN.md section 7): never prompt text, never a cell's number, so that a file keeps
- * its name when the matrix is edited. Relative to the run directory, without extension.
+ * Where the files of a job lie: never prompt text, never a cell's number, so that a file keeps its name
+ * when the matrix is edited. Relative to the run directory, without extension.
  */
 export const imagePath = (key: string, output: number): string =>
   `images/${key.slice(0, 2)}/${key}-${output}`;

@@ -26,7 +26,7 @@ export interface MaskRequest {
   readonly size: Size;
   /**
    * `white`: white is repainted, black is kept, no alpha (modals); `transparent`: what is repainted is transparent (edit;
-   * protocol.md 3). Of a mask file a transparent pixel is kept in both: it says nothing.
+   * gateway 2.7). Of a mask file a transparent pixel is kept in both: it says nothing.
    */
   readonly form: 'white' | 'transparent';
 }
@@ -48,10 +48,10 @@ export interface InputReader {
   mask(request: MaskRequest, signal: AbortSignal): Promise<InputAnswer>;
 }
 
-/** Bytes of one image that is sent inline: with its base64 it must fit a gateway's 32 MB body (protocol.md 5.4). */
+/** Bytes of one image that is sent inline: with its base64 it must fit a gateway's 32 MB body (gateway 9.1). */
 export const largestInput = 20 * 1024 * 1024;
 
-/** Bytes of one mask (protocol.md 3). */
+/** Bytes of one mask (gateway 2.7). */
 export const largestMask = 12 * 1024 * 1024;
 
 /** Of an image that is masked: four times what the largest upscale has. */

@@ -11,7 +11,7 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Where an image link may lead (DESIGN.md section 10, promise 5): to a public address, or to the very host name of
+ * Where an image link may lead: to a public address, or to the very host name of
  * the service's base address on any port. The service names the link, so it is not trusted.
  */
 export interface AddressRule {

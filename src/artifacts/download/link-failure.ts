@@ -91,7 +91,7 @@ export function refusedStatus(url: URL, { status, headers, words }: Refusal, now
   };
 }
 
-/** 400: what image routes say of a task that they do not know, or not yet (protocol.md 2.2). */
+/** 400: what image routes say of a task that they do not know, or not yet (gateway 4.7). */
 const isRefusal = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);
 
 /** 204 and 206 answer a question that was not asked: some caches do it while they fill. */

@@ -55,7 +55,7 @@ export function notWanted(
 
   const other = formatOf(media === images ? videos : images, start);
   if (other !== undefined) return failure(`a file of type ${other.mime}`, 'permanent');
-  // Image routes answer some of their errors with 200, an expired link among them (protocol.md 2.2): a fresh one may lead
+  // Image routes answer some of their errors with 200, an expired link among them (gateway 4.7): a fresh one may lead
   // past it.
   if (/^[{[]/.test(text)) return failure(`a JSON message (${shownWords(wordsOfJson(text))})`, 'fresh-link');
   if (/^<\?xml|^<svg|^<!doctype svg/i.test(text) && /<svg[\s>]/i.test(text)) {
@@ -82,7 +82,7 @@ export function wordsOfRefusal(body: Buffer, mask: (text: string) => string): st
   const isJson = /^[{[]/.test(text);
   if (!isJson && !isPlainText(text)) return undefined;
   const words = shownWords(mask(isJson ? wordsOfJson(text) : text));
-  // A gateway hands on what a server behind it said as `{"error":"<body>"}` (protocol.md 2.2), which may be a page.
+  // A gateway hands on what a server behind it said as `{"error":"<body>"}` (gateway 4.7), which may be a page.
   return words.startsWith('<') || !/[\p{L}\p{N}]/u.test(words) ? undefined : words;
 }
 

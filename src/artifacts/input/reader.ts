@@ -22,7 +22,7 @@ export interface InputReaderOptions extends LinkOptions {
 
 /**
  * Reads the images that requests show, wherever they lie, and makes their masks. What they are, their content says; they are passed on as
- * they are, whatever a model makes of the format. Addresses follow the rule of image links (DESIGN.md section 10, promise 5).
+ * they are, whatever a model makes of the format. Addresses follow the rule of image links (`address-policy.ts`).
  */
 export function createInputReader(options: InputReaderOptions): InputReader & { close(): Promise<void> } {
   const route = openRoute(options);

@@ -53,7 +53,7 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
 }
 
 /**
- * A mask as a PNG file, as its endpoint wants it (protocol.md 3). Both forms are white where the image is repainted and
+ * A mask as a PNG file, as its endpoint wants it (gateway 2.7). Both forms are white where the image is repainted and
  * black where it is kept, so that a service that looks at the colours of what should be transparent reads the same.
  *
  * @throws SaveError

@@ -85,7 +85,7 @@ export function shown(image: ImageSource, files: JobRecord['files'], lookup: Rec
   const { artifacts, result, origin } = existing(image.job, lookup);
   const pictures = artifacts.filter(({ mime }) => mime.startsWith('image/'));
   if (pictures.length > 0) return pictures.map(shownArtifact);
-  // What was not kept lies with the service for a while (protocol.md, fact 10).
+  // What was not kept lies with the service for a while (gateway 4.7).
   if (result?.imageUrl !== undefined)
     return [{ source: { kind: 'url', url: result.imageUrl }, bytes: encoded(largestInput) }];
   throw new MissingInput(

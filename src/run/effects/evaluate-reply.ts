@@ -205,7 +205,7 @@ const cutOff = (told: Told, reason: string): JobError =>
     `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept\` to take it as it is.`,
   );
 
-/** Thinking used up the tokens of the answer (protocol.md 5.2). */
+/** Thinking used up the tokens of the answer (gateway 6.6). */
 function allThought(told: Told, { usage }: TextReply): JobError {
   const thoughts = usage?.thoughts;
   return told(
@@ -238,7 +238,7 @@ export interface ExpectedJson {
 const member = (value: Value | undefined, name: string): Value | undefined =>
   isMapping(value) ? value[name] : undefined;
 
-/** `responseSchema`, the native fields that it is short for, and chat's `response_format` (service.md 4.2, rule 3). */
+/** `responseSchema`, the native fields that it is short for, and chat's `response_format` (gateway 6.2). */
 export function expectedJson({ kind, fields }: TextRequest): ExpectedJson | undefined {
   if (kind === 'chat') {
     const format = fields['response_format'];

@@ -1,4 +1,4 @@
-/** What a finish reason says about the answer it ends (protocol.md 5.2, 5.5). */
+/** What a finish reason says about the answer it ends (gateway 6.5, 7.1). */
 export type Finish =
   | 'plain'
   /** Cut off: the most tokens of an answer. */
@@ -38,7 +38,7 @@ const filtered = new Set([
   'JAILBREAK',
 ]);
 
-/** An answer that names no reason ended plainly: a stream without one never gets here (protocol.md 5.3). */
+/** An answer that names no reason ended plainly: a stream without one never gets here (gateway 6.7). */
 export function finishOf(reason: string | undefined): Finish {
   const name = reason?.toUpperCase() ?? 'STOP';
   if (name === '' || plain.has(name)) return 'plain';

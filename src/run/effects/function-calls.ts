@@ -22,7 +22,7 @@ export const roundsIn = (turns: readonly Value[] = []): number =>
 
 /**
  * The turns that answer an answer's function calls from the step's own `functions`: the model's content to the letter,
- * because a call is refused without the thought signature that came with it (protocol.md 5.1), then one response for
+ * because a call is refused without the thought signature that came with it (gateway 6.4), then one response for
  * each call, in order and with its id.
  *
  * @returns undefined where the step answers no functions: the calls are its result

@@ -21,7 +21,7 @@ export interface SubmitPorts {
   readonly lookup: RecordLookup;
   readonly inputBudget: InputBudget;
   readonly speed: Speed;
-  /** Every submission carries its job's key, which the task echoes (protocol.md 1.2). */
+  /** Every submission carries its job's key, which the task echoes (gateway 2.2). */
   readonly tags: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function submit(
     if (pressed === undefined || parentTaskId === undefined)
       throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
     const { customId } = pressed;
-    // Vary (Region) opens its modal only with remix (service.md 3, rule 4).
+    // Vary (Region) opens its modal only with remix (gateway 4.6).
     const remix = request.fields['remix'] === true || isInpaint(pressed) ? { enableRemix: true } : {};
     return { answer: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
   }

@@ -1,7 +1,7 @@
 import type { SubmitAnswer } from '../../service/image-service.ts';
 
 /**
- * How many tasks the service takes at a time, learnt from what it says of its queue (protocol.md 2 and 6.2): a full one shows
+ * How many tasks the service takes at a time, learnt from what it says of its queue (gateway 3.2, 9.2): a full one shows
  * that no more than it has now fit, so that the next submission waits until one of them is over; for as many tasks as
  * begin at once, one more is tried. What begins at once beside more tasks than that shows that they fit. Between `limits.tasks` and one.
  */
@@ -44,5 +44,5 @@ export class ConcurrencyWindow {
   }
 }
 
-/** protocol.md 2 */
+/** The code of a submission that waits behind others (gateway 3.2). */
 const inQueue = 22;

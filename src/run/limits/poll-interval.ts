@@ -13,8 +13,8 @@ const weight = 0.2;
 
 /**
  * When to ask again whether a task is finished. It learns how long each kind of task takes, waits until shortly
- * before that, then asks more often, and ever more rarely once a task is late. Neither service.md nor the gateways
- * give an interval (service.md 8.6).
+ * before that, then asks more often, and ever more rarely once a task is late. No service says
+ * how often to ask (gateway 9.4).
  */
 export class PollPace {
   readonly #bounds: { readonly minMs: number; readonly maxMs: number };

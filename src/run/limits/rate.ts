@@ -26,7 +26,7 @@ const telling = 8;
  * the service says 429 to too many of them and raised again slowly. Without a rate of its own it is unlimited until that
  * happens, which sets it to about half of what was sent lately.
  *
- * The law: what counts is the share of requests that is refused, as a service may refuse some at any pace (service.md 7.2:
+ * The law: what counts is the share of requests that is refused, as a service may refuse some at any pace (gateway 8.2:
  * temporary saturation). Every refusal adds 1 to a sum and every request that leaves takes 0.2 off it, never below 0. At 6
  * the pace falls to 0.55 of itself and the sum begins anew. Every 20 requests the pace rises by 3 % of itself, while the sum is
  * not above 3; also after 30 s and 8 requests without a refusal, and then by 25 % once it is beyond the pace that was last too much.

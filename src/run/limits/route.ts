@@ -38,9 +38,7 @@ export interface RouteStop {
   readonly message: string;
 }
 
-/**
- * The limits of one kind of request, for every job: its rate, its pauses and its patience. DESIGN.md section 4.
- */
+/** The limits of one kind of request, for every job: its rate, its pauses and its patience. */
 export class RouteTraffic {
   readonly name: Route;
   readonly #retry: RetrySettings;

@@ -60,7 +60,7 @@ export interface Job {
   readonly parentTaskId?: string;
   /** What it is made from where it is submitted again; absent: what its record says. */
   readonly lineage?: Lineage;
-  /** The button as just read from the parent's task; never stored as truth (service.md 2.3). */
+  /** The button as just read from the parent's task; never stored as truth (gateway 5.1). */
   readonly fresh?: {
     readonly button: Button;
     readonly readAt: number;

@@ -21,7 +21,7 @@ import { askAnswered, askNow, askUnsent } from './text-call.ts';
 
 /**
  * The job's state machine: `(job, event) → job' + what to send`. Pure: the same job, event and context give the same
- * step. DESIGN.md sections 2 and 4.
+ * step.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
   return numbered(redoJudged(stepOf(relieved(job, event), event, context), context), job, context);

@@ -24,7 +24,7 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
       : settle(job, 'in-doubt', record.error ?? why, context.now);
   }
   const task = answer.value;
-  // A gateway that has just taken it on, or lags, says nothing at all (protocol.md 1.1).
+  // A gateway that has just taken it on, or lags, says nothing at all (gateway 4.3).
   const saysNothing = task.state === 'unfinished' && task.status === '';
   if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
   if (task.state === 'failure' && job.mayBeGone === 'failed') return pressAgain(job, context);
@@ -33,7 +33,7 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
   return taskSeen(running, answer, context);
 }
 
-/** The user told to try again, and its modal is gone: a proxy keeps one for an hour (protocol.md 3). */
+/** The user told to try again, and its modal is gone: a proxy keeps one for an hour (gateway 4.6). */
 const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
   rest(newJob(anew(record), depth, parentTaskId), 0, { kind: 'room' }, now);
 

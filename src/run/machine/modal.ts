@@ -19,10 +19,10 @@ import {
 } from './retry/service-failure.ts';
 
 /**
- * A button that opens a modal: its task waits, and does nothing, until the modal is answered (service.md 3, rules 3 and 4). A modal
+ * A button that opens a modal: its task waits, and does nothing, until the modal is answered (gateway 4.6). A modal
  * may be answered once, so its submission has a durable intent of its own. Between the two lies a state of its own,
  * `modal`, in which a run may end without anything being in doubt. Once it was sent, a task that still shows MODAL says
- * nothing (protocol.md, fact 4): whether it arrived is seen only where the task has moved on. So one that may have arrived, whatever
+ * nothing (gateway 4.6): whether it arrived is seen only where the task has moved on. So one that may have arrived, whatever
  * the status that says so, is only looked for, and sent again on nobody's word but the user's: a second answer may be paid.
  *
  * - `modal`: to be answered. `sent` is how many answers may have arrived; where it is not 0, the user told to send another
@@ -48,7 +48,7 @@ const saysPrompt = (prompt: unknown): boolean => prompt !== undefined && prompt 
 /** How long a job rests so that what was decided is durable before the next thing is sent. */
 const nextTurnMs = 1;
 
-/** The task waits for its modal: by the answer to the click (code 21), or when it was looked at (protocol.md, fact 1). */
+/** The task waits for its modal: by the answer to the click (code 21), or when it was looked at (gateway 4.6). */
 export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobStep {
   const { lastLook: _, ...rested } = job;
   const record = become(job.record, 'modal', {
@@ -119,7 +119,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   switch (answer.kind) {
     case 'accepted':
     case 'modal': {
-      // 21 to a modal: that task is there already (protocol.md 2).
+      // 21 to a modal: that task is there already (gateway 3.2).
       const { taskId } = answer;
       const running = movedOn(record, taskId);
       return rest(

@@ -12,7 +12,7 @@ import { doubtAnswered } from './retry/in-doubt.ts';
 import { isLook, lookAgain } from './retry/service-failure.ts';
 import { lacksResult, resultOf, wantFile } from './save.ts';
 
-/** The job's task was looked at. Decided on its status alone (protocol.md, fact 3). */
+/** The job's task was looked at. Decided on its status alone (gateway 4.3). */
 export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
   const { taskId } = job.record;
   if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
@@ -35,7 +35,7 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
   const { record } = job;
   switch (task.state) {
     case 'modal':
-      // Some gateways show it until the work is done (protocol.md, fact 4).
+      // Some gateways show it until the work is done (gateway 4.6).
       return isAnswered(record) ? unfinished(job, task, context) : modalOpened(job, taskId, context);
     case 'unfinished':
       return unfinished(job, task, context);
@@ -130,7 +130,7 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
 
 /**
  * Why a click that ended well is no result: it was to answer a modal, and none opened, so that its image was made without what the
- * pipeline says. A gateway drops `enableRemix`, an account answers by itself, or the button asks nothing (protocol.md 3). A prompt
+ * pipeline says. A gateway drops `enableRemix`, an account answers by itself, or the button asks nothing (gateway 5.5). A prompt
  * that is the one above was used all the same.
  */
 export function modalNotOpened(

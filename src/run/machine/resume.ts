@@ -172,11 +172,11 @@ function submitAgain(record: JobRecord, depth: number, parentTaskId: string | un
 
 function saveAgain(record: JobRecord, depth: number): Job {
   const job = newJob(become(record, 'saving', { error: undefined, finishedAt: undefined }), depth, undefined);
-  // Its old links are most likely gone by now (protocol.md, fact 10).
+  // Its old links are most likely gone by now (gateway 4.7).
   return { ...job, want: wantFresh(job) };
 }
 
-/** Where a lost answer to a modal arrived, its task shows it sooner or later, and looking costs nothing (protocol.md, fact 4). */
+/** Where a lost answer to a modal arrived, its task shows it sooner or later, and looking costs nothing (gateway 4.6). */
 const lookOnce = (
   record: JobRecord,
   depth: number,

@@ -19,7 +19,7 @@ import { missed } from './retry/service-failure.ts';
 
 /**
  * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What
- * else has a `finalPrompt` is drawn from it (protocol.md 1.4), and one of several paragraphs looks like a list.
+ * else has a `finalPrompt` is drawn from it (gateway 4.5), and one of several paragraphs looks like a list.
  */
 export const resultOf = (
   { buttons, imageUrl, videoUrls, prompts }: Task,
@@ -44,7 +44,7 @@ function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>):
 const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): boolean =>
   kind === 'video' || kind === 'describe' || /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
 
-/** SUCCESS, and nothing of what was asked for: what a gateway copies lags behind the status (protocol.md 2). */
+/** SUCCESS, and nothing of what was asked for: what a gateway copies lags behind the status (gateway 3.5). */
 export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
   sourcesOf(result, record).length === 0;
 
@@ -56,7 +56,7 @@ export function wantFile({ record }: Pick<Job, 'record'>): Want {
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
 
-/** Fresh links, from a new look at the task (protocol.md, fact 10). What is no link does not age. */
+/** Fresh links, from a new look at the task (gateway 4.7). What is no link does not age. */
 export function wantFresh(job: Pick<Job, 'record'>): Want {
   const want = wantFile(job);
   return want.kind === 'save' && 'texts' in want.source ? want : wantLink(job);
@@ -83,7 +83,7 @@ export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): J
   return { job: { ...linked, want: wantFile(linked) } };
 }
 
-/** A gateway renews what it knows of a task every 15 s, one behind another too (protocol.md 2): twice that, and as much again. */
+/** A gateway renews what it knows of a task every 15 s, one behind another too (gateway 3.5): twice that, and as much again. */
 const refresh = { everyMs: 15_000, looks: 5 } as const;
 
 /** SUCCESS, and nothing to fetch: what a gateway copies may come later than the status. */
@@ -143,7 +143,7 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
       return failedSave(job, error, wantFresh(job), failure.retryAfterMs ?? 0, context);
     case 'retry': {
       // Once is chance. What fails again may be a link to where nobody gets from here, to which the service gives a better
-      // one when it is asked again (protocol.md 6.3, no. 6).
+      // one when it is asked again (gateway 4.7).
       const again = job.misses === 0 ? wantFile(job) : wantFresh(job);
       return failedSave(job, error, again, failure.retryAfterMs ?? 0, context);
     }

@@ -69,7 +69,7 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
       now,
     );
   if (task.state !== 'success') {
-    // It was finished when this job became ready: a gateway that answers from a stale copy (protocol.md 2.2).
+    // It was finished when this job became ready: a gateway that answers from a stale copy (gateway 3.5).
     if (job.misses + 1 >= context.retry.attempts)
       return settle(
         job,
@@ -146,7 +146,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
   return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
 }
 
-/** The service answered a submission, or did not. DESIGN.md section 4. */
+/** The service answered a submission, or did not. */
 export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
   const step = answer.ok ? taken(job, answer.value, context) : unanswered(job, answer.error, context);
   const { record } = step.job;

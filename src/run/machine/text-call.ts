@@ -19,7 +19,7 @@ import { fileError, jobError } from './retry/service-failure.ts';
 
 /**
  * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
- * counts as an attempt from then on; but a text call whose answer is lost is made again (DESIGN.md section 4).
+ * counts as an attempt from then on; but a text call whose answer is lost is made again: nothing but its text is lost with it.
  */
 export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
@@ -246,7 +246,7 @@ const members = [
   'tool',
 ] as const satisfies readonly (keyof TokenUsage)[];
 
-/** All tokens of an answer: what the service says, else the sum of what it does say (protocol.md 5.2). */
+/** All tokens of an answer: what the service says, else the sum of what it does say (gateway 6.5). */
 export const tokensOf = ({ total, prompt = 0, candidates = 0, thoughts = 0, tool = 0 }: TokenUsage): number =>
   total ?? prompt + candidates + thoughts + tool;
 

@@ -13,10 +13,10 @@ interface Place {
 
 /**
  * Jobs that stand in line for the same thing. Deeper jobs go before shallower ones, then earlier cells before later
- * ones, then first come, first served: results arrive early and buttons do not age (DESIGN.md section 4). What has
+ * ones, then first come, first served: results arrive early and buttons do not age. What has
  * failed goes behind what has not been tried as often, so that an outage does not use up all tries of one job, and what was put
  * off behind what was not as often, so that one job that is always put off keeps nobody waiting. An open modal
- * goes before all: its task takes room on the service and does nothing (service.md 3, rule 3).
+ * goes before all: its task takes room on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
   readonly #heap = new Heap<Place>((a, b) => compare(a, b) < 0);

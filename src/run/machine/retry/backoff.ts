@@ -1,6 +1,6 @@
 /**
  * How long to rest before try number `tries + 1` of a request: exponential with full jitter, so that many jobs
- * that failed together do not come back together (service.md 7.2, 429).
+ * that failed together do not come back together (gateway 8.2).
  *
  * @param tries how many tries have failed, at least 1
  * @param random uniform in [0, 1)

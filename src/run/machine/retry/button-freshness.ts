@@ -5,14 +5,14 @@ import { become, type Job, type JobContext, type JobStep, rest, settle } from '.
 import { backoffMs } from './backoff.ts';
 
 /**
- * A button's customId is read from its task before the click, for an outdated one does not work (service.md 7.4), and how soon
+ * A button's customId is read from its task before the click, for an outdated one does not work (gateway 5.6), and how soon
  * it is outdated nobody says. A reading ages while its job waits for its turn; one that is too old then is made again, by the
  * job at the front of the line alone: were each to read again as it gets there, all those behind it would be read in vain.
  */
 
 /**
  * How old a reading may be when the click's turn comes, in ms. Well above a round trip of two requests, even a slow one, so that
- * what was just read is used; below the 15 s after which gateways look at their tasks anew (protocol.md 1.1).
+ * what was just read is used; below the 15 s after which gateways look at their tasks anew (gateway 3.5).
  */
 export const freshMs = 10_000;
 
@@ -32,7 +32,7 @@ export const isReadingAgain = ({ record, fresh, want }: Job): boolean =>
 /** A button that was read again because its turn had come has that turn still, so that it is pressed while the reading is fresh. */
 export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
 
-/** Codes of answers that refuse a click for what it names: a wrong parameter, a task that is not there (protocol.md 2). */
+/** Codes of answers that refuse a click for what it names: a wrong parameter, a task that is not there (gateway 3.2). */
 const aboutButton: ReadonlySet<number> = new Set([3, 4]);
 
 /**
@@ -56,7 +56,7 @@ function mayBeOutdated(answer: Answer<SubmitAnswer>): boolean {
 }
 
 /**
- * What gateways say now and then of a task that is finished, and not when they are asked again (protocol.md 6.3, no. 5; the Chinese
+ * What gateways say now and then of a task that is finished, and not when they are asked again (gateway 5.6; the Chinese
  * ones: the related task does not exist or is no longer valid, its state is wrong).
  */
 const mayPass = (message: string): boolean =>

@@ -23,7 +23,7 @@ interface Reason {
 }
 
 /**
- * The reasons that gateways of this family give (protocol.md 2.2, 6.3), first match wins. The texts in Chinese are those
+ * The reasons that gateways of this family give (gateway 4.8, 3.5), first match wins. The texts in Chinese are those
  * of the proxies and gateways: contains sensitive words; prompt must not be empty, account does not support; task
  * cancelled, deleted, forced to end; timed out (task, execution, submission, upstream), no usable instance or account,
  * service or system error, queue full, information of the channel not found.

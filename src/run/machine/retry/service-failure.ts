@@ -6,7 +6,7 @@ import { type Job, type JobContext, type JobStep, rest, settle, type Want } from
 import { backoffMs } from './backoff.ts';
 import { hopeless, inVain, isHopeless, timesInVain } from './deferrals.ts';
 
-/** The code of an answer that refuses a prompt for what it is. protocol.md 2 */
+/** The code of an answer that refuses a prompt for what it is (gateway 3.2). */
 export const bannedPrompt = 24;
 
 /** The error code of a submission that was refused: a prompt that is banned at once is moderated, as one whose task failed for it is. */
@@ -86,7 +86,7 @@ export const fileError = ({ code, message, status }: SaveFailure): JobError => (
 });
 
 /**
- * Certainly nothing was made: the route was not available (503; DESIGN.md section 4), or the parent is not finished for
+ * Certainly nothing was made: the route was not available (503, gateway 8.2), or the parent is not finished for
  * the gateway.
  */
 export const isUnmade = ({ status, code }: ServiceFailure): boolean =>

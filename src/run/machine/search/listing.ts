@@ -5,7 +5,7 @@ import type { JobEvent, Look } from '../job.ts';
 /** How many tasks are asked for in one request at most. */
 export const mostListed = 100;
 
-/** True for the answer of a gateway that does not list tasks (protocol.md 3): they are fetched one by one then. */
+/** True for the answer of a gateway that does not list tasks (gateway 4.1): they are fetched one by one then. */
 export const hasNoListing = (answer: Answer<unknown>): boolean =>
   !answer.ok && answer.error.code === 'service.no-listing';
 

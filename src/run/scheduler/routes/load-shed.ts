@@ -6,7 +6,7 @@ import type { OneAnswer } from './outcome.ts';
  * A service that has more to do than it can take refuses some requests with 503 instead of 429, as proxies before it do (nginx's
  * `limit_req`, a full queue of haproxy). One request is answered so and the next is served: that tells about the pace, not about the
  * job. So a 503 on a route that serves others is read as 429 is: later, slower, and no attempt. On a route that serves
- * nobody it is an outage, and stays what service.md 7.2 says of it.
+ * nobody it is an outage, and stays a failure to be tried again (gateway 8.2).
  */
 
 interface Failure {

@@ -102,7 +102,7 @@ export type RouteReading =
 
 const served: RouteReading = { signal: { kind: 'served' } };
 
-/** service.md 7.2, protocol.md 2. */
+/** What the answer to a submission is to its route (gateway 8.2, 3.2). */
 export function readSubmit(answer: Answer<SubmitAnswer>): RouteReading {
   if (!answer.ok) return readFailure(answer.error);
   const { value } = answer;
