@@ -17,7 +17,7 @@ export const isNarrowed = ({ limit, filters, shard, only }: Selection): boolean 
 
 /**
  * The cells of a narrowed manifest, in plan order: those that the selection chose, and as long as the state holds
- * results that are not placed yet, all others too (DESIGN.md section 5). The caller places roots in between.
+ * results that are not placed yet, all others too. The caller places roots in between.
  */
 export async function* narrowedCells(
   plan: Plan,

@@ -5,7 +5,7 @@ import { type Artifact, knownCost, type TaskResult, type TokenUsage } from '../p
 import type { ManifestRow } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';
 
-/** The columns of `manifest.csv` in order (DESIGN.md section 7); `var.<name>` of each matrix variable follow. */
+/** The columns of `manifest.csv` in order; `var.<name>` of each matrix variable follow. */
 export const manifestColumns = [
   'file_name',
   'cell',
@@ -88,7 +88,7 @@ function namedFields({
     image_url: linkOf(record?.result, artifact),
     task_id: record?.taskId,
     parent_task_id: parentTaskId,
-    // Rerolls and pans carry no label, only an emoji (protocol.md 4).
+    // Rerolls and pans carry no label, only an emoji (gateway 5.1).
     button: record?.pressed?.label || record?.pressed?.emoji,
     custom_id: record?.pressed?.customId,
     speed: record?.speed,

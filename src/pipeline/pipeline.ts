@@ -14,7 +14,7 @@ export interface Rate {
 }
 
 /**
- * The words in which gateways of one family differ (protocol.md, "Names"). A pipeline names a preset or gives
+ * The words in which gateways of one family differ (gateway 1.2). A pipeline names a preset or gives
  * its own map; the service client turns it into addresses, headers and bodies.
  */
 export interface NamesSetting {
@@ -34,12 +34,12 @@ export interface ServiceBlock {
   readonly id?: string;
   readonly speed: Speed;
   /**
-   * How the native text endpoint is given the key (service.md section 5): as `Authorization: Bearer` like all others,
+   * How the native text endpoint is given the key (gateway 1.4): as `Authorization: Bearer` like all others,
    * or in the header `names.keyHeader`.
    */
   readonly auth: 'bearer' | 'header';
   /**
-   * Image submissions carry the job's key in `state`, which the task echoes (protocol.md 1.2 and 3: at most 255
+   * Image submissions carry the job's key in `state`, which the task echoes (gateway 2.2: at most 255
    * characters). It tells which job a task belongs to, and is no part of a job's identity.
    */
   readonly tag: boolean;
@@ -93,7 +93,7 @@ export interface Timeouts {
   readonly idleMs: number;
 }
 
-/** How a text model takes its thinking parameter (service.md 4.2, rule 1). */
+/** How a text model takes its thinking parameter (gateway 6.3). */
 export type Thinking = 'level' | 'budget' | 'none';
 
 export interface Budget {
@@ -155,7 +155,7 @@ export interface MatrixSpec {
   readonly variables: readonly string[];
 }
 
-/** Words for buttons that carry no label (protocol.md section 4). `prompt 1` is the first of a describe's suggestions. */
+/** Words for buttons that carry no label (gateway 5). `prompt 1` is the first of a describe's suggestions. */
 export type ButtonWord =
   | 'reroll'
   | `pan ${'left' | 'right' | 'up' | 'down'}`
@@ -179,7 +179,7 @@ export interface Selector {
 
 /**
  * What part of an image is repainted, as `maskOf` reads it from a `mask` field. White is repainted everywhere in the
- * language, whatever an endpoint wants (protocol.md 3); `invert` turns that round.
+ * language, whatever an endpoint wants (gateway 2.7); `invert` turns that round.
  */
 export type MaskSpec =
   /** A PNG, by its path relative to the pipeline. */
@@ -246,7 +246,7 @@ export interface Pipeline {
   readonly poll: {
     readonly minMs: number;
     readonly maxMs: number;
-    /** Many tasks are looked at in one request, where the gateway offers that (protocol.md 3, `list-by-condition`). */
+    /** Many tasks are looked at in one request, where the gateway offers that (gateway 4.1, `list-by-condition`). */
     readonly list: boolean;
   };
   readonly budget: Budget;

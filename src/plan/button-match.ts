@@ -22,7 +22,7 @@ const spelling = (text: string): string =>
     .trim();
 
 interface WordMarks {
-  /** In a customId, between `::`; gateways differ in the prefix and in upper and lower case (protocol.md section 4). */
+  /** In a customId, between `::`; gateways differ in the prefix and in upper and lower case (gateway 5.1). */
   readonly customId: RegExp;
   readonly emoji: string;
 }
@@ -97,7 +97,7 @@ export function findButton(press: readonly Press[], buttons: readonly Button[]):
   return { kind: 'none' };
 }
 
-/** Between `::` of a customId: what begins something other than one task (protocol.md 1.5, 4). */
+/** Between `::` of a customId: what begins something other than one task (gateway 3.4, 5.3). */
 const noTask: readonly (readonly [RegExp, string])[] = [
   [
     /(?:^|::)PicReader::all(?:::|$)/i,
@@ -112,10 +112,10 @@ export function suggestedBy({ customId }: Button): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** Vary (Region), whose window takes a mask (service.md 2.3). */
+/** Vary (Region), whose window takes a mask (gateway 5.5). */
 export const isInpaint = ({ customId }: Button): boolean => /(?:^|::)Inpaint(?:::|$)/i.test(customId);
 
-/** The buttons of protocol.md 4 that are no Inpaint. */
+/** The buttons of gateway 5 that are no Inpaint. */
 const maskless =
   /(?:^|::)(?:CustomZoom|Outpaint|reroll|(?:low_|high_)?variation|pan_\w+|upsample\w*|animate_\w+|video\w*|PicReader|Picread|PromptAnalyzer)(?:::|$)/i;
 

@@ -38,7 +38,7 @@ export interface ClickRequest {
   readonly extra?: Readonly<Record<string, Value>>;
 }
 
-/** The operations of service.md 4.1 that begin from images. */
+/** The operations of gateway 2.6 that begin from images. */
 export interface EntryRequest {
   readonly kind: 'blend' | 'describe' | 'video' | 'edit';
   /**
@@ -57,7 +57,7 @@ export interface EntryRequest {
 
 /**
  * Which part of an image is to be repainted. White is repainted, also for `edit`, whose wire wants it transparent
- * (protocol.md 3); `invert` turns that round.
+ * (gateway 2.7); `invert` turns that round.
  */
 export type MaskSource =
   /** A PNG file of the size of the image, by its content; where it lies says `JobSpec.files`. */

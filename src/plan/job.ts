@@ -2,7 +2,7 @@ import type { Speed, StepKind } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
 import type { JobRequest, TextCall } from './job-request.ts';
 
-/** A button of a finished task (service.md 2.3); absent texts are empty. */
+/** A button of a finished task (gateway 5.1); absent texts are empty. */
 export interface Button {
   readonly customId: string;
   readonly label: string;
@@ -43,7 +43,7 @@ export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): re
   return [...inputsOf(job), ...shown, ...continued];
 }
 
-/** DESIGN.md section 4. `skipped` and `blocked` are states of slots, never of jobs. */
+/** How far a job has come, in this order. `skipped` and `blocked` are states of slots, never of jobs. */
 export type JobStatus =
   | 'pending'
   | 'submitting'
@@ -89,7 +89,7 @@ export interface Artifact {
 }
 
 /**
- * Tokens as the service counted them (service.md 2.8, protocol.md 5.2). What it did not say is absent, which is not 0.
+ * Tokens as the service counted them (gateway 6.5). What it did not say is absent, which is not 0.
  * `prompt` includes `cached`; `total` = prompt + candidates + thoughts + tool.
  */
 export interface TokenUsage {
@@ -119,7 +119,7 @@ export interface TextCandidate {
 /** What a text call came to, as far as the state and the manifest need it; the whole answer lies beside the texts. */
 export interface TextResult {
   readonly candidates: readonly TextCandidate[];
-  /** Why the prompt was not answered at all (service.md 2.8, `promptFeedback.blockReason`). */
+  /** Why the prompt was not answered at all (gateway 6.5, `promptFeedback.blockReason`). */
   readonly blockReason?: string;
   /** The model version that answered. */
   readonly model?: string;
@@ -135,7 +135,7 @@ export interface TaskResult {
   readonly buttons: readonly Button[];
   /** Of a video: one link each, in order; downloaded in place of `imageUrl`. */
   readonly videoUrls?: readonly string[];
-  /** Of describe: its prompts, in order, without their numbers (protocol.md 1.4). */
+  /** Of describe: its prompts, in order, without their numbers (gateway 4.5). */
   readonly prompts?: readonly string[];
 }
 
@@ -219,7 +219,7 @@ export interface JobRecord {
   readonly pressed?: Button;
   /**
    * The button opened a modal. `taskId` waits for it; `sent` counts the answers that may have arrived, so that what was
-   * answered is never answered again (protocol.md, fact 4). The record's own `taskId` is the task that is looked at.
+   * answered is never answered again (gateway 4.6). The record's own `taskId` is the task that is looked at.
    */
   readonly modal?: { readonly taskId: string; readonly sent: number; readonly accepted?: true };
   readonly taskId?: string;
@@ -264,7 +264,7 @@ export interface JobRecord {
   /** Tokens of all answers that were ever paid for this job, unusable ones and rounds of function calls included. */
   readonly usage?: TokenUsage;
   /**
-   * Native contents (service.md 2.7) after the request's own: the calls of each finished round and the answers they
+   * Native contents (gateway 6.2) after the request's own: the calls of each finished round and the answers they
    * were given. A restart goes on from here.
    */
   readonly turns?: readonly Value[];

@@ -9,7 +9,7 @@ const identityVersion = 1;
 const keyLength = 32;
 
 /**
- * What determines a job's result, and nothing else (DESIGN.md section 5). Two jobs with equal identities are one
+ * What determines a job's result, and nothing else. Two jobs with equal identities are one
  * job, paid once.
  *
  * Not in it, because the result does not depend on them: the place in the file or in the matrix, the order of axes,

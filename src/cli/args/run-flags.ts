@@ -57,7 +57,7 @@ export const manifestFlags = {
   ),
 } as const;
 
-/** The flags of `promptpress run` (DESIGN.md section 6). */
+/** The flags of `promptpress run`. */
 export const runFlags = {
   ...placeFlags,
   speed: valued('SPEED', 'relax, fast or turbo; beats the file', oneOf('relax', 'fast', 'turbo')),

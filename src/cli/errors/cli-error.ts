@@ -1,4 +1,4 @@
-/** What the process's exit code says (DESIGN.md section 6). */
+/** What the process's exit code says. */
 export const exitCodes = {
   ok: 0,
   /** Some jobs failed or are blocked. */

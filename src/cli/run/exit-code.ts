@@ -4,7 +4,7 @@ import { exitCodes } from '../errors/cli-error.ts';
 import type { InterruptName } from '../terminal/io.ts';
 
 /**
- * The exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5 (DESIGN.md section 6).
+ * The exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5.
  *
  * @param slots the chosen slots by status; absent when the run left before they could be counted
  * @param redosFailed jobs that were to be made anew and were not: all may be done, and yet not what the user asked for

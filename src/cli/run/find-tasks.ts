@@ -222,7 +222,7 @@ const notListed: Answer<readonly Task[]> = {
   error: { code: 'service.no-listing', class: 'permanent', message: 'The gateway does not list its tasks.' },
 };
 
-/** Code 1 is what the gateway says of what it takes on, 21 of what waits for its modal (protocol.md 2). */
+/** Code 1 is what the gateway says of what it takes on, 21 of what waits for its modal (gateway 3.2). */
 const accepted = (taskId: string): Answer<SubmitAnswer> => ({
   ok: true,
   value: { kind: 'accepted', taskId, code: 1 },

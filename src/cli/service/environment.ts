@@ -20,7 +20,7 @@ export const missingVariables = (text: string, env: Environment): readonly strin
   );
 
 /**
- * Fills `${VAR}` and `${VAR:-default}` in (DESIGN.md section 3). What a variable holds is not looked at again.
+ * Fills `${VAR}` and `${VAR:-default}` in. What a variable holds is not looked at again.
  *
  * @param field what the text is: `service.apiKey` may hold any variable, every other one only those that may be sent anywhere
  * @throws CliError (exit 2) naming the variable and the line of the pipeline that asks for it

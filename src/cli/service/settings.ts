@@ -39,7 +39,7 @@ export interface ServiceSettings {
   readonly id: string;
   readonly speed: Speed;
   readonly names: Names;
-  /** Where the native text endpoint finds the key (service.md 5). */
+  /** Where the native text endpoint finds the key (gateway 1.4). */
   readonly auth: 'bearer' | 'header';
 }
 
@@ -47,7 +47,7 @@ export interface ServiceSettings {
 export const keyVariable = 'PROMPTPRESS_API_KEY';
 
 /**
- * Settles the service block for a run: flags beat environment, environment beats file (DESIGN.md section 6).
+ * Settles the service block for a run: flags beat environment, environment beats file.
  * Secrets go to the redactor before anything else can happen to them.
  *
  * @throws CliError (exit 2) for a missing variable, a wrong address, or no address at all

@@ -15,7 +15,7 @@ export function checkBaseUrl(text: string, from: string): string {
 }
 
 /**
- * What is suspicious about a base address, if anything. Chat clients are given `<address>/v1` (service.md 7.3); the
+ * What is suspicious about a base address, if anything. Chat clients are given `<address>/v1` (gateway 8.3); the
  * image routes lie beside it, so the first request will be redirected or refused.
  */
 export function doubtAbout(baseUrl: string): string | undefined {

@@ -46,7 +46,7 @@ export const interruptNames = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What ends a run in good order: Ctrl-C, a manager of processes, a terminal that is closed. */
 export type InterruptName = (typeof interruptNames)[number];
 
-/** The signals of DESIGN.md section 6. */
+/** How a run hears that it is to end. */
 export interface Interrupts {
   /** First signal: open nothing new, settle what is in flight. */
   readonly drain: AbortSignal;

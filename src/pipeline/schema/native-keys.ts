@@ -2,7 +2,7 @@ import type { Reports } from '../diagnostics/collector.ts';
 import { nearest } from '../diagnostics/did-you-mean.ts';
 import { entriesOf, member, type SourceMapping, type SourceNode } from '../yaml/node.ts';
 
-/** Members of `generationConfig` (protocol.md 5.1). */
+/** Members of `generationConfig` (gateway 6.2). */
 export const configurationKeys: readonly string[] = [
   'temperature',
   'topP',
@@ -27,7 +27,7 @@ export const configurationKeys: readonly string[] = [
   'enableEnhancedCivicAnswers',
 ];
 
-/** Members of native objects by the way to them from the request (protocol.md 5.1). */
+/** Members of native objects by the way to them from the request (gateway 6.2). */
 const natives: readonly (readonly [way: readonly string[], known: readonly string[]])[] = [
   [['generationConfig'], configurationKeys],
   [

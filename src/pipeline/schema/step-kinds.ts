@@ -31,7 +31,7 @@ export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
   chat: textFields,
 };
 
-/** What `steps.<name>.usage` counts, in tokens (service.md 2.8). */
+/** What `steps.<name>.usage` counts, in tokens (gateway 6.5). */
 export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'] as const;
 
 /** Fields of {@link stepFields} that are more than one text: templates may go on into them. */

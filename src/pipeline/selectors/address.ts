@@ -8,7 +8,7 @@ import { atomName, joinNames, normalName, writeLabel } from './names.ts';
 import { type Atom, escapeQuoted, type SelectorToken } from './token.ts';
 
 /**
- * The grammar of branch addresses (DESIGN.md section 3):
+ * The grammar of branch addresses:
  *
  * ```
  * address   step (/ branch)* (/ "*" | / "**")?

@@ -32,7 +32,7 @@ export const plainLabel = (text: string): string =>
     .replace(/[\uFE0E\uFE0F]/g, '')
     .trim();
 
-/** Under a single image only (service.md 2.3 and 7.4; protocol.md 4): no grid offers these, whatever the model version. */
+/** Under a single image only (gateway 5.3): no grid offers these, whatever the model version. */
 const singleLabels =
   /^(?:Upscale \(.*\)|Vary \(.*\)|Zoom Out .*|Custom Zoom|Animate \(.*\)|Extend \(.*\)|[🪄🖌🔍🎞⬅➡⬆⬇])$/u;
 const singleMarks = /upsample_|low_variation|high_variation|Inpaint|Outpaint|CustomZoom|pan_|animate_/i;
@@ -62,7 +62,7 @@ export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
 }
 
 /**
- * What is known of the window (modal) that a button opens, by the name that a pipeline gives it (protocol.md 3 and 4):
+ * What is known of the window (modal) that a button opens, by the name that a pipeline gives it (gateway 5.5):
  * - `region`: always opens one, which wants a prompt and a mask;
  * - `zoom`: always opens one, which wants a prompt with `--zoom`;
  * - `manual`: always opens one, which wants a prompt that says how the image moves;

@@ -2,7 +2,7 @@ import type { ButtonWord } from '../pipeline.ts';
 import { plainLabel } from './button-stage.ts';
 import { globMatches } from './glob.ts';
 
-/** Labels that tasks of some model version offer (service.md 2.3; protocol.md 4). Gateways may offer more. */
+/** Labels that tasks of some model version offer (gateway 5). Gateways may offer more. */
 export const knownLabels: readonly string[] = [
   'U1',
   'U2',

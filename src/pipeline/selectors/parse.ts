@@ -8,7 +8,7 @@ import { writeLabel } from './names.ts';
 import { type SelectorToken } from './token.ts';
 
 /**
- * The grammar of paths (DESIGN.md section 3), read before templates are rendered:
+ * The grammar of paths, read before templates are rendered:
  *
  * ```
  * path      segment ((→ | ->) segment)*

@@ -34,7 +34,7 @@ export function answerPrice(
 
 /**
  * What tokens cost at a price per million. Undefined where no count is known that has a price; a count that the service
- * left out beside others means 0 (protocol.md 5.2).
+ * left out beside others means 0 (gateway 6.5).
  */
 function tokenPrice(
   { input, output }: Exclude<Price, number>,

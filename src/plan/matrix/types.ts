@@ -12,7 +12,7 @@ export interface TableFacts {
 }
 
 /**
- * The expansion of a matrix, enumerated lazily (DESIGN.md section 3): axes multiply in written order, the first
+ * The expansion of a matrix, enumerated lazily: axes multiply in written order, the first
  * slowest, then exclude, include, sample, repeat. A cell's repeats follow each other, each with a number of its
  * own. Numbers are positions in this whole expansion, from 1, whatever a selection chooses.
  */

@@ -43,7 +43,7 @@ export class ClickTemplate implements RequestTemplate {
   readonly #mask: MaskTemplate | undefined;
   readonly #extra: Fields | undefined;
   readonly #selector: Selector;
-  /** It answers a modal, and says no prompt: a modal wants one (service.md 2.6), so the nearest is sent. */
+  /** It answers a modal, and says no prompt: a modal wants one (gateway 2.5), so the nearest is sent. */
   readonly #asksAgain: boolean;
   /** Nothing in it varies, so it is rendered once for all cells. */
   readonly #constant: boolean;

@@ -83,7 +83,7 @@ class EntryTemplate implements RequestTemplate {
     const shown = this.#images.render(scope, context);
     if (shown.kind === 'failure') return { ...prompt, failure: shown.error };
     if (shown.kind === 'waiting') return prompt;
-    // An image says something by itself, one that `extra` brings too (protocol.md 3).
+    // An image says something by itself, one that `extra` brings too (gateway 2.3).
     const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
     if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);
     const mistake =

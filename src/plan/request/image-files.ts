@@ -38,7 +38,7 @@ export type CountMistake =
   /** By what they have made. */
   | { readonly shortage: JobError };
 
-/** A blend takes 2 to 5 (service.md 4.1, protocol.md 3), the others one for each image that the file names. */
+/** A blend takes 2 to 5 (gateway 2.6), the others one for each image that the file names. */
 const blended = { least: 2, most: 5 };
 
 /**

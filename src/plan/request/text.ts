@@ -123,7 +123,7 @@ class CompiledText implements RequestTemplate {
     return declared;
   }
 
-  /** The service would refuse it (service.md 4.2, rule 1). @throws TemplateError `thinking.generation`, `thinking.range` */
+  /** The service would refuse it (gateway 6.3). @throws TemplateError `thinking.generation`, `thinking.range` */
   #checkThinking(fields: TextRequest['fields']): void {
     const { model } = fields;
     const wish = this.kind === 'generate' ? wishOf(fields) : undefined;

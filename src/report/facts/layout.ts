@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 
-/** Names within a run directory (DESIGN.md section 7); the state's own names are the state room's. */
+/** Names within a run directory; the state's own names are the state room's. */
 export const runFiles = {
   manifest: 'manifest.csv',
   record: 'run.json',

@@ -4,7 +4,7 @@ import { countless, jobsAt, type Steps, times } from '../count.ts';
 import type { StepDraft } from '../draft.ts';
 import { imagesOf } from './images.ts';
 
-/** Blends take 2 to 5 images (service.md 8.1). */
+/** Blends take 2 to 5 images (gateway 2.6). */
 const bounds = { least: 2, most: 5 } as const;
 
 /** None at all, and more than five, are the schema's mistake. */

@@ -55,7 +55,7 @@ function stagesAt(
 }
 
 /**
- * Warns of buttons that are pressed on a grid and come only once one of its images is upscaled (service.md 2.3, 7.4): the grid
+ * Warns of buttons that are pressed on a grid and come only once one of its images is upscaled (gateway 5.3): the grid
  * would be paid before the click fails. Only what the names of buttons say by themselves, and never an error: gateways vary.
  */
 export function checkGrids(step: StepDraft, steps: Steps, reports: Reports): void {

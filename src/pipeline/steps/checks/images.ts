@@ -58,7 +58,7 @@ export function checkMakesImages(
   reports.error('step.field', position, message, hint);
 }
 
-/** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (protocol.md 5.4). */
+/** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (gateway 9.1). */
 const mostBytes = 20 * 1024 * 1024;
 
 /** The kinds of images that are sent, by the ends of their names. */

@@ -24,7 +24,7 @@ interface Given {
 }
 
 /**
- * Reports a thinking parameter that its model does not take (service.md 4.2, rule 1). Where templates give the model or the
+ * Reports a thinking parameter that its model does not take (gateway 6.3). Where templates give the model or the
  * parameter, each combination is looked at that the matrix has in this file; of any other, rendering decides.
  */
 export function checkThinking(

@@ -38,7 +38,7 @@ export function wishOf(fields: Readonly<Record<string, Value>>): ThinkingWish | 
 }
 
 /**
- * Why a model does not take a wish (service.md 4.2, rule 1); undefined where it does, and where nothing is known of it.
+ * Why a model does not take a wish (gateway 6.3); undefined where it does, and where nothing is known of it.
  *
  * @param declared the pipeline's `models`
  */
@@ -105,7 +105,7 @@ function wrongBudget(
   };
 }
 
-/** The words of `thinkingLevel` (service.md 4.2, rule 1). */
+/** The words of `thinkingLevel` (gateway 6.3). */
 export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high';
 
 /** How a text model takes its thinking parameter, as far as it is known. */
@@ -127,7 +127,7 @@ const family = (name: string, thinking: ModelThinking): readonly [RegExp, ModelT
   thinking,
 ];
 
-/** Families by their names, the closer name first (protocol.md 5.1). */
+/** Families by their names, the closer name first (gateway 6.3). */
 const families: readonly (readonly [RegExp, ModelThinking])[] = [
   family('gemini-2\\.5-flash-lite', { thinking: 'budget', budget: { from: 512, to: 24_576 }, off: true }),
   family('gemini-2\\.5-flash', { thinking: 'budget', budget: { from: 1, to: 24_576 }, off: true }),

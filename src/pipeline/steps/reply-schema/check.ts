@@ -37,7 +37,7 @@ const kept = new Map<string, AnswerChecker>();
 
 /**
  * The checker of a declared answer schema: JSON Schema, or the native subset of OpenAPI (upper-case types, `nullable`;
- * protocol.md 5.1). `format` asserts nothing. Equal schemas share one checker.
+ * gateway 6.2). `format` asserts nothing. Equal schemas share one checker.
  */
 export function answerChecker(schema: Value): AnswerChecker {
   const text = canonicalJson(schema);

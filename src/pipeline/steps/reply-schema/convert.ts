@@ -15,7 +15,7 @@ export interface ConvertedSchema {
 
 /**
  * Turns a declared answer schema into JSON Schema 2020-12. It may be JSON Schema, or the subset of OpenAPI that native
- * text endpoints take: upper-case types, `nullable`, counts as texts (protocol.md 5.1). Keywords that assert nothing
+ * text endpoints take: upper-case types, `nullable`, counts as texts (gateway 6.2). Keywords that assert nothing
  * are left out, as are patterns whose match could take for ever; each `$ref` leads to a schema of its own.
  *
  * @param meter keyword that is put into every subschema with the value `true`, so that the work of a check is counted

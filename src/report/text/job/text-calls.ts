@@ -51,7 +51,7 @@ function answerOf({
   };
 }
 
-/** Names of the functions that a content of the model calls (service.md 2.8); none in the answers to them. */
+/** Names of the functions that a content of the model calls (gateway 6.5); none in the answers to them. */
 function callsIn(turn: Value): readonly string[] {
   const parts = member(turn, 'parts');
   if (!Array.isArray(parts)) return [];
