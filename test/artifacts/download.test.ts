@@ -70,7 +70,7 @@ describe('statuses', () => {
     expect(error).toMatchObject({ code, class: kind, status });
   });
 
-  // protocol.md 2.2: what the image route itself says, and what it hands on.
+  // gateway 4.7: what the image route itself says, and what it hands on.
   it.each([
     [400, '{"error":"midjourney_task_not_found"}', 'was refused with 400 (midjourney_task_not_found).'],
     [403, '{"error":"request blocked"}', 'was refused with 403 (request blocked).'],

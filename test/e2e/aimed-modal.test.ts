@@ -8,7 +8,7 @@ vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300
 
 type When = Mishap['when'];
 
-/** A modal is answered in these ways (protocol.md, facts 1 and 4). */
+/** A modal is answered in these ways (gateway 4.6). */
 const ways = [
   { modalCode: 21, modalTask: 'new', modalLingers: false },
   { modalCode: 1, modalTask: 'same', modalLingers: true },

@@ -95,7 +95,7 @@ it('the prompt of a describe answers its button and every remix below that, and 
   expect(below.map(({ prompt }) => prompt)).toEqual(Array(4).fill(prompts[0]));
 });
 
-/** protocol.md 4 names the customId of a manual animation, and no label. */
+/** What is known of gateways (gateway 5.4) names the customId of a manual animation, and no label. */
 const byHand = (answer: string): string => `name: killed
 service: { id: fake }
 limits: { tasks: 24, requests: 16 }

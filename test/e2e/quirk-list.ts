@@ -10,7 +10,7 @@ export interface Quirk {
   readonly refuses?: Readonly<Record<string, string>>;
 }
 
-/** Each switch of protocol.md by itself. */
+/** Each switch of the sandbox for what gateways do beyond the contract, by itself. */
 export const quirks: Readonly<Record<string, Quirk>> = {
   none: {},
   'MODAL only when it is looked at': { settings: { modalCode: 1 } },

@@ -1,6 +1,6 @@
 /**
  * `npx tsx test/e2e/quirks.ts --cells 200 [--alone 20]`: a pipeline with every kind of step in the sandbox, with each quirk
- * of protocol.md by itself on so many cells, and with all of them and a tenth of all requests struck by faults on the
+ * of real gateways by itself on so many cells, and with all of them and a tenth of all requests struck by faults on the
  * others; and what came of it.
  */
 import { parseArgs } from 'node:util';

@@ -7,7 +7,7 @@ import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
 import { oneStep, write } from './pipelines.ts';
 
 /**
- * How a service that refuses is met: exit codes, messages and counts of DESIGN.md section 4. The command runs in this
+ * How a service that refuses is met: exit codes, messages and counts. The command runs in this
  * process; what a process of its own adds is proven elsewhere.
  */
 describe('a service that refuses', () => {

@@ -48,14 +48,14 @@ const twoSteps = `
 `;
 
 describe('manifest.csv', () => {
-  it('has the columns of DESIGN.md section 7 in order, then the variables', async () => {
+  it('has its columns in the promised order, then the variables', async () => {
     const { text } = await written(await planOf(twoSteps), memoryStore());
-    const design =
+    const promised =
       'file_name, cell, step, branch, output, status, kind, prompt, text, model, image_url, task_id, parent_task_id, button, ' +
       'custom_id, speed, width, height, bytes, mime, sha256, finish_reason, block_reason, prompt_tokens, cached_tokens, ' +
       'candidates_tokens, thoughts_tokens, tool_tokens, total_tokens, cost, attempts, submitted_at, finished_at, error_code, ' +
       'error_message, request_id, job, var.animal, var.medium';
-    expect(text.split('\r\n')[0]).toBe(design.replaceAll(', ', ','));
+    expect(text.split('\r\n')[0]).toBe(promised.replaceAll(', ', ','));
     expect(manifestColumns).toHaveLength(37);
   });
 

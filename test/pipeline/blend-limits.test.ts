@@ -8,7 +8,7 @@ test.each([
   [2, []],
   [5, []],
   [6, ['schema.range 3:27']],
-])('service.md 8.1: a blend of %i images, said before anything is sent', async (count, mistakes) => {
+])('gateway 2.6: a blend of %i images, said before anything is sent', async (count, mistakes) => {
   const images = Object.keys(files).slice(0, count).join(', ');
   expect(await diagnose(`name: t\nsteps:\n  mix: { blend: { images: [${images}] } }\n`, files)).toEqual(
     mistakes,

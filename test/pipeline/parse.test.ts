@@ -5,7 +5,7 @@ import { diagnosticCodes } from '../../src/pipeline/diagnostics/codes.ts';
 import { WrittenNumber } from '../../src/pipeline/values/value.ts';
 import { diagnose, parse } from './diagnose.ts';
 
-/** The example of DESIGN.md section 3, which uses every part of the language. */
+/** A pipeline that uses every part of the language. */
 const wholeLanguage = readFileSync(new URL('whole-language.yaml', import.meta.url), 'utf8');
 
 /** The files that it names. */

@@ -8,14 +8,14 @@ const uuid = '0b51b0a3-4f0e-4b8e-9c1d-8f3f0c1a2b3c';
 
 const button = (label: string, emoji: string, customId: string): Button => ({ label, emoji, customId });
 
-/** protocol.md section 4: after imagine, variation, reroll, blend, zoom and pan. */
+/** The buttons of a grid (gateway 5.2): after imagine, variation, reroll, blend, zoom and pan. */
 const grid = (prefix = 'MJ::JOB'): readonly Button[] => [
   ...[1, 2, 3, 4].map((n) => button(`U${n}`, '', `${prefix}::upsample::${n}::${uuid}`)),
   button('', '🔄', `${prefix}::reroll::0::${uuid}::SOLO`),
   ...[1, 2, 3, 4].map((n) => button(`V${n}`, '', `${prefix}::variation::${n}::${uuid}`)),
 ];
 
-/** protocol.md section 4: after an upscale, version 6.1 (`Subtle`, `Creative`) or 5.2 (`2x`, `4x`). */
+/** The buttons of a single image (gateway 5.3): after an upscale, version 6.1 (`Subtle`, `Creative`) or 5.2 (`2x`, `4x`). */
 const single = (version: '6.1' | '5.2'): readonly Button[] => [
   version === '6.1'
     ? button('Upscale (Subtle)', 'upscale_1', `MJ::JOB::upsample_v6r1_2x_subtle::1::${uuid}::SOLO`)

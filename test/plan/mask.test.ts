@@ -9,14 +9,14 @@ const files = filesOf({
   'masks/text.png': 'input.not-image',
 });
 
-/** Of a describe (protocol.md 4). */
+/** Of a describe (gateway 5.4). */
 const describeButtons = ['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, n) => ({
   customId: `MJ::Job::PicReader::${n + 1}`,
   label: '',
   emoji,
 }));
 
-/** The repaint step of DESIGN.md section 3. */
+/** The repaint step of the pipeline that uses every part of the language. */
 const repaint = `
   matrix: { animal: [fox] }
   steps:

@@ -7,7 +7,7 @@ export const button = (label: string, emoji = ''): Button => ({
   emoji,
 });
 
-/** What a grid offers (protocol.md 4). */
+/** What a grid offers (gateway 5.2). */
 export const gridButtons: readonly Button[] = [
   ...['U1', 'U2', 'U3', 'U4'].map((label) => button(label)),
   button('', '🔄'),
@@ -65,7 +65,7 @@ export class SimulatedState {
     });
   }
 
-  /** What a describe suggests, which is written to a file of its own (protocol.md 1.4). */
+  /** What a describe suggests, which is written to a file of its own (gateway 4.5). */
   described(slot: Slot, prompts: readonly string[], changes: Partial<JobRecord> = {}): void {
     this.done(slot, [], {
       result: { imageUrl: 'https://images.test/shown.png', buttons: [], prompts },

@@ -67,8 +67,8 @@ class Scene {
   }
 }
 
-/** The example of DESIGN.md section 3. */
-const design = `
+/** Like the pipeline that uses every part of the language, without the repainting. */
+const judged = `
   matrix: { animal: [fox] }
   steps:
     grid: { imagine: "{{ animal }}", path: "U1..U4 → Vary (Strong)" }
@@ -89,7 +89,7 @@ const design = `
 
 describe('a judge that picks', () => {
   test('end to end', async () => {
-    const scene = await Scene.of(design);
+    const scene = await Scene.of(judged);
     const grid = scene.at('grid');
     expect(scene.at('pick').job).toEqual({
       key: expect.stringMatching(/^[0-9a-f]{32}$/),

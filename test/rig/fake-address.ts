@@ -13,7 +13,7 @@ export interface Address {
   readonly text?: TextAddress;
 }
 
-/** Submissions of image work: the last part of their paths (service.md 4.1). */
+/** Submissions of image work: the last part of their paths (gateway 2.1). */
 export const submitRoutes = ['imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'] as const;
 
 export type SubmitRoute = (typeof submitRoutes)[number];

@@ -125,7 +125,7 @@ export function readAsk(endpoint: FakeAsk['endpoint'], model: string, { body = {
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * What a strict model refuses with 400 (service.md 7.2, protocol.md 5.1).
+ * What a strict model refuses with 400 (gateway 8.2, 6.2).
  *
  * @returns the message, or undefined
  */

@@ -19,7 +19,7 @@ const isImage = (value: unknown): boolean =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Checks a body as image proxies do (protocol.md 3). @returns a refusal with code 4 for one that is not right */
+/** Checks a body as image proxies do (gateway 2.6). @returns a refusal with code 4 for one that is not right */
 export function readEntry(route: 'blend' | 'describe' | 'video' | 'edits', body: Body): FakeEntry | Reply {
   const wrong = mistakeIn(route, body);
   if (wrong !== undefined) return refused(4, wrong);

@@ -12,7 +12,7 @@ export function fileReply(
   { output }: Address,
   { downloads = Infinity, image = { width: 8, height: 8 } }: FakeGatewayOptions,
 ): Reply {
-  // protocol.md 2.2: the image route's own refusal is a 400.
+  // gateway 4.7: the image route's own refusal is a 400.
   if (task === undefined) return json({ error: 'midjourney_task_not_found' }, 400);
   if (!path.endsWith(`?ex=${task.link}`) || task.downloads >= downloads)
     return json({ error: 'This content is no longer available.' }, 403);

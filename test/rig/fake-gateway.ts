@@ -63,7 +63,7 @@ export class FakeGateway implements FakeSubmits {
   answer(request: FakeRequest, address: Address, instead?: FakeSays): Reply {
     const { route, headers, method, body } = request;
     if (route === 'site') return html('<!doctype html><title>Welcome</title>', 200);
-    // service.md 7.3: an unknown path leads to the public web site.
+    // gateway 8.3: an unknown path leads to the public web site.
     if (route === 'unknown')
       return html('<title>301</title>', 301, { location: `${this.origin}/site${request.path}` });
     if (route === 'image')
@@ -91,7 +91,7 @@ export class FakeGateway implements FakeSubmits {
     }
   }
 
-  /** service.md 5: the native endpoint takes a header of its own as well; chat takes Bearer only. */
+  /** gateway 1.4: the native endpoint takes a header of its own as well; chat takes Bearer only. */
   #isKnown(route: FakeRequest['route'], headers: FakeRequest['headers']): boolean {
     const isNative = route === 'generate' || route === 'stream';
     return (
@@ -272,7 +272,7 @@ export class FakeGateway implements FakeSubmits {
     return withId(this.#options.bareIds === true, 'id', id, this.#look(task));
   }
 
-  /** protocol.md 3: in no order, without what is not known. */
+  /** gateway 4.1: in no order, without what is not known. */
   #list(ids: readonly string[]): Reply {
     const found = [...new Set(ids)].flatMap((id) => this.tasks.get(id) ?? []).reverse();
     const records = found.map((task) =>

@@ -23,19 +23,19 @@ export interface FakeGatewayOptions {
   readonly bareIds?: boolean;
   /** More tasks than this in flight are refused with code 23. Default no limit. */
   readonly capacity?: number;
-  /** What a click that opens a modal is answered with: 21, or 1 so that only a poll shows MODAL (protocol.md, fact 1). Default 21. */
+  /** What a click that opens a modal is answered with: 21, or 1 so that only a poll shows MODAL (gateway 4.6). Default 21. */
   readonly modalCode?: 1 | 21;
-  /** An answered modal makes another task, or the waiting one goes on (protocol.md 3). Default `new`. */
+  /** An answered modal makes another task, or the waiting one goes on (gateway 4.6). Default `new`. */
   readonly modalTask?: 'new' | 'same';
-  /** The task that was asked goes on showing MODAL until the work is done (protocol.md, fact 4). Default false. */
+  /** The task that was asked goes on showing MODAL until the work is done (gateway 4.6). Default false. */
   readonly modalLingers?: boolean;
   /** Every variation, reroll, pan and animation opens a modal, as of an account with Remix on. Default: only with enableRemix. */
   readonly remix?: boolean;
-  /** No click opens a modal: the gateway drops `enableRemix`, the account answers by itself (protocol.md 3). */
+  /** No click opens a modal: the gateway drops `enableRemix`, the account answers by itself (gateway 5.5). */
   readonly windowless?: boolean;
-  /** An upscaled image can be animated by hand too (protocol.md 4, which does not say where, nor by what label). Default false. */
+  /** An upscaled image can be animated by hand too (gateway 5.4, which does not say where, nor by what label). Default false. */
   readonly manualAnimation?: boolean;
-  /** Tasks can be listed, all of them or by id (protocol.md 3). Default true. */
+  /** Tasks can be listed, all of them or by id (gateway 4.1). Default true. */
   readonly listing?: boolean;
   /** What the models say. Default: what follows from the request. */
   readonly text?: FakeTextOptions;

@@ -7,7 +7,7 @@ export interface FakeMoment {
   readonly done: boolean;
 }
 
-/** The record of a task (service.md 2.2, protocol.md 1.2), without its id. @param task the one that does the work */
+/** The record of a task (gateway 4.2), without its id. @param task the one that does the work */
 export function recordOf(
   task: FakeTask,
   { status, done }: FakeMoment,
@@ -35,7 +35,7 @@ export function recordOf(
   };
 }
 
-/** protocol.md 1.2 */
+/** `action` of the record (gateway 4.2). */
 const actions: Readonly<Record<FakeTask['kind'], string>> = {
   imagine: 'IMAGINE',
   action: 'ACTION',
@@ -45,6 +45,6 @@ const actions: Readonly<Record<FakeTask['kind'], string>> = {
   edits: 'EDITS',
 };
 
-/** Four prompts, as image proxies write them (protocol.md 1.4). */
+/** Four prompts, as image proxies write them (gateway 4.5). */
 const describedAs = ({ subject }: FakeTask): string =>
   ['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((mark, n) => `${mark} ${subject}, way ${n + 1} --ar 1:1`).join('\n\n');

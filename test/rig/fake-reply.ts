@@ -37,7 +37,7 @@ export function withId(bare: boolean, key: string, id: string, rest: object): Re
   return { ...reply, body: Buffer.from(reply.body.toString().replace('"@id"', id)) };
 }
 
-/** A submission that makes no task (protocol.md 2). */
+/** A submission that makes no task (gateway 3.2). */
 export const refused = (code: number, description: string): Reply =>
   json({ code, description, result: null, properties: {} });
 

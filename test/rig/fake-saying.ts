@@ -36,7 +36,7 @@ export interface FakeSaying extends FakeCandidate {
   readonly tokens?: Partial<FakeTokens> | null;
   /**
    * How a stream goes wrong after its first half: it ends without a finishReason; an error comes as an event, or bare,
-   * without `data:` (protocol.md 5.3); an event's JSON is cut; a `[DONE]` follows the end, which is no fault.
+   * without `data:` (gateway 6.7); an event's JSON is cut; a `[DONE]` follows the end, which is no fault.
    */
   readonly stream?: 'unfinished' | 'error' | 'bare-error' | 'cut-event' | 'done';
 }

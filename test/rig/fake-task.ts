@@ -1,6 +1,6 @@
 /** The tasks of the fake service: what a click makes of them, and the buttons they end with. */
 
-/** protocol.md 4; `type` and `style` are Discord's. */
+/** A button (gateway 5.1); `type` and `style` are Discord's. */
 export interface FakeButton {
   customId: string;
   label: string;
@@ -38,7 +38,7 @@ export interface FakeTask {
   prompt: string;
   /** What its first ancestor was asked for: the prompt of an imagine, else the body in a word. */
   readonly subject: string;
-  /** The caller's tag (`state`, protocol.md 1.2). */
+  /** The caller's tag (`state`, gateway 2.2). */
   readonly tag: string;
   /** Films that it ends with. */
   readonly films: number;
@@ -77,7 +77,7 @@ const button = (customId: string, label: string, emoji = ''): FakeButton => ({
 const jobId = (task: number, generation: number): string =>
   `${generation.toString(16).padStart(8, '0')}-0000-4000-8000-${task.toString(16).padStart(12, '0')}`;
 
-/** The nine buttons of a grid (protocol.md 4). */
+/** The nine buttons of a grid (gateway 5.2). */
 export function gridButtons(task: number, prefix = 'IMG', generation = 0): FakeButton[] {
   const id = jobId(task, generation);
   const numbers = [1, 2, 3, 4];
@@ -88,7 +88,7 @@ export function gridButtons(task: number, prefix = 'IMG', generation = 0): FakeB
   ];
 }
 
-/** The buttons after an upscale, version 6.1 (protocol.md 4). */
+/** The buttons after an upscale, version 6.1 (gateway 5.3). */
 export function upscaledButtons(task: number, prefix = 'IMG', generation = 0): FakeButton[] {
   const id = jobId(task, generation);
   const job = (name: string): string => `${prefix}::JOB::${name}::1::${id}::SOLO`;
@@ -111,7 +111,7 @@ export function upscaledButtons(task: number, prefix = 'IMG', generation = 0): F
   ];
 }
 
-/** One button for each film, or those of a single one (protocol.md 4). */
+/** One button for each film, or those of a single one (gateway 5.4). */
 function filmButtons(films: number, task: number, prefix: string, generation: number): FakeButton[] {
   const id = jobId(task, generation);
   if (films === 1)
@@ -127,7 +127,7 @@ function filmButtons(films: number, task: number, prefix: string, generation: nu
   );
 }
 
-/** The buttons of a describe: they name no job (protocol.md 4). */
+/** The buttons of a describe: they name no job (gateway 5.4). */
 const describeButtons = (prefix: string): FakeButton[] => [
   ...['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, n) => button(`${prefix}::Job::PicReader::${n + 1}`, '', emoji)),
   button(`${prefix}::Job::PicReader::all`, 'Imagine all', '🎉'),
@@ -158,7 +158,7 @@ export function buttonsAfter(
   return gridButtons(task, prefix, generation);
 }
 
-/** Clicks that wait for a modal (service.md 2.3, protocol.md 3). @param remix the click, or the account, asks for Remix */
+/** Clicks that wait for a modal (gateway 5.5). @param remix the click, or the account, asks for Remix */
 export const wantsModal = ({ customId }: Pick<FakeButton, 'customId'>, remix = false): boolean =>
   /::(Inpaint|CustomZoom|PicReader::\d|manual)(::|$)/.test(customId) ||
   (remix && /::(variation|low_variation|high_variation|reroll|pan_[a-z]+|animate_[a-z_]+)::/.test(customId));

@@ -18,7 +18,7 @@ interface Pieces {
 
 const created = 1_793_491_200;
 
-/** The answer that says this (service.md 2.8, 6; protocol.md 5.3, 5.5). */
+/** The answer that says this (gateway 6.5, 6.7, 7.1). */
 export function textReply(ask: FakeAsk, saying: FakeSaying, number: number): Reply {
   const isChat = ask.endpoint === 'chat';
   const isStream = isChat ? ask.body['stream'] === true : ask.endpoint === 'stream';

@@ -44,7 +44,7 @@ export interface TextAddress {
   readonly model: string;
 }
 
-/** Where a path below the base address leads, if to the text half (service.md 4.2, 4.3). */
+/** Where a path below the base address leads, if to the text half (gateway 6.1, 7). */
 export function locateText(path: string): TextAddress | undefined {
   const [bare = '', query = ''] = path.split('?', 2);
   if (bare === '/v1/models') return { endpoint: 'models', model: '' };

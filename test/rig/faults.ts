@@ -48,7 +48,7 @@ export type FaultAction =
       readonly headers?: Readonly<Record<string, string>>;
       readonly when?: 'before' | 'after';
     }
-  /** HTTP 200 with a submit code (protocol.md 2), before the task is made. */
+  /** HTTP 200 with a submit code (gateway 3.2), before the task is made. */
   | {
       readonly code: number;
       readonly description?: string;

@@ -64,7 +64,7 @@ export interface VirtualScript {
   readonly onModal?: (modal: VirtualModal) => VirtualFault | SubmitAnswer | undefined;
   /** Why the mask of a click is none; `masks` counts from 1. Default: it fits. */
   readonly onMask?: (record: JobRecord, masks: number) => SaveFailure | undefined;
-  /** How a click that opens a modal is answered (protocol.md, fact 1): 21, or 1 and MODAL when it is looked at. Default 21. */
+  /** How a click that opens a modal is answered (gateway 4.6): 21, or 1 and MODAL when it is looked at. Default 21. */
   readonly modalCode?: 1 | 21;
   /** The task of an answered modal has the id of the one that waited. Default a new one. */
   readonly sameTask?: boolean;

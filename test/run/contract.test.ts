@@ -8,7 +8,7 @@ import { gridButtons } from '../rig/fake-task.ts';
 import { clickRecord, context, imagineRecord, job } from '../rig/jobs.ts';
 import { grid, world } from '../rig/world.ts';
 
-/** The rules of service.md that a run keeps, each by its number. The client's share of them is in test/service. */
+/** The rules of the gateway that a run keeps, each by its section. The client's share of them is in test/service. */
 
 const text = (label: string): Press => ({ kind: 'text', text: label });
 const customIds = (of: readonly { customId: string; label: string; emoji: string }[]): readonly Button[] =>
@@ -22,8 +22,8 @@ const parentLookedAt = (press: readonly Press[], task: Partial<Task>): Job => {
   return step(asked, { type: 'fetched', why: 'parent', answer: { ok: true, value } }, context()).job;
 };
 
-describe('service.md 3', () => {
-  it('service.md 3 rule 1: after every submission its task is looked at until it is finished, and no longer', async () => {
+describe('gateway 4.3', () => {
+  it('gateway 4.1: after every submission its task is looked at until it is finished, and no longer', async () => {
     const minutes = 7;
     const looks = new Map<string, number>();
     const { run, service } = await world(grid(2, 'U1'), {
@@ -45,7 +45,7 @@ describe('service.md 3', () => {
     expect(looks).toEqual(before);
   });
 
-  it('service.md 3 rule 2: buttons are read after SUCCESS only', () => {
+  it('gateway 4.3: buttons are read after SUCCESS only', () => {
     const early = parentLookedAt([text('U1')], {
       state: 'unfinished',
       status: 'IN_PROGRESS',
@@ -56,8 +56,8 @@ describe('service.md 3', () => {
   });
 });
 
-describe('service.md 7.4', () => {
-  it('service.md 7.4 row 1: what is pressed is the customId of a look at the task just before, not one of the record', () => {
+describe('gateway 5.6', () => {
+  it('gateway 5.6: what is pressed is the customId of a look at the task just before, not one of the record', () => {
     const [old, now] = [1, 2].map((seed) => customIds(gridButtons(seed)));
     const pressed = parentLookedAt([text('U1')], { buttons: now ?? [] });
     expect(pressed.fresh?.button.customId).toBe(now?.[0]?.customId);
@@ -65,13 +65,13 @@ describe('service.md 7.4', () => {
     expect(step(pressed, { type: 'granted' }, context()).job.record.pressed).toEqual(now?.[0]);
   });
 
-  it('service.md 7.4 row 2: Vary (Region) on a grid fails with what the grid offers, and presses nothing', () => {
+  it('gateway 5.3: Vary (Region) on a grid fails with what the grid offers, and presses nothing', () => {
     const { record } = parentLookedAt([text('Vary (Region)')], { buttons: customIds(gridButtons(1)) });
     expect(record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'button.missing' } });
     expect(record.error?.message).toContain('U1, U2, U3, U4, reroll, V1, V2, V3, V4');
   });
 
-  it('service.md 7.4 row 3: a task in MODAL is answered, and until then not looked at', async () => {
+  it('gateway 4.6: a task in MODAL is answered, and until then not looked at', async () => {
     const pipeline = `${grid(1, 'U1')}  far:
     from: grid/U1
     click: Custom Zoom
@@ -90,7 +90,7 @@ describe('service.md 7.4', () => {
     expect([service.modals.length, looks.includes(modal?.taskId ?? '')]).toEqual([1, false]);
   });
 
-  it('service.md 7.4 row 4: empty buttons of a task in progress are waited for; of a finished one they are all there is', () => {
+  it('gateway 4.3: empty buttons of a task in progress are waited for; of a finished one they are all there is', () => {
     const early = parentLookedAt([text('U1')], { state: 'unfinished', status: '' });
     expect(early.want).toMatchObject({ kind: 'wait' });
     const { record } = parentLookedAt([text('U1')], {});
@@ -99,8 +99,8 @@ describe('service.md 7.4', () => {
   });
 });
 
-describe('service.md 8', () => {
-  it('service.md 8.6: nobody says how often to look, so looks stay within poll.min and poll.max until timeouts.task', async () => {
+describe('gateway 9', () => {
+  it('gateway 9.4: nobody says how often to look, so looks stay within poll.min and poll.max until timeouts.task', async () => {
     const times: number[] = [];
     const { run, store, service } = await world(grid(1), {
       duration: () => 24 * 3_600_000,
@@ -121,7 +121,7 @@ describe('service.md 8', () => {
   });
 });
 
-describe('buttons that begin no single task (protocol.md 1.5, 4)', () => {
+describe('buttons that begin no single task (gateway 3.4, 5.3)', () => {
   it.each([
     [{ customId: 'MJ::Job::PicReader::all', label: 'Imagine all', emoji: '🎉' }, text('Imagine all')],
     [{ customId: 'MJ::BOOKMARK::7', label: '', emoji: '❤️' }, text('❤️')],

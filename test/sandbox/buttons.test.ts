@@ -61,7 +61,7 @@ const fifth = upscales('2x', '4x', 'v5_2x', 'v5_4x');
 const sixth = upscales('Subtle', 'Creative', 'v6_2x_subtle', 'v6_2x_creative');
 const seventh = upscales('Subtle', 'Creative', 'v7_2x_subtle', 'v7_2x_creative');
 
-/** The upscales of each version of protocol.md 4; undefined where it has none that give a larger image. */
+/** The upscales of each version of gateway 5.3; undefined where it has none that give a larger image. */
 const versions: readonly (readonly [string, readonly string[] | undefined])[] = [
   ['--v 5', fifth],
   ['--v 5.1', fifth],

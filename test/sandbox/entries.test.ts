@@ -76,8 +76,8 @@ describe('blend', () => {
   });
 
   test.each([
-    ['service.md 8.1: one image', { base64Array: 1 }, 'expected 2 to 5 images, got 1'],
-    ['service.md 8.1: six images', { base64Array: 6 }, 'expected 2 to 5 images, got 6'],
+    ['gateway 2.6: one image', { base64Array: 1 }, 'expected 2 to 5 images, got 1'],
+    ['gateway 2.6: six images', { base64Array: 6 }, 'expected 2 to 5 images, got 6'],
     ['a strange shape', { base64Array: 2, dimensions: 'ROUND' }, 'dimensions: expected PORTRAIT'],
   ])('is refused: %s', async (_name, { base64Array, ...more }, words) => {
     client = await start();

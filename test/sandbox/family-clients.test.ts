@@ -3,7 +3,7 @@ import { midjourneyProxyNames } from '../../src/sandbox/names.ts';
 import { type Answered, type Client, start } from './client.ts';
 import { dataUri, maskOf, plain } from './pixels.ts';
 
-/** What clients of the midjourney-proxy family send (protocol.md 3, 5.1), as they send it. */
+/** What clients of the midjourney-proxy family send (gateway 2.1, 1.4), as they send it. */
 
 const key = 'a-key/of+the-family';
 

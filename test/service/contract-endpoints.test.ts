@@ -14,7 +14,7 @@ import {
 } from './scripted-fetch.ts';
 import { call, failureOf, sentFor, textServiceWith } from './text/text-service.ts';
 
-/** The rules of service.md about fields, endpoints, limits and versions that concern the clients, each by its number. */
+/** The rules of the gateway about fields, endpoints, limits and versions that concern the clients, each by its section. */
 
 const id = '1700000000000001';
 const image = { mimeType: 'image/png', data: 'AAAA' };
@@ -34,7 +34,6 @@ const buttons = [
 ];
 
 interface Row {
-  readonly row: number;
   readonly line: string;
   readonly ask: (service: ImageService) => Promise<Answer<SubmitAnswer>>;
   readonly body: unknown;
@@ -42,7 +41,6 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
-    row: 1,
     line: 'POST /img/submit/imagine',
     ask: (service) =>
       service.imagine(
@@ -52,40 +50,34 @@ const rows: readonly Row[] = [
     body: { botType: 'IMG_JOURNEY', prompt: 'a fox --v 6.1', accountFilter: { modes: ['FAST'] } },
   },
   {
-    row: 3,
     line: 'POST /img/submit/action',
     ask: (service) =>
       service.action({ taskId: id, customId: 'IMG::Inpaint::x', enableRemix: true, speed: 'relax' }, never),
     body: { taskId: id, customId: 'IMG::Inpaint::x', enableRemix: true },
   },
   {
-    row: 4,
     line: 'POST /img/submit/modal',
     ask: (service) => service.modal({ taskId: id, prompt: 'a scarf', mask: image, speed: 'relax' }, never),
     body: { taskId: id, prompt: 'a scarf', maskBase64: uri },
   },
   {
-    row: 5,
     line: 'POST /img/submit/blend',
     ask: (service) =>
       service.begin({ kind: 'blend', fields: {}, images: [image, image], speed: 'relax' }, never),
     body: { botType: 'IMG_JOURNEY', base64Array: [uri, uri] },
   },
   {
-    row: 6,
     line: 'POST /img/submit/describe',
     ask: (service) => service.begin({ kind: 'describe', fields: {}, images: [image], speed: 'relax' }, never),
     body: { botType: 'IMG_JOURNEY', base64: uri },
   },
   {
-    row: 7,
     line: 'POST /img/submit/video',
     ask: (service) =>
       service.begin({ kind: 'video', fields: { motion: 'high' }, images: [image], speed: 'relax' }, never),
     body: { botType: 'IMG_JOURNEY', motion: 'high', image: uri },
   },
   {
-    row: 8,
     line: 'POST /img/submit/edits',
     ask: (service) =>
       service.begin(
@@ -96,15 +88,15 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('service.md 4.1', () => {
-  test.each(rows)('service.md 4.1 row $row: $line', async ({ line, ask, body }) => {
+describe('gateway 2.1', () => {
+  test.each(rows)('gateway 2.1: $line', async ({ line, ask, body }) => {
     const { answer, line: sent, request } = await exchanged(ask);
     expect(answer).toEqual(accepted);
     expect(sent).toBe(line);
     expect(request.body).toEqual(body);
   });
 
-  test('service.md 4.1 row 2: GET /img/task/{id}/fetch', async () => {
+  test('gateway 2.1: GET /img/task/{id}/fetch', async () => {
     const record = { status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons };
     const {
       answer,
@@ -120,7 +112,7 @@ describe('service.md 4.1', () => {
   });
 
   test.each(rows)(
-    'service.md 4.1, 5.1, 5.5: row $row is JSON, with exactly `Authorization: Bearer <key>`',
+    'gateway 2.1, 1.4: $line is JSON, with exactly `Authorization: Bearer <key>`',
     async ({ ask }) => {
       const { request } = await exchanged(ask);
       expect(request.headers.get('content-type')).toBe('application/json');
@@ -129,7 +121,7 @@ describe('service.md 4.1', () => {
   );
 });
 
-describe('service.md 4.1.5', () => {
+describe('gateway 1.5', () => {
   const submits = {
     imagine: (service: ImageService, speed: 'fast' | 'turbo' | 'relax') =>
       service.imagine({ fields: { prompt: 'x' }, speed }, never),
@@ -151,7 +143,7 @@ describe('service.md 4.1.5', () => {
     ['fast', '/img-fast/img/submit/'],
     ['turbo', '/img-turbo/img/submit/'],
     ['relax', '/img/submit/'],
-  ] as const)('service.md 4.1.5: %s has the path %s…', (speed, path) => {
+  ] as const)('gateway 1.5: %s has the path %s…', (speed, path) => {
     test.each(Object.entries(submits))('%s', async (what, submit) => {
       const { line: sent } = await exchanged((service) => submit(service, speed));
       expect(sent).toBe(`POST ${path}${what}`);
@@ -159,12 +151,12 @@ describe('service.md 4.1.5', () => {
   });
 });
 
-describe('service.md 2', () => {
-  test('service.md 2.1: code 1 and the id of the new task', async () => {
+describe('gateway 2, 3, 4, 5', () => {
+  test('gateway 2, 3, 4, 5: code 1 and the id of the new task', async () => {
     expect(await imagine(answering(200, { code: 1, result: id }))).toEqual(accepted);
   });
 
-  test('service.md 2.2: a task of which only status, imageUrl and buttons are known', async () => {
+  test('gateway 4.2: a task of which only status, imageUrl and buttons are known', async () => {
     expect(await fetched({ status: 'IN_PROGRESS', buttons: [] })).toEqual({
       id,
       state: 'unfinished',
@@ -173,7 +165,7 @@ describe('service.md 2', () => {
     });
   });
 
-  test('service.md 2.3: label and emoji are optional, the customId is opaque', async () => {
+  test('gateway 5.1: label and emoji are optional, the customId is opaque', async () => {
     const odd = { customId: 'not::of::any\u00a0pattern' };
     const task = await fetched({ status: 'SUCCESS', buttons: [odd] });
     expect(task.buttons).toEqual([{ ...odd, label: '', emoji: '' }]);
@@ -184,14 +176,14 @@ describe('service.md 2', () => {
     expect(request.body).toEqual({ taskId: id, customId: odd.customId });
   });
 
-  test('service.md 2.4: a botType is always there, and the one that is declared', async () => {
+  test('gateway 2.3: a botType is always there, and the one that is declared', async () => {
     const { request } = await exchanged((service) =>
       service.imagine({ fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' }, never),
     );
     expect(request.body).toEqual({ botType: 'NIJI_JOURNEY', prompt: 'x' });
   });
 
-  test('service.md 2.6: a custom zoom has a prompt and no mask', async () => {
+  test('gateway 2.5: a custom zoom has a prompt and no mask', async () => {
     const { request } = await exchanged((service) =>
       service.modal({ taskId: id, prompt: 'a fox --zoom 1.8', speed: 'relax' }, never),
     );
@@ -199,8 +191,8 @@ describe('service.md 2', () => {
   });
 });
 
-describe('service.md 8', () => {
-  test.each([2, 5])('service.md 8.1: a blend of %i images sends them all, in order', async (count) => {
+describe('gateway 9', () => {
+  test.each([2, 5])('gateway 2.6: a blend of %i images sends them all, in order', async (count) => {
     const images = Array.from({ length: count }, (_, n) => ({ ...image, data: `AAA${n}` }));
     const { request } = await exchanged((service) =>
       service.begin({ kind: 'blend', fields: {}, images, speed: 'relax' }, never),
@@ -208,7 +200,7 @@ describe('service.md 8', () => {
     expect(request.body).toMatchObject({ base64Array: images.map(({ data }) => uri.replace('AAAA', data)) });
   });
 
-  test('service.md 8.3: a body of 8 MiB is sent', async () => {
+  test('gateway 9.1: a body of 8 MiB is sent', async () => {
     const large = { ...image, data: 'A'.repeat(8 * 1024 * 1024) };
     const { answer } = await exchanged((service) =>
       service.begin({ kind: 'describe', fields: {}, images: [large], speed: 'relax' }, never),
@@ -216,7 +208,7 @@ describe('service.md 8', () => {
     expect(answer).toEqual(accepted);
   });
 
-  test('service.md 8.2, 8.4: whatever its threshold, a 429 is a pause and no failure of the job', async () => {
+  test('gateway 9.2: whatever its threshold, a 429 is a pause and no failure of the job', async () => {
     const answer = await answering(
       429,
       { error: { code: '', message: 'slow down', type: 'svc_api_error' } },
@@ -227,7 +219,7 @@ describe('service.md 8', () => {
     });
   });
 
-  test('service.md 8.5: what is larger than gateways take is refused before it leaves, by its part', async () => {
+  test('gateway 9.1: what is larger than gateways take is refused before it leaves, by its part', async () => {
     const large = { ...image, data: 'A'.repeat(17 * 1024 * 1024) };
     const service = serviceWith({
       fetch: () => {
@@ -242,10 +234,10 @@ describe('service.md 8', () => {
   });
 });
 
-describe('service.md 9', () => {
+describe('gateway 1.3', () => {
   const pathOf = ({ url }: SentRequest): string => new URL(url).pathname;
 
-  test('service.md 9.1: chat and the list of models are under /v1', async () => {
+  test('gateway 1.3: chat and the list of models are under /v1', async () => {
     const messages = [{ role: 'user', content: 'Is it a fox?' }];
     const chat = call({ model: 'text-pro', messages }, { kind: 'chat' });
     expect(pathOf(await sentFor(chat))).toBe('/v1/chat/completions');
@@ -254,18 +246,18 @@ describe('service.md 9', () => {
     expect(sent.map(pathOf)).toEqual(['/v1/models']);
   });
 
-  test('service.md 9.2: native text generation is under /v1beta', async () => {
+  test('gateway 1.3: native text generation is under /v1beta', async () => {
     const sent = await sentFor(call({ prompt: 'Is it a fox?' }));
     expect(pathOf(sent)).toBe('/v1beta/models/text-pro:generateContent');
   });
 
-  test.each(rows)('service.md 9.3: $line has no version segment', async ({ ask }) => {
+  test.each(rows)('gateway 1.3: $line has no version segment', async ({ ask }) => {
     const { line: sent } = await exchanged(ask);
     expect(sent).not.toMatch(/\/v\d/);
   });
 
   test.each(['IMG::JOB::upsample_v6r1_2x_subtle::1::x::SOLO', 'IMG::JOB::upsample_v5_2x::1::x::SOLO'])(
-    'service.md 9.4: the button %s is read as it stands, and pressed as it was read',
+    'gateway 5.1: the button %s is read as it stands, and pressed as it was read',
     async (customId) => {
       const task = await fetched({ status: 'SUCCESS', buttons: [{ customId, label: 'Upscale' }] });
       expect(task.buttons).toEqual([{ customId, label: 'Upscale', emoji: '' }]);
@@ -283,7 +275,7 @@ describe('service.md 9', () => {
     ['high', { thinkingLevel: 'HIGH' }],
     [1024, { thinkingBudget: 1024 }],
   ])(
-    'service.md 9.5: thinking %j is sent as the parameter of its generation, and not as the other too',
+    'gateway 6.3: thinking %j is sent as the parameter of its generation, and not as the other too',
     async (thinking, thinkingConfig) => {
       const { body } = await sentFor(call({ prompt: 'Is it a fox?', thinking }));
       expect(body).toMatchObject({ generationConfig: { thinkingConfig } });
@@ -292,7 +284,7 @@ describe('service.md 9', () => {
     },
   );
 
-  test('service.md 9.5: what a model of the other generation refuses says which parameter it takes', async () => {
+  test('gateway 6.3: what a model of the other generation refuses says which parameter it takes', async () => {
     const refused = { error: { code: 400, message: 'thinking_level is not supported by this model' } };
     const failure = await failureOf(refused, call({ prompt: 'x', thinking: 'low' }), { status: 400 });
     expect(failure.class).toBe('permanent');

@@ -4,7 +4,7 @@ import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
 import { answering, exchanged, never, scriptedFetch, serviceWith } from './scripted-fetch.ts';
 
-/** The rules of service.md about states and errors that concern the image workflow's client, each by its number. */
+/** The rules of the gateway about states and errors that concern the image workflow's client, each by its section. */
 
 const base = 'https://api.example.com';
 const id = '1700000000000001';
@@ -24,13 +24,13 @@ const buttons = [
   { customId: 'IMG::JOB::reroll::0::x::SOLO', label: '', emoji: '🔄' },
 ];
 
-describe('service.md 3', () => {
-  test('service.md 3 row 1: SUCCESS fills imageUrl and buttons', async () => {
+describe('gateway 4.3', () => {
+  test('gateway 4.3: SUCCESS fills imageUrl and buttons', async () => {
     const task = await fetched({ status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons });
     expect(task).toMatchObject({ state: 'success', imageUrl: 'https://x.test/a.png', buttons });
   });
 
-  test('service.md 3 rows 2 and 3, rule 4: a click that shows MODAL, its answer, and the new task', async () => {
+  test('gateway 4.6: a click that shows MODAL, its answer, and the new task', async () => {
     const next = '1700000000000002';
     const answers: readonly unknown[] = [
       { code: 1, result: id },
@@ -58,7 +58,7 @@ describe('service.md 3', () => {
     ]);
   });
 
-  test('service.md 3 row 4: a button of a finished task is pressed by its customId, and its new task is polled', async () => {
+  test('gateway 2.4: a button of a finished task is pressed by its customId, and its new task is polled', async () => {
     const next = '1700000000000002';
     const answers: readonly unknown[] = [
       { status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons },
@@ -86,7 +86,7 @@ describe('service.md 3', () => {
     expect(sent[1]?.body).toEqual({ taskId: id, customId: 'IMG::JOB::upsample::1::x' });
   });
 
-  test('service.md 3 row 5: an imagine that is taken says the id of its new task in result', async () => {
+  test('gateway 3.1: an imagine that is taken says the id of its new task in result', async () => {
     const { answer, line, request } = await exchanged(
       (service) => service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, never),
       { code: 1, result: '1700000000000003' },
@@ -100,7 +100,7 @@ describe('service.md 3', () => {
   });
 
   test.each(['NOT_START', 'SUBMITTED', 'IN_PROGRESS', '', 'MODAL', 'ANYTHING'])(
-    'service.md 3 rule 2: at status %j there are no buttons to read, whatever the record holds',
+    'gateway 4.3: at status %j there are no buttons to read, whatever the record holds',
     async (status) => {
       const task = await fetched({ status, imageUrl: 'https://x.test/preview.png', buttons });
       expect(task.buttons).toEqual([]);
@@ -108,17 +108,17 @@ describe('service.md 3', () => {
     },
   );
 
-  test('service.md 3 rule 3: MODAL is neither finished nor failed', async () => {
+  test('gateway 4.6: MODAL is neither finished nor failed', async () => {
     expect((await fetched({ status: 'MODAL' })).state).toBe('modal');
   });
 });
 
-describe('service.md 7.1 and 7.2', () => {
+describe('gateway 8.1, 8.2', () => {
   const envelope = (message: string): unknown => ({
     error: { code: '', message, type: 'svc_api_error' },
   });
 
-  test('service.md 7.1: the words of the envelope, and the request id out of them', async () => {
+  test('gateway 8.1: the words of the envelope, and the request id out of them', async () => {
     const body = envelope('no such button (request id: 20261121abc)');
     expect(await answering(400, body).modal({ taskId: id, speed: 'relax' }, never)).toMatchObject({
       error: { serviceMessage: 'no such button', requestId: '20261121abc' },
@@ -135,7 +135,7 @@ describe('service.md 7.1 and 7.2', () => {
     [503, 'service.unavailable', 'retry'],
     [504, 'service.unavailable', 'retry'],
     [524, 'service.unavailable', 'retry'],
-  ])('service.md 7.2: %i is %s, class %s, whatever was asked', async (status, code, kind) => {
+  ])('gateway 8.2: %i is %s, class %s, whatever was asked', async (status, code, kind) => {
     const service = answering(status, envelope('no'));
     const speed = 'relax' as const;
     const answers = [
@@ -149,7 +149,7 @@ describe('service.md 7.1 and 7.2', () => {
   });
 });
 
-describe('service.md 7.3', () => {
+describe('gateway 8.3', () => {
   const page = '<!doctype html><title>Welcome</title>';
   const failureOf = async (
     status: number,
@@ -163,17 +163,17 @@ describe('service.md 7.3', () => {
     return answer.error;
   };
 
-  test('service.md 7.3 rule 1: a redirect is a wrong address', async () => {
+  test('gateway 8.3: a redirect is a wrong address', async () => {
     const failure = await failureOf(301, page);
     expect(failure).toMatchObject({ code: 'service.redirect', class: 'stop' });
     expect(failure.message).toContain('https://www.example.com');
   });
 
-  test.each([200, 404])('service.md 7.3 rule 1: HTML under %i is a wrong address', async (status) => {
+  test.each([200, 404])('gateway 8.3: HTML under %i is a wrong address', async (status) => {
     expect(await failureOf(status, page)).toMatchObject({ code: 'service.not-json', class: 'stop' });
   });
 
-  test('service.md 7.3 rule 2: redirects are not followed, and an address that ends in /v1 is told of', async () => {
+  test('gateway 8.3: redirects are not followed, and an address that ends in /v1 is told of', async () => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: id }));
     const service = serviceWith({ fetch });
     await service.modal({ taskId: id, speed: 'relax' }, never);
@@ -183,25 +183,25 @@ describe('service.md 7.3', () => {
   });
 });
 
-describe('service.md 7.4', () => {
+describe('gateway 5.6', () => {
   const refusal = async (code: number, description: string): Promise<Answer<SubmitAnswer>> =>
     answering(200, { code, description, result: null }).action(
       { taskId: id, customId: 'IMG::JOB::upsample::1::old', speed: 'relax' },
       never,
     );
 
-  test('service.md 7.4 row 1: an outdated customId is refused with the words of the service', async () => {
+  test('gateway 5.6: an outdated customId is refused with the words of the service', async () => {
     expect(await refusal(4, 'customId is out of date')).toMatchObject({
       value: { kind: 'refused', code: 4, message: expect.stringContaining('customId is out of date') },
     });
   });
 
-  test('service.md 7.4 row 2: a grid has no Vary (Region), and nothing puts one there', async () => {
+  test('gateway 5.3: a grid has no Vary (Region), and nothing puts one there', async () => {
     const task = await fetched({ status: 'SUCCESS', buttons });
     expect(task.buttons.map(({ label }) => label)).toEqual(['U1', '']);
   });
 
-  test('service.md 7.4 row 3: a task stays in MODAL until its modal is submitted, as often as it is looked at', async () => {
+  test('gateway 4.6: a task stays in MODAL until its modal is submitted, as often as it is looked at', async () => {
     const service = answering(200, { status: 'MODAL' });
     for (let look = 0; look < 3; look++)
       expect(await service.fetchTask(id, never)).toMatchObject({ value: { state: 'modal' } });
@@ -211,7 +211,7 @@ describe('service.md 7.4', () => {
     expect(answer).toEqual(accepted);
   });
 
-  test.each([[], null])('service.md 7.4 row 4: buttons %j are those of a task in progress', async (none) => {
+  test.each([[], null])('gateway 4.3: buttons %j are those of a task in progress', async (none) => {
     expect(await fetched({ status: 'IN_PROGRESS', buttons: none })).toMatchObject({
       state: 'unfinished',
       buttons: [],

@@ -62,7 +62,7 @@ const rows: readonly Row[] = [
   { what: 'accepted, but null', body: submit(1, ''), answer: lost },
   { what: 'accepted, but an empty text', body: submit(1, '', '""'), answer: lost },
   { what: 'accepted, but a list', body: submit(1, '', `["${id}"]`), answer: lost },
-  // protocol.md 1.5: they are made, so nothing is in doubt, and a job is one of them.
+  // gateway 3.4: they are made, so nothing is in doubt, and a job is one of them.
   { what: 'accepted, but a comma list', body: submit(1, '', `"${id}, 17${id}"`), answer: refused(1) },
   { what: 'queued, but a list of several', body: submit(22, '', `["${id}",17${id}]`), answer: refused(22) },
   { what: 'accepted, but words with a comma', body: submit(1, '', '"wait,please"'), answer: lost },
@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
   { what: 'code 3 without words', body: submit(3, ''), answer: refused(3) },
   { what: 'bad parameter', body: submit(4, 'customId错误'), answer: refused(4) },
   {
-    what: 'a parent that is not finished yet (protocol.md 6.3)',
+    what: 'a parent that is not finished yet (gateway 5.6)',
     body: submit(4, '关联任务状态错误'),
     answer: { ok: false, error: { code: 'service.not-ready', class: 'retry' } },
   },

@@ -21,7 +21,7 @@ export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextK
 export const pricesOfTasks = { imagine: 1, click: 1, blend: 1, describe: 1, video: 1, edit: 1 };
 
 /**
- * Watches a simulated history for broken promises (DESIGN.md section 10). What it knows is what the service was asked, what the
+ * Watches a simulated history for broken promises (what comes first, in CONTRIBUTING.md). What it knows is what the service was asked, what the
  * run heard, and what is durable.
  */
 export class Auditor {

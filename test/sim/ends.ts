@@ -1,4 +1,4 @@
-/** How simulated tasks end in failure: the words of protocol.md 2.2 and 6.3, by what a new submission may come to. */
+/** How simulated tasks end in failure: the words of gateway 3.5, 4.8, by what a new submission may come to. */
 
 export interface FailedEnd {
   readonly status: 'FAILURE' | 'CANCEL';

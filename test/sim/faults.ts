@@ -1,7 +1,7 @@
 import type { SaveFailure } from '../../src/artifacts/writer.ts';
 
 /**
- * What can happen to a submission, in the words of service.md 7 and protocol.md 2. `-made`: a task exists all the same;
+ * What can happen to a submission, in the words of gateway 8, 3.2. `-made`: a task exists all the same;
  * `-flat`: in the gateway's own shape of a refusal, `{description, type, code}`; `exists`: code 21 of a gateway that has made
  * the task before, and that of one whose task has failed.
  */
@@ -65,7 +65,7 @@ export const maskFaults = ['unread-retry', 'unread-permanent'] as const;
 export type MaskFault = (typeof maskFaults)[number];
 
 /**
- * What can happen to a look at a task (protocol.md 1.1, 2.1): no answer, one that there is no such task, or what is said of the
+ * What can happen to a look at a task (gateway 4.3, 4.1): no answer, one that there is no such task, or what is said of the
  * task is odd or not all. `no-link`, `no-videos` and `no-prompts` are of finished tasks.
  */
 export const fetchFaults = [

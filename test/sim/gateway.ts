@@ -38,7 +38,7 @@ const outdated = {
 
 /**
  * The model of a gateway: what it was asked, the tasks it made, and what it says, in bytes that the real client's
- * readers judge. It lies as protocol.md says that gateways do. Healed, it tells nothing but the truth.
+ * readers judge. It lies as real gateways do (gateway 3.5). Healed, it tells nothing but the truth.
  */
 export class Gateway implements DrivenService {
   /** Tasks that it made, by id. */
@@ -127,7 +127,7 @@ export class Gateway implements DrivenService {
       older: (failed) => this.#older(record, failed, now, make),
       opened: (id) => {
         if (route === 'modal' || this.tasks.get(id)?.waits !== true) return undefined;
-        // A gateway may turn the 21 into 1, so that only a look shows MODAL (protocol.md 2.1).
+        // A gateway may turn the 21 into 1, so that only a look shows MODAL (gateway 3.3).
         return this.#chance.happens(0.5, 'modal at once', n) ? 21 : 1;
       },
     });
@@ -190,7 +190,7 @@ export class Gateway implements DrivenService {
     return { answer: readTaskList(ids, replyOf(200, rows), facts(true)), afterMs };
   }
 
-  /** The rows that a list has of a task: one, but for odd lists (protocol.md 2.1, 2.2). */
+  /** The rows that a list has of a task: one, but for odd lists (gateway 4.1, 3.5). */
   #listed(id: string, now: number, fault: FetchFault | undefined, n: number): readonly unknown[] {
     const row = this.#rows.of(id, now);
     if (row === undefined || this.#isYoung(id, now)) return [];

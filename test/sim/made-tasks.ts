@@ -25,16 +25,16 @@ export interface SimTask {
   readonly waits: boolean;
   /** It goes on from a modal that was answered. */
   readonly isAnswered?: true;
-  /** It shows MODAL until then, although its modal is answered (protocol.md, fact 4). */
+  /** It shows MODAL until then, although its modal is answered (gateway 4.6). */
   readonly lingersUntil?: number;
 }
 
-/** A proxy compares with the click's time when the modal comes (protocol.md 3). */
+/** A proxy compares with the click's time when the modal comes (gateway 4.6). */
 export const modalMs = 3_600_000;
 
 const tooLate: FailedEnd = { status: 'FAILURE', failReason: '任务提交超时' };
 
-/** How often a gateway asks for what it shows of a task, twice: once it may fail (protocol.md 2.2). */
+/** How often a gateway asks for what it shows of a task, twice: once it may fail (gateway 3.5). */
 const refreshMs = 30_000;
 
 /** A customId without the age that it changes with. */
@@ -90,7 +90,7 @@ export class MadeTasks {
     );
   }
 
-  /** A modal arrives: its task goes on, under its own id or another one (protocol.md 3). */
+  /** A modal arrives: its task goes on, under its own id or another one (gateway 4.6). */
   begin(open: SimTask, now: number): string {
     const count = (this.answered.get(open.key) ?? 0) + 1;
     this.answered.set(open.key, count);

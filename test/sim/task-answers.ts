@@ -9,7 +9,7 @@ import { facts, replyOf } from './reply.ts';
 /** A task record as a gateway writes it. */
 export type Row = Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };
 
-/** Status words that no list of them has: of a task that is not finished (protocol.md 1.1). */
+/** Status words that no list of them has: of a task that is not finished (gateway 4.3). */
 export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED', 'success'] as const;
 
 /** What a look comes to that gives no record. Undefined: it gives one. */
@@ -50,7 +50,7 @@ export function lookFailure(id: string, fault: FetchFault | undefined): Answer<T
   }
 }
 
-/** Ways to say that there is no such task (protocol.md 2.1). */
+/** Ways to say that there is no such task (gateway 4.1). */
 export const noTaskWords = ['unknown', '404', '204', 'null'] as const;
 
 export function noTask(id: string, how: (typeof noTaskWords)[number]): Answer<Task> {

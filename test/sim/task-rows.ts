@@ -74,7 +74,7 @@ export class TaskRows {
     return why ?? this.#temper.chance.pick(end === 'transient' ? passing : lasting, 'reason', id);
   }
 
-  /** A gateway copies what a task brought up to three times 15 s after its status (protocol.md 2). */
+  /** A gateway copies what a task brought up to three times 15 s after its status (gateway 3.5). */
   #result(task: SimTask, now: number): Readonly<Record<string, unknown>> {
     const image = { imageUrl: `https://images.example/${task.id}.png` };
     const lagMs = this.#temper.chance.whole(0, 45_000, 'result', task.id);

@@ -35,7 +35,7 @@ function lawfulTask(task: Task): string {
   return state;
 }
 
-/** protocol.md 2 */
+/** The submit codes (gateway 3.2). */
 const knownCodes: ReadonlySet<number> = new Set([1, 3, 4, 5, 9, 21, 22, 23, 24, 30]);
 
 /** @throws Broken where a submission is taken for what its status or its code does not say, or what is kept of it is unlawful */

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import { anyJson, type Json, largeJson, mutateJson } from './json.ts';
 import { mutate, odd } from './oddity.ts';
 
-/** Answers as the two endpoints give them (service.md 2.8, protocol.md 5): the material of mutations. */
+/** Answers as the two endpoints give them (gateway 6.5, 6): the material of mutations. */
 const native: readonly Json[] = [
   {
     candidates: [

@@ -525,7 +525,7 @@ describe('an image that is brought in', () => {
     expect(fresh.record.result?.imageUrl).toBe('https://i/2');
   });
 
-  it('asks for the same link once more, and then for a fresh one before each try (protocol.md 6.3, no. 6)', () => {
+  it('asks for the same link once more, and then for a fresh one before each try (gateway 4.7)', () => {
     const nextOf = ({ want }: Job): unknown => (want.kind === 'wait' ? want.next : want);
     const save = (url: string) => ({ kind: 'save', source: { url, media: 'image' }, output: 1 });
     const look = { kind: 'fetch', taskId: 'T9', why: 'link' };

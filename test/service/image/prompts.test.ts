@@ -8,7 +8,7 @@ const keycaps = ['1️⃣', '2️⃣', '3️⃣', '4️⃣'];
 
 describe('the prompts of a describe task', () => {
   test.each([
-    ['as protocol.md 1.4 shows them', (p: string, i: number) => `${keycaps[i]} ${p}`, '\n\n'],
+    ['as gateway 4.5 shows them', (p: string, i: number) => `${keycaps[i]} ${p}`, '\n\n'],
     ['on one line each', (p: string, i: number) => `${keycaps[i]} ${p}`, '\n'],
     ['all on one line', (p: string, i: number) => `${keycaps[i]} ${p}`, ' '],
     ['key caps without a variation selector', (p: string, i: number) => `${i + 1}\u20E3${p}`, '\n\n'],

@@ -5,7 +5,7 @@ import { call, replyTo } from './text-service.ts';
 
 const rating = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'LOW', blocked: false };
 
-/** A candidate with every member of service.md 2.8 and protocol.md 5.2. */
+/** A candidate with every member of gateway 6.5. */
 const candidate: JsonObject = {
   content: {
     role: 'model',

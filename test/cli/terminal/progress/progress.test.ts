@@ -4,7 +4,7 @@ import { testIo } from '../../test-io.ts';
 
 describe('why a route pauses', () => {
   it.each([
-    // What submit codes say has no full stop of its own (protocol.md 2).
+    // What submit codes say has no full stop of its own (gateway 3.2).
     ['The queue is full, please try again later', 'The queue is full, please try again later.'],
     ['队列已满，请稍后尝试', '队列已满，请稍后尝试.'],
     ['HTTP 503: overloaded.', 'HTTP 503: overloaded.'],

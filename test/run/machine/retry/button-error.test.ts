@@ -39,7 +39,7 @@ describe('a button that is not there', () => {
     ['the second of two', [text('Blur'), text('Vary (Regoin)')], single, 'Did you mean "Vary (Region)"?'],
     ['a number is no slip', [text('U5')], grid, ''],
     ['nor is another factor', [text('Zoom Out 3x')], single, ''],
-    ['a region of a grid (service.md 7.4)', [text('Vary (Region)')], grid, late],
+    ['a region of a grid (gateway 5.3)', [text('Vary (Region)')], grid, late],
     ['its emoji', [text('🖌️')], grid, late],
     ['its pattern', [pattern('Inpaint')], grid, late],
     ['a pan of a grid', [{ kind: 'word', word: 'pan left' }], grid, late],

@@ -9,7 +9,7 @@ const own = (permanent: readonly string[], transient: readonly string[]): OwnRea
 
 describe('judgeTaskFailure', () => {
   it.each([
-    // Every text of protocol.md 6.3, in its order.
+    // Every text of gateway 4.8, in its order.
     ['[Invalid parameter] Invalid value provided for argument --ar', 'task.rejected', false],
     ['[Banned prompt detected] The prompt holds a banned word', 'task.moderated', false],
     ['[Invalid link] Could not fetch the image', 'task.rejected', false],
@@ -31,7 +31,7 @@ describe('judgeTaskFailure', () => {
     ['Subscription required', 'task.rejected', false],
     ['[Internal Server Error] upstream', 'task.failed', true],
     ['上游任务超时（超过1小时）', 'task.failed', true],
-    // The same in the other proxy's form, and other texts of protocol.md 2 and 6.3.
+    // The same in the other proxy's form, and other texts of gateway 3.2, 4.8.
     ['Banned prompt detected, blood', 'task.moderated', false],
     ['Invalid parameter, --zoom', 'task.rejected', false],
     ['500 Internal Server Error', 'task.failed', true],
@@ -66,7 +66,7 @@ describe('judgeTaskFailure', () => {
     ['Zoom is unavailable for v8', 'task.failed', false],
     ['something nobody has seen', 'task.failed', false],
     ['', 'task.failed', false],
-  ])('protocol.md 6.3: %s → %s, transient: %s', (reason, code, transient) => {
+  ])('gateway 4.8: %s → %s, transient: %s', (reason, code, transient) => {
     const verdict = judgeTaskFailure(reason, 'FAILURE');
     expect([verdict.error.code, verdict.transient]).toEqual([code, transient]);
     expect(verdict.error.message).toContain(reason);
