@@ -1,11 +1,11 @@
 import { ArtifactFolder, checkName } from './artifact-folder.ts';
 import { type DownloadClock, startDeadline } from './download/deadline.ts';
-import { bringIn, type DownloadLimits } from './download/download.ts';
+import { type DownloadLimits, download } from './download/download.ts';
 import { openLink } from './download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
 import { aborted, SaveError } from './failure.ts';
 import { images, videos } from './media.ts';
-import { keepAnswer } from './write-reply.ts';
+import { writeReply } from './write-reply.ts';
 import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {
@@ -58,15 +58,15 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
       if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
       const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
       try {
-        const arrival = await openLink(url, route, deadline, clock.now());
+        const body = await openLink(url, route, deadline, clock.now());
         try {
           const { folder, limits: bounds, ...as } = wanted[media];
           return {
             ok: true,
-            value: await bringIn(arrival, folder, { key, output, ...as }, deadline, bounds),
+            value: await download(body, folder, { key, output, ...as }, deadline, bounds),
           };
         } finally {
-          arrival.discard();
+          body.discard();
         }
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
@@ -77,7 +77,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     },
     keep: async (request, signal): Promise<KeepAnswer> => {
       try {
-        return { ok: true, value: await keepAnswer(request, folders, { ...limits, dataMask }, signal) };
+        return { ok: true, value: await writeReply(request, folders, { ...limits, dataMask }, signal) };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
         throw failure;

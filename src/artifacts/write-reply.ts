@@ -33,7 +33,7 @@ interface Ready {
  * Writes what a text call came to. No file has its name before all of them are whole; the answer, which names the
  * others, comes last. @throws SaveError
  */
-export async function keepAnswer(
+export async function writeReply(
   { key, pieces, answer, round = 1, goesOn = false }: KeepRequest,
   folders: Folders,
   limits: KeepLimits,

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Reports } from './diagnostics/collector.ts';
+import type { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Position } from './diagnostics/diagnostic.ts';
 import type { Span } from './diagnostics/source.ts';
 
@@ -56,14 +56,14 @@ export function isGitName(name: string): boolean {
 export class FileCheck {
   readonly #files: FilePort;
   readonly #folder: string;
-  readonly #reports: Reports;
+  readonly #collector: DiagnosticCollector;
   readonly #known = new Map<string, Promise<Verdict>>();
 
   /** @param folder absolute folder of the pipeline, which its paths are relative to */
-  constructor(files: FilePort, folder: string, reports: Reports) {
+  constructor(files: FilePort, folder: string, collector: DiagnosticCollector) {
     this.#files = files;
     this.#folder = folder;
-    this.#reports = reports;
+    this.#collector = collector;
   }
 
   /** The absolute path of a file that may be read; undefined when it may not, which is then reported. */
@@ -84,7 +84,7 @@ export class FileCheck {
     }
     const { wrong, bytes = 0 } = await verdict;
     if (wrong === undefined) return { file, bytes };
-    this.#reports.error(wrong.code, where, wrong.message, wrong.hint);
+    this.#collector.error(wrong.code, where, wrong.message, wrong.hint);
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-import { Reports } from './diagnostics/collector.ts';
+import { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import { SourceText } from './diagnostics/source.ts';
 import type { FilePort } from './files.ts';
@@ -38,9 +38,9 @@ export interface ParsedPipeline {
  * @param files reaches tables (their header) and looks at images and masks; nothing else is read
  */
 export async function parsePipeline(source: PipelineSource, files: FilePort): Promise<ParsedPipeline> {
-  const reports = new Reports(new SourceText(source.file, source.text));
-  const pipeline = await readPipeline(source, files, reports);
-  const diagnostics = reports.diagnostics();
+  const collector = new DiagnosticCollector(new SourceText(source.file, source.text));
+  const pipeline = await readPipeline(source, files, collector);
+  const diagnostics = collector.diagnostics();
   return { ...(pipeline === undefined ? {} : { pipeline }), diagnostics };
 }
 
@@ -48,18 +48,18 @@ export async function parsePipeline(source: PipelineSource, files: FilePort): Pr
 export async function readPipeline(
   source: PipelineSource,
   files: FilePort,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): Promise<Pipeline | undefined> {
-  const root = readYaml(reports.source, reports);
+  const root = readYaml(collector.source, collector);
   if (root === undefined) return undefined;
-  const stepNodes = checkSchema(root, reports);
-  checkSettings(root, reports);
-  const fileCheck = new FileCheck(files, source.folder, reports);
-  const matrix = await readMatrix(root, source.folder, files, fileCheck, reports);
-  const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, reports);
-  warnOfUnusedAxes(matrix, steps.steps, reports);
-  checkPrices(root, steps.steps, matrix, reports);
-  if (reports.failed) return undefined;
+  const stepNodes = checkSchema(root, collector);
+  checkSettings(root, collector);
+  const fileCheck = new FileCheck(files, source.folder, collector);
+  const matrix = await readMatrix(root, source.folder, files, fileCheck, collector);
+  const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, collector);
+  warnOfUnusedAxes(matrix, steps.steps, collector);
+  checkPrices(root, steps.steps, matrix, collector);
+  if (collector.failed) return undefined;
   const file = toJson(root) as PipelineFile;
   return {
     name: file.name,

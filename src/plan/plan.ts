@@ -5,7 +5,7 @@ import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Cell } from './cell.ts';
 import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './graph/build.ts';
-import type { Skeleton } from './graph/slot-template.ts';
+import type { SlotGraph } from './graph/slot-template.ts';
 import { prepareMatrix } from './matrix/matrix.ts';
 import { type Matrix } from './matrix/types.ts';
 import type { ImageFiles } from './request/image-files.ts';
@@ -18,7 +18,7 @@ export interface Plan {
   /** Part of every job key: `service.id`, else the address's origin, for the sandbox the word sandbox. */
   readonly serviceId: string;
   readonly matrix: Matrix;
-  readonly skeleton: Skeleton;
+  readonly slotGraph: SlotGraph;
   /** Slots of every cell; a wildcard and what hangs below it count once. */
   readonly slotsPerCell: number;
   /** Some selector is a wildcard: how many slots there are is known only when its parents are done. */
@@ -45,19 +45,19 @@ export async function preparePlan(
   pipeline: Pipeline,
   { files, serviceId, images, signal }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
-  const skeleton = layOut(pipeline.steps, pipeline.models);
-  const tooLarge = 'tooMany' in skeleton ? [tooLargeDiagnostic(pipeline, skeleton)] : [];
+  const slotGraph = layOut(pipeline.steps, pipeline.models);
+  const tooLarge = 'tooMany' in slotGraph ? [tooLargeDiagnostic(pipeline, slotGraph)] : [];
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
-  if ('tooMany' in skeleton) return err(tooLarge);
-  const resolvable = { serviceId, skeleton, ...(images === undefined ? {} : { images }) };
+  if ('tooMany' in slotGraph) return err(tooLarge);
+  const resolvable = { serviceId, slotGraph, ...(images === undefined ? {} : { images }) };
   return ok({
     pipeline,
     serviceId,
-    skeleton,
+    slotGraph,
     matrix: matrix.value,
-    slotsPerCell: skeleton.places.length,
-    hasWildcards: skeleton.places.some(({ wild }) => wild),
+    slotsPerCell: slotGraph.places.length,
+    hasWildcards: slotGraph.places.some(({ wild }) => wild),
     resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
   });
 }

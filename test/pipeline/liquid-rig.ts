@@ -1,4 +1,4 @@
-import type { Locate, Mistake, Result } from '../../src/pipeline/diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Locate, Result } from '../../src/pipeline/diagnostics/diagnostic.ts';
 import { compileCondition, compileTemplate } from '../../src/pipeline/templates/compile.ts';
 import {
   type Condition,
@@ -19,7 +19,7 @@ export const scopeOf = (
 export const written = (source: string): WrittenNumber => new WrittenNumber(source, Number(source));
 
 /** The value of a result that must be good; its mistakes are the failure's text. */
-export function good<T>(result: Result<T, readonly Mistake[]>): T {
+export function good<T>(result: Result<T, readonly DiagnosticDraft[]>): T {
   if (result.ok) return result.value;
   throw new Error(`refused: ${JSON.stringify(result.error)}`);
 }
@@ -27,7 +27,7 @@ export function good<T>(result: Result<T, readonly Mistake[]>): T {
 /** The mistakes of a result that must be bad, each with the text it marks. */
 export function marked(
   text: string,
-  result: Result<unknown, readonly Mistake[]>,
+  result: Result<unknown, readonly DiagnosticDraft[]>,
 ): readonly (readonly [string, string])[] {
   if (result.ok) throw new Error(`accepted: ${text}`);
   return result.error.map(({ code, offset, length }) => [code, text.slice(offset, offset + length)] as const);
@@ -56,7 +56,7 @@ export function thrown(run: () => unknown): TemplateError {
 }
 
 /** True when every mistake of a refused text marks a part of it, and there is one. */
-export const marksParts = (text: string, mistakes: readonly Mistake[]): boolean =>
+export const marksParts = (text: string, mistakes: readonly DiagnosticDraft[]): boolean =>
   mistakes.length > 0 &&
   mistakes.every(({ offset, length }) => offset >= 0 && length >= 0 && offset + length <= text.length);
 

@@ -325,7 +325,7 @@ describe('wildcards', () => {
     expect(scene.judge.job).toBeUndefined();
     scene.state.done(scene.at('grid'), [button('U2'), button('V1'), button('U1')]);
     expect(scene.judge.job?.inputs).toEqual(scene.keys('grid/U2/V1', 'grid/U1/V1'));
-    expect(scene.plan.skeleton.places.find(({ step }) => step.name === 'judge')?.open).toBe(false);
+    expect(scene.plan.slotGraph.places.find(({ step }) => step.name === 'judge')?.open).toBe(false);
   });
 
   test('no match: blocked, or skipped when that is fine', async () => {
@@ -410,7 +410,7 @@ describe('the whole plan', () => {
   });
 
   test('it is resolved after what it gathers, wherever it stands in the file', async () => {
-    const { skeleton } = await planOf(`
+    const { slotGraph: skeleton } = await planOf(`
       steps:
         c: { gather: b, imagine: x }
         b: { gather: a/*, imagine: y }

@@ -321,7 +321,7 @@ function hasAll(job: JobSpec, state: SimulatedState): boolean {
 
 /** What a step gathers, told from the statuses alone. */
 function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: SimulatedState): void {
-  const places = [...(plan.skeleton.places[slot.place ?? -1]?.gathers?.places ?? [])];
+  const places = [...(plan.slotGraph.places[slot.place ?? -1]?.gathers?.places ?? [])];
   // A branch that is named before it is found has no slot to compare with.
   if (places.length === 0 || places.some(({ copyOf }) => copyOf !== undefined)) return;
   const indexes = new Set(places.map(({ index }) => index));
@@ -343,7 +343,7 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
   const state = new SimulatedState();
   const before = new Map<string, string>();
   const keys = new Map<string, string>();
-  const copies = plan.skeleton.places.reduce((sum, { names }) => sum + names.size, 0);
+  const copies = plan.slotGraph.places.reduce((sum, { names }) => sum + names.size, 0);
   for (;;) {
     state.lookups = 0;
     const slots = plan.resolve(cell, state.lookup);

@@ -628,7 +628,7 @@ test('--only takes what a text step shows, continues and reads', async () => {
         generate: { model: m, prompt: "{{ steps.read.text }}", images: [parent, steps.shown], continue: talk }`);
   const chosen = chosenSteps(plan, ['ask']);
   if (!chosen.ok) throw new Error(chosen.error.message);
-  const names = plan.skeleton.places.flatMap(({ index, step, branch }) =>
+  const names = plan.slotGraph.places.flatMap(({ index, step, branch }) =>
     chosen.value.places.has(index) ? [[step.name, ...branch].join('/')] : [],
   );
   expect(names).toEqual(['grid', 'grid/U1', 'shown', 'talk', 'read', 'ask/U1']);

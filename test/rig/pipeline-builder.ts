@@ -1,4 +1,4 @@
-import { Reports } from '../../src/pipeline/diagnostics/collector.ts';
+import { DiagnosticCollector } from '../../src/pipeline/diagnostics/collector.ts';
 import { SourceText } from '../../src/pipeline/diagnostics/source.ts';
 import type { FilePort } from '../../src/pipeline/files.ts';
 import { readPipeline } from '../../src/pipeline/parse.ts';
@@ -43,7 +43,7 @@ const imageFiles = (images: ImageFiles): FilePort => ({
 export async function pipelineOf(text: string, images?: ImageFiles): Promise<Pipeline> {
   const files = images === undefined ? noFiles : imageFiles(images);
   const source = { file: 'test.yaml', folder: '/nowhere', text: wholeText(text) };
-  const reports = new Reports(new SourceText(source.file, source.text));
+  const reports = new DiagnosticCollector(new SourceText(source.file, source.text));
   const pipeline = await readPipeline(source, files, reports);
   if (pipeline !== undefined) return pipeline;
   const list = reports

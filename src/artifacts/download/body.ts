@@ -5,7 +5,7 @@ import type { Deadline } from './deadline.ts';
 import { interrupted } from './link-failure.ts';
 
 /** A file on its way: a link that was answered, its body unread. */
-export interface Arrival {
+export interface DownloadBody {
   readonly url: URL;
   /** The same, as it may be shown. */
   readonly link: string;
@@ -19,7 +19,7 @@ export interface Arrival {
 }
 
 /** The file of an answer with a status that has one. @throws SaveError for a content coding that is not known */
-export function arrival(url: URL, response: Dispatcher.ResponseData): Arrival {
+export function body(url: URL, response: Dispatcher.ResponseData): DownloadBody {
   const { body, headers } = response;
   const promised = headers['content-length'];
   // Errors are met where the body is read; one that is not read has nobody to tell.
@@ -55,23 +55,23 @@ function withoutCodings(
   }
 }
 
-/** Reads an arrival chunk by chunk. @throws SaveError */
-export async function* chunks(arrival: Arrival, deadline: Deadline): AsyncGenerator<Buffer> {
+/** Reads a body chunk by chunk. @throws SaveError */
+export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGenerator<Buffer> {
   let received = 0;
   try {
-    for await (const piece of arrival.body) {
+    for await (const piece of body.body) {
       deadline.arrived();
       received += piece.byteLength;
       yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     }
   } catch (cause) {
-    throw interrupted(arrival.url, cause, deadline, 'truncated');
+    throw interrupted(body.url, cause, deadline, 'truncated');
   }
-  if (arrival.plain && arrival.contentLength !== undefined && received !== arrival.contentLength) {
+  if (body.plain && body.contentLength !== undefined && received !== body.contentLength) {
     fail({
       code: 'download.truncated',
       class: 'retry',
-      message: `The file at ${arrival.link} broke off after ${received} of ${arrival.contentLength} bytes.`,
+      message: `The file at ${body.link} broke off after ${received} of ${body.contentLength} bytes.`,
     });
   }
 }

@@ -3,7 +3,7 @@ import type { ArtifactFolder, IncomingFile } from '../artifact-folder.ts';
 import { fail } from '../failure.ts';
 import type { VideoFormat } from '../formats/format.ts';
 import { formatOf, type Media, otherNames } from '../media.ts';
-import { type Arrival, chunks } from './body.ts';
+import { chunks, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
 import { headLength, notWanted, wordsLength } from './verify.ts';
 
@@ -19,30 +19,30 @@ export interface DownloadLimits {
 /**
  * Takes an arriving file in under its final name. @throws SaveError
  */
-export async function bringIn(
-  arrival: Arrival,
+export async function download(
+  body: DownloadBody,
   folder: ArtifactFolder,
   of: { readonly key: string; readonly output: number; readonly media: Media },
   deadline: Deadline,
   limits: DownloadLimits,
 ): Promise<Artifact> {
-  if ((arrival.contentLength ?? 0) > limits.maxBytes) tooLarge(arrival, limits);
+  if ((body.contentLength ?? 0) > limits.maxBytes) tooLarge(body, limits);
   const file = await folder.receive(`${of.key}-${of.output}`);
   try {
-    const format = await receive(arrival, file, of.media, deadline, limits);
+    const format = await receive(body, file, of.media, deadline, limits);
     const size = await format.measure(file);
     if (size === undefined) {
       return fail({
         code: 'download.truncated',
         class: 'retry',
-        message: `The ${format.mime} file at ${arrival.link} is damaged, or its end is missing (${file.size} bytes came).`,
+        message: `The ${format.mime} file at ${body.link} is damaged, or its end is missing (${file.size} bytes came).`,
       });
     }
     if ((size.width ?? 0) * (size.height ?? 0) > limits.maxPixels) {
       return fail({
         code: 'download.too-large',
         class: 'permanent',
-        message: `The ${of.media.name} at ${arrival.link} claims ${size.width} × ${size.height} pixels.`,
+        message: `The ${of.media.name} at ${body.link} claims ${size.width} × ${size.height} pixels.`,
       });
     }
     const artifact: Artifact = {
@@ -63,7 +63,7 @@ export async function bringIn(
 
 /** Writes what arrives; looks at its beginning before a byte of it is written. */
 async function receive(
-  arrival: Arrival,
+  body: DownloadBody,
   file: IncomingFile,
   media: Media,
   deadline: Deadline,
@@ -71,9 +71,9 @@ async function receive(
 ): Promise<VideoFormat> {
   let start: Buffer = Buffer.alloc(0);
   let format: VideoFormat | undefined;
-  for await (const chunk of chunks(arrival, deadline)) {
+  for await (const chunk of chunks(body, deadline)) {
     if (format !== undefined) {
-      if (file.size + chunk.length > limits.maxBytes) tooLarge(arrival, limits);
+      if (file.size + chunk.length > limits.maxBytes) tooLarge(body, limits);
       await file.write(chunk);
       continue;
     }
@@ -84,7 +84,7 @@ async function receive(
       if (start.length >= wordsLength) break;
       continue;
     }
-    if (start.length > limits.maxBytes) tooLarge(arrival, limits);
+    if (start.length > limits.maxBytes) tooLarge(body, limits);
     await file.write(start);
   }
   if (format !== undefined) return format;
@@ -92,19 +92,19 @@ async function receive(
     return fail({
       code: 'download.truncated',
       class: 'retry',
-      message: `${arrival.link} gave an empty file.`,
+      message: `${body.link} gave an empty file.`,
     });
   }
   format = formatOf(media, start);
   if (format === undefined)
-    return fail(notWanted(start.subarray(0, wordsLength), arrival.link, media, limits.mask));
+    return fail(notWanted(start.subarray(0, wordsLength), body.link, media, limits.mask));
   await file.write(start);
   return format;
 }
 
-const tooLarge = (arrival: Arrival, limits: DownloadLimits): never =>
+const tooLarge = (body: DownloadBody, limits: DownloadLimits): never =>
   fail({
     code: 'download.too-large',
     class: 'permanent',
-    message: `The file at ${arrival.link} is larger than ${limits.maxBytes} bytes, the most that is taken.`,
+    message: `The file at ${body.link} is larger than ${limits.maxBytes} bytes, the most that is taken.`,
   });

@@ -2,7 +2,7 @@ import { type Dispatcher, request } from 'undici';
 import { secretMask } from '../../service/http/secrets.ts';
 import { fail, shownLink, shownWords } from '../failure.ts';
 import type { AddressRule } from './address-policy.ts';
-import { type Arrival, arrival } from './body.ts';
+import { body, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
 import { forbidden, holdsSecret, interrupted, refusedStatus } from './link-failure.ts';
 import { wordsLength, wordsOfRefusal } from './verify.ts';
@@ -36,7 +36,7 @@ export async function openLink(
   route: Route,
   deadline: Deadline,
   now: number,
-): Promise<Arrival> {
+): Promise<DownloadBody> {
   // What came already masked held a secret too.
   if (link === secretMask) fail(holdsSecret(giverOf(route)));
   let url = parseLink(link, route);
@@ -45,7 +45,7 @@ export async function openLink(
     const response = await get(url, route, deadline);
     deadline.arrived();
     const { statusCode: status, headers } = response;
-    if (status === 200 || status === 203) return arrival(url, response);
+    if (status === 200 || status === 203) return body(url, response);
     const words = await wordsOf(response, route.mask);
     const location = headers.location;
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {

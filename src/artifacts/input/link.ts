@@ -1,5 +1,5 @@
 import { fromBase64 } from '../base64.ts';
-import { type Arrival, chunks } from '../download/body.ts';
+import { chunks, type DownloadBody } from '../download/body.ts';
 import type { Deadline } from '../download/deadline.ts';
 import { openLink, type Route } from '../download/follow-link.ts';
 import { headLength, inputType, notWanted, wordsLength } from '../download/verify.ts';
@@ -12,11 +12,11 @@ import { notImage, tooLarge } from './failure.ts';
 /** The image at an address, read into memory. @throws SaveError */
 export async function readLink(url: string, route: Route, deadline: Deadline, now: number): Promise<Buffer> {
   try {
-    const arrival = await openLink(url, { ...route, giver: 'The pipeline' }, deadline, now);
+    const body = await openLink(url, { ...route, giver: 'The pipeline' }, deadline, now);
     try {
-      return await readArrival(arrival, deadline, route.mask);
+      return await readArrival(body, deadline, route.mask);
     } finally {
-      arrival.discard();
+      body.discard();
     }
   } catch (failure) {
     if (failure instanceof SaveError) throw new SaveError(asInput(failure.failure));
@@ -29,18 +29,18 @@ const asInput = (failure: SaveFailure): SaveFailure =>
   failure.class === 'fresh-link' ? { ...failure, class: 'permanent' } : failure;
 
 async function readArrival(
-  arrival: Arrival,
+  body: DownloadBody,
   deadline: Deadline,
   mask: (text: string) => string,
 ): Promise<Buffer> {
-  if ((arrival.contentLength ?? 0) > largestInput) return fail(tooLarge(`at ${arrival.link}`));
+  if ((body.contentLength ?? 0) > largestInput) return fail(tooLarge(`at ${body.link}`));
   const pieces: Buffer[] = [];
   let size = 0;
   let known = false;
-  for await (const chunk of chunks(arrival, deadline)) {
+  for await (const chunk of chunks(body, deadline)) {
     pieces.push(chunk);
     size += chunk.length;
-    if (size > largestInput) return fail(tooLarge(`at ${arrival.link}`));
+    if (size > largestInput) return fail(tooLarge(`at ${body.link}`));
     if (known || size < headLength) continue;
     known = inputType(Buffer.concat(pieces)) !== undefined;
     if (!known && size >= wordsLength) break;
@@ -50,11 +50,11 @@ async function readArrival(
     return fail({
       code: 'download.truncated',
       class: 'retry',
-      message: `${arrival.link} gave an empty file.`,
+      message: `${body.link} gave an empty file.`,
     });
   }
   if (inputType(bytes) === undefined) {
-    return fail(notWanted(bytes.subarray(0, wordsLength), arrival.link, images, mask));
+    return fail(notWanted(bytes.subarray(0, wordsLength), body.link, images, mask));
   }
   return bytes;
 }

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { writeManifest } from '../../manifest/write.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { count, counted } from '../../report/text/amounts.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { manifestFlags, placeFlags } from '../args/run-flags.ts';
@@ -35,9 +35,9 @@ export const manifest = command(
   },
   { least: 1, most: 1 },
   async (flags, [target = ''], context) =>
-    await closingAfter(async (closing) => {
+    await closingAfter(async (disposables) => {
       const { directory, state } = await openTarget(target, flags, context);
-      closing.add(() => state.close());
+      disposables.add(() => state.close());
       const { plan, facts } = await planOfDirectory(directory, state, context);
       const file = join(directory, runFiles.manifest);
       const { rows, files } = await writeManifest({

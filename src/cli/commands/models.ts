@@ -5,7 +5,7 @@ import { counted } from '../../report/text/amounts.ts';
 import { printable } from '../../report/text/printable.ts';
 import { type NamePreset, namePresets } from '../../service/names.ts';
 import type { Model } from '../../service/text-service.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import { machineFiles } from '../adapters/files.ts';
 import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
@@ -49,7 +49,7 @@ export const models = command(
   },
   { least: 0, most: 1 },
   async (flags, [file], context) =>
-    await closingAfter(async (closing) => {
+    await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const read = file === undefined ? undefined : await readPipeline(file, flags, context);
       const pipeline = read?.pipeline ?? (await nothingButService(flags.names ?? 'neutral', io.cwd));
@@ -57,8 +57,8 @@ export const models = command(
       const service = await admit(settled, file ?? 'the pipeline', context, { mayAsk: true });
       const uses = read === undefined ? undefined : await usesOf(read, service.id, context);
       const interrupts = io.interrupts();
-      closing.add(() => interrupts.stop());
-      const { origin, models } = await askModels(service, pipeline, io.env, interrupts.drain, closing);
+      disposables.add(() => interrupts.stop());
+      const { origin, models } = await askModels(service, pipeline, io.env, interrupts.drain, disposables);
 
       const listed = new Set(models.map(({ id }) => id));
       const unlisted = uses

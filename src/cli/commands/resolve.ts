@@ -9,7 +9,7 @@ import { isUsableTaskId } from '../../service/image/task-id.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
 import { openState } from '../../state/state.ts';
 import type { StateReader, StateStore } from '../../state/store.ts';
-import { type Closing, closingAfter } from '../adapters/closing.ts';
+import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { type Context, command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
@@ -59,12 +59,12 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
   },
   { least: 1, most: 2 },
   async (flags, [named = '', target], context) =>
-    await closingAfter(async (closing) => {
+    await closingAfter(async (disposables) => {
       checkOneDecision(flags);
       const { io, redactor } = context;
       const { directory, key, state: reader } = await openJob(named, target, flags, context);
       reader.close();
-      const state = openHeld(directory, closing, context);
+      const state = openHeld(directory, disposables, context);
       await checkAge(state, directory, io.env);
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
@@ -98,16 +98,16 @@ function decisionOf({ task, drop }: DecisionFlags): Decision {
 }
 
 /** @throws StateError `state.locked` (exit 75) while a run is on */
-function openHeld(directory: string, closing: Closing, { io }: Context): StateStore {
+function openHeld(directory: string, disposables: Disposables, { io }: Context): StateStore {
   const lock = acquireLock(directory, {
     pid: process.pid,
     host: hostname(),
     startedAt: new Date(io.now()).toISOString(),
     command: 'promptpress resolve',
   });
-  closing.add(() => lock.release());
+  disposables.add(() => lock.release());
   const state = openState(directory, { lock });
-  closing.add(() => state.close());
+  disposables.add(() => state.close());
   return state;
 }
 

@@ -9,8 +9,8 @@ import { endingText } from '../../report/text/summary.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunReport } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
-import { type Closing, closingAfter } from '../adapters/closing.ts';
 import { diskOf } from '../adapters/disk-room.ts';
+import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { gitFacts } from '../adapters/git/git.ts';
 import { type Context, command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
@@ -76,7 +76,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
       if (doubt !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${doubt}`)));
     }
     await askAboutCost(read, flags, context);
-    return await closingAfter((closing) => runPipeline(read, service, flags, closing, context));
+    return await closingAfter((disposables) => runPipeline(read, service, flags, disposables, context));
   },
 );
 
@@ -84,12 +84,12 @@ async function runPipeline(
   read: ReadPipeline,
   service: AdmittedService,
   flags: RunFlags,
-  closing: Closing,
+  disposables: Disposables,
   context: Context,
 ): Promise<number> {
   const { io, redactor } = context;
   const interrupts = io.interrupts();
-  closing.add(() => interrupts.stop());
+  disposables.add(() => interrupts.stop());
   const session = await openRunSession(
     read,
     {
@@ -104,7 +104,7 @@ async function runPipeline(
       trusted: flags['trust-directory'],
       acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
     },
-    closing,
+    disposables,
     context,
   );
   const settings = runSettings(read.pipeline, flags, service.speed, session.state);
@@ -112,7 +112,7 @@ async function runPipeline(
     env: io.env,
     signal: interrupts.leave,
   });
-  const baseUrl = await reachService(service, session, closing);
+  const baseUrl = await reachService(service, session, disposables);
   const { origin } = new URL(baseUrl);
   if (service.baseUrl !== undefined && !flags['no-progress'])
     io.err(redactor.apply(`Service: ${serviceWords(service.id, origin)}\n`));
@@ -125,7 +125,7 @@ async function runPipeline(
   const recordFile = join(session.directory, runFiles.record);
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
-  const report = await watched(session, flags, closing, context, (watch) =>
+  const report = await watched(session, flags, disposables, context, (watch) =>
     carryOut(
       session,
       {
@@ -138,7 +138,7 @@ async function runPipeline(
       },
       interrupts,
       watch,
-      closing,
+      disposables,
     ),
   );
   const { tally, exitCode } = await listed(session, report, interrupts, flags, context);
@@ -168,7 +168,7 @@ async function runPipeline(
 async function watched(
   session: RunSession,
   flags: RunFlags,
-  closing: Closing,
+  disposables: Disposables,
   context: Context,
   carry: (watch: {
     readonly listener: RunListener;
@@ -182,7 +182,7 @@ async function watched(
   const steps = await progressStart(session);
   const progress = showProgress(
     redacted(context),
-    { name, steps, isOptional: optionalIn(session.plan.skeleton) },
+    { name, steps, isOptional: optionalIn(session.plan.slotGraph) },
     { quiet: flags['no-progress'] },
   );
   const disk = diskOf(session, steps, (folder) => io.freeBytes(folder));
@@ -193,7 +193,7 @@ async function watched(
     () => io.now(),
     (error) => progress.say(`The log can no longer be written: ${error.message}`),
   );
-  closing.add(() => log.close());
+  disposables.add(() => log.close());
   try {
     const listener: RunListener = (event) => {
       log.listener(event);

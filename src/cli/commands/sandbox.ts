@@ -6,7 +6,7 @@ import { defaultSettings } from '../../sandbox/settings.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
 import { nameKeys } from '../../service/names.ts';
 import { databaseFiles } from '../../state/sqlite/sqlite.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { namesOf, settingFlags, settingsOf } from '../args/sandbox-flags.ts';
@@ -86,9 +86,9 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
   },
   { least: 0, most: 0 },
   async (flags, _operands, { io }) =>
-    await closingAfter(async (closing) => {
+    await closingAfter(async (disposables) => {
       const interrupts = io.interrupts();
-      closing.add(() => interrupts.stop());
+      disposables.add(() => interrupts.stop());
       const state = flags.state === undefined ? undefined : resolve(io.cwd, flags.state);
       if (state !== undefined && !flags['trust-directory']) await refuseTracked(state, io.env, taskFiles);
       const running = await started({
@@ -98,7 +98,7 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
         ...(state === undefined ? {} : { state }),
         settings: settingsOf(flags),
       });
-      closing.add(() => running.close());
+      disposables.add(() => running.close());
       await io.out(`${running.url}\n`);
       const key = io.env[keyVariable] ? `the one in ${keyVariable}` : `"${sandboxKey}"`;
       io.err(`The key is ${key}. Counters: ${running.url}/sandbox/counters. Ctrl-C ends it.\n`);

@@ -1,7 +1,7 @@
 import { readStory } from '../../report/text/job/job.ts';
 import { storyText } from '../../report/text/job/text.ts';
 import { commandsOf } from '../../report/text/next-commands.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
@@ -35,10 +35,10 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
   },
   { least: 1, most: 2 },
   async (flags, [named = '', target], context) =>
-    await closingAfter(async (closing) => {
+    await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const { directory, state, key } = await openJob(named, target, flags, context);
-      closing.add(() => state.close());
+      disposables.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
       const story = readStory(directory, state, key, commands, optionalOf(pipeline), io);

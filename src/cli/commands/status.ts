@@ -1,7 +1,7 @@
 import { commandsOf } from '../../report/text/next-commands.ts';
 import { type RunStatus, readStatus, statusText } from '../../report/text/status.ts';
 import type { StateReader } from '../../state/store.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
@@ -32,10 +32,10 @@ export const status = command(
   },
   { least: 1, most: 1 },
   async (flags, [target = ''], context) =>
-    await closingAfter(async (closing) => {
+    await closingAfter(async (disposables) => {
       const { io, redactor } = context;
       const { directory, state } = await openTarget(target, flags, context);
-      closing.add(() => state.close());
+      disposables.add(() => state.close());
       const found = readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
       const text = flags.json ? jsonLine(found) : await forPeople(found, directory, state, io);
       await io.out(redactor.apply(text));

@@ -1,5 +1,5 @@
 import { money } from '../../report/text/amounts.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { runFlags } from '../args/run-flags.ts';
@@ -21,7 +21,9 @@ export async function askAboutCost(
 ): Promise<void> {
   const { ask } = read.pipeline.budget;
   if (ask === undefined || flags.yes || flags.sandbox) return;
-  const { total, exact } = await closingAfter((closing) => estimateRun(read, flags, closing, context));
+  const { total, exact } = await closingAfter((disposables) =>
+    estimateRun(read, flags, disposables, context),
+  );
   const cost = total.cost + total.later.cost;
   if (cost <= ask) return;
   const { io, redactor } = context;

@@ -6,7 +6,7 @@ import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { StateReader } from '../../state/store.ts';
-import { type Closing, closingAfter } from '../adapters/closing.ts';
+import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { placeFlags, revivalFlags } from '../args/run-flags.ts';
@@ -29,9 +29,9 @@ const unknownService = 'unknown';
 
 /** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
 export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
-  closingAfter(async (closing) => {
+  closingAfter(async (disposables) => {
     const { io, redactor } = context;
-    const { report, origin, note } = await estimated(read, flags, closing, context);
+    const { report, origin, note } = await estimated(read, flags, disposables, context);
     const place = origin === undefined ? {} : { origin };
     if (flags.json) await io.out(redactor.apply(jsonLine({ ...report, ...place })));
     else await io.out(redactor.apply(planText(report, origin)));
@@ -43,17 +43,17 @@ export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context)
 export const estimateRun = async (
   read: ReadPipeline,
   flags: PlanFlags,
-  closing: Closing,
+  disposables: Disposables,
   context: Context,
-): Promise<PlanReport> => (await estimated(read, flags, closing, context)).report;
+): Promise<PlanReport> => (await estimated(read, flags, disposables, context)).report;
 
 async function estimated(
   read: ReadPipeline,
   flags: PlanFlags,
-  closing: Closing,
+  disposables: Disposables,
   context: Context,
 ): Promise<{ readonly report: PlanReport } & Pick<OpenPlan, 'origin' | 'note'>> {
-  const { plan, state, origin, note } = await openPlan(read, flags, closing, context);
+  const { plan, state, origin, note } = await openPlan(read, flags, disposables, context);
   const report = await estimatePlan(plan, selectionOf(flags), state, revivalOf(flags, state));
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
@@ -69,9 +69,9 @@ interface OpenPlan {
 
 /** `plan --cells`: one JSON object per chosen cell and line, as fast as they are read and no faster. */
 export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
-  closingAfter(async (closing) => {
+  closingAfter(async (disposables) => {
     const { io, redactor } = context;
-    const { plan } = await openPlan(read, flags, closing, context);
+    const { plan } = await openPlan(read, flags, disposables, context);
     let batch = '';
     let chosen = 0;
     for await (const { number, vars, repeat } of plan.matrix.cells(selectionOf(flags))) {
@@ -91,7 +91,7 @@ export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context
 async function openPlan(
   read: ReadPipeline,
   flags: PlanFlags,
-  closing: Closing,
+  disposables: Disposables,
   context: Context,
 ): Promise<OpenPlan> {
   const { io } = context;
@@ -100,7 +100,7 @@ async function openPlan(
   const directory = placeOfRun(read, flags, io.cwd);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
   const state = openStateForReading(directory);
-  if (state !== undefined) closing.add(() => state.close());
+  if (state !== undefined) disposables.add(() => state.close());
   const { serviceId, origin, note } = settleIdentity(identity, state);
   const place = { directory, file: pipeline.source.file, cwd: io.cwd };
   const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };

@@ -10,7 +10,7 @@ import { planForRun } from '../../run/run-plan.ts';
 import { createImageService } from '../../service/client.ts';
 import { dataMaskOf, maskOf } from '../../service/http/secrets.ts';
 import { wallClock } from '../adapters/clock.ts';
-import type { Closing } from '../adapters/closing.ts';
+import type { Disposables } from '../adapters/disposables.ts';
 import { memoryOf } from '../adapters/memory.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
 import { connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
@@ -30,7 +30,7 @@ import type { RunSession } from './session.ts';
 export async function reachService(
   service: ServiceSettings,
   { directory }: RunSession,
-  closing: Closing,
+  disposables: Disposables,
 ): Promise<string> {
   if (service.baseUrl !== undefined) return service.baseUrl;
   // Loaded when it is wanted: it brings an image library along.
@@ -43,7 +43,7 @@ export async function reachService(
     // A rehearsal asks the models that the real run will ask, whatever they are called.
     settings: { anyModel: true },
   });
-  closing.add(() => sandbox.close());
+  disposables.add(() => sandbox.close());
   return sandbox.url;
 }
 
@@ -68,7 +68,7 @@ export async function carryOut(
     readonly say: (text: string) => void;
     readonly disk: DiskPort;
   },
-  closing: Closing,
+  disposables: Disposables,
 ): Promise<RunReport> {
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
@@ -76,9 +76,9 @@ export async function carryOut(
   const connecting = connectingTo(service, plan.pipeline, to.env);
   const mask = maskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
-  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
+  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const images = createImageService(options);
-  closing.add(() => images.close());
+  disposables.add(() => images.close());
   if (session.missing !== undefined) {
     const { missing } = session;
     watch.say(
@@ -98,21 +98,21 @@ export async function carryOut(
     const found = await findTasks(state, images, prices, () => wallClock.now(), control.drain);
     if (found.doubtful > 0) watch.say(findingsText(found));
   }
-  const asked = openTextService(options, service, timeouts, closing);
+  const asked = openTextService(options, service, timeouts, disposables);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
   const isRehearsal = service.baseUrl === undefined;
   const links = linkOptions(
     { baseUrl, isRehearsal, requestMs: timeouts.requestMs, mask, dataMask },
     connecting,
-    closing,
+    disposables,
   );
-  const artifacts = openArtifacts(directory, links, closing);
-  const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, closing);
+  const artifacts = openArtifacts(directory, links, disposables);
+  const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, disposables);
   // A sandbox answers for every model, so that its list says nothing.
   const listener =
     service.baseUrl !== undefined && asksModels(plan, selection)
-      ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, closing))
+      ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, disposables))
       : watch.listener;
   return await runPlan(
     planForRun(plan, selection),

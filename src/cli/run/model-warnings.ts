@@ -1,5 +1,5 @@
 import type { TextService } from '../../service/text-service.ts';
-import type { Closing } from '../adapters/closing.ts';
+import type { Disposables } from '../adapters/disposables.ts';
 import { modelsOf, unlistedModels } from '../service/models.ts';
 import type { RunLog } from './log.ts';
 import type { RunSession } from './session.ts';
@@ -12,7 +12,7 @@ export function checkModelsBeside(
   { plan, selection }: Pick<RunSession, 'plan' | 'selection'>,
   text: Pick<TextService, 'models'>,
   watch: { readonly log: RunLog; readonly say: (text: string) => void },
-  closing: Closing,
+  disposables: Disposables,
 ): void {
   const over = new AbortController();
   const { log, say } = watch;
@@ -35,7 +35,7 @@ export function checkModelsBeside(
     // A bug of a check that nothing depends on: it is told, and stops nothing.
     if (!over.signal.aborted) log.warn({ error: String(error) }, 'models:unknown');
   });
-  closing.add(async () => {
+  disposables.add(async () => {
     over.abort();
     await checked;
   });

@@ -10,7 +10,7 @@ import { bindDirectory, checkDirectory } from '../../state/binding.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
 import { openState } from '../../state/state.ts';
 import type { StateStore } from '../../state/store.ts';
-import type { Closing } from '../adapters/closing.ts';
+import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import { checkChosen, checkSelection } from '../args/selection-flags.ts';
 import { exitCodes, Reported, usageError } from '../errors/cli-error.ts';
@@ -42,7 +42,7 @@ export interface RunSession {
 }
 
 /**
- * Takes a run directory for a pipeline. What it opens is closed by `closing`.
+ * Takes a run directory for a pipeline. What it opens is closed by `disposables`.
  *
  * The order matters: nothing of the directory is changed before it is known to be ours and free, and the facts of
  * the last run are replaced only when everything about this one is known to be right.
@@ -63,7 +63,7 @@ export async function openRunSession(
     /** True: the user has said how to go on with a state that is older than its directory. */
     readonly acceptsOlder: boolean;
   },
-  closing: Closing,
+  disposables: Disposables,
   context: Context,
 ): Promise<RunSession> {
   const { directory, service, selection } = run;
@@ -78,9 +78,9 @@ export async function openRunSession(
     startedAt: new Date(startedAt).toISOString(),
     command: 'promptpress run',
   });
-  closing.add(() => lock.release());
+  disposables.add(() => lock.release());
   const state = openState(directory, { lock });
-  closing.add(() => state.close());
+  disposables.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
   checkDirectory(state, directory, identity);
   const missing = await missingWork(state, directory, io.env);

@@ -4,7 +4,7 @@ import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import type { ServiceOptions } from '../../service/http-client.ts';
 import { createTextService } from '../../service/text-client.ts';
 import type { TextService } from '../../service/text-service.ts';
-import type { Closing } from '../adapters/closing.ts';
+import type { Disposables } from '../adapters/disposables.ts';
 import type { Environment } from '../terminal/io.ts';
 import { version } from '../version.ts';
 import type { ServiceSettings } from './settings.ts';
@@ -32,17 +32,17 @@ export const connectingTo = (
   ...(service.baseUrl === undefined ? {} : { env }),
 });
 
-/** What both halves of the service are made with. What is opened is closed by `closing`. */
+/** What both halves of the service are made with. What is opened is closed by `disposables`. */
 export function serviceOptions(
   baseUrl: string,
   service: AdmittedService,
   requestMs: number,
   connecting: Connecting,
-  closing: Closing,
+  disposables: Disposables,
 ): ServiceOptions & { readonly bodies: BodyPool } {
   const dispatcher = createDispatcher(connecting);
   // Not `close`: that waits for answers which a run that leaves at once no longer wants.
-  closing.add(() => dispatcher.destroy());
+  disposables.add(() => dispatcher.destroy());
   return {
     baseUrl,
     apiKey: service.apiKey,
@@ -62,9 +62,9 @@ export function openTextService(
   options: ServiceOptions,
   { auth }: Pick<ServiceSettings, 'auth'>,
   { textMs, firstByteMs, idleMs }: Pick<Pipeline['timeouts'], 'textMs' | 'firstByteMs' | 'idleMs'>,
-  closing: Closing,
+  disposables: Disposables,
 ): TextService {
   const text = createTextService({ ...options, auth, textMs, firstByteMs, idleMs });
-  closing.add(() => text.close());
+  disposables.add(() => text.close());
   return text;
 }

@@ -5,7 +5,7 @@ import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import { wallClock } from '../adapters/clock.ts';
-import type { Closing } from '../adapters/closing.ts';
+import type { Disposables } from '../adapters/disposables.ts';
 import type { Connecting } from './clients.ts';
 
 const proxyVariables = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
@@ -27,7 +27,7 @@ export function linkOptions(
     readonly dataMask: (text: string) => string;
   },
   connecting: Connecting,
-  closing: Closing,
+  disposables: Disposables,
 ): LinkOptions {
   const { baseUrl, isRehearsal: ownPortOnly, requestMs, mask, dataMask } = to;
   const { connections, env } = connecting;
@@ -36,14 +36,18 @@ export function linkOptions(
     return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask };
   }
   const dispatcher = createDispatcher(connecting);
-  closing.add(() => dispatcher.destroy());
+  disposables.add(() => dispatcher.destroy());
   return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, dispatcher };
 }
 
 /** What brings images and texts into a run directory. */
-export function openArtifacts(directory: string, links: LinkOptions, closing: Closing): ArtifactWriter {
+export function openArtifacts(
+  directory: string,
+  links: LinkOptions,
+  disposables: Disposables,
+): ArtifactWriter {
   const artifacts = createArtifactWriter({ ...links, directory, clock: wallClock });
-  closing.add(() => artifacts.close());
+  disposables.add(() => artifacts.close());
   return artifacts;
 }
 
@@ -51,10 +55,10 @@ export function openArtifacts(directory: string, links: LinkOptions, closing: Cl
 export function openInputs(
   place: { readonly directory: string; readonly folder: string; readonly filesRoot: string },
   links: LinkOptions,
-  closing: Closing,
+  disposables: Disposables,
 ): InputReader {
   const inputs = createInputReader({ ...links, ...place, clock: wallClock });
-  closing.add(() => inputs.close());
+  disposables.add(() => inputs.close());
   return inputs;
 }
 

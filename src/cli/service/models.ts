@@ -8,7 +8,7 @@ import { isTextRequest } from '../../plan/job-request.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { printable } from '../../report/text/printable.ts';
 import type { Model } from '../../service/text-service.ts';
-import type { Closing } from '../adapters/closing.ts';
+import type { Disposables } from '../adapters/disposables.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
 import { CliError, exitCodes } from '../errors/cli-error.ts';
 import type { Environment } from '../terminal/io.ts';
@@ -28,23 +28,23 @@ export async function askModels(
   settings: Pick<Pipeline, 'limits' | 'timeouts'>,
   env: Environment,
   signal: AbortSignal,
-  closing: Closing,
+  disposables: Disposables,
 ): Promise<ListedModels> {
-  const baseUrl = service.baseUrl ?? (await startedSandbox(service, closing));
+  const baseUrl = service.baseUrl ?? (await startedSandbox(service, disposables));
   const { timeouts } = settings;
   const connecting = connectingTo(service, settings, env);
-  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, closing);
-  const answer = await openTextService(options, service, timeouts, closing).models(signal);
+  const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
+  const answer = await openTextService(options, service, timeouts, disposables).models(signal);
   if (!answer.ok) throw new CliError(exitCodes.stopped, answer.error.message);
   const models = answer.value.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   return { origin: new URL(baseUrl).origin, models };
 }
 
-async function startedSandbox(service: AdmittedService, closing: Closing): Promise<string> {
+async function startedSandbox(service: AdmittedService, disposables: Disposables): Promise<string> {
   // Loaded when it is wanted: it brings an image library along.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({ apiKey: service.apiKey, names: sandboxNames(service.names) });
-  closing.add(() => sandbox.close());
+  disposables.add(() => sandbox.close());
   return sandbox.url;
 }
 

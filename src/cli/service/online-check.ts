@@ -1,6 +1,6 @@
 import type { Plan } from '../../plan/plan.ts';
 import { counted } from '../../report/text/amounts.ts';
-import { closingAfter } from '../adapters/closing.ts';
+import { closingAfter } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import { failureText } from '../errors/render.ts';
 import { askModels, type ListedModels, modelsOf, unlistedModels } from './models.ts';
@@ -46,10 +46,10 @@ export class OnlineCheck {
     const name = service.baseUrl === undefined ? 'sandbox' : `${service.baseUrl}\n${service.apiKey}`;
     const known = this.#asked.get(name);
     if (known !== undefined) return known;
-    const listed = await closingAfter(async (closing) => {
+    const listed = await closingAfter(async (disposables) => {
       const interrupts = io.interrupts();
-      closing.add(() => interrupts.stop());
-      return await askModels(service, pipeline, io.env, interrupts.drain, closing);
+      disposables.add(() => interrupts.stop());
+      return await askModels(service, pipeline, io.env, interrupts.drain, disposables);
     });
     this.#asked.set(name, listed);
     return listed;

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from './codes.ts';
-import type { Diagnostic, Locate, Mistake, Position } from './diagnostic.ts';
+import type { Diagnostic, DiagnosticDraft, Locate, Position } from './diagnostic.ts';
 import { maskSecrets, maskStretch } from './mask-secrets.ts';
 import type { SourceText, Span } from './source.ts';
 import { cutText } from './terminal-text.ts';
@@ -18,7 +18,7 @@ const mostWarnings = 200;
 type Hint = string | (() => string | undefined);
 
 /** Collects what is wrong with one file. Order and repetition of the checks do not matter. */
-export class Reports {
+export class DiagnosticCollector {
   readonly source: SourceText;
   readonly #found: Omit<Diagnostic, 'sourceLine' | 'sourceColumn'>[] = [];
   readonly #elsewhere: Diagnostic[] = [];
@@ -50,7 +50,7 @@ export class Reports {
   }
 
   /** A mistake that a grammar found inside a text. */
-  mistake(mistake: Mistake, locate: Locate): void {
+  mistake(mistake: DiagnosticDraft, locate: Locate): void {
     const at = locate(mistake.offset, mistake.length);
     this.#add('error', mistake.code, at, mistake.message, mistake.hint);
   }

@@ -41,7 +41,7 @@ export const err = <E>(error: E): { readonly ok: false; readonly error: E } => (
  * One mistake in a piece of text (a template, a path, an address), before it is known where in the file that text
  * stands. The caller turns it into a `Diagnostic`.
  */
-export interface Mistake {
+export interface DiagnosticDraft {
   /** Closed dotted code, for example `path.empty` or `template.syntax`. */
   readonly code: string;
   readonly message: string;

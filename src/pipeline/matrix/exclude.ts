@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
 import type { Axis } from '../pipeline.ts';
 import { leavesOf, memberAt, type PartialLeaf } from '../values/path.ts';
@@ -14,7 +14,7 @@ export function checkExclude(
   entries: readonly SourceEntry[],
   variables: ReadonlyMap<string, Variable>,
   complete: boolean,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const matchers = new Map<Axis, Matcher>();
   const names = [...variables.values()].filter(({ axis }) => axis !== undefined).map(({ name }) => name);
@@ -25,7 +25,7 @@ export function checkExclude(
       const hint = variables.has(key)
         ? 'Only an include has it, and includes come after excludes.'
         : () => suggestion(key, names, 'variables of the matrix');
-      reports.error(
+      collector.error(
         'matrix.unknown-variable',
         keySpan,
         `The matrix has no variable "${key}" to exclude by.`,
@@ -36,7 +36,7 @@ export function checkExclude(
       matchers.set(axis, matcher);
       if (matcher(toValue(value))) continue;
       const hint = 'An object matches by the members it names; values compare as they render.';
-      reports.error(
+      collector.error(
         'matrix.exclude-nothing',
         value.span,
         `No value of "${key}" is this, so nothing is excluded.`,

@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { FileCheck, FilePort } from '../files.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../pipeline.ts';
 import { defaults } from '../settings/read.ts';
@@ -29,7 +29,7 @@ export async function readMatrix(
   folder: string,
   files: FilePort,
   fileCheck: FileCheck,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): Promise<MatrixDraft> {
   const matrix = member(root, 'matrix');
   const axes: Axis[] = [];
@@ -37,19 +37,19 @@ export async function readMatrix(
   for (const entry of entriesOf(matrix)) {
     if (settings.has(entry.key)) continue;
     if (entry.key === 'rows') {
-      const rows = await readRows(entry, { folder, files, fileCheck, reports });
+      const rows = await readRows(entry, { folder, files, fileCheck, collector });
       if (rows === undefined) complete = false;
       else axes.push(rows);
-    } else if (isFree(entry, 'an axis', reports)) {
-      axes.push(readAxis(entry, reports));
+    } else if (isFree(entry, 'an axis', collector)) {
+      axes.push(readAxis(entry, collector));
     }
   }
-  checkColumns(axes, matrix, reports);
-  const include = readPartials(member(matrix, 'include'), reports);
-  const exclude = readPartials(member(matrix, 'exclude'), reports);
-  for (const entry of include.entries) isFree(entry, 'a variable', reports);
+  checkColumns(axes, matrix, collector);
+  const include = readPartials(member(matrix, 'include'), collector);
+  const exclude = readPartials(member(matrix, 'exclude'), collector);
+  for (const entry of include.entries) isFree(entry, 'a variable', collector);
   const variables = variablesOf(axes, include.cells);
-  checkExclude(exclude.entries, variables, complete, reports);
+  checkExclude(exclude.entries, variables, complete, collector);
   const sample = member(matrix, 'sample');
   const count = numberOf(member(sample, 'count'));
   const spec: MatrixSpec = {
@@ -65,9 +65,9 @@ export async function readMatrix(
   return { spec, variables, complete };
 }
 
-function isFree({ key, keySpan }: SourceEntry, what: string, reports: Reports): boolean {
+function isFree({ key, keySpan }: SourceEntry, what: string, collector: DiagnosticCollector): boolean {
   if (!reservedNames.has(key)) return true;
-  reports.error(
+  collector.error(
     'matrix.reserved',
     keySpan,
     `"${key}" cannot be the name of ${what}.`,
@@ -82,12 +82,12 @@ const numberOf = (node: SourceNode | undefined): number | undefined => {
   return typeof value === 'number' ? value : undefined;
 };
 
-function readAxis({ key: name, keySpan, value: node }: SourceEntry, reports: Reports): Axis {
-  const position = reports.source.position(keySpan);
+function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: DiagnosticCollector): Axis {
+  const position = collector.source.position(keySpan);
   if (node.kind === 'list') {
     const values = node.items.map(toValue);
     if (values.length === 0) {
-      reports.error(
+      collector.error(
         'matrix.empty-axis',
         node.span,
         `The axis "${name}" has no value.`,
@@ -102,7 +102,7 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, reports: Rep
   if (from === undefined || to === undefined) return { kind: 'values', name, values: [], position };
   if (from > to) {
     const span = (member(node, 'to') as SourceNode).span;
-    reports.error(
+    collector.error(
       'matrix.range',
       span,
       `The range of "${name}" ends (${to}) before it begins (${from}).`,
@@ -112,21 +112,25 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, reports: Rep
   return { kind: 'range', name, from, to, step, position };
 }
 
-function checkColumns(axes: readonly Axis[], matrix: SourceNode | undefined, reports: Reports): void {
+function checkColumns(
+  axes: readonly Axis[],
+  matrix: SourceNode | undefined,
+  collector: DiagnosticCollector,
+): void {
   const rows = axes.find((axis) => axis.kind === 'rows');
   const span = member(matrix, 'rows')?.span;
   if (rows?.kind !== 'rows' || span === undefined) return;
   const names = new Set(axes.filter((axis) => axis !== rows).map((axis) => axis.name));
   for (const column of rows.columns) {
     if (names.has(column)) {
-      reports.error(
+      collector.error(
         'matrix.column-clash',
         span,
         `"${column}" is both an axis and a column of ${rows.declared}.`,
         rows.format === 'files' ? 'Rename the axis.' : 'Rename one of them.',
       );
     } else if (reservedNames.has(column)) {
-      reports.error(
+      collector.error(
         'matrix.reserved',
         span,
         `${rows.declared} has a column "${column}", which cannot be the name of a variable.`,
@@ -138,12 +142,12 @@ function checkColumns(axes: readonly Axis[], matrix: SourceNode | undefined, rep
 
 function readPartials(
   list: SourceNode | undefined,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): { cells: PartialCell[]; entries: SourceEntry[] } {
   const nodes = list?.kind === 'list' ? list.items : [];
   const cells = nodes.flatMap((node): PartialCell[] => {
     const values = toValue(node);
-    return isMapping(values) ? [{ values, position: reports.source.position(node.span) }] : [];
+    return isMapping(values) ? [{ values, position: collector.source.position(node.span) }] : [];
   });
   return { cells, entries: nodes.flatMap((node) => entriesOf(node)) };
 }

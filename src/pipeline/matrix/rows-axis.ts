@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { maskSecrets } from '../diagnostics/mask-secrets.ts';
 import type { FileCheck, FilePort } from '../files.ts';
 import type { Axis } from '../pipeline.ts';
@@ -23,7 +23,7 @@ interface Surroundings {
   readonly folder: string;
   readonly files: FilePort;
   readonly fileCheck: FileCheck;
-  readonly reports: Reports;
+  readonly collector: DiagnosticCollector;
 }
 
 /** The `rows` axis with the columns of its table; undefined when they are not known, which is then reported. */
@@ -38,16 +38,16 @@ export async function readRows(entry: SourceEntry, around: Surroundings): Promis
 async function readListing(
   { key: name, keySpan }: SourceEntry,
   node: TextNode,
-  { folder, files, reports }: Surroundings,
+  { folder, files, collector }: Surroundings,
 ): Promise<Axis | undefined> {
   const declared = node.value;
   const read = readGlob(declared);
   if ('mistake' in read) {
-    reports.error('matrix.glob', node.span, read.mistake.message, read.mistake.hint);
+    collector.error('matrix.glob', node.span, read.mistake.message, read.mistake.hint);
     return undefined;
   }
   const file = listingName(folder, declared);
-  const position = reports.source.position(keySpan);
+  const position = collector.source.position(keySpan);
   const axis: Axis = {
     kind: 'rows',
     name,
@@ -62,10 +62,10 @@ async function readListing(
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     // There is no text of a table that could be shown.
-    if (error.code !== 'table.empty') reports.error(error.code, node.span, error.message);
+    if (error.code !== 'table.empty') collector.error(error.code, node.span, error.message);
     else {
       const hint = 'Paths are relative to the pipeline; * is any part of a name, ** any folders.';
-      reports.error('matrix.no-files', node.span, `There is no file "${declared}".`, hint);
+      collector.error('matrix.no-files', node.span, `There is no file "${declared}".`, hint);
     }
   }
   return axis;
@@ -73,14 +73,14 @@ async function readListing(
 
 async function readTableRows(
   { key: name, keySpan, value: node }: SourceEntry,
-  { files, fileCheck, reports }: Surroundings,
+  { files, fileCheck, collector }: Surroundings,
 ): Promise<Axis | undefined> {
   if (!isText(node) || node.value === '') return undefined;
   const declared = node.value;
   const format = formats[path.extname(declared).toLowerCase()];
   if (format === undefined) {
     const hint = `Possible: ${Object.keys(formats).join(', ')}.`;
-    reports.error(
+    collector.error(
       'matrix.rows-format',
       node.span,
       `The ending of "${declared}" does not say how it is written.`,
@@ -99,13 +99,13 @@ async function readTableRows(
       file,
       format,
       columns,
-      position: reports.source.position(keySpan),
+      position: collector.source.position(keySpan),
     };
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     const { code, message, line, column, sourceLine } = error;
-    const shown = path.join(path.dirname(reports.source.file), declared);
-    reports.elsewhere({
+    const shown = path.join(path.dirname(collector.source.file), declared);
+    collector.elsewhere({
       severity: 'error',
       code,
       message,

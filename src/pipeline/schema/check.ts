@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import type { StepKind } from '../pipeline.ts';
 import { entriesOf, type SourceEntry, type SourceMapping, type SourceNode, toJson } from '../yaml/node.ts';
@@ -19,17 +19,17 @@ export interface StepNode {
 const mostSteps = 1000;
 
 /** Checks the file against the language's schema, step by step. Returns the steps that are mappings. */
-export function checkSchema(root: SourceNode, reports: Reports): readonly StepNode[] {
-  reportViolations(violationsOfFile(toJson(root)), root, undefined, reports);
+export function checkSchema(root: SourceNode, collector: DiagnosticCollector): readonly StepNode[] {
+  reportViolations(violationsOfFile(toJson(root)), root, undefined, collector);
   const steps = root.kind === 'mapping' ? root.entries.get('steps') : undefined;
   const found: StepNode[] = [];
   // Too many steps are the schema's mistake; what each of them is, is then not looked at.
   for (const entry of entriesOf(steps?.value).slice(0, mostSteps)) {
     if (entry.value.kind !== 'mapping') continue;
-    const step = readStep(entry, entry.value, reports);
+    const step = readStep(entry, entry.value, collector);
     found.push(step);
-    if (step.kind === undefined) checkKeys(step, reports);
-    else reportViolations(violationsOf(step, step.kind), step.node, entry, reports);
+    if (step.kind === undefined) checkKeys(step, collector);
+    else reportViolations(violationsOf(step, step.kind), step.node, entry, collector);
   }
   return found;
 }
@@ -47,24 +47,24 @@ function violationsOf({ node }: StepNode, kind: StepKind): readonly Violation[] 
 
 const kindsHint = `A step has exactly one of ${stepKinds.join(', ')}.`;
 
-function readStep(entry: SourceEntry, node: SourceMapping, reports: Reports): StepNode {
+function readStep(entry: SourceEntry, node: SourceMapping, collector: DiagnosticCollector): StepNode {
   const name = entry.key;
   const kinds = entriesOf(node).filter(({ key }) => isStepKind(key));
   const [first, second] = kinds;
   if (first !== undefined && second === undefined) return { entry, name, node, kind: first.key as StepKind };
   if (second !== undefined) {
     const words = kinds.map(({ key }) => key).join(' and ');
-    reports.error('step.kind', second.keySpan, `Step "${name}" is several things: ${words}.`, kindsHint);
+    collector.error('step.kind', second.keySpan, `Step "${name}" is several things: ${words}.`, kindsHint);
     return { entry, name, node };
   }
   const mistyped = mistypedKind(node);
   if (mistyped === undefined) {
-    reports.error('step.kind', entry.keySpan, `Step "${name}" does not say what it does.`, kindsHint);
+    collector.error('step.kind', entry.keySpan, `Step "${name}" does not say what it does.`, kindsHint);
     return { entry, name, node };
   }
   const { wrong, kind } = mistyped;
   const message = `"${wrong.key}" is not a key of a step.`;
-  reports.error('schema.unknown-key', wrong.keySpan, message, `Did you mean "${kind}"?`);
+  collector.error('schema.unknown-key', wrong.keySpan, message, `Did you mean "${kind}"?`);
   const entries = [...node.entries].map(([key, value]): [string, SourceEntry] =>
     key === wrong.key ? [kind, { ...wrong, key: kind }] : [key, value],
   );
@@ -84,12 +84,12 @@ function mistypedKind(node: SourceMapping): { wrong: SourceEntry; kind: StepKind
 const allKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
 
 /** A step of unknown kind: no schema applies, but keys that no kind has are mistakes whatever it is. */
-function checkKeys(step: StepNode, reports: Reports): void {
+function checkKeys(step: StepNode, collector: DiagnosticCollector): void {
   const known = allKeys();
   for (const { key, keySpan } of entriesOf(step.node)) {
     if (known.has(key)) continue;
     const near = nearest(key, known);
     const hint = near === undefined ? `The keys are ${listing([...known], 20)}.` : `Did you mean "${near}"?`;
-    reports.error('schema.unknown-key', keySpan, `"${key}" is not a key of a step.`, hint);
+    collector.error('schema.unknown-key', keySpan, `"${key}" is not a key of a step.`, hint);
   }
 }

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { Span } from '../diagnostics/source.ts';
 import type { StepKind } from '../pipeline.ts';
@@ -35,15 +35,15 @@ export function reportViolations(
   violations: readonly Violation[],
   root: SourceNode,
   entry: SourceEntry | undefined,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   // A key that is missing because it was mistyped is one mistake, told at the mistyped key.
   const mistyped = mistypedKeys(violations);
   for (const violation of violations) {
-    if (reports.full) return;
+    if (collector.full) return;
     const place = placeOf(violation.instancePath, root, entry);
     const message = messageOf(violation, place, mistyped.get(violation.instancePath) ?? new Set());
-    if (message !== undefined) reports.error(message.code, message.span, message.message, message.hint);
+    if (message !== undefined) collector.error(message.code, message.span, message.message, message.hint);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { nearest } from '../diagnostics/did-you-mean.ts';
 import { entriesOf, member, type SourceMapping, type SourceNode } from '../yaml/node.ts';
 
@@ -53,7 +53,7 @@ const natives: readonly (readonly [way: readonly string[], known: readonly strin
  * Warns of members of native objects that look like slips of the pen. Services learn new ones, so that one which is near
  * to none of those known passes, and so does another way to write one (`max_output_tokens`).
  */
-export function checkNativeKeys(operation: SourceMapping, reports: Reports): void {
+export function checkNativeKeys(operation: SourceMapping, collector: DiagnosticCollector): void {
   for (const [way, known] of natives) {
     const node = way.reduce<SourceNode | undefined>((part, name) => member(part, name), operation);
     for (const { key, keySpan } of entriesOf(node)) {
@@ -61,7 +61,7 @@ export function checkNativeKeys(operation: SourceMapping, reports: Reports): voi
       const near = nearest(key, known);
       if (near === undefined) continue;
       const message = `"${key}" is no member of ${way.join('.')} that is known; it is sent as it is.`;
-      reports.warning('native.unknown-key', keySpan, message, `Did you mean "${near}"?`);
+      collector.warning('native.unknown-key', keySpan, message, `Did you mean "${near}"?`);
     }
   }
 }

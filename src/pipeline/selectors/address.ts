@@ -1,4 +1,4 @@
-import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
 import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
 import type { BranchAddress } from '../pipeline.ts';
 import { spanOf, splitAt } from './grammar.ts';
@@ -105,7 +105,10 @@ class AddressReader {
  *
  * @returns the address, or every mistake: codes `address.*` and `path.*`
  */
-export function parseAddress(text: string, locate: Locate): Result<BranchAddress, readonly Mistake[]> {
+export function parseAddress(
+  text: string,
+  locate: Locate,
+): Result<BranchAddress, readonly DiagnosticDraft[]> {
   const span = { offset: 0, length: text.length };
   const reader = new AddressReader();
   const { mistakes } = reader;

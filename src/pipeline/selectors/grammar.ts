@@ -1,4 +1,4 @@
-import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
 import type { ButtonMatch, ButtonWord, PathSegment, Selector } from '../pipeline.ts';
 import { compileTemplate } from '../templates/compile.ts';
 import type { Template } from '../templates/template.ts';
@@ -6,7 +6,7 @@ import { buttonWords } from './known-buttons.ts';
 import type { MistakeList, Span } from './limits.ts';
 import { selectorLimits } from './limits.ts';
 import { atomName, joinNames } from './names.ts';
-import { patternMistake } from './pattern.ts';
+import { patternDiagnostic } from './pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './token.ts';
 
 /** The word a label is, quotes aside. */
@@ -158,7 +158,7 @@ export class SelectorGrammar {
   }
 
   #pattern(atom: Atom): ButtonMatch | undefined {
-    const mistake = patternMistake(atom.text);
+    const mistake = patternDiagnostic(atom.text);
     if (mistake === undefined) return { kind: 'pattern', source: atom.text };
     this.mistakes.push({ ...mistake, offset: atom.offset + mistake.offset });
     return undefined;
@@ -196,7 +196,7 @@ export class SelectorGrammar {
     });
     if (compiled.ok) return compiled.value;
     for (const mistake of compiled.error) {
-      this.mistakes.push({ ...mistake, ...inText(mistake.offset, mistake.length) } satisfies Mistake);
+      this.mistakes.push({ ...mistake, ...inText(mistake.offset, mistake.length) } satisfies DiagnosticDraft);
     }
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 import { selectorLimits } from './limits.ts';
 import type { Mark, SelectorToken } from './token.ts';
 import { endOfTag, opensTag } from './token.ts';
@@ -8,7 +8,7 @@ const blank = /\s/u;
 /** Reads the tokens of a path, a selector or an address; each character is looked at a fixed number of times. */
 export class SelectorLexer {
   readonly tokens: SelectorToken[] = [];
-  readonly mistakes: Mistake[] = [];
+  readonly mistakes: DiagnosticDraft[] = [];
   readonly #text: string;
   readonly #slash: boolean;
   #at = 0;

@@ -1,4 +1,4 @@
-import type { Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 
 /** Bounds of paths, selectors and addresses. Lengths are in UTF-16 units. */
 export const selectorLimits = {
@@ -28,18 +28,18 @@ export interface Span {
 
 /** Mistakes of one text, in the order in which they are found, bounded in number. */
 export class MistakeList {
-  readonly all: Mistake[] = [];
+  readonly all: DiagnosticDraft[] = [];
 
   add(code: string, message: string, { offset, length }: Span, hint?: string): void {
     this.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
   }
 
-  push(mistake: Mistake): void {
+  push(mistake: DiagnosticDraft): void {
     if (this.all.length < selectorLimits.mistakes) this.all.push(mistake);
   }
 
   /** In the order of the text. */
-  sorted(): readonly Mistake[] {
+  sorted(): readonly DiagnosticDraft[] {
     return this.all.toSorted((a, b) => a.offset - b.offset);
   }
 }

@@ -1,4 +1,4 @@
-import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
 import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline.ts';
 import { SelectorGrammar, spanOf, splitAt, wordOf } from './grammar.ts';
@@ -31,7 +31,7 @@ interface Opened {
   readonly span: Span;
 }
 
-function open(text: string, locate: Locate, what: string): Result<Opened, readonly Mistake[]> {
+function open(text: string, locate: Locate, what: string): Result<Opened, readonly DiagnosticDraft[]> {
   const span = { offset: 0, length: text.length };
   const mistakes = new MistakeList();
   if (text.length > selectorLimits.text) {
@@ -49,7 +49,7 @@ function open(text: string, locate: Locate, what: string): Result<Opened, readon
   return ok({ grammar: new SelectorGrammar(mistakes, locate), tokens: lexer.tokens, span });
 }
 
-function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, readonly Mistake[]> {
+function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, readonly DiagnosticDraft[]> {
   const mistakes = grammar.mistakes.sorted();
   if (mistakes.length > 0) return err(mistakes);
   if (value === undefined) throw new Error('Internal error: a selector was refused without a mistake');
@@ -61,7 +61,10 @@ function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, rea
  *
  * @returns its segments, or every mistake: codes `path.*`, and `template.*` of the templates in labels
  */
-export function parsePath(text: string, locate: Locate): Result<readonly PathSegment[], readonly Mistake[]> {
+export function parsePath(
+  text: string,
+  locate: Locate,
+): Result<readonly PathSegment[], readonly DiagnosticDraft[]> {
   const opened = open(text, locate, 'path');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;
@@ -96,7 +99,7 @@ export function parsePath(text: string, locate: Locate): Result<readonly PathSeg
 }
 
 /** Reads one segment of a path: the `button:` of a mapping. It may fan out; mistakes as in {@link parsePath}. */
-export function parseSegment(text: string, locate: Locate): Result<PathSegment, readonly Mistake[]> {
+export function parseSegment(text: string, locate: Locate): Result<PathSegment, readonly DiagnosticDraft[]> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;
@@ -112,7 +115,7 @@ const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || toke
 const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
 
 /** Reads the value of `click:`: one selector, which may be a wildcard; mistakes as in {@link parsePath}. */
-export function parseSelector(text: string, locate: Locate): Result<Selector, readonly Mistake[]> {
+export function parseSelector(text: string, locate: Locate): Result<Selector, readonly DiagnosticDraft[]> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;

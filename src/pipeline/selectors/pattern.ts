@@ -1,4 +1,4 @@
-import type { Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 import { selectorLimits } from './limits.ts';
 
 /**
@@ -149,7 +149,7 @@ class PatternCheck {
 }
 
 /** What is wrong with a pattern; offsets count from its first character. */
-export function patternMistake(source: string): Mistake | undefined {
+export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
   const whole = { offset: 0, length: source.length };
   if (source === '') return { code: 'path.empty', message: 'The pattern is empty.', ...whole };
   if (source.length > selectorLimits.pattern) {
@@ -172,11 +172,11 @@ export function patternMistake(source: string): Mistake | undefined {
   }
 }
 
-/** The regular expression of a pattern that {@link patternMistake} accepts. */
+/** The regular expression of a pattern that {@link patternDiagnostic} accepts. */
 export const compilePattern = (source: string): RegExp => new RegExp(source, 'u');
 
 /**
- * The most steps that a match against a subject of this length can take, for a pattern that {@link patternMistake}
+ * The most steps that a match against a subject of this length can take, for a pattern that {@link patternDiagnostic}
  * accepts.
  */
 export function patternWork(source: string): (length: number) => number {

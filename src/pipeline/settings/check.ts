@@ -1,7 +1,7 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { variableOnly } from '../diagnostics/mask-secrets.ts';
 import type { Thinking } from '../pipeline.ts';
-import { patternMistake } from '../selectors/pattern.ts';
+import { patternDiagnostic } from '../selectors/pattern.ts';
 import { entriesOf, isText, member, type SourceNode } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
 import { reasonMatch } from './fail-reason.ts';
@@ -10,29 +10,29 @@ import { durationMs } from './units.ts';
 import { mayBeSent, variableReference } from './variables.ts';
 
 /** What is wrong with the settings that the schema cannot say. */
-export function checkSettings(root: SourceNode, reports: Reports): void {
-  checkName(member(root, 'name'), reports);
+export function checkSettings(root: SourceNode, collector: DiagnosticCollector): void {
+  checkName(member(root, 'name'), collector);
   const service = member(root, 'service');
-  checkKey(service, reports);
-  checkBaseUrl(service, reports);
-  checkVariables(service, reports);
+  checkKey(service, collector);
+  checkBaseUrl(service, collector);
+  checkVariables(service, collector);
   for (const entry of entriesOf(root)) {
-    if (entry.key !== 'service') warnOfVariables(entry.value, reports, new Set());
+    if (entry.key !== 'service') warnOfVariables(entry.value, collector, new Set());
   }
-  checkOrder(root, 'poll', 'min', 'max', defaults.poll, reports);
-  checkOrder(root, 'retry', 'base', 'cap', defaults.retry, reports);
-  for (const key of ['permanent', 'transient']) checkReasons(member(member(root, 'retry'), key), reports);
+  checkOrder(root, 'poll', 'min', 'max', defaults.poll, collector);
+  checkOrder(root, 'retry', 'base', 'cap', defaults.retry, collector);
+  for (const key of ['permanent', 'transient']) checkReasons(member(member(root, 'retry'), key), collector);
 }
 
 /** The patterns among the reasons of failed tasks; they are as safe as those of buttons. */
-function checkReasons(list: SourceNode | undefined, reports: Reports): void {
+function checkReasons(list: SourceNode | undefined, collector: DiagnosticCollector): void {
   for (const node of list?.kind === 'list' ? list.items : []) {
     const reason = isText(node) ? reasonMatch(node.value) : undefined;
     if (!isText(node) || reason?.kind !== 'pattern') continue;
-    const mistake = patternMistake(reason.source);
+    const mistake = patternDiagnostic(reason.source);
     // The pattern begins behind its slash.
-    const locate = scalarLocator(reports.source, node);
-    if (mistake !== undefined) reports.mistake({ ...mistake, offset: mistake.offset + 1 }, locate);
+    const locate = scalarLocator(collector.source, node);
+    if (mistake !== undefined) collector.mistake({ ...mistake, offset: mistake.offset + 1 }, locate);
   }
 }
 
@@ -57,25 +57,25 @@ const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$
 const longestName = 200;
 
 /** The pipeline's name is that of a folder, which may be carried to other systems. */
-function checkName(node: SourceNode | undefined, reports: Reports): void {
+function checkName(node: SourceNode | undefined, collector: DiagnosticCollector): void {
   if (!isText(node)) return;
   const { value, span } = node;
   const hint = 'It names the run directory: choose another name.';
   if (deviceName.test(value) || value.endsWith('.')) {
-    reports.error('schema.name', span, `"${value}" cannot be the name of a folder everywhere.`, hint);
+    collector.error('schema.name', span, `"${value}" cannot be the name of a folder everywhere.`, hint);
   } else if (value.length <= longestName && Buffer.byteLength(value) > longestName) {
-    reports.error('schema.name', span, `The name has more than ${longestName} bytes.`, hint);
+    collector.error('schema.name', span, `The name has more than ${longestName} bytes.`, hint);
   }
 }
 
 /** A pipeline is checked into git: it names where the key is, never the key. */
-function checkKey(service: SourceNode | undefined, reports: Reports): void {
+function checkKey(service: SourceNode | undefined, collector: DiagnosticCollector): void {
   for (const { key, value } of entriesOf(service)) {
     if (!/^api[-_ ]?key$/i.test(key) || value.kind !== 'scalar' || value.value === null) continue;
     if (isText(value) && variableOnly.test(value.value)) continue;
-    reports.secret(value.span);
+    collector.secret(value.span);
     if (key !== 'apiKey' || !isText(value)) continue;
-    reports.error(
+    collector.error(
       'service.literal-key',
       value.span,
       'The API key must not be written into the pipeline.',
@@ -84,14 +84,14 @@ function checkKey(service: SourceNode | undefined, reports: Reports): void {
   }
 }
 
-function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
+function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticCollector): void {
   const node = member(service, 'baseUrl');
   if (!isText(node) || node.value === '' || node.value.includes('${')) return;
   const url = URL.canParse(node.value) ? new URL(node.value) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
-    reports.secret(node.span);
+    collector.secret(node.span);
     const hint = 'The key goes into service.apiKey, as ${VAR}.';
-    reports.error(
+    collector.error(
       'service.base-url',
       node.span,
       'The base address must not hold a user name or password.',
@@ -99,7 +99,7 @@ function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
     );
   } else if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     const hint = 'For example https://gateway.example.com';
-    reports.error(
+    collector.error(
       'service.base-url',
       node.span,
       'The base address must be an http or https address without ? and #.',
@@ -109,15 +109,15 @@ function checkBaseUrl(service: SourceNode | undefined, reports: Reports): void {
 }
 
 /** Each `${` in the service block opens a well-formed variable, and outside of `apiKey` one that may be sent. */
-function checkVariables(node: SourceNode | undefined, reports: Reports): void {
-  if (node?.kind === 'list') for (const item of node.items) checkVariables(item, reports);
-  for (const { key, value } of entriesOf(node)) if (key !== 'apiKey') checkVariables(value, reports);
+function checkVariables(node: SourceNode | undefined, collector: DiagnosticCollector): void {
+  if (node?.kind === 'list') for (const item of node.items) checkVariables(item, collector);
+  for (const { key, value } of entriesOf(node)) if (key !== 'apiKey') checkVariables(value, collector);
   if (!isText(node)) return;
-  const locate = scalarLocator(reports.source, node);
+  const locate = scalarLocator(collector.source, node);
   for (const found of node.value.matchAll(variableReference)) {
     const [text, name = ''] = found;
     if (mayBeSent(name)) continue;
-    reports.error(
+    collector.error(
       'service.variable-name',
       locate(found.index, text.length),
       `The variable ${name} may hold a secret and is not read here.`,
@@ -128,20 +128,20 @@ function checkVariables(node: SourceNode | undefined, reports: Reports): void {
   const at = rest.indexOf('${');
   if (at === -1) return;
   const hint = 'Write ${VAR} or ${VAR:-default}; VAR has letters, digits and underscores.';
-  reports.error('service.variable', locate(at, 2), 'This variable is not well formed.', hint);
+  collector.error('service.variable', locate(at, 2), 'This variable is not well formed.', hint);
 }
 
 /** Elsewhere the text is sent as it stands, which is seldom what was meant. */
-function warnOfVariables(node: SourceNode, reports: Reports, seen: Set<SourceNode>): void {
+function warnOfVariables(node: SourceNode, collector: DiagnosticCollector, seen: Set<SourceNode>): void {
   if (seen.has(node)) return;
   seen.add(node);
-  if (node.kind === 'list') for (const item of node.items) warnOfVariables(item, reports, seen);
-  for (const { value } of entriesOf(node)) warnOfVariables(value, reports, seen);
+  if (node.kind === 'list') for (const item of node.items) warnOfVariables(item, collector, seen);
+  for (const { value } of entriesOf(node)) warnOfVariables(value, collector, seen);
   if (!isText(node)) return;
-  const locate = scalarLocator(reports.source, node);
+  const locate = scalarLocator(collector.source, node);
   for (const found of node.value.matchAll(variableReference)) {
-    if (reports.full) return;
-    reports.warning(
+    if (collector.full) return;
+    collector.warning(
       'service.variable-outside',
       locate(found.index, found[0].length),
       `${found[0]} is not replaced here: the environment is read in the service block only.`,
@@ -156,7 +156,7 @@ function checkOrder(
   low: string,
   high: string,
   fallback: Readonly<Record<string, unknown>>,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const nodes = [member(member(root, block), low), member(member(root, block), high)] as const;
   const [lowMs, highMs] = [low, high].map((name, index) => {
@@ -169,5 +169,5 @@ function checkOrder(
   const missing = nodes[0] === undefined || nodes[1] === undefined;
   const message = `${block}.${low} must not be longer than ${block}.${high}.`;
   const hint = `By default ${block}.${low} is ${String(fallback[low])} and ${block}.${high} is ${String(fallback[high])}.`;
-  reports.error('settings.order', node.span, message, missing ? hint : undefined);
+  collector.error('settings.order', node.span, message, missing ? hint : undefined);
 }

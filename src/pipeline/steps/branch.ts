@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
 import { globMatches } from '../selectors/glob.ts';
@@ -15,7 +15,11 @@ function makes(segment: PathSegment, branch: string): boolean {
 }
 
 /** Reports an address that leads to no branch of its step's own path. */
-export function checkAddress(address: BranchAddress, target: StepDraft, reports: Reports): void {
+export function checkAddress(
+  address: BranchAddress,
+  target: StepDraft,
+  collector: DiagnosticCollector,
+): void {
   if (!target.pathKnown || target.kind === undefined) return;
   const { name, path } = target;
   for (const [level, branch] of address.segments.entries()) {
@@ -24,7 +28,7 @@ export function checkAddress(address: BranchAddress, target: StepDraft, reports:
     if (segment === undefined) {
       const reason = level === 0 ? `Step "${name}" has no path` : `The path of "${name}" ends at ${way}`;
       const hint = `Write ${way}.`;
-      reports.error(
+      collector.error(
         'step.unknown-branch',
         address.position,
         `${reason}, so there is no ${way}/${branch}.`,
@@ -35,7 +39,7 @@ export function checkAddress(address: BranchAddress, target: StepDraft, reports:
     if (branch === '*' || branch === '**' || makes(segment, branch)) continue;
     const names = segment.selectors.map((selector) => selector.name);
     const message = `${way} has no branch "${branch}".`;
-    reports.error('step.unknown-branch', address.position, message, () => branchHint(branch, names));
+    collector.error('step.unknown-branch', address.position, message, () => branchHint(branch, names));
     return;
   }
 }

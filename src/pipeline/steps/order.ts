@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Position } from '../diagnostics/diagnostic.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
 import type { StepDraft } from './draft.ts';
@@ -17,7 +17,7 @@ export interface StepOrder {
 }
 
 /** Reports steps that are named and do not exist, and steps that wait for each other. */
-export function orderOf(steps: readonly StepDraft[], reports: Reports): StepOrder {
+export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollector): StepOrder {
   const names = steps.map(({ name }) => name);
   const known = new Set(names);
   const edges = new Map<string, Edge[]>();
@@ -32,14 +32,14 @@ export function orderOf(steps: readonly StepDraft[], reports: Reports): StepOrde
             names.filter((name) => name !== step.name),
             'other steps',
           );
-        reports.error('step.unknown', edge.position, `There is no step "${edge.step}".`, hint);
+        collector.error('step.unknown', edge.position, `There is no step "${edge.step}".`, hint);
       }
     }
     edges.set(step.name, own);
   }
   const after = new Map([...edges].map(([name, own]) => [name, [...new Set(own.map(({ step }) => step))]]));
   const before = reversed(after);
-  const cyclic = reportCycles(names, edges, { after, before }, reports);
+  const cyclic = reportCycles(names, edges, { after, before }, collector);
   return { after, stuck: reach(cyclic, before) };
 }
 
@@ -54,7 +54,7 @@ function reportCycles(
   names: readonly string[],
   edges: ReadonlyMap<string, readonly Edge[]>,
   { after, before }: { readonly after: Graph; readonly before: Graph },
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): ReadonlySet<string> {
   const cyclic = new Set<string>();
   for (const name of names) {
@@ -67,7 +67,7 @@ function reportCycles(
       round.length === 1 ? `Step "${name}" waits for itself.` : `Steps wait for each other: ${way}.`;
     const hint =
       'A step waits for the step that it is from, or gathers, and for each step that its templates name.';
-    reports.error('step.cycle', first.position, message, hint);
+    collector.error('step.cycle', first.position, message, hint);
     const needs = reach([name], after);
     for (const member of reach([name], before)) if (needs.has(member)) cyclic.add(member);
   }

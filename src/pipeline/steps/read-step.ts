@@ -1,5 +1,5 @@
-import type { Reports } from '../diagnostics/collector.ts';
-import type { Locate, Mistake, Position, Result } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
+import type { DiagnosticDraft, Locate, Position, Result } from '../diagnostics/diagnostic.ts';
 import type { PathSegment, Selector, StepKind } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { keysOfStep } from '../schema/schema.ts';
@@ -22,8 +22,8 @@ import { scalarLocator } from '../yaml/scalar-offsets.ts';
 import type { ImageUse, NameUse, StepDraft } from './draft.ts';
 
 /** Reads one step: compiles its templates, its path and its address. */
-export function readStep(step: StepNode, reports: Reports): StepDraft {
-  return new StepReader(step, reports).read();
+export function readStep(step: StepNode, collector: DiagnosticCollector): StepDraft {
+  return new StepReader(step, collector).read();
 }
 
 /** Fields that name images. */
@@ -38,16 +38,16 @@ const stepName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 class StepReader {
   readonly #step: StepNode;
-  readonly #reports: Reports;
+  readonly #collector: DiagnosticCollector;
   readonly #variables: VariableUse[] = [];
   readonly #steps: StepUse[] = [];
   readonly #names: NameUse[] = [];
   readonly #images: ImageUse[] = [];
   #usesKnown = true;
 
-  constructor(step: StepNode, reports: Reports) {
+  constructor(step: StepNode, collector: DiagnosticCollector) {
     this.#step = step;
-    this.#reports = reports;
+    this.#collector = collector;
   }
 
   read(): StepDraft {
@@ -72,7 +72,7 @@ class StepReader {
       name,
       ...(kind === undefined ? {} : { kind }),
       node,
-      position: this.#reports.source.position(entry.keySpan),
+      position: this.#collector.source.position(entry.keySpan),
       ...(from === undefined ? {} : { from }),
       ...(gather === undefined ? {} : { gather }),
       request,
@@ -93,14 +93,14 @@ class StepReader {
   /** Reads a text by a grammar; nothing when it is no text (which the schema reports) or has mistakes. */
   #text<T>(
     node: SourceNode | undefined,
-    parse: (text: string, locate: Locate) => Result<T, readonly Mistake[]>,
+    parse: (text: string, locate: Locate) => Result<T, readonly DiagnosticDraft[]>,
   ): T | undefined {
     // An empty text is the schema's mistake.
     if (!isText(node) || node.value === '') return undefined;
-    const locate = scalarLocator(this.#reports.source, node);
+    const locate = scalarLocator(this.#collector.source, node);
     const parsed = parse(node.value, locate);
     if (parsed.ok) return parsed.value;
-    for (const mistake of parsed.error) this.#reports.mistake(mistake, locate);
+    for (const mistake of parsed.error) this.#collector.mistake(mistake, locate);
     this.#usesKnown = false;
     return undefined;
   }
@@ -132,7 +132,7 @@ class StepReader {
 
   /** @param asText it becomes text even where it is one output and nothing else */
   #tree(node: SourceNode, asText = false): TemplateTree {
-    const { source } = this.#reports;
+    const { source } = this.#collector;
     const compiled = compileTree(toValue(node), (leaf) => scalarLocator(source, leafOf(node, leaf)));
     if (compiled.ok) {
       this.#variables.push(...treeVariables(compiled.value));
@@ -142,7 +142,7 @@ class StepReader {
       return compiled.value;
     }
     for (const mistake of compiled.error) {
-      this.#reports.mistake(mistake, () => mistake.position);
+      this.#collector.mistake(mistake, () => mistake.position);
     }
     this.#usesKnown = false;
     return null;
@@ -213,7 +213,7 @@ class StepReader {
   }
 
   #position(node: TextNode): Position {
-    return scalarLocator(this.#reports.source, node)(0, node.value.length);
+    return scalarLocator(this.#collector.source, node)(0, node.value.length);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { FileCheck } from '../files.ts';
 import type { MatrixDraft } from '../matrix/draft.ts';
 import type { Step, Thinking } from '../pipeline.ts';
@@ -36,31 +36,35 @@ export async function readSteps(
   matrix: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
   fileCheck: FileCheck,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): Promise<StepsDraft> {
-  const steps = nodes.map((node) => readStep(node, reports));
+  const steps = nodes.map((node) => readStep(node, collector));
   const byName = new Map(steps.map((step) => [step.name, step]));
-  const order = orderOf(steps, reports);
+  const order = orderOf(steps, collector);
   for (const step of steps) {
-    checkVariables(step.variables, matrix, reports);
-    checkValues(step, matrix, reports);
-    checkStart(step, byName, reports);
+    checkVariables(step.variables, matrix, collector);
+    checkValues(step, matrix, collector);
+    checkStart(step, byName, collector);
     // Behind a cycle there is no way from the cell to the job.
-    if (!order.stuck.has(step.name)) checkStepUses(step, byName, reports);
-    checkTextStep(step, byName, matrix, models, reports);
-    checkButtons(step, matrix, reports);
-    checkGrids(step, byName, reports);
-    checkModals(step, reports);
-    checkMasks(step, reports);
-    checkAlike(step, byName, matrix, reports);
-    checkBlend(step, byName, reports);
-    checkVideo(step, byName, reports);
-    await checkImages(step, byName, fileCheck, reports);
+    if (!order.stuck.has(step.name)) checkStepUses(step, byName, collector);
+    checkTextStep(step, byName, matrix, models, collector);
+    checkButtons(step, matrix, collector);
+    checkGrids(step, byName, collector);
+    checkModals(step, collector);
+    checkMasks(step, collector);
+    checkAlike(step, byName, matrix, collector);
+    checkBlend(step, byName, collector);
+    checkVideo(step, byName, collector);
+    await checkImages(step, byName, fileCheck, collector);
   }
   return { steps, order };
 }
 
-function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, reports: Reports): void {
+function checkStart(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  collector: DiagnosticCollector,
+): void {
   const { from, gather } = step;
   const fromEntry = step.node.entries.get('from');
   const gatherEntry = step.node.entries.get('gather');
@@ -69,11 +73,11 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     const message = `Step "${step.name}" presses a button, and a button belongs to one task, not to all that are gathered.`;
     const wanted = fromEntry === undefined && isText(value) && value.value !== '';
     const hint = wanted ? `Write from: ${value.value} to press it on each.` : 'Keep from.';
-    reports.error('step.gather-click', gatherEntry.keySpan, message, hint);
+    collector.error('step.gather-click', gatherEntry.keySpan, message, hint);
   } else if (fromEntry !== undefined && gatherEntry !== undefined) {
     const message = `Step "${step.name}" has both from and gather.`;
     const hint = 'from makes one job per branch, gather one job per cell with all of them: keep one.';
-    reports.error('step.from-and-gather', gatherEntry.keySpan, message, hint);
+    collector.error('step.from-and-gather', gatherEntry.keySpan, message, hint);
   }
   const parent = from === undefined ? undefined : steps.get(from.step);
   if (
@@ -82,7 +86,7 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     (parent?.kind === 'generate' || parent?.kind === 'chat')
   ) {
     const message = `Step "${from.step}" is a ${parent.kind}, which makes text and no buttons.`;
-    reports.error('step.no-buttons', from.position, message, 'Continue a step that makes images.');
+    collector.error('step.no-buttons', from.position, message, 'Continue a step that makes images.');
     return;
   }
   const gathered = gather === undefined ? undefined : steps.get(gather.step);
@@ -92,12 +96,12 @@ function checkStart(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, repo
     const hint = stepFields[gathered.kind ?? 'imagine'].includes('text')
       ? `A template reads a text: {{ steps.${gather.step}.text }}.`
       : 'Gather a step that makes images.';
-    reports.error('step.gather-text', gather.position, message, hint);
+    collector.error('step.gather-text', gather.position, message, hint);
     return;
   }
   for (const address of [from, gather]) {
     const target = address === undefined ? undefined : steps.get(address.step);
-    if (address !== undefined && target !== undefined) checkAddress(address, target, reports);
+    if (address !== undefined && target !== undefined) checkAddress(address, target, collector);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
 import { stepFields, structuredFields } from '../schema/step-kinds.ts';
@@ -13,17 +13,21 @@ import { checkResult } from './reply-fields.ts';
 const liquidMembers = new Set(['size', 'first', 'last']);
 
 /** Reports variables that the matrix does not have, and members that none of a variable's values has. */
-export function checkVariables(uses: readonly VariableUse[], matrix: MatrixDraft, reports: Reports): void {
+export function checkVariables(
+  uses: readonly VariableUse[],
+  matrix: MatrixDraft,
+  collector: DiagnosticCollector,
+): void {
   for (const { path, position } of uses) {
     const [root = '', ...members] = path;
     if (root === 'repeat') continue;
     const variable = matrix.variables.get(root);
     if (variable !== undefined) {
-      checkMembers(variable, members, position, reports);
+      checkMembers(variable, members, position, collector);
     } else if (matrix.complete) {
       const names = [...matrix.variables.keys(), 'repeat'];
       const message = `The matrix has no variable "${root}".`;
-      reports.error('template.unknown-variable', position, message, () =>
+      collector.error('template.unknown-variable', position, message, () =>
         suggestion(root, names, 'variables'),
       );
     }
@@ -34,7 +38,7 @@ function checkMembers(
   { name, values }: Variable,
   members: readonly string[],
   position: VariableUse['position'],
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   let at = values;
   for (const [index, member] of members.entries()) {
@@ -44,7 +48,7 @@ function checkMembers(
       if (at.some((value) => typeof value === 'object' && value !== null)) return;
       const way = [name, ...members.slice(0, index)].join('.');
       const message = `"${way}" is no object, so it has no "${member}".`;
-      reports.error('template.unknown-member', position, message, `Write {{ ${way} }}.`);
+      collector.error('template.unknown-member', position, message, `Write {{ ${way} }}.`);
       return;
     }
     const next: readonly Value[] = at.flatMap((value) =>
@@ -54,7 +58,7 @@ function checkMembers(
       const way = [name, ...members.slice(0, index)].join('.');
       const message = `No value of "${way}" has a member "${member}".`;
       const all = at;
-      reports.error('template.unknown-member', position, message, () =>
+      collector.error('template.unknown-member', position, message, () =>
         suggestion(member, [...new Set(all.flatMap((value) => Object.keys(value)))], 'members'),
       );
       return;
@@ -67,23 +71,23 @@ function checkMembers(
 export function checkStepUses(
   step: StepDraft,
   steps: ReadonlyMap<string, StepDraft>,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   for (const use of step.steps) {
     const target = steps.get(use.step);
     if (target === undefined) continue;
-    checkField(use, target, reports);
-    reportSeveral(step, target, use.position, steps, reports);
+    checkField(use, target, collector);
+    reportSeveral(step, target, use.position, steps, collector);
   }
   for (const { step: name, position, image } of step.names) {
     const target = steps.get(name);
     if (target === undefined) continue;
-    if (image) checkMakesImages(target, position, steps, reports);
-    reportSeveral(step, target, position, steps, reports);
+    if (image) checkMakesImages(target, position, steps, collector);
+    reportSeveral(step, target, position, steps, collector);
   }
 }
 
-function checkField(use: StepUse, target: StepDraft, reports: Reports): void {
+function checkField(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
   const { path, position } = use;
   if (target.kind === undefined) return;
   const fields = stepFields[target.kind];
@@ -91,16 +95,16 @@ function checkField(use: StepUse, target: StepDraft, reports: Reports): void {
   const offers = `Steps of kind ${target.kind} offer ${listing(fields)}.`;
   if (field === undefined) {
     const message = `"steps.${target.name}" is all of a step; say which part.`;
-    reports.error('step.field', position, message, `${offers} Write steps.${target.name}.${fields[0]}.`);
+    collector.error('step.field', position, message, `${offers} Write steps.${target.name}.${fields[0]}.`);
   } else if (!fields.includes(field)) {
     const near = nearest(field, fields);
     const hint = near === undefined ? offers : `Did you mean "${near}"? ${offers}`;
-    reports.error('step.field', position, `Step "${target.name}" offers no "${field}".`, hint);
+    collector.error('step.field', position, `Step "${target.name}" offers no "${field}".`, hint);
   } else if (rest.length > 0 && !structuredFields.has(field) && !liquidMembers.has(rest[0] as string)) {
     const message = `"steps.${target.name}.${field}" is text, so it has no "${rest[0]}".`;
-    reports.error('step.field', position, message, `Write steps.${target.name}.${field}.`);
+    collector.error('step.field', position, message, `Write steps.${target.name}.${field}.`);
   } else {
-    checkResult(use, target, reports);
+    checkResult(use, target, collector);
   }
 }
 
@@ -109,7 +113,7 @@ function reportSeveral(
   target: StepDraft,
   position: StepUse['position'],
   steps: ReadonlyMap<string, StepDraft>,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   if (!target.pathKnown || !couldMeanSeveral(step, target, steps)) return;
   const address = target.from?.source ?? target.name;
@@ -118,5 +122,5 @@ function reportSeveral(
     step.gather?.step === target.name
       ? 'A template reads one job; what a step gathers goes into its request as it is.'
       : `Continue one of them (from: ${address}), or collect all of them with gather: ${target.name}.`;
-  reports.error('step.several', position, message, hint);
+  collector.error('step.several', position, message, hint);
 }

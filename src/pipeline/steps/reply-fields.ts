@@ -1,4 +1,4 @@
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
 import { usageMembers } from '../schema/step-kinds.ts';
 import type { StepUse } from '../templates/template.ts';
@@ -9,16 +9,16 @@ import { answerFormat } from './reply-schema/format.ts';
 import { type Shape, schemaMember } from './reply-schema/member.ts';
 
 /** Reports what a template asks of the JSON, the parts or the usage of a text step and cannot have. */
-export function checkResult(use: StepUse, target: StepDraft, reports: Reports): void {
+export function checkResult(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
   const [field, ...rest] = use.path;
   if (target.kind !== 'generate' && target.kind !== 'chat') {
-    if (field === 'prompts' && rest.length === 0) checkText(use, 'array', reports);
+    if (field === 'prompts' && rest.length === 0) checkText(use, 'array', collector);
   } else if (field === 'json') {
-    checkJson(use, rest, target, target.kind, reports);
+    checkJson(use, rest, target, target.kind, collector);
   } else if (field === 'usage') {
-    checkUsage(use, rest, reports);
+    checkUsage(use, rest, collector);
   } else if (field === 'parts') {
-    checkParts(use, rest, reports);
+    checkParts(use, rest, collector);
   }
 }
 
@@ -27,7 +27,7 @@ function checkJson(
   path: readonly string[],
   target: StepDraft,
   kind: 'generate' | 'chat',
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const operation = member(target.node, kind);
   const fields = operation === undefined ? undefined : toValue(operation);
@@ -39,7 +39,7 @@ function checkJson(
       kind === 'chat'
         ? 'Give it response_format: { type: json_object }'
         : 'Give it a responseSchema, or generationConfig: { responseMimeType: application/json }';
-    reports.error(
+    collector.error(
       'step.no-json',
       use.position,
       message,
@@ -49,7 +49,7 @@ function checkJson(
   }
   if (schema === undefined) return;
   const found = schemaMember(schema, path);
-  if (found.kind === 'found') checkText(use, found.shape, reports);
+  if (found.kind === 'found') checkText(use, found.shape, collector);
   if (found.kind !== 'missing') return;
   const wrong = path[found.depth] as string;
   const way = ['steps', target.name, 'json', ...path.slice(0, found.depth)].join('.');
@@ -57,45 +57,51 @@ function checkJson(
     found.shape === 'array' ? 'a list' : found.shape === 'scalar' ? 'no object' : 'described in the schema';
   if (found.names.length > 0) {
     const message = `"${way}" has no "${wrong}" by its schema.`;
-    reports.error('step.json-member', use.position, message, () => suggestion(wrong, found.names, 'members'));
+    collector.error('step.json-member', use.position, message, () =>
+      suggestion(wrong, found.names, 'members'),
+    );
   } else {
     const hint = found.shape === 'array' ? `Write ${way}[0] or ${way}.first.` : `Write ${way}.`;
-    reports.error('step.json-member', use.position, `"${way}" is ${what}, so it has no "${wrong}".`, hint);
+    collector.error('step.json-member', use.position, `"${way}" is ${what}, so it has no "${wrong}".`, hint);
   }
 }
 
-function checkUsage(use: StepUse, path: readonly string[], reports: Reports): void {
+function checkUsage(use: StepUse, path: readonly string[], collector: DiagnosticCollector): void {
   const [name, more] = path;
   const way = `steps.${use.step}.usage`;
   if (name === undefined) {
-    checkText(use, 'object', reports);
+    checkText(use, 'object', collector);
   } else if (!(usageMembers as readonly string[]).includes(name)) {
     const message = `"${way}" has no "${name}".`;
-    reports.error('step.field', use.position, message, () => suggestion(name, usageMembers, 'counts'));
+    collector.error('step.field', use.position, message, () => suggestion(name, usageMembers, 'counts'));
   } else if (more !== undefined) {
     const message = `"${way}.${name}" is a number, so it has no "${more}".`;
-    reports.error('step.field', use.position, message, `Write ${way}.${name}.`);
+    collector.error('step.field', use.position, message, `Write ${way}.${name}.`);
   }
 }
 
-function checkParts(use: StepUse, path: readonly string[], reports: Reports): void {
+function checkParts(use: StepUse, path: readonly string[], collector: DiagnosticCollector): void {
   const [name, ...more] = path;
   const way = `steps.${use.step}.parts`;
   if (name === undefined) {
-    checkText(use, 'array', reports);
+    checkText(use, 'array', collector);
   } else if (!/^(?:-?\d+|first|last|size)$/.test(name)) {
     const message = `"${way}" is a list, so it has no "${name}".`;
-    reports.error('step.field', use.position, message, `Write ${way}[0].${name}.`);
+    collector.error('step.field', use.position, message, `Write ${way}[0].${name}.`);
   } else if (more.length === 0 && name !== 'size') {
-    checkText(use, 'object', reports);
+    checkText(use, 'object', collector);
   }
 }
 
 /** An object or a list that would be rendered as text. */
-function checkText({ step, path, position, output }: StepUse, shape: Shape, reports: Reports): void {
+function checkText(
+  { step, path, position, output }: StepUse,
+  shape: Shape,
+  collector: DiagnosticCollector,
+): void {
   if (output !== 'within' || (shape !== 'object' && shape !== 'array')) return;
   const what = shape === 'object' ? 'an object' : 'a list';
   const way = ['steps', step, ...path].join('.');
   const hint = `Name one of its members, or write {{ ${way} | json }}.`;
-  reports.error('step.no-text', position, `"${way}" is ${what}, which has no text of its own.`, hint);
+  collector.error('step.no-text', position, `"${way}" is ${what}, which has no text of its own.`, hint);
 }

@@ -7,12 +7,12 @@ import {
   toValueSync,
   Value,
 } from 'liquidjs';
-import type { Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { dateFilters, isMovingDate } from './date-filter.ts';
 import { engine, refusedFilters, suggest } from './engine.ts';
-import { askedFor, expressionMistake } from './expression.ts';
+import { askedFor, expressionDiagnostic } from './expression.ts';
 import { templateLimits } from './limits.ts';
 import { absentable, boundedRange, rangeBound } from './token-override.ts';
 
@@ -31,7 +31,7 @@ export interface NameUse {
 export interface Analysis {
   /** In order of appearance; `steps` among them. */
   readonly uses: readonly NameUse[];
-  readonly mistakes: readonly Mistake[];
+  readonly mistakes: readonly DiagnosticDraft[];
 }
 
 const isTest = (node: LiquidNode): boolean => {
@@ -55,7 +55,7 @@ interface FilterCall {
  */
 class Walk {
   readonly uses: NameUse[] = [];
-  readonly mistakes: Mistake[] = [];
+  readonly mistakes: DiagnosticDraft[] = [];
   /** Names that assign and capture made, from where they did so. */
   readonly #assigned = new Set<string>();
   /** Names of the loops around. */
@@ -185,7 +185,7 @@ class Walk {
 
   #expression(expression: Expression, owner: Token, test: boolean, filters: readonly FilterCall[]): void {
     const { postfix } = expression;
-    const mistake = expressionMistake(postfix);
+    const mistake = expressionDiagnostic(postfix);
     if (mistake !== undefined) {
       this.mistakes.push(mistake);
       return;

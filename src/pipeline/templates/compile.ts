@@ -9,7 +9,7 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs';
-import type { Locate, Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
 import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { analyseCondition, analyseNodes, type NameUse } from './analyze.ts';
@@ -24,7 +24,7 @@ import type { Condition, StepUse, Template, VariableUse } from './template.ts';
 export const hasTags = (text: string): boolean => text.includes('{{') || text.includes('{%');
 
 /** What liquidjs threw while parsing, as a mistake. */
-function parseMistake(thrown: unknown, source: string): Mistake {
+function parseMistake(thrown: unknown, source: string): DiagnosticDraft {
   if (thrown instanceof RangeError) {
     return {
       code: 'template.too-deep',
@@ -57,7 +57,7 @@ function parseMistake(thrown: unknown, source: string): Mistake {
 }
 
 /** Brackets inside brackets recurse in the tokenizer; a bound on them keeps its depth independent of the stack. */
-function bracketsTooDeep(source: string): Mistake | undefined {
+function bracketsTooDeep(source: string): DiagnosticDraft | undefined {
   let depth = 0;
   for (let at = 0; at < source.length; at += 1) {
     const char = source[at];
@@ -75,7 +75,7 @@ function bracketsTooDeep(source: string): Mistake | undefined {
   return undefined;
 }
 
-const tooLong = (source: string, limit: number): Mistake | undefined =>
+const tooLong = (source: string, limit: number): DiagnosticDraft | undefined =>
   source.length > limit
     ? {
         code: 'template.too-long',
@@ -85,9 +85,9 @@ const tooLong = (source: string, limit: number): Mistake | undefined =>
       }
     : undefined;
 
-function parse(source: string): Result<LiquidNode[], readonly Mistake[]> {
+function parse(source: string): Result<LiquidNode[], readonly DiagnosticDraft[]> {
   const nodes: LiquidNode[] = [];
-  const mistakes: Mistake[] = [];
+  const mistakes: DiagnosticDraft[] = [];
   try {
     const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options);
     const parser = new BoundedParser();
@@ -132,7 +132,10 @@ function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
  * @returns the template, or every mistake found: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`,
  *   `.refused-tag`, `.unknown-filter`, `.refused-filter`, `.not-repeatable`, `.reserved`, `.computed-name`, `.steps`
  */
-export function compileTemplate(source: string, locate: Locate): Result<Template, readonly Mistake[]> {
+export function compileTemplate(
+  source: string,
+  locate: Locate,
+): Result<Template, readonly DiagnosticDraft[]> {
   const position = locate(0, source.length);
   if (!hasTags(source)) {
     const long = tooLong(source, templateLimits.literal);
@@ -163,7 +166,10 @@ export function compileTemplate(source: string, locate: Locate): Result<Template
  *
  * @returns the condition, or its mistakes: those of {@link compileTemplate}, `template.empty`, `template.wrapped`
  */
-export function compileCondition(source: string, locate: Locate): Result<Condition, readonly Mistake[]> {
+export function compileCondition(
+  source: string,
+  locate: Locate,
+): Result<Condition, readonly DiagnosticDraft[]> {
   const whole = { offset: 0, length: source.length };
   if (source.trim() === '')
     return err([{ code: 'template.empty', message: 'The condition is empty.', ...whole }]);

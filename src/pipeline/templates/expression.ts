@@ -1,7 +1,7 @@
 import { type Token, TypeGuards } from 'liquidjs';
-import type { Mistake } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 
-const mistake = (message: string, token: Token, hint?: string): Mistake => ({
+const mistake = (message: string, token: Token, hint?: string): DiagnosticDraft => ({
   code: 'template.syntax',
   message,
   offset: token.begin,
@@ -10,7 +10,7 @@ const mistake = (message: string, token: Token, hint?: string): Mistake => ({
 });
 
 /** A missing value or operator; liquidjs takes `a b` for `a`, and `== a b` for `a == b`. */
-export function expressionMistake(postfix: readonly Token[]): Mistake | undefined {
+export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft | undefined {
   let operand = false;
   let last: Token | undefined;
   for (const token of postfix.toSorted((a, b) => a.begin - b.begin)) {

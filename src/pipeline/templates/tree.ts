@@ -1,4 +1,4 @@
-import type { Locate, Mistake, Position } from '../diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Locate, Position } from '../diagnostics/diagnostic.ts';
 import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
 import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
 import { compileTemplate } from './compile.ts';
@@ -8,7 +8,7 @@ import type { StepUse, Template, TemplateScope, TemplateTree, VariableUse } from
 export type LeafPath = readonly (string | number)[];
 
 /** A mistake in one leaf of a tree, with its place in the file. */
-export interface LeafMistake extends Mistake {
+export interface LeafDiagnosticDraft extends DiagnosticDraft {
   readonly path: LeafPath;
   readonly position: Position;
 }
@@ -29,9 +29,9 @@ export const isTemplate = (tree: unknown): tree is Template =>
 export function compileTree(
   value: Value,
   locateLeaf: (path: LeafPath) => Locate,
-): Result<TemplateTree, readonly LeafMistake[]> {
-  const mistakes: LeafMistake[] = [];
-  const add = (path: LeafPath, mistake: Mistake): null => {
+): Result<TemplateTree, readonly LeafDiagnosticDraft[]> {
+  const mistakes: LeafDiagnosticDraft[] = [];
+  const add = (path: LeafPath, mistake: DiagnosticDraft): null => {
     mistakes.push({ ...mistake, path, position: locateLeaf(path)(mistake.offset, mistake.length) });
     return null;
   };

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Span } from '../diagnostics/source.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { tooDeep, yamlLimits } from './limits.ts';
@@ -26,17 +26,19 @@ interface Converted {
 class Refused extends Error {}
 
 /** A composed document as nodes of JSON's shapes; undefined when it cannot be, which is then reported. */
-export const convertDocument = (document: Document.Parsed, reports: Reports): SourceNode | undefined =>
-  new Conversion(document, reports).run();
+export const convertDocument = (
+  document: Document.Parsed,
+  collector: DiagnosticCollector,
+): SourceNode | undefined => new Conversion(document, collector).run();
 
 class Conversion {
   readonly #document: Document.Parsed;
-  readonly #reports: Reports;
+  readonly #collector: DiagnosticCollector;
   readonly #anchors = new Map<string, Converted>();
 
-  constructor(document: Document.Parsed, reports: Reports) {
+  constructor(document: Document.Parsed, collector: DiagnosticCollector) {
     this.#document = document;
-    this.#reports = reports;
+    this.#collector = collector;
   }
 
   run(): SourceNode | undefined {
@@ -67,7 +69,7 @@ class Conversion {
     const tag = (node as { tag?: string }).tag;
     if (tag !== undefined && !plainTags.has(tag)) {
       const short = tag.replace('tag:yaml.org,2002:', '!!');
-      this.#reports.error('yaml.tag', span, `The tag ${short} is not allowed: pipelines are plain data.`);
+      this.#collector.error('yaml.tag', span, `The tag ${short} is not allowed: pipelines are plain data.`);
       return { node: emptyScalar(span), size: 1 };
     }
     if (isScalar(node)) return { node: this.#scalar(node, span), size: 1 };
@@ -82,13 +84,18 @@ class Conversion {
   }
 
   #isBareTemplate({ offset }: Span): boolean {
-    return this.#reports.source.text.startsWith('{{', offset);
+    return this.#collector.source.text.startsWith('{{', offset);
   }
 
   /** Read as what was meant, so that the mistakes inside are found in the same go. */
   #bareTemplate(span: Span): SourceScalar {
-    const { text } = this.#reports.source;
-    this.#reports.error('yaml.key', span, 'YAML reads these braces as a mapping, not as text.', templateHint);
+    const { text } = this.#collector.source;
+    this.#collector.error(
+      'yaml.key',
+      span,
+      'YAML reads these braces as a mapping, not as text.',
+      templateHint,
+    );
     return {
       kind: 'scalar',
       span,
@@ -106,8 +113,8 @@ class Conversion {
       const key = this.#key(pair.key, keySpan);
       if (key === undefined) continue;
       if (entries.has(key)) {
-        const first = this.#reports.source.position((entries.get(key) as SourceEntry).keySpan).line;
-        this.#reports.error(
+        const first = this.#collector.source.position((entries.get(key) as SourceEntry).keySpan).line;
+        this.#collector.error(
           'yaml.duplicate-key',
           keySpan,
           `The key "${key}" stands in this mapping twice.`,
@@ -124,11 +131,11 @@ class Conversion {
   #key(node: Node | null, span: Span): string | undefined {
     if (!isScalar(node) || typeof node.value !== 'string') {
       const shown = isScalar(node) && node.source !== undefined ? ` Write "${node.source}".` : '';
-      this.#reports.error('yaml.key', span, 'A key must be text.', `Put it in quotes.${shown}`);
+      this.#collector.error('yaml.key', span, 'A key must be text.', `Put it in quotes.${shown}`);
       return undefined;
     }
     if (node.value === '<<' && node.type === 'PLAIN') {
-      this.#reports.error(
+      this.#collector.error(
         'yaml.merge',
         span,
         'Merge keys are not part of YAML 1.2.',
@@ -137,7 +144,7 @@ class Conversion {
       return undefined;
     }
     if (refusedKeys.has(node.value)) {
-      this.#reports.error('yaml.key', span, `"${node.value}" cannot be a key.`, 'Choose another name.');
+      this.#collector.error('yaml.key', span, `"${node.value}" cannot be a key.`, 'Choose another name.');
       return undefined;
     }
     return node.value;
@@ -149,7 +156,7 @@ class Conversion {
     if (typeof value === 'number') {
       const written = node.source ?? String(value);
       if (!Number.isFinite(value)) {
-        this.#reports.error(
+        this.#collector.error(
           'yaml.number',
           span,
           `${written} is not a number that can be sent.`,
@@ -179,7 +186,7 @@ class Conversion {
   }
 
   #refuse(code: DiagnosticCode, span: Span, message: string, hint?: string): never {
-    this.#reports.error(code, span, message, hint);
+    this.#collector.error(code, span, message, hint);
     throw new Refused();
   }
 }

@@ -1,5 +1,5 @@
 import type { CST, YAMLError } from 'yaml';
-import type { Reports } from '../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { SourceText } from '../diagnostics/source.ts';
 import { convertDocument, templateHint } from './convert.ts';
 import { tooDeep, yamlLimits } from './limits.ts';
@@ -7,11 +7,11 @@ import type { SourceNode } from './node.ts';
 import { composeTokens, quoteEndingAt, readTokens } from './tokens.ts';
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
-export function readYaml(source: SourceText, reports: Reports): SourceNode | undefined {
+export function readYaml(source: SourceText, collector: DiagnosticCollector): SourceNode | undefined {
   if (source.text.length > yamlLimits.characters) {
     const most = yamlLimits.characters / 1024 / 1024;
     const message = `The file has more than ${most} Mi characters.`;
-    reports.error(
+    collector.error(
       'yaml.size',
       { offset: 0, length: 1 },
       message,
@@ -21,25 +21,25 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
   }
   const tokens = readTokens(source.text);
   if (typeof tokens === 'number') {
-    reports.error('yaml.nesting', { offset: tokens, length: 1 }, tooDeep);
+    collector.error('yaml.nesting', { offset: tokens, length: 1 }, tooDeep);
     return undefined;
   }
   // Unique keys are checked below: the composer's own check takes quadratic time.
   const options = { resolveKnownTags: false, uniqueKeys: false };
   const { documents, mistakes } = composeTokens(tokens, options, source.text.length);
   const [document, second] = documents;
-  if (document === undefined && reportSyntax(mistakes, tokens, reports)) return undefined;
+  if (document === undefined && reportSyntax(mistakes, tokens, collector)) return undefined;
   if (document === undefined) throw new Error('Internal error: YAML without a document');
   if (document.directives.yaml.version !== '1.2') {
     const directive = /^%YAML.*/m.exec(source.text);
     const span = { offset: directive?.index ?? 0, length: directive?.[0].trimEnd().length ?? 1 };
-    reports.error('yaml.version', span, 'Pipelines are YAML 1.2.', 'Remove the %YAML line.');
+    collector.error('yaml.version', span, 'Pipelines are YAML 1.2.', 'Remove the %YAML line.');
     return undefined;
   }
-  if (reportSyntax(document.errors, tokens, reports)) return undefined;
+  if (reportSyntax(document.errors, tokens, collector)) return undefined;
   if (second !== undefined) {
     const span = { offset: second.range[0], length: 3 };
-    reports.error(
+    collector.error(
       'yaml.documents',
       span,
       'The file holds more than one YAML document.',
@@ -48,7 +48,7 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
     return undefined;
   }
   if (document.contents === null) {
-    reports.error(
+    collector.error(
       'yaml.empty',
       { offset: 0, length: 1 },
       'The file is empty.',
@@ -56,29 +56,33 @@ export function readYaml(source: SourceText, reports: Reports): SourceNode | und
     );
     return undefined;
   }
-  return convertDocument(document, reports);
+  return convertDocument(document, collector);
 }
 
-function reportSyntax(errors: readonly YAMLError[], tokens: readonly CST.Token[], reports: Reports): boolean {
+function reportSyntax(
+  errors: readonly YAMLError[],
+  tokens: readonly CST.Token[],
+  collector: DiagnosticCollector,
+): boolean {
   const lines = new Set<number>();
   for (const { code, pos, message } of errors) {
     const quote = message.startsWith('Missing closing') ? quoteEndingAt(pos[0], tokens) : undefined;
     const offset = quote ?? pos[0];
     const span = { offset, length: pos[1] - offset };
-    const { line } = reports.source.position(span);
+    const { line } = collector.source.position(span);
     if (lines.has(line) || lines.size >= yamlLimits.syntaxMistakes) continue;
     lines.add(line);
     if (code === 'TAB_AS_INDENT') {
-      reports.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces.');
+      collector.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces.');
     } else if (quote !== undefined) {
-      const mark = reports.source.text.charAt(quote);
-      const hint = syntaxHint(code, reports.source.line(line)) ?? `End the text with ${mark}.`;
-      reports.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
+      const mark = collector.source.text.charAt(quote);
+      const hint = syntaxHint(code, collector.source.line(line)) ?? `End the text with ${mark}.`;
+      collector.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
       // It swallowed what closes everything around it: the other mistakes are this one.
       break;
     } else {
       const plain = `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`;
-      reports.error('yaml.syntax', span, plain, syntaxHint(code, reports.source.line(line)));
+      collector.error('yaml.syntax', span, plain, syntaxHint(code, collector.source.line(line)));
     }
   }
   return errors.length > 0;

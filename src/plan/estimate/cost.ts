@@ -1,19 +1,19 @@
 import type { Price, Selector, StepKind } from '../../pipeline/pipeline.ts';
 import { selectorNames } from '../../pipeline/settings/price-entry.ts';
 import type { Cell } from '../cell.ts';
-import type { Place } from '../graph/slot-template.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { JobSpec } from '../job.ts';
 import { isTextRequest, type TextRequest } from '../job-request.ts';
 import { estimateTokens } from '../request/tokens.ts';
 import type { Slot } from '../slot.ts';
 import { answerPrice, pressNames, priceOf } from './price.ts';
-import type { Charge } from './totals.ts';
+import type { Cost } from './totals.ts';
 
 /** What submitting a job takes, as far as it is known before. */
-export function chargeOf(
+export function costOf(
   prices: Readonly<Record<string, Price>>,
   { kind, request }: Pick<JobSpec, 'kind' | 'request'>,
-): Charge {
+): Cost {
   if (!isTextRequest(request))
     return { price: priceOf(prices, kind, request.kind === 'click' ? pressNames(request.press) : []) };
   return textCharge(prices, request, request.images?.length ?? 0);
@@ -27,13 +27,17 @@ export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>):
 }
 
 /** The same of a slot whose request waits for results: a guess with stand-ins for them. */
-export function outlookCharge(prices: Readonly<Record<string, Price>>, place: Place, cell: Cell): Charge {
+export function placeholderCost(
+  prices: Readonly<Record<string, Price>>,
+  place: SlotTemplate,
+  cell: Cell,
+): Cost {
   const { kind, request, selector, gathers } = place;
   const { vars, repeat } = cell;
-  const outlook = request.outlook?.({ vars, repeat, steps: {} }, gathers?.places.size ?? 1);
-  return outlook === undefined
+  const placeholder = request.placeholder?.({ vars, repeat, steps: {} }, gathers?.places.size ?? 1);
+  return placeholder === undefined
     ? pressCharge(prices, kind, selector)
-    : textCharge(prices, outlook.request, outlook.images);
+    : textCharge(prices, placeholder.request, placeholder.images);
 }
 
 /** What submitting takes that is no text call, by what the file says. */
@@ -41,13 +45,13 @@ export const pressCharge = (
   prices: Readonly<Record<string, Price>>,
   kind: StepKind,
   selector: Selector | undefined,
-): Charge => ({ price: priceOf(prices, kind, selector === undefined ? [] : selectorNames(selector)) });
+): Cost => ({ price: priceOf(prices, kind, selector === undefined ? [] : selectorNames(selector)) });
 
 function textCharge(
   prices: Readonly<Record<string, Price>>,
   request: Pick<TextRequest, 'kind' | 'fields'>,
   images: number,
-): Charge {
+): Cost {
   const tokens = estimateTokens(request, images);
   const usage = { prompt: tokens.input, candidates: tokens.output };
   return { tokens, price: answerPrice(prices, request, usage) };
@@ -66,7 +70,7 @@ export class MeanCharges {
   /** By place; as many as a cell has slots. */
   readonly #sums = new Map<number, Sum>();
 
-  add({ place }: Slot, { price, tokens }: Charge): void {
+  add({ place }: Slot, { price, tokens }: Cost): void {
     if (place === undefined || tokens === undefined) return;
     const sum = this.#sums.get(place) ?? { count: 0, priced: 0, cost: 0, input: 0, output: 0 };
     this.#sums.set(place, sum);
@@ -79,7 +83,7 @@ export class MeanCharges {
   }
 
   /** The same average over so many calls of a place, those with a price apart from those without one. */
-  spread(place: number, calls: number): readonly { readonly charge: Charge; readonly count: number }[] {
+  spread(place: number, calls: number): readonly { readonly charge: Cost; readonly count: number }[] {
     const sum = this.#sums.get(place);
     if (sum === undefined) return [{ charge: {}, count: calls }];
     const tokens = { input: sum.input / sum.count, output: sum.output / sum.count };

@@ -1,11 +1,11 @@
 import type { Selection } from '../cell.ts';
-import type { Place } from '../graph/slot-template.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
 import { isTextKind } from '../job-request.ts';
 import type { Plan } from '../plan.ts';
 import { pressCharge } from './cost.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
-import { type PlanState, type RevivalFlags, Survey } from './scan.ts';
+import { type PlanState, type RevivalFlags, Scan } from './scan.ts';
 import { StepTally, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends RevivalFlags {
@@ -34,16 +34,16 @@ export async function estimatePlan(
   const totals = state?.totals();
   // An empty directory need not be asked about every slot.
   const holdsJobs = totals !== undefined && Object.values(totals.jobs).some((count) => count > 0);
-  const newSurvey = (): Survey => new Survey(plan, chosen.value, holdsJobs ? state : undefined, options);
+  const newSurvey = (): Scan => new Scan(plan, chosen.value, holdsJobs ? state : undefined, options);
   const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
 
-  const places = plan.skeleton.places.filter(({ index }) => chosen.value.places.has(index));
+  const places = plan.slotGraph.places.filter(({ index }) => chosen.value.places.has(index));
   const mostSlots = options.mostSlots ?? 200_000;
   const isSmall = cells.chosen * places.length <= mostSlots;
   const whole = isSmall ? await surveyCells(plan, selection, newSurvey(), mostSlots) : undefined;
-  const survey = whole ?? (await surveyCells(plan, { ...selection, limit: sampled(selection) }, newSurvey()));
-  if (survey === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
-  const steps = whole === undefined ? multiplied(plan, places, cells.chosen, survey) : reportsOf(survey);
+  const scan = whole ?? (await surveyCells(plan, { ...selection, limit: sampled(selection) }, newSurvey()));
+  if (scan === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
+  const steps = whole === undefined ? multiplied(plan, places, cells.chosen, scan) : reportsOf(scan);
   const report = {
     pipeline: plan.pipeline.name,
     file: plan.pipeline.source.file,
@@ -53,7 +53,7 @@ export async function estimatePlan(
     exact: whole !== undefined,
     total: sumOf(steps),
     priced: Object.keys(plan.pipeline.prices).length > 0,
-    unpricedNames: survey.unpricedNames,
+    unpricedNames: scan.unpricedNames,
     steps,
     ...(totals === undefined
       ? {}
@@ -66,9 +66,9 @@ export async function estimatePlan(
             possibleCost: totals.possibleCost,
           },
         }),
-    examples: survey.examples,
+    examples: scan.examples,
   };
-  return { ...report, warnings: warningsOf(plan, report, survey) };
+  return { ...report, warnings: warningsOf(plan, report, scan) };
 }
 
 const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells, sampleCells);
@@ -77,18 +77,18 @@ const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells,
 async function surveyCells(
   plan: Plan,
   selection: Selection,
-  survey: Survey,
+  scan: Scan,
   mostSlots = Number.POSITIVE_INFINITY,
-): Promise<Survey | undefined> {
+): Promise<Scan | undefined> {
   for await (const cell of plan.matrix.cells(selection)) {
-    survey.add(cell);
-    if (survey.looked > mostSlots) return undefined;
+    scan.add(cell);
+    if (scan.looked > mostSlots) return undefined;
   }
-  return survey;
+  return scan;
 }
 
-const reportsOf = (survey: Survey): readonly StepReport[] =>
-  [...survey.tallies.values()].map((tally) => tally.report());
+const reportsOf = (scan: Scan): readonly StepReport[] =>
+  [...scan.tallies.values()].map((tally) => tally.report());
 
 /**
  * Every place in every cell asks for a job of its own, as far as its request can be known before the run. What a text call
@@ -96,9 +96,9 @@ const reportsOf = (survey: Survey): readonly StepReport[] =>
  */
 function multiplied(
   plan: Plan,
-  places: readonly Place[],
+  places: readonly SlotTemplate[],
   cells: number,
-  { charges }: Survey,
+  { charges }: Scan,
 ): readonly StepReport[] {
   const tallies = new Map<string, StepTally>();
   for (const place of places) {
@@ -119,7 +119,7 @@ function multiplied(
 function warningsOf(
   { pipeline }: Plan,
   { exact, total, steps, state }: Omit<PlanReport, 'warnings'>,
-  { firstInvalid, notKept }: Survey,
+  { firstInvalid, notKept }: Scan,
 ): readonly PlanWarning[] {
   const warnings: PlanWarning[] = [];
   const warn = (code: string, message: string): void => void warnings.push({ code, message });

@@ -6,9 +6,9 @@ import { formerOf } from '../resolve/former.ts';
 import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
 import type { Slot } from '../slot.ts';
-import { chargeOf, MeanCharges, outlookCharge, priceName } from './cost.ts';
+import { costOf, MeanCharges, placeholderCost, priceName } from './cost.ts';
 import type { PromptExample } from './report.ts';
-import { type Charge, type Reason, StepTally } from './totals.ts';
+import { type Cost, type Reason, StepTally } from './totals.ts';
 
 /** What an estimate asks of a run's state. */
 export interface PlanState {
@@ -45,7 +45,7 @@ const mostExamples = 3;
 const mostNames = 20;
 
 /** Looks at slots, cell by cell, and counts what a run would do about them. */
-export class Survey {
+export class Scan {
   readonly #plan: Plan;
   readonly #chosen: ChosenSteps;
   readonly #state: PlanState | undefined;
@@ -70,7 +70,7 @@ export class Survey {
     this.#state = state;
     this.#flags = flags;
     this.#redo = new Set(flags.redo);
-    const { steps } = plan.skeleton;
+    const { steps } = plan.slotGraph;
     this.#tallies = new Map(
       [...steps.values()]
         .filter(({ step }) => chosen.steps.has(step.name))
@@ -154,7 +154,7 @@ export class Survey {
     if (job === undefined) return this.#countWithoutJob(slot, cell, tally);
     // It has nothing to show, which is known before it is asked for.
     if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, tally);
-    const charge = chargeOf(this.#plan.pipeline.prices, job);
+    const charge = costOf(this.#plan.pipeline.prices, job);
     this.#charges.add(slot, charge);
     if (this.#seen.has(job.key)) return tally.slot('shared');
     this.#seen.add(job.key);
@@ -183,7 +183,7 @@ export class Survey {
     }
   }
 
-  #countAnew({ job }: Slot, tally: StepTally, charge: Charge): void {
+  #countAnew({ job }: Slot, tally: StepTally, charge: Cost): void {
     if (job !== undefined && charge.price === undefined && this.#unpriced.size < mostNames)
       this.#unpriced.add(priceName(job));
     tally.submit('anew', charge);
@@ -191,10 +191,10 @@ export class Survey {
 
   #countWithoutJob(slot: Slot, cell: Cell, tally: StepTally): void {
     if (slot.status !== 'failed') {
-      const place = this.#plan.skeleton.places[slot.place ?? -1];
+      const place = this.#plan.slotGraph.places[slot.place ?? -1];
       if (place === undefined) throw new Error(`Internal error: ${slotName(slot)} has no place in the plan.`);
       if (place.open) tally.open = true;
-      const charge = outlookCharge(this.#plan.pipeline.prices, place, cell);
+      const charge = placeholderCost(this.#plan.pipeline.prices, place, cell);
       this.#charges.add(slot, charge);
       return tally.wait(charge);
     }

@@ -7,7 +7,7 @@ type Amounts = PlanCounts['later'];
 export type Reason = keyof PlanCounts['why'];
 
 /** What one submission takes, as far as it is known. */
-export interface Charge {
+export interface Cost {
   readonly price?: number | undefined;
   readonly tokens?: TokenEstimate;
 }
@@ -21,7 +21,7 @@ class Bill {
   #cost = 0;
   #unpriced = 0;
 
-  add({ price, tokens = noTokens }: Charge, count: number): void {
+  add({ price, tokens = noTokens }: Cost, count: number): void {
     this.#input += tokens.input * count;
     this.#output += tokens.output * count;
     if (price === undefined) this.#unpriced += count;
@@ -72,7 +72,7 @@ export class StepTally {
   }
 
   /** So many slots that wait for results, and what each takes if it becomes a job. */
-  wait(charge: Charge, count = 1): void {
+  wait(charge: Cost, count = 1): void {
     this.#counts.slots += count;
     this.#counts.waiting += count;
     this.#later.add(charge, count);
@@ -86,7 +86,7 @@ export class StepTally {
   }
 
   /** So many jobs to submit, each at this price, and a text call of about so many tokens. */
-  submit(reason: Reason, charge: Charge, count = 1): void {
+  submit(reason: Reason, charge: Cost, count = 1): void {
     this.#counts.slots += count;
     this.#counts.jobs += count;
     this.#counts.submits += count;

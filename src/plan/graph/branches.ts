@@ -3,13 +3,13 @@ import { globMatches } from '../../pipeline/selectors/glob.ts';
 import { placeText } from '../key.ts';
 import { textPress } from '../request/click.ts';
 import { stepNamed } from './order.ts';
-import type { Place, PlaceDraft, StepPlaces } from './slot-template.ts';
+import type { PlaceDraft, SlotTemplate, StepPlaces } from './slot-template.ts';
 
 /** The places that an address names, in the manifest's order. */
 export function selectPlaces(
   laid: ReadonlyMap<string, StepPlaces>,
   address: BranchAddress,
-): readonly Place[] {
+): readonly SlotTemplate[] {
   let level = stepNamed(laid, address.step).operations;
   for (const segment of address.segments) {
     if (segment === '*') level = level.flatMap(({ below }) => below);
@@ -21,7 +21,7 @@ export function selectPlaces(
 }
 
 /** The place that a branch's name means: that of the selector with this name, or a wildcard's branch of this name. */
-function namedBranch(place: Place, name: string): Place | undefined {
+function namedBranch(place: SlotTemplate, name: string): SlotTemplate | undefined {
   if (place.segment === name) return place;
   if (!place.wild || !globMatches(place.segment ?? '', name)) return undefined;
   const known = place.names.get(name);
@@ -32,7 +32,7 @@ function namedBranch(place: Place, name: string): Place | undefined {
 }
 
 /** A wildcard's branch under one name, with the rest of its path. */
-function copyBelow(place: Place, above: Place | undefined, name?: string): Place {
+function copyBelow(place: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
   const segment = name ?? place.segment;
   const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
   const wild = name === undefined && place.wild;
@@ -54,5 +54,5 @@ function copyBelow(place: Place, above: Place | undefined, name?: string): Place
   return copy;
 }
 
-const leaves = (place: Place): readonly Place[] =>
+const leaves = (place: SlotTemplate): readonly SlotTemplate[] =>
   place.below.length === 0 ? [place] : place.below.flatMap(leaves);

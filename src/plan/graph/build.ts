@@ -5,7 +5,7 @@ import { isWild, pressRequest } from '../request/click.ts';
 import type { RequestTemplate } from '../request/request.ts';
 import { selectPlaces } from './branches.ts';
 import { orderSteps, stepNamed } from './order.ts';
-import type { Place, PlaceDraft, Skeleton, StepPlaces } from './slot-template.ts';
+import type { PlaceDraft, SlotGraph, SlotTemplate, StepPlaces } from './slot-template.ts';
 
 /** Slots of one cell beyond this are a mistake in a path: at nine buttons a level it is the fourth. */
 export const slotsPerCellLimit = 10_000;
@@ -24,7 +24,7 @@ export interface TooLarge {
 }
 
 /** Lays out the places of checked steps, unless a cell has too many of them. */
-export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}): Skeleton | TooLarge {
+export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}): SlotGraph | TooLarge {
   const laid = new Map<string, StepPlaces>();
   let count = 0;
   let gathered = 0;
@@ -55,7 +55,9 @@ export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}):
         : {
             from: {
               step: step.from.step,
-              operations: new Map(operations.map((operation) => [operation.above as Place, operation])),
+              operations: new Map(
+                operations.map((operation) => [operation.above as SlotTemplate, operation]),
+              ),
             },
           }),
     });
@@ -70,7 +72,7 @@ export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}):
 }
 
 /** One slot that wants the files of a job is enough, whatever the job's own step says about `keep`. */
-function keepFiles(place: Place): void {
+function keepFiles(place: SlotTemplate): void {
   (place as PlaceDraft).keep = true;
   // The wildcard's slots stand in the manifest for its branches that addresses name, and are what is brought in.
   if (place.copyOf !== undefined) (place.copyOf as PlaceDraft).keep = true;
@@ -83,14 +85,17 @@ function placesPerOperation(step: Step): number {
   return all;
 }
 
-const withBelow = (place: Place): readonly Place[] => [place, ...place.below.flatMap(withBelow)];
+const withBelow = (place: SlotTemplate): readonly SlotTemplate[] => [
+  place,
+  ...place.below.flatMap(withBelow),
+];
 
 /** What a place needs to be done before it. */
 interface PlaceStart {
-  readonly above: Place | undefined;
-  readonly gathers?: Place['gathers'];
+  readonly above: SlotTemplate | undefined;
+  readonly gathers?: SlotTemplate['gathers'];
   /** Places of the steps that its request names. */
-  readonly named?: readonly Place[];
+  readonly named?: readonly SlotTemplate[];
 }
 
 function makePlace(
@@ -101,7 +106,7 @@ function makePlace(
   selector: Selector | undefined,
   request: RequestTemplate,
   path: readonly Level[],
-): Place {
+): SlotTemplate {
   const branch = [...(above?.branch ?? []), ...(selector === undefined ? [] : [selector.name])];
   const when = level === 0 ? step.when : undefined;
   const whenWaits = when !== undefined && when.steps.length > 0;

@@ -1,6 +1,6 @@
 import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import type { JobOrigin, JobRecord } from '../job.ts';
-import type { Place, Skeleton } from './slot-template.ts';
+import type { SlotGraph, SlotTemplate } from './slot-template.ts';
 
 /** Tells whether the button of a slot is optional, by where its job was first asked for. */
 export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
@@ -9,7 +9,7 @@ export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
 export const neverOptional: IsOptional = () => false;
 
 /** {@link IsOptional} of a pipeline's places; the branches of wildcards are named by what they found. */
-export function optionalIn({ places }: Pick<Skeleton, 'places'>): IsOptional {
+export function optionalIn({ places }: Pick<SlotGraph, 'places'>): IsOptional {
   const branches = new Map<string, (readonly string[])[]>();
   for (const place of places) {
     if (place.selector?.optional !== true) continue;
@@ -20,7 +20,7 @@ export function optionalIn({ places }: Pick<Skeleton, 'places'>): IsOptional {
 }
 
 /** The texts that stand between the wildcards of a place's branch; one alone is the whole branch. */
-function piecesOf({ above, wild, segment }: Place): readonly string[] {
+function piecesOf({ above, wild, segment }: SlotTemplate): readonly string[] {
   const pieces = above === undefined ? [''] : piecesOf(above);
   const own = wild ? undefined : segment === undefined ? '' : formatBranch([segment]);
   if (own === '') return pieces;

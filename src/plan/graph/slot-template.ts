@@ -7,15 +7,15 @@ import type { RequestTemplate } from '../request/request.ts';
  * Where every cell has a slot, and all about that slot that is the same in every cell. A wildcard's place holds one
  * slot until its buttons are known, then one for each.
  */
-export interface Place {
+export interface SlotTemplate {
   /** Position in the manifest's order, from 0. */
   readonly index: number;
   readonly step: Step;
   readonly kind: StepKind;
   /** The place whose result it continues; absent for a root. */
-  readonly above?: Place;
+  readonly above?: SlotTemplate;
   /** Of a step that gathers: the places whose jobs it takes in, in the manifest's order, all of one step. */
-  readonly gathers?: { readonly step: string; readonly places: ReadonlySet<Place> };
+  readonly gathers?: { readonly step: string; readonly places: ReadonlySet<SlotTemplate> };
   /** 0 is the step's own operation, then the path's segments. */
   readonly level: number;
   /** What its own selector is called; absent where nothing is pressed. */
@@ -28,9 +28,9 @@ export interface Place {
    */
   readonly named?: Press;
   /** Of a named branch and what its path presses on it: the place whose slots the manifest lists in its stead. */
-  readonly copyOf?: Place;
+  readonly copyOf?: SlotTemplate;
   /** Of a wildcard: its branches that addresses name, by name. */
-  readonly names: ReadonlyMap<string, Place>;
+  readonly names: ReadonlyMap<string, SlotTemplate>;
   /**
    * It, or a place above it, is a wildcard: how many slots it stands for is known only in the run. What gathers them
    * is one slot again.
@@ -63,29 +63,29 @@ export interface Place {
    */
   readonly late: boolean;
   /** The next segment of its path. */
-  readonly below: readonly Place[];
+  readonly below: readonly SlotTemplate[];
 }
 
 /** One step's places. */
 export interface StepPlaces {
   readonly step: Step;
   /** Its own operations, one per place that it starts from. */
-  readonly operations: readonly Place[];
+  readonly operations: readonly SlotTemplate[];
   /** The step it starts from, and which operation continues which place. */
-  readonly from?: { readonly step: string; readonly operations: ReadonlyMap<Place, Place> };
+  readonly from?: { readonly step: string; readonly operations: ReadonlyMap<SlotTemplate, SlotTemplate> };
 }
 
 /** All that a pipeline's steps say about any cell. */
-export interface Skeleton {
+export interface SlotGraph {
   /** In file order. */
   readonly steps: ReadonlyMap<string, StepPlaces>;
   /** Each step after all that it needs. */
   readonly order: readonly StepPlaces[];
   /** In the manifest's order: steps as in the file, each one's branches depth first. */
-  readonly places: readonly Place[];
+  readonly places: readonly SlotTemplate[];
 }
 
 /** A place while it is laid out. */
-export type PlaceDraft = { -readonly [Member in keyof Place]: Place[Member] } & {
-  readonly names: Map<string, Place>;
+export type PlaceDraft = { -readonly [Member in keyof SlotTemplate]: SlotTemplate[Member] } & {
+  readonly names: Map<string, SlotTemplate>;
 };

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import { suggestion } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { Slot } from '../slot.ts';
 import { stepNamed } from './order.ts';
-import type { Place, Skeleton } from './slot-template.ts';
+import type { SlotGraph, SlotTemplate } from './slot-template.ts';
 
 /** What `--only` leaves of a plan. */
 export interface ChosenSteps {
@@ -27,10 +27,10 @@ export interface UnknownStep {
  * they show or that they continue. No names choose everything.
  */
 export function chosenSteps(
-  plan: { readonly skeleton: Skeleton },
+  plan: { readonly slotGraph: SlotGraph },
   only: readonly string[] | undefined,
 ): Result<ChosenSteps, UnknownStep> {
-  const { steps, places } = plan.skeleton;
+  const { steps, places } = plan.slotGraph;
   if (only === undefined || only.length === 0)
     return ok({
       steps: new Set(steps.keys()),
@@ -46,7 +46,7 @@ export function chosenSteps(
     });
   }
 
-  const needed = new Set<Place>();
+  const needed = new Set<SlotTemplate>();
   const open = places.filter(({ step }) => only.includes(step.name));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     // One branch of a wildcard needs the wildcard: what it finds, it presses.

@@ -3,7 +3,7 @@ import type { TemplateScope, TemplateTree } from '../../pipeline/templates/templ
 import { treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from '../job-request.ts';
 import { requestText } from '../key.ts';
-import { countMistake } from './image-files.ts';
+import { countProblem } from './image-files.ts';
 import { ImageList } from './images.ts';
 import { MaskTemplate } from './mask.ts';
 import { type Fields, filesMember, needWords, renderFields, renderPlain, renderTaskField } from './render.ts';
@@ -87,7 +87,7 @@ class EntryTemplate implements RequestTemplate {
     const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
     if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);
     const mistake =
-      this.kind === 'imagine' ? undefined : countMistake(this.kind, shown.images, context.imageCount);
+      this.kind === 'imagine' ? undefined : countProblem(this.kind, shown.images, context.imageCount);
     if (mistake !== undefined && 'failure' in mistake) return { ...prompt, ...mistake };
     const request = this.#request(declared, shown.images, mask?.mask);
     const files = filesMember({ ...mask?.files, ...shown.files });

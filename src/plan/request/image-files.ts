@@ -32,7 +32,7 @@ export const noImageFiles: ImageFiles = {
 export type ImageCount = 'one' | number | undefined;
 
 /** What is wrong with the number of images that an operation is given. */
-export type CountMistake =
+export type CountProblem =
   /** Whatever the jobs make that it shows. */
   | { readonly failure: JobError }
   /** By what they have made. */
@@ -45,11 +45,11 @@ const blended = { least: 2, most: 5 };
  * Judges it as early as it can be told: `blend.count`, and `image.count` where one image is meant and a text job has made
  * several.
  */
-export function countMistake(
+export function countProblem(
   kind: EntryRequest['kind'],
   images: readonly ImageSource[],
   countOf: (job: string) => ImageCount,
-): CountMistake | undefined {
+): CountProblem | undefined {
   const { least, most } = kind === 'blend' ? blended : { least: images.length, most: images.length };
   const counts = images.map((image) => ('job' in image ? countOf(image.job) : 'one'));
   const isSure = counts.every((count) => count === 'one');

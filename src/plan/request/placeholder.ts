@@ -8,7 +8,7 @@ import { usualResult } from './tokens.ts';
  * Fields as they may turn out that read results which are not there yet: with stand-ins of about their length. What cannot be
  * rendered with those (a list that is gone through, a number that is compared) is left out.
  */
-export function outlookOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
+export function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
   const standing = { ...scope, steps: standIns(treeSteps(fields)) };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, tree]) => {

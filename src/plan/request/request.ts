@@ -73,7 +73,7 @@ export interface RequestTemplate {
    *
    * @param gathered jobs that it starts from, or gathers
    */
-  outlook?(scope: TemplateScope, gathered: number): RequestOutlook;
+  placeholder?(scope: TemplateScope, gathered: number): RequestOutlook;
   /** @throws TemplateError `template.empty`, `template.limit` and `prompt.empty` too */
   render(scope: TemplateScope, context: RequestContext): RenderedRequest;
 }

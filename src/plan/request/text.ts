@@ -7,7 +7,7 @@ import type { TextCall, TextRequest } from '../job-request.ts';
 import { requestText } from '../key.ts';
 import { isConversation, renderTurns } from './conversation.ts';
 import { ImageList } from './images.ts';
-import { outlookOf } from './placeholder.ts';
+import { placeholderOf } from './placeholder.ts';
 import { type Fields, filesMember, renderFields, renderPlain, renderText } from './render.ts';
 import type { RenderedRequest, RequestContext, RequestOutlook, RequestTemplate } from './request.ts';
 
@@ -105,9 +105,9 @@ class CompiledText implements RequestTemplate {
     return { ...prompt, known: { request, text: requestText(request), ...filesMember(shown.files) } };
   }
 
-  outlook(scope: TemplateScope, gathered: number): RequestOutlook {
+  placeholder(scope: TemplateScope, gathered: number): RequestOutlook {
     return {
-      request: { kind: this.kind, fields: outlookOf(this.#fields, scope) },
+      request: { kind: this.kind, fields: placeholderOf(this.#fields, scope) },
       images: this.#images.count(gathered),
     };
   }

@@ -1,14 +1,14 @@
 import type { StepKind } from '../../pipeline/pipeline.ts';
-import type { Place } from '../graph/slot-template.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { JobError, JobRecord } from '../job.ts';
 import { isTextKind } from '../job-request.ts';
 import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
 import type { Resolved } from './resolved.ts';
-import { type Gate } from './resolved.ts';
+import { type DependencyState } from './resolved.ts';
 import { nearest } from './scope.ts';
-import { doneGate, isCertain, openGate, type Start, slotName } from './upstream.ts';
+import { doneGate, isCertain, openGate, slotName, type Upstream } from './upstream.ts';
 
 /** The jobs that a request names beside what its templates read, and what they mean for its slot. */
 export interface NamedJobs {
@@ -17,7 +17,7 @@ export interface NamedJobs {
   /** Of one of those whose images are shown, by its key. */
   readonly imageCount: (key: string) => ImageCount;
   /** Of all of them together. Images that are shown must lie in the run directory. */
-  readonly gate: Gate;
+  readonly gate: DependencyState;
   /** All are done, and one whose images are to be shown has none, or what is continued lacks some of its own. */
   readonly failure?: JobError;
 }
@@ -35,8 +35,8 @@ const nothingNamed: NamedJobs = {
  * @throws TemplateError `template.several` where a step has several jobs there
  */
 export function readNamed(
-  { kind, request: { names, shows, continues } }: Place,
-  start: Start,
+  { kind, request: { names, shows, continues } }: SlotTemplate,
+  start: Upstream,
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): NamedJobs {
   if (names.length === 0 && !shows.parent) return nothingNamed;

@@ -1,7 +1,7 @@
 import { type TemplateScope } from '../../pipeline/templates/template.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
-import type { Place, Skeleton } from '../graph/slot-template.ts';
+import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
 import { inputsOf, type JobRecord, type JobSpec } from '../job.ts';
 import { type Press } from '../job-request.ts';
 import { cellIdentity, keyFromText, placeText, slotIdIn } from '../key.ts';
@@ -12,7 +12,7 @@ import { standing } from './former.ts';
 import { isOutdated, sourcesOf } from './lineage.ts';
 import { readNamed } from './references.ts';
 import type { Resolved } from './resolved.ts';
-import { drawnAbove, type Gate } from './resolved.ts';
+import { type DependencyState, drawnAbove } from './resolved.ts';
 import { nearest, readSteps } from './scope.ts';
 import { buttonsOf, isBegunAnew, isFree, judge, type Reading, readingOf } from './slot-status.ts';
 import {
@@ -21,16 +21,16 @@ import {
   gatheredStart,
   openGate,
   rootStart,
-  type Start,
   startBelow,
   startOf,
+  type Upstream,
 } from './upstream.ts';
 import { missingButton, wildcardChoice } from './wildcard.ts';
 
 /** What resolving needs of a plan. */
 export interface Resolvable {
   readonly serviceId: string;
-  readonly skeleton: Skeleton;
+  readonly slotGraph: SlotGraph;
   /** The files that requests show; without it none is there. */
   readonly images?: ImageFiles;
 }
@@ -38,7 +38,7 @@ export interface Resolvable {
 /** What a template sees, and whether that is there to stay. */
 interface Opened {
   readonly scope: TemplateScope;
-  readonly gate: Gate;
+  readonly gate: DependencyState;
 }
 
 /**
@@ -76,7 +76,7 @@ class CellResolution {
   }
 
   slots(): readonly Slot[] {
-    const { order, steps } = this.#plan.skeleton;
+    const { order, steps } = this.#plan.slotGraph;
     for (const { step, operations, from } of order) {
       const found: Resolved[] = [];
       this.#resolved.set(step.name, found);
@@ -95,14 +95,14 @@ class CellResolution {
   }
 
   /** What an operation that continues no other starts from. */
-  #start({ gathers }: Place): Start {
+  #start({ gathers }: SlotTemplate): Upstream {
     if (gathers === undefined) return rootStart;
     const { step, places } = gathers;
     return gatheredStart(stepNamed(this.#resolved, step).filter(({ place }) => places.has(place)));
   }
 
   /** One place from one start: its slot (of a wildcard: slots), and what its step presses on them. */
-  #resolve(place: Place, given: Start, found: Resolved[]): void {
+  #resolve(place: SlotTemplate, given: Upstream, found: Resolved[]): void {
     const start = startOf(place, given);
     if (place.wild) {
       this.#resolveWild(place, start, found);
@@ -110,7 +110,7 @@ class CellResolution {
     } else this.#add(place, start, place.segment, this.#read(place, start), found);
   }
 
-  #resolveWild(place: Place, start: Start, found: Resolved[]): void {
+  #resolveWild(place: SlotTemplate, start: Upstream, found: Resolved[]): void {
     const single = (reading: Reading): void => this.#add(place, start, place.segment, reading, found);
     const opened = this.#open(place, start);
     if (!('scope' in opened)) return single(opened);
@@ -126,7 +126,7 @@ class CellResolution {
   }
 
   /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
-  #resolveNamed(place: Place, start: Start, found: Resolved[]): void {
+  #resolveNamed(place: SlotTemplate, start: Upstream, found: Resolved[]): void {
     const { selector, segment = '' } = place;
     const { above } = start;
     let reading = this.#read(place, start, place.named);
@@ -142,7 +142,13 @@ class CellResolution {
     this.#add(place, start, segment, reading, found);
   }
 
-  #add(place: Place, start: Start, segment: string | undefined, reading: Reading, found: Resolved[]): void {
+  #add(
+    place: SlotTemplate,
+    start: Upstream,
+    segment: string | undefined,
+    reading: Reading,
+    found: Resolved[],
+  ): void {
     const { above } = start;
     const asWritten =
       segment === place.segment && (above === undefined || above.slot.branch === above.place.branch);
@@ -214,7 +220,7 @@ class CellResolution {
   }
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
-  #read(place: Place, start: Start, found?: Press): Reading {
+  #read(place: SlotTemplate, start: Upstream, found?: Press): Reading {
     const opened = this.#open(place, start);
     if (!('scope' in opened)) return opened;
     const { scope, gate } = opened;
@@ -226,7 +232,7 @@ class CellResolution {
    * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
    * before anything else.
    */
-  #open({ when, whenWaits, waits }: Place, start: Start): Opened | Reading {
+  #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream): Opened | Reading {
     return readingOf((): Opened | Reading => {
       if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneGate, off: true };
       if (waits.length === 0) return { scope: this.#scope, gate: doneGate };
@@ -240,14 +246,14 @@ class CellResolution {
   }
 
   /** Keys of the jobs whose results the templates of a request name. */
-  #reads({ request }: Place, start: Start): readonly string[] {
+  #reads({ request }: SlotTemplate, start: Upstream): readonly string[] {
     return request.steps.flatMap(
       (name) => nearest(name, start.above, this.#resolved.get(name) ?? []).slot.job?.key ?? [],
     );
   }
 
   /** The job, once all that its key is made of is known. */
-  #request(place: Place, start: Start, scope: TemplateScope, found: Press | undefined): Reading {
+  #request(place: SlotTemplate, start: Upstream, scope: TemplateScope, found: Press | undefined): Reading {
     const { gate, keyOf, imageCount, failure: empty } = readNamed(place, start, this.#resolved);
     const { keys } = start;
     const prompted = drawnAbove(start.above)?.said;

@@ -1,21 +1,21 @@
-import type { Place } from '../graph/slot-template.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import { isTextKind } from '../job-request.ts';
 import type { Slot } from '../slot.ts';
 
 /** A slot with what those below it ask of it. */
 export interface Resolved {
-  readonly place: Place;
+  readonly place: SlotTemplate;
   readonly above: Resolved | undefined;
   readonly slot: Slot;
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said?: string;
-  readonly gate: Gate;
+  readonly gate: DependencyState;
   /** Its job was done and is being made anew, or is to be: what it had come to is there until then. */
   readonly stands: boolean;
 }
 
 /** What a slot means for all that follows from it. */
-export type Gate =
+export type DependencyState =
   /** Its result is there. */
   | { readonly kind: 'done' }
   /** Not settled yet, or in doubt: what follows waits. */

@@ -4,21 +4,21 @@ import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
 import { parseAnswer } from './reply.ts';
 import type { Resolved } from './resolved.ts';
-import { type Gate } from './resolved.ts';
+import { type DependencyState } from './resolved.ts';
 import { doneGate, openGate } from './upstream.ts';
 
 /** What templates may read of a step, by its name. */
 type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
 
-/** The values of the steps that a template reads, or the gate that holds it up. */
+/** The values of the steps that a template reads, or the state of the step that holds it up. */
 export type StepReading =
   | {
       readonly kind: 'known';
       readonly values: StepValues;
       /** Open where one of them is being made anew: what it said before is read, and nothing is begun with that. */
-      readonly gate: Gate;
+      readonly gate: DependencyState;
     }
-  | Exclude<Gate, { kind: 'done' }>;
+  | Exclude<DependencyState, { kind: 'done' }>;
 
 /**
  * Reads steps as a slot below `above` sees them: the job of each on this branch or its nearest common ancestor.
@@ -32,7 +32,7 @@ export function readSteps(
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): StepReading {
   const values: Record<string, Readonly<Record<string, Value>>> = {};
-  let gate: Gate = doneGate;
+  let gate: DependencyState = doneGate;
   for (const name of names) {
     const job = nearest(name, above, resolved.get(name) ?? []);
     if (job.gate.kind === 'open' && job.stands) gate = openGate;

@@ -1,11 +1,11 @@
 import { TemplateError } from '../../pipeline/templates/template.ts';
-import type { Place } from '../graph/slot-template.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import { type Button, type JobError, type JobRecord, type JobSpec, lacksOnlyFiles } from '../job.ts';
 import type { SlotStatus } from '../slot.ts';
 import { standing } from './former.ts';
 import { hasOnlyTexts } from './reply.ts';
-import { type Gate } from './resolved.ts';
-import { doneGate, followError, type Start } from './upstream.ts';
+import { type DependencyState } from './resolved.ts';
+import { doneGate, followError, type Upstream } from './upstream.ts';
 
 /** What an operation turns out to be in one cell, before anything is known of what it depends on. */
 export interface Reading {
@@ -20,7 +20,7 @@ export interface Reading {
   /** Its condition does not hold. */
   readonly off?: true;
   /** Of what its templates read, and what it shows and continues. */
-  readonly gate: Gate;
+  readonly gate: DependencyState;
 }
 
 /** A slot's state, as far as it follows from everything else. */
@@ -34,10 +34,15 @@ export interface Verdict {
 }
 
 /**
- * The state of a slot; `gate` is that of what it starts from. The order of the questions is what keeps settled slots settled: what may still change above
+ * The state of a slot; `gate` is that of the slot that it starts from. The order of the questions is what keeps settled slots settled: what may still change above
  * is never overtaken by what is known below.
  */
-export function judge(place: Place, gate: Gate, reading: Reading, record: JobRecord | undefined): Verdict {
+export function judge(
+  place: SlotTemplate,
+  gate: DependencyState,
+  reading: Reading,
+  record: JobRecord | undefined,
+): Verdict {
   if (gate.kind === 'skipped') return stopped(gate);
   if (reading.off === true && !place.whenWaits) return off;
   // With nothing above that may turn out skipped, a mistake in a template is told before money is spent above it.
@@ -55,7 +60,7 @@ export function judge(place: Place, gate: Gate, reading: Reading, record: JobRec
   return { status: 'pending', ready: true };
 }
 
-function fromRecord(place: Place, record: JobRecord): Verdict {
+function fromRecord(place: SlotTemplate, record: JobRecord): Verdict {
   const { status, error } = record;
   // Another slot wanted its files, or an earlier edit did.
   if (!place.keep && lacksOnlyFiles(record)) return { status: 'done' };
@@ -74,12 +79,12 @@ function offersFiles({ result, text }: JobRecord): boolean {
 }
 
 /** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
-function failed(place: Place, error: JobError): Verdict {
+function failed(place: SlotTemplate, error: JobError): Verdict {
   const isFine = error.code === 'button.missing' && place.selector?.optional === true;
   return { status: isFine ? 'skipped' : 'failed', error };
 }
 
-const stopped = (gate: Extract<Gate, { cause: string }>): Verdict => ({
+const stopped = (gate: Extract<DependencyState, { cause: string }>): Verdict => ({
   status: gate.kind,
   error: followError(gate),
   cause: gate.cause,
@@ -91,13 +96,16 @@ const off: Verdict = {
 };
 
 /** The buttons of what a slot starts from, once they are known; of what is made anew, those that it had. */
-export const buttonsOf = ({ above, gate }: Pick<Start, 'above' | 'gate'>): readonly Button[] | undefined =>
+export const buttonsOf = ({
+  above,
+  gate,
+}: Pick<Upstream, 'above' | 'gate'>): readonly Button[] | undefined =>
   above !== undefined && (gate.kind === 'done' || (gate.kind === 'open' && above.stands))
     ? ((above.slot.record && standing(above.slot.record).result?.buttons) ?? [])
     : undefined;
 
 /** True where all that a slot waits for is done, and it has something to ask for. */
-export const isFree = (start: Start, { gate, failure, shortage, off }: Reading): boolean =>
+export const isFree = (start: Upstream, { gate, failure, shortage, off }: Reading): boolean =>
   start.gate.kind === 'done' &&
   gate.kind === 'done' &&
   failure === undefined &&

@@ -1,21 +1,21 @@
 import { formatAddress } from '../../pipeline/selectors/address.ts';
-import type { Place } from '../graph/slot-template.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import { type JobError, type JobSpec, lacksOnlyFiles } from '../job.ts';
 import type { Slot } from '../slot.ts';
-import type { Gate, Resolved } from './resolved.ts';
+import type { DependencyState, Resolved } from './resolved.ts';
 
-export const doneGate: Gate = { kind: 'done' };
-export const openGate: Gate = { kind: 'open' };
+export const doneGate: DependencyState = { kind: 'done' };
+export const openGate: DependencyState = { kind: 'open' };
 
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
   formatAddress({ step, segments: branch });
 
 /**
- * The gate of a slot. `cause` is what stopped the slot above, so that a whole chain names the one place where it
+ * What a slot means for those that depend on it. `cause` is what stopped the slot above, so that a whole chain names the one place where it
  * broke and not its neighbour.
  */
-export function gateOf(slot: Slot, cause: string | undefined): Gate {
+export function gateOf(slot: Slot, cause: string | undefined): DependencyState {
   switch (slot.status) {
     case 'done':
       return doneGate;
@@ -53,24 +53,24 @@ export function followError(gate: {
 }
 
 /** What a slot starts from: nothing, the slot above it, or all that its step gathers. */
-export interface Start {
+export interface Upstream {
   readonly above?: Resolved;
   /** The slot above it, or all that its step gathers and that was not skipped. */
   readonly jobs: readonly Resolved[];
-  readonly gate: Gate;
+  readonly gate: DependencyState;
   /** The keys it starts from, as they stand in its job; absent while they are not known, or where there never is one. */
   readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
 }
 
-export const rootStart: Start = { jobs: [], gate: doneGate, keys: {} };
+export const rootStart: Upstream = { jobs: [], gate: doneGate, keys: {} };
 
-export function startBelow(above: Resolved): Start {
+export function startBelow(above: Resolved): Upstream {
   const parent = above.slot.job?.key;
   return { above, jobs: [above], gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
 }
 
 /** What only presses a button needs no file of what it presses; a mask needs the image's size. */
-export const startOf = ({ kind, request }: Place, start: Start): Start =>
+export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstream =>
   kind === 'click' && !request.shows.parent && start.gate.kind === 'blocked' && start.gate.made === true
     ? { ...start, gate: doneGate }
     : start;
@@ -80,7 +80,7 @@ export const startOf = ({ kind, request }: Place, start: Start): Start =>
  *
  * @param slots all that it gathers, in the manifest's order; at least one
  */
-export function gatheredStart(slots: readonly Resolved[]): Start {
+export function gatheredStart(slots: readonly Resolved[]): Upstream {
   const taken = slots.filter(({ gate }) => gate.kind !== 'skipped');
   const inputs = taken.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
   const isKnown = inputs.length > 0 && inputs.length === taken.length;
@@ -91,7 +91,7 @@ export function gatheredStart(slots: readonly Resolved[]): Start {
  * What cannot change any more decides first: one that is blocked blocks, whatever becomes of the others. The first in
  * the manifest's order is named, so that the message does not depend on which of several was settled first.
  */
-function gatheredGate(slots: readonly Resolved[]): Gate {
+function gatheredGate(slots: readonly Resolved[]): DependencyState {
   const gates = slots.map(({ gate }) => gate);
   const blocked = gates.find(({ kind }) => kind === 'blocked');
   if (blocked !== undefined) return blocked;

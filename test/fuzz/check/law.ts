@@ -1,5 +1,5 @@
 import { diagnosticCodes } from '../../../src/pipeline/diagnostics/codes.ts';
-import type { Diagnostic, Locate, Mistake } from '../../../src/pipeline/diagnostics/diagnostic.ts';
+import type { Diagnostic, DiagnosticDraft, Locate } from '../../../src/pipeline/diagnostics/diagnostic.ts';
 import { formatDiagnostic } from '../../../src/pipeline/diagnostics/format.ts';
 
 /** What every reader promises was not kept. Whatever else is thrown is a finding too. */
@@ -55,7 +55,7 @@ export function lawful(diagnostics: readonly Diagnostic[], failed: boolean): rea
 }
 
 /** The same for what a grammar found in a text. @throws Broken */
-export function lawfulMistakes(mistakes: readonly Mistake[], text: string): readonly string[] {
+export function lawfulMistakes(mistakes: readonly DiagnosticDraft[], text: string): readonly string[] {
   if (mistakes.length === 0) throw new Broken('It failed without a mistake.');
   if (mistakes.length > 100) throw new Broken(`${mistakes.length} mistakes are told.`);
   for (const { code, message, offset, length, hint = '' } of mistakes) {

@@ -1,4 +1,4 @@
-import type { Mistake, Result } from '../../../src/pipeline/diagnostics/diagnostic.ts';
+import type { DiagnosticDraft, Result } from '../../../src/pipeline/diagnostics/diagnostic.ts';
 import { TableError } from '../../../src/pipeline/matrix/table/error.ts';
 import { tableBatches } from '../../../src/pipeline/matrix/table/read.ts';
 import { type TableFormat } from '../../../src/pipeline/matrix/table/table.ts';
@@ -8,7 +8,11 @@ import {
   parseSegment,
   parseSelector,
 } from '../../../src/pipeline/selectors/parse.ts';
-import { compilePattern, patternMistake, patternSubject } from '../../../src/pipeline/selectors/pattern.ts';
+import {
+  compilePattern,
+  patternDiagnostic,
+  patternSubject,
+} from '../../../src/pipeline/selectors/pattern.ts';
 import { compileCondition, compileTemplate } from '../../../src/pipeline/templates/compile.ts';
 import { templateLimits } from '../../../src/pipeline/templates/limits.ts';
 import { TemplateError, type TemplateScope } from '../../../src/pipeline/templates/template.ts';
@@ -56,7 +60,7 @@ const subjects = [
 ];
 
 function matched(source: string): readonly string[] {
-  const mistake = patternMistake(source);
+  const mistake = patternDiagnostic(source);
   if (mistake !== undefined) return lawfulMistakes([mistake], source);
   const pattern = compilePattern(source);
   for (const subject of subjects) pattern.test(subject);
@@ -65,7 +69,7 @@ function matched(source: string): readonly string[] {
 
 export function selectorRun(input: Input): Run {
   const text = textOf(input);
-  const read = (): Result<unknown, readonly Mistake[]> => {
+  const read = (): Result<unknown, readonly DiagnosticDraft[]> => {
     switch (input.form) {
       case 'segment':
         return parseSegment(text, locate);

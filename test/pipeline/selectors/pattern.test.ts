@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   compilePattern,
-  patternMistake,
+  patternDiagnostic,
   patternSubject,
   patternWork,
 } from '../../../src/pipeline/selectors/pattern.ts';
@@ -19,7 +19,7 @@ describe('a pattern', () => {
     '.*?x',
     'a{2,5}b{3,}',
   ])('%s is accepted', (source) => {
-    expect(patternMistake(source)).toBeUndefined();
+    expect(patternDiagnostic(source)).toBeUndefined();
     expect(compilePattern(source)).toBeInstanceOf(RegExp);
   });
 
@@ -50,7 +50,7 @@ describe('a pattern', () => {
     ['a{3,2}', 'path.bad-pattern', 'a{3,2}'],
     ['x'.repeat(201), 'path.too-long', 'x'.repeat(201)],
   ])('%s is refused', (source, code, at) => {
-    const mistake = patternMistake(source);
+    const mistake = patternDiagnostic(source);
     expect(mistake?.code).toBe(code);
     expect(mistake && source.slice(mistake.offset, mistake.offset + mistake.length)).toBe(at);
   });
@@ -81,7 +81,7 @@ describe('a pattern', () => {
       fc.property(
         fc.array(piece, { maxLength: 16 }).map((parts) => parts.join('')),
         (source) => {
-          if (patternMistake(source) !== undefined) return;
+          if (patternDiagnostic(source) !== undefined) return;
           expect(compilePattern(source).source).toBe(source);
           // Four choices double the work, two open repeats and the search itself multiply it by the length.
           expect(patternWork(source)(patternSubject)).toBeLessThanOrEqual(16 * (patternSubject + 1) ** 3);

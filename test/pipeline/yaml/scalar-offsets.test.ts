@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Document, Scalar, stringify } from 'yaml';
-import { Reports } from '../../../src/pipeline/diagnostics/collector.ts';
+import { DiagnosticCollector } from '../../../src/pipeline/diagnostics/collector.ts';
 import { SourceText } from '../../../src/pipeline/diagnostics/source.ts';
 import { isText, member } from '../../../src/pipeline/yaml/node.ts';
 import { readYaml } from '../../../src/pipeline/yaml/read.ts';
@@ -11,7 +11,7 @@ import { diagnose } from '../diagnose.ts';
 /** The text of the key `a` of a YAML text, and what stands in the file where each of its units is located. */
 function located(yaml: string): { text: string; found: string } {
   const source = new SourceText('t.yaml', yaml);
-  const node = member(readYaml(source, new Reports(source)), 'a');
+  const node = member(readYaml(source, new DiagnosticCollector(source)), 'a');
   if (!isText(node)) throw new Error('Internal error: the test wrote no text');
   const locate = scalarLocator(source, node);
   const found = Array.from({ length: node.value.length }, (_, offset) => {

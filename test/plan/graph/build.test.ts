@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { BranchAddress, Step } from '../../../src/pipeline/pipeline.ts';
 import { layOut } from '../../../src/plan/graph/build.ts';
-import type { Skeleton } from '../../../src/plan/graph/slot-template.ts';
+import type { SlotGraph } from '../../../src/plan/graph/slot-template.ts';
 import { preparePlan } from '../../../src/plan/plan.ts';
 import { noFiles, pipelineOf, planOf } from '../../rig/pipeline-builder.ts';
 
 test('steps are resolved after all they need and listed as in the file', async () => {
-  const { skeleton } = await planOf(`
+  const { slotGraph: skeleton } = await planOf(`
     steps:
       c: { from: b, click: "{{ steps.a.task_id }}" }
       b: { from: d, click: U1 }
@@ -28,7 +28,7 @@ test('** of a step without a path is its own operation', async () => {
   const skeleton = layOut([
     a,
     { ...b, from: { ...(b.from as BranchAddress), segments: ['**'] } },
-  ]) as Skeleton;
+  ]) as SlotGraph;
   expect(skeleton.places.map(({ branch }) => branch)).toEqual([[], ['U1']]);
 });
 

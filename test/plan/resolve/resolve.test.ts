@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BranchAddress, Step } from '../../../src/pipeline/pipeline.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
 import { layOut } from '../../../src/plan/graph/build.ts';
-import type { Skeleton } from '../../../src/plan/graph/slot-template.ts';
+import type { SlotGraph } from '../../../src/plan/graph/slot-template.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { resolveCell } from '../../../src/plan/resolve/resolve.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
@@ -535,10 +535,10 @@ describe('templates that name a step', () => {
         b: { from: grid/*, click: "{{ steps.a.task_id }}" }`);
     const [grid, a, b] = steps as [Step, Step, Step];
     const from = { ...(b.from as BranchAddress), segments: [] };
-    const skeleton = layOut([grid, a, { ...b, from }]) as Skeleton;
+    const skeleton = layOut([grid, a, { ...b, from }]) as SlotGraph;
     const state = new SimulatedState();
     const slots = (): readonly Slot[] =>
-      resolveCell({ serviceId: 'x', skeleton }, { number: 1, vars: {}, repeat: 1 }, state.lookup);
+      resolveCell({ serviceId: 'x', slotGraph: skeleton }, { number: 1, vars: {}, repeat: 1 }, state.lookup);
     state.done(slots()[0] as Slot);
     expect(slots().at(-1)).toMatchObject({ status: 'failed', error: { code: 'template.several' } });
     expect(slots().at(-1)?.job).toBeUndefined();

@@ -24,17 +24,19 @@ export interface FileGlob {
 const limits = { length: 1000, parts: 32, names: 32 } as const;
 
 /** What is wrong with a glob, in words for a message. */
-export interface GlobMistake {
+export interface GlobDiagnosticDraft {
   readonly message: string;
   readonly hint: string;
 }
 
-const mistake = (message: string, hint: string): { readonly mistake: GlobMistake } => ({
+const mistake = (message: string, hint: string): { readonly mistake: GlobDiagnosticDraft } => ({
   mistake: { message, hint },
 });
 
 /** Reads a glob, or says what is wrong with it. */
-export function readGlob(glob: string): { readonly glob: FileGlob } | { readonly mistake: GlobMistake } {
+export function readGlob(
+  glob: string,
+): { readonly glob: FileGlob } | { readonly mistake: GlobDiagnosticDraft } {
   if (glob.length > limits.length) {
     return mistake(`A glob may have ${limits.length} characters, not more.`, 'Name a folder nearer by.');
   }
@@ -68,7 +70,7 @@ export function readGlob(glob: string): { readonly glob: FileGlob } | { readonly
   return { glob: { base: (absolute ? '/' : '') + names.slice(0, head).join('/'), parts } };
 }
 
-function readPart(name: string): GlobPart | { readonly mistake: GlobMistake } {
+function readPart(name: string): GlobPart | { readonly mistake: GlobDiagnosticDraft } {
   if (name === '**') return { kind: 'folders' };
   if (name.includes('**')) {
     return mistake(

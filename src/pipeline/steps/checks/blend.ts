@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { isText, member, type SourceNode } from '../../yaml/node.ts';
 import { countless, jobsAt, type Steps, times } from '../count.ts';
 import type { StepDraft } from '../draft.ts';
@@ -8,30 +8,30 @@ import { imagesOf } from './images.ts';
 const bounds = { least: 2, most: 5 } as const;
 
 /** None at all, and more than five, are the schema's mistake. */
-function checkList(images: SourceNode, step: StepDraft, steps: Steps, reports: Reports): void {
+function checkList(images: SourceNode, step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
   const [only, ...more] = images.kind === 'list' ? images.items : [];
   if (!isText(only) || more.length > 0) return;
   const name = only.value === 'parent' ? step.from?.step : /^steps\.(.+)$/.exec(only.value)?.[1];
   // A text model may draw any number of images.
   if (name !== undefined && steps.get(name)?.kind === 'generate') return;
   const message = `A blend takes ${bounds.least} to ${bounds.most} images, and this is 1.`;
-  reports.error('blend.count', images.span, message, 'Name another one, or gather them: gather: grid/*.');
+  collector.error('blend.count', images.span, message, 'Name another one, or gather them: gather: grid/*.');
 }
 
 /** Reports a blend that names no images, or gathers too few or too many, as far as the pipeline tells. */
-export function checkBlend(step: StepDraft, steps: Steps, reports: Reports): void {
+export function checkBlend(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
   const blend = step.kind === 'blend' && step.node.entries.get('blend');
   if (!blend || blend.value.kind !== 'mapping') return;
   const images = member(blend.value, 'images');
   if (images !== undefined) {
-    checkList(images, step, steps, reports);
+    checkList(images, step, steps, collector);
     return;
   }
   const { gather } = step;
   if (gather === undefined) {
     if (step.node.entries.has('gather')) return;
     const hint = 'Name 2 to 5 images, or gather them: gather: grid/*.';
-    reports.error('blend.count', blend.keySpan, `Step "${step.name}" has no images to blend.`, hint);
+    collector.error('blend.count', blend.keySpan, `Step "${step.name}" has no images to blend.`, hint);
     return;
   }
   const target = steps.get(gather.step);
@@ -45,5 +45,5 @@ export function checkBlend(step: StepDraft, steps: Steps, reports: Reports): voi
   const about = least === most ? `${number}` : `${most < bounds.least ? 'at most' : 'at least'} ${number}`;
   const message = `A blend takes ${bounds.least} to ${bounds.most} images, and "${gather.source}" is ${about}.`;
   const hint = 'Gather other branches, or name the images.';
-  reports.error('blend.count', gather.position, message, hint);
+  collector.error('blend.count', gather.position, message, hint);
 }

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { listing } from '../../diagnostics/did-you-mean.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { ButtonMatch, Selector } from '../../pipeline.ts';
@@ -19,7 +19,7 @@ const longestCompared = 64;
  * Warns of labels that no known model version offers: the images above them would be paid before the click fails. A warning,
  * since gateways may offer more. Of templates, what the file alone says they yield.
  */
-export function checkButtons(step: StepDraft, matrix: MatrixDraft, reports: Reports): void {
+export function checkButtons(step: StepDraft, matrix: MatrixDraft, collector: DiagnosticCollector): void {
   const selectors = [
     ...(step.selector === undefined ? [] : [step.selector]),
     ...step.path.flatMap((segment) => segment.selectors),
@@ -33,7 +33,7 @@ export function checkButtons(step: StepDraft, matrix: MatrixDraft, reports: Repo
     }
   for (const [position, labels] of ranges) {
     const told = labels.slice(0, mostTold);
-    for (const label of told) warn(label, labels.length - told.length, position, reports);
+    for (const label of told) warn(label, labels.length - told.length, position, collector);
   }
 }
 
@@ -53,10 +53,15 @@ function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft)
   return [...unknown];
 }
 
-function warn(label: string, more: number, position: Selector['position'], reports: Reports): void {
+function warn(
+  label: string,
+  more: number,
+  position: Selector['position'],
+  collector: DiagnosticCollector,
+): void {
   const others = more === 0 ? '' : `, nor ${more} more that are written here`;
   const message = `No known model version offers a button "${label}"${others}; the click would fail when what it is pressed on is paid.`;
-  reports.warning('button.unknown', position, message, () => hintFor(label));
+  collector.warning('button.unknown', position, message, () => hintFor(label));
 }
 
 function hintFor(label: string): string {

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { BranchAddress, Selector } from '../../pipeline.ts';
 import { nameOfButton, needsUpscale, type Stage, stageAfter } from '../../selectors/button-stage.ts';
 import type { StepDraft } from '../draft.ts';
@@ -58,26 +58,30 @@ function stagesAt(
  * Warns of buttons that are pressed on a grid and come only once one of its images is upscaled (gateway 5.3): the grid
  * would be paid before the click fails. Only what the names of buttons say by themselves, and never an error: gateways vary.
  */
-export function checkGrids(step: StepDraft, steps: Steps, reports: Reports): void {
+export function checkGrids(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
   const { kind, from, selector, path } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
   if (kind === 'click' && from !== undefined && target !== undefined && selector !== undefined)
-    warnOf(selector, stagesAt(from, target, steps, new Set()), reports);
+    warnOf(selector, stagesAt(from, target, steps, new Set()), collector);
   let at = stagesOf(step, steps, new Set());
   for (const { selectors } of path) {
-    for (const pressed of selectors) warnOf(pressed, at, reports);
+    for (const pressed of selectors) warnOf(pressed, at, collector);
     at = pressAll(selectors, at);
   }
 }
 
-function warnOf({ alternatives, name, position }: Selector, on: Stages, reports: Reports): void {
+function warnOf(
+  { alternatives, name, position }: Selector,
+  on: Stages,
+  collector: DiagnosticCollector,
+): void {
   const grid = on.get('grid');
   const isLate = alternatives.every((match) => {
     const button = nameOfButton(match);
     return button !== undefined && needsUpscale(button);
   });
   if (grid === undefined || !isLate) return;
-  reports.warning(
+  collector.warning(
     'button.grid',
     position,
     `"${grid}" is a grid of images, and "${name}" comes only under a single one.`,

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { Position } from '../../diagnostics/diagnostic.ts';
 import type { FileCheck } from '../../files.ts';
 import { hasTags } from '../../templates/compile.ts';
@@ -43,7 +43,7 @@ export function checkMakesImages(
   target: StepDraft,
   position: Position,
   steps: Steps,
-  reports: Reports,
+  collector: DiagnosticCollector,
   pressed = false,
 ): void {
   if (imagesOf(target, steps, pressed) !== 'none') return;
@@ -55,7 +55,7 @@ export function checkMakesImages(
     target.kind === 'generate'
       ? 'Name a step that makes images, or ask it for them: generationConfig: { responseModalities: [TEXT, IMAGE] }.'
       : 'Name a step that makes images.';
-  reports.error('step.field', position, message, hint);
+  collector.error('step.field', position, message, hint);
 }
 
 /** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (gateway 9.1). */
@@ -71,16 +71,16 @@ export async function checkImages(
   step: StepDraft,
   steps: ReadonlyMap<string, StepDraft>,
   fileCheck: FileCheck,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): Promise<void> {
   for (const image of step.images) {
     const { text, position, mask } = image;
     if (text === '') continue;
-    if (mask) await checkMask(image, fileCheck, reports);
-    else if (text === 'parent') checkParent(step, steps, position, reports);
-    else if (/^https?:\/\//i.test(text)) checkAddress(text, position, reports);
-    else if (/^data:/i.test(text)) checkData(image, reports);
-    else await checkFile(image, fileCheck, reports);
+    if (mask) await checkMask(image, fileCheck, collector);
+    else if (text === 'parent') checkParent(step, steps, position, collector);
+    else if (/^https?:\/\//i.test(text)) checkAddress(text, position, collector);
+    else if (/^data:/i.test(text)) checkData(image, collector);
+    else await checkFile(image, fileCheck, collector);
   }
 }
 
@@ -88,25 +88,25 @@ function checkParent(
   step: StepDraft,
   steps: ReadonlyMap<string, StepDraft>,
   position: Position,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const { from, node, name } = step;
   if (node.entries.has('gather') && !node.entries.has('from')) {
     const message = `Step "${name}" gathers, so it has no single parent.`;
     const hint = 'Leave it out: what a step gathers is shown, all of it and in order.';
-    reports.error('step.no-parent', position, message, hint);
+    collector.error('step.no-parent', position, message, hint);
   } else if (!node.entries.has('from')) {
     const message = `Step "${name}" continues no other step, so it has no parent.`;
-    reports.error('step.no-parent', position, message, 'Say from, or name the image.');
+    collector.error('step.no-parent', position, message, 'Say from, or name the image.');
   }
   const parent = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || parent === undefined) return;
-  checkMakesImages(parent, position, steps, reports, from.segments.length > 0);
+  checkMakesImages(parent, position, steps, collector, from.segments.length > 0);
 }
 
-function checkAddress(text: string, position: Position, reports: Reports): void {
+function checkAddress(text: string, position: Position, collector: DiagnosticCollector): void {
   if (URL.canParse(text)) return;
-  reports.error(
+  collector.error(
     'image.address',
     position,
     'This is no http(s) address.',
@@ -116,48 +116,48 @@ function checkAddress(text: string, position: Position, reports: Reports): void 
 
 const dataUri = /^data:image\/([a-z0-9.+-]{1,40})(?:;[a-z0-9.+=-]{1,40}){0,4};base64,/i;
 
-function checkData({ text, position }: ImageUse, reports: Reports): void {
+function checkData({ text, position }: ImageUse, collector: DiagnosticCollector): void {
   const hint = 'For example data:image/png;base64,iVBORw0KGgo…';
   const head = dataUri.exec(text);
   const data = head === null ? '' : text.slice(head[0].length);
   if (head === null || data === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
-    reports.error('image.data', position, 'This is no data URI of an image in base64.', hint);
+    collector.error('image.data', position, 'This is no data URI of an image in base64.', hint);
   } else if (!endings.includes((head[1] as string).toLowerCase())) {
-    reports.error('image.data', position, `image/${head[1]} is no kind of image that is taken.`, hint);
+    collector.error('image.data', position, `image/${head[1]} is no kind of image that is taken.`, hint);
   }
 }
 
 async function checkFile(
   { text, position }: ImageUse,
   fileCheck: FileCheck,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): Promise<void> {
   const found = await fileCheck.look(text, position);
   if (found === undefined) return;
   if (!endings.includes(/\.([A-Za-z0-9]+)$/.exec(text)?.[1]?.toLowerCase() ?? '')) {
-    reports.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);
+    collector.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);
   } else {
-    checkSize(text, found.bytes, position, reports);
+    checkSize(text, found.bytes, position, collector);
   }
 }
 
-function checkSize(text: string, bytes: number, position: Position, reports: Reports): void {
+function checkSize(text: string, bytes: number, position: Position, collector: DiagnosticCollector): void {
   if (bytes <= mostBytes) return;
   const message = `"${text}" has ${bytes} bytes; at most ${mostBytes} (20 MiB) are sent.`;
-  reports.error('image.too-large', position, message, 'Make it smaller; models scale images down anyway.');
+  collector.error('image.too-large', position, message, 'Make it smaller; models scale images down anyway.');
 }
 
 /** A mask is looked into and brought to its image's size, so it is a file: no step, no address. */
 async function checkMask(
   { text, position }: ImageUse,
   fileCheck: FileCheck,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): Promise<void> {
   const found = /\.png$/i.test(text) ? await fileCheck.look(text, position) : undefined;
-  if (found !== undefined) checkSize(text, found.bytes, position, reports);
+  if (found !== undefined) checkSize(text, found.bytes, position, collector);
   if (/\.png$/i.test(text)) return;
   const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;
   const hint =
     'White is repainted, black is kept; or draw it: { shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }.';
-  reports.error('mask.type', position, `A mask is a PNG file, and "${shown}" is none by its name.`, hint);
+  collector.error('mask.type', position, `A mask is a PNG file, and "${shown}" is none by its name.`, hint);
 }

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { Selector } from '../../pipeline.ts';
 import { type ButtonWindow, windowOf } from '../../selectors/button-stage.ts';
 import { hasTags } from '../../templates/compile.ts';
@@ -32,10 +32,10 @@ function pressesOf({ kind, node, selector, path }: StepDraft): readonly Press[] 
  * Reports buttons whose windows want what is not given, and what is given to buttons that have no use for it. Only what
  * the names of buttons say by themselves; the window itself is met when the pipeline runs.
  */
-export function checkModals(step: StepDraft, reports: Reports): void {
+export function checkModals(step: StepDraft, collector: DiagnosticCollector): void {
   for (const press of pressesOf(step)) {
-    for (const selector of press.selectors) checkWanted(selector, press, reports);
-    checkUseless(press, reports);
+    for (const selector of press.selectors) checkWanted(selector, press, collector);
+    checkUseless(press, collector);
   }
 }
 
@@ -54,7 +54,7 @@ const wanted: readonly { readonly window: ButtonWindow; readonly wants: string; 
     { window: 'manual', wants: 'how the image moves', example: 'prompt: it turns its head' },
   ];
 
-function checkWanted(selector: Selector, press: Press, reports: Reports): void {
+function checkWanted(selector: Selector, press: Press, collector: DiagnosticCollector): void {
   const windows = new Set(selector.alternatives.map(windowOf));
   const found = wanted.find(({ window }) => windows.has(window));
   if (found === undefined) return;
@@ -66,36 +66,36 @@ function checkWanted(selector: Selector, press: Press, reports: Reports): void {
   const what = `"${selector.name}" opens a window`;
   const prompt = given(press, 'prompt');
   if (prompt === undefined) {
-    reports.error('modal.prompt', selector.position, `${what} that wants ${wants}.`, hint);
+    collector.error('modal.prompt', selector.position, `${what} that wants ${wants}.`, hint);
   } else if (windows.has('zoom')) {
-    checkZoom(prompt.value, reports);
+    checkZoom(prompt.value, collector);
   }
   if (windows.has('region') && given(press, 'mask') === undefined) {
-    reports.error('modal.mask', selector.position, `${what} that wants a mask of what to repaint.`, hint);
+    collector.error('modal.mask', selector.position, `${what} that wants a mask of what to repaint.`, hint);
   }
 }
 
 const zoomFlag = /(?:^|\s)(?:--|—)zoom(?:[\s=]+(\S+)|(?!\S))/;
 
-function checkZoom(node: SourceNode, reports: Reports): void {
+function checkZoom(node: SourceNode, collector: DiagnosticCollector): void {
   if (!isText(node)) return;
   const found = zoomFlag.exec(node.value);
   const hint = 'For example --zoom 1.5: from 1 to 2.';
   if (found === null) {
     // A template may yield it.
     if (hasTags(node.value)) return;
-    reports.error('modal.zoom', node.span, 'The prompt of a Custom Zoom says how far: --zoom.', hint);
+    collector.error('modal.zoom', node.span, 'The prompt of a Custom Zoom says how far: --zoom.', hint);
     return;
   }
   const [flag, value = ''] = found;
   if (hasTags(value) || value.includes('{')) return;
   const at = found.index + flag.search(/\S/);
-  const position = scalarLocator(reports.source, node)(at, flag.trim().length);
+  const position = scalarLocator(collector.source, node)(at, flag.trim().length);
   const zoom = Number(value);
   if (value === '' || !Number.isFinite(zoom)) {
-    reports.error('modal.zoom', position, `--zoom wants a number, and "${value}" is none.`, hint);
+    collector.error('modal.zoom', position, `--zoom wants a number, and "${value}" is none.`, hint);
   } else if (zoom < 1 || zoom > 2) {
-    reports.warning(
+    collector.warning(
       'modal.zoom',
       position,
       `--zoom ${value} is not from 1 to 2, so it may be refused.`,
@@ -104,7 +104,7 @@ function checkZoom(node: SourceNode, reports: Reports): void {
   }
 }
 
-function checkUseless(press: Press, reports: Reports): void {
+function checkUseless(press: Press, collector: DiagnosticCollector): void {
   const windows = press.selectors.flatMap(({ alternatives }) => alternatives.map(windowOf));
   const all = (...those: readonly ButtonWindow[]): boolean =>
     windows.length > 0 && windows.every((window) => those.includes(window));
@@ -113,23 +113,23 @@ function checkUseless(press: Press, reports: Reports): void {
   const isRemixed = remix?.value.kind === 'scalar' && remix.value.value === true;
   if (mask !== undefined && all('zoom', 'manual', 'prompt', 'remix', 'none')) {
     const message = `${names} takes no mask.`;
-    reports.warning('modal.unused', mask.keySpan, message, 'Vary (Region) does.');
+    collector.warning('modal.unused', mask.keySpan, message, 'Vary (Region) does.');
   }
   if (prompt !== undefined && all('none')) {
     const message = `${names} opens no window, so there is nothing that takes a prompt.`;
-    reports.warning('modal.unused', prompt.keySpan, message, 'Leave it out.');
+    collector.warning('modal.unused', prompt.keySpan, message, 'Leave it out.');
   } else if (prompt !== undefined && !isRemixed && all('remix', 'none')) {
     const message = `${names} takes a prompt only when it is remixed, or where the service's account always does that.`;
-    reports.warning('modal.remix', prompt.keySpan, message, 'Write remix: true beside it.');
+    collector.warning('modal.remix', prompt.keySpan, message, 'Write remix: true beside it.');
   }
   if (remix !== undefined && isRemixed && all('none')) {
     const message = `${names} cannot be remixed.`;
-    reports.warning('modal.unused', remix.keySpan, message, 'Leave it out.');
+    collector.warning('modal.unused', remix.keySpan, message, 'Leave it out.');
   }
 }
 
 /** Reports shapes of masks that are empty or reach beyond the image, as far as they are literal. */
-export function checkMasks(step: StepDraft, reports: Reports): void {
+export function checkMasks(step: StepDraft, collector: DiagnosticCollector): void {
   const path = member(step.node, 'path');
   const holders = [
     ...(step.kind === 'click' ? [step.node] : []),
@@ -144,7 +144,7 @@ export function checkMasks(step: StepDraft, reports: Reports): void {
         const wrong = boxMistake(value.items.map(toValue));
         if (wrong === undefined) continue;
         const hint = 'A box is [x, y, width, height] in fractions of the image, from its upper left corner.';
-        reports.error('mask.box', value.span, `This ${key} ${wrong}.`, hint);
+        collector.error('mask.box', value.span, `This ${key} ${wrong}.`, hint);
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { listing, suggestion } from '../../diagnostics/did-you-mean.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { ButtonMatch, StepKind } from '../../pipeline.ts';
@@ -35,7 +35,7 @@ export function checkPrices(
   root: SourceNode,
   steps: readonly StepDraft[],
   matrix: MatrixDraft,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
   const block = member(root, 'prices');
@@ -44,7 +44,7 @@ export function checkPrices(
   );
   const paid = steps.flatMap((step) => paidBy(step, matrix));
   for (const key of ['cost', 'ask'] as const)
-    checkBudget(key, member(member(root, 'budget'), key), prices, paid, reports);
+    checkBudget(key, member(member(root, 'budget'), key), prices, paid, collector);
   let told = 0;
   for (const { key, keySpan } of entriesOf(block)) {
     if (paid.some((one) => mayHave(one, key, prices))) continue;
@@ -54,11 +54,11 @@ export function checkPrices(
       typeof prices[key] !== 'number' && paid.some(({ kind, name }) => [kind, name].includes(key));
     if (isByTokens) {
       const message = `"${key}" has a price by tokens, and only text models count tokens.`;
-      reports.warning('price.unused', keySpan, message, 'Write one number: what a submission costs.');
+      collector.warning('price.unused', keySpan, message, 'Write one number: what a submission costs.');
       continue;
     }
     const message = `Nothing in this pipeline has the price "${key}".`;
-    reports.warning('price.unused', keySpan, message, () =>
+    collector.warning('price.unused', keySpan, message, () =>
       suggestion(key, namesOf(paid), 'names that a price can stand under here'),
     );
   }
@@ -107,7 +107,7 @@ function checkBudget(
   cost: SourceNode | undefined,
   prices: Prices,
   paid: readonly Paid[],
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   if (cost === undefined) return;
   const unbounded = new Set(paid.filter((one) => !hasPrice(one, prices)).map(calledOf));
@@ -119,7 +119,7 @@ function checkBudget(
   const kinds = [...new Set(paid.filter((one) => !hasPrice(one, prices)).map(({ kind }) => kind))];
   const example = kinds.map((kind) => `${kind}: 0.04`).join(', ');
   const hint = `Say what it costs, for example prices: { ${example} }; 0 where it costs nothing. A price under a kind is for all of that kind that have none of their own.`;
-  reports.error('budget.unpriced', cost.span, message, hint);
+  collector.error('budget.unpriced', cost.span, message, hint);
 }
 
 const hasPrice = ({ kind, name, isOpen }: Paid, prices: Prices): boolean =>

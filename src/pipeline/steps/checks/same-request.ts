@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
@@ -11,7 +11,12 @@ import { hasOneValue } from './unused-axes.ts';
  * it continues, so each is paid. A click presses the buttons of what it starts from, and what a template reads of a step, or a
  * condition, may differ from job to job.
  */
-export function checkAlike(step: StepDraft, steps: Steps, matrix: MatrixDraft, reports: Reports): void {
+export function checkAlike(
+  step: StepDraft,
+  steps: Steps,
+  matrix: MatrixDraft,
+  collector: DiagnosticCollector,
+): void {
   const { from, kind, name, node } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || target === undefined || !target.pathKnown) return;
@@ -22,7 +27,7 @@ export function checkAlike(step: StepDraft, steps: Steps, matrix: MatrixDraft, r
   const inCell = jobsAt(from, target, steps).most > 1;
   if (!inCell && (isOneCell(matrix) || variesByCell(step))) return;
   const example = kind === 'generate' || kind === 'chat' ? 'images: [parent]' : `{{ steps.${from.step}.… }}`;
-  reports.warning(
+  collector.warning(
     'step.same-request',
     from.position,
     `The request of step "${name}" does not depend on what it starts from, so ${

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Thinking } from '../../pipeline.ts';
 import { checkNativeKeys } from '../../schema/native-keys.ts';
@@ -15,18 +15,18 @@ export function checkTextStep(
   steps: ReadonlyMap<string, StepDraft>,
   matrix: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const { kind, node } = step;
   if (kind !== 'generate' && kind !== 'chat') return;
   const operation = member(node, kind);
   if (operation?.kind !== 'mapping') return;
-  checkSchemas(operation, schemaPaths[kind], reports);
+  checkSchemas(operation, schemaPaths[kind], collector);
   if (kind !== 'generate') return;
-  checkNativeKeys(operation, reports);
-  checkContinue(operation, steps, reports);
-  checkRounds(operation, reports);
-  checkThinking(step, operation, matrix, models, reports);
+  checkNativeKeys(operation, collector);
+  checkContinue(operation, steps, collector);
+  checkRounds(operation, collector);
+  checkThinking(step, operation, matrix, models, collector);
 }
 
 const at = (node: SourceNode | undefined, path: readonly string[]): SourceNode | undefined =>
@@ -38,7 +38,7 @@ const at = (node: SourceNode | undefined, path: readonly string[]): SourceNode |
 function checkSchemas(
   operation: SourceMapping,
   paths: readonly (readonly string[])[],
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const declared = paths.flatMap((path) => {
     const node = at(operation, path);
@@ -47,14 +47,14 @@ function checkSchemas(
   const [, second] = declared;
   if (second !== undefined) {
     const message = `The schema of the answer is given twice, as ${declared.map(({ path }) => path.join('.')).join(' and as ')}.`;
-    reports.error('schema.twice', second.node.span, message, 'Keep one.');
+    collector.error('schema.twice', second.node.span, message, 'Keep one.');
   }
   for (const { node } of declared) {
     for (const { severity, path, message, hint } of answerChecker(toValue(node)).mistakes) {
       const place = placeOf(node, path);
       // What a template gives is not known yet.
       if (isText(place) && hasTags(place.value)) continue;
-      reports[severity]('schema.answer', keySpanOf(node, path) ?? place.span, message, hint);
+      collector[severity]('schema.answer', keySpanOf(node, path) ?? place.span, message, hint);
     }
   }
 }
@@ -79,7 +79,7 @@ function keySpanOf(node: SourceNode, path: readonly string[]): SourceNode['span'
 function checkContinue(
   operation: SourceMapping,
   steps: ReadonlyMap<string, StepDraft>,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const entry = operation.entries.get('continue');
   if (entry === undefined || !isText(entry.value)) return;
@@ -87,17 +87,17 @@ function checkContinue(
   if (target?.kind !== undefined && target.kind !== 'generate') {
     const message = `Step "${target.name}" is of kind ${target.kind}; only the turns of a generate step can be continued.`;
     const hint = 'A template reads its result, and images shows its images.';
-    reports.error('step.continue', entry.value.span, message, hint);
+    collector.error('step.continue', entry.value.span, message, hint);
   } else if (operation.entries.has('contents')) {
     const message = 'A step that gives its own contents says all turns itself, so it cannot continue others.';
-    reports.error('step.continue', entry.keySpan, message, 'Write prompt in place of contents.');
+    collector.error('step.continue', entry.keySpan, message, 'Write prompt in place of contents.');
   }
 }
 
-function checkRounds(operation: SourceMapping, reports: Reports): void {
+function checkRounds(operation: SourceMapping, collector: DiagnosticCollector): void {
   const rounds = operation.entries.get('rounds');
   if (rounds === undefined || operation.entries.has('functions')) return;
   const message = 'There are no functions whose calls would make rounds.';
   const hint = 'Leave rounds out, or say functions: native functionDeclarations have no answer.';
-  reports.warning('step.rounds', rounds.keySpan, message, hint);
+  collector.warning('step.rounds', rounds.keySpan, message, hint);
 }

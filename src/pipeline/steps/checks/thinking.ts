@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Thinking } from '../../pipeline.ts';
 import type { TemplateTree } from '../../templates/template.ts';
@@ -32,7 +32,7 @@ export function checkThinking(
   operation: SourceMapping,
   matrix: MatrixDraft,
   models: Readonly<Record<string, Thinking>>,
-  reports: Reports,
+  collector: DiagnosticCollector,
 ): void {
   const { request, usesKnown } = step;
   const given = givenOf(operation, request);
@@ -41,7 +41,7 @@ export function checkThinking(
   if (second !== undefined) {
     const message = 'A model takes one thinking parameter, and here are several.';
     const hint = 'Keep thinking, thinkingLevel or thinkingBudget.';
-    reports.error('thinking.both', second.node.span, message, hint);
+    collector.error('thinking.both', second.node.span, message, hint);
     return;
   }
   const { node, as, tree } = first;
@@ -55,12 +55,12 @@ export function checkThinking(
       renderedOf(() => renderTree(tree, scope)),
     );
     if (name === undefined || name === '' || wish === undefined) continue;
-    if (modelThinking(name, models) === undefined) warnOfModel(name, wish, node, reports);
+    if (modelThinking(name, models) === undefined) warnOfModel(name, wish, node, collector);
     const mistake = thinkingMistake(name, wish, models);
     if (mistake === undefined) continue;
     const { code, message, hint } = mistake;
     const way = varies ? `${hint} An axis of mappings can give each model its own thinking.` : hint;
-    reports.error(code, node.span, message, way);
+    collector.error(code, node.span, message, way);
   }
 }
 
@@ -83,9 +83,14 @@ const memberOf = (tree: TemplateTree | undefined, name: string): TemplateTree | 
     ? (tree as { readonly [name: string]: TemplateTree })[name]
     : undefined;
 
-function warnOfModel(model: string, wish: ThinkingWish, node: SourceNode, reports: Reports): void {
+function warnOfModel(
+  model: string,
+  wish: ThinkingWish,
+  node: SourceNode,
+  collector: DiagnosticCollector,
+): void {
   const way = 'level' in wish ? 'level' : 'budget';
   const message = `It is not known whether the model "${model}" takes a thinking ${way}; of the wrong kind, the service may refuse it.`;
   const hint = `Say so at the top of the file: ${modelsEntry(model, way)} (or ${way === 'level' ? 'budget' : 'level'}, or none).`;
-  reports.warning('thinking.unknown-model', node.span, message, hint);
+  collector.warning('thinking.unknown-model', node.span, message, hint);
 }

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Axis } from '../../pipeline.ts';
 import type { StepDraft } from '../draft.ts';
@@ -8,7 +8,11 @@ import type { StepDraft } from '../draft.ts';
  * at a cell; where some template could not be read or asks for what
  * is not there, nothing is said.
  */
-export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[], reports: Reports): void {
+export function warnOfUnusedAxes(
+  matrix: MatrixDraft,
+  steps: readonly StepDraft[],
+  collector: DiagnosticCollector,
+): void {
   if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
   const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
   // A name that is not known may be a mistyped axis.
@@ -20,7 +24,7 @@ export function warnOfUnusedAxes(matrix: MatrixDraft, steps: readonly StepDraft[
       axis.kind === 'rows'
         ? `No request uses a column of ${axis.declared}`
         : `No request uses "${axis.name}"`;
-    reports.warning(
+    collector.warning(
       'matrix.unused-axis',
       axis.position,
       `${what}, so cells that differ in nothing else ask for the same thing.`,

@@ -1,4 +1,4 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import { literalCells } from '../../matrix/literal-cells.ts';
 import {
@@ -23,7 +23,7 @@ const anyText = 'text';
  * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in the
  * run. What the file does not tell (tables, results of steps) is taken for text.
  */
-export function checkValues(step: StepDraft, matrix: MatrixDraft, reports: Reports): void {
+export function checkValues(step: StepDraft, matrix: MatrixDraft, collector: DiagnosticCollector): void {
   if (!step.usesKnown) return;
   const { request, extra = {}, selector, path } = step;
   for (const [name, tree] of Object.entries(request)) checkTree(tree, textFields.has(name));
@@ -56,7 +56,7 @@ export function checkValues(step: StepDraft, matrix: MatrixDraft, reports: Repor
     if (first === undefined || (known.isSampled && !all)) return;
     const { error, scope } = first;
     const use = template.variables.find(({ path: way }) => isObject(memberAt(scope.vars, way)));
-    reports.error('template.object', use?.position ?? template.position, error.message);
+    collector.error('template.object', use?.position ?? template.position, error.message);
   }
 }
 

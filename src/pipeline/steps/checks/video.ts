@@ -1,10 +1,14 @@
-import type { Reports } from '../../diagnostics/collector.ts';
+import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { renderValue } from '../../values/value.ts';
 import { member, type SourceNode } from '../../yaml/node.ts';
 import type { StepDraft } from '../draft.ts';
 
 /** Reports a video step that extends what is no video. */
-export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft>, reports: Reports): void {
+export function checkVideo(
+  step: StepDraft,
+  steps: ReadonlyMap<string, StepDraft>,
+  collector: DiagnosticCollector,
+): void {
   const operation = step.kind === 'video' ? member(step.node, 'video') : undefined;
   const extend = operation?.kind === 'mapping' ? operation.entries.get('extend') : undefined;
   if (extend === undefined) return;
@@ -13,7 +17,7 @@ export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft
     // An address with mistakes has been reported.
     if (step.node.entries.has('from')) return;
     const message = 'There is no video to extend.';
-    reports.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');
+    collector.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');
     return;
   }
   const target = steps.get(from.step);
@@ -22,17 +26,17 @@ export function checkVideo(step: StepDraft, steps: ReadonlyMap<string, StepDraft
     const message = `Step "${target.name}" is of kind ${target.kind}; only what a video step makes can be extended.`;
     const hint =
       'A video of an image says image: parent. Of a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
-    reports.error('video.extend', from.position, message, hint);
+    collector.error('video.extend', from.position, message, hint);
   } else if (from.segments.length > 0) {
     const message = `"${from.source}" is one of its buttons, and it is the step's own result that is extended.`;
     const hint = `Write from: ${target.name}; or press Extend (Low motion) or Extend (High motion).`;
-    reports.error('video.extend', from.position, message, hint);
+    collector.error('video.extend', from.position, message, hint);
   } else {
     const made = literalNumber(member(member(target.node, 'video'), 'batchSize'));
     const wanted = literalNumber(extend.value);
     if (made === undefined || wanted === undefined || wanted <= made) return;
     const message = `Step "${target.name}" makes ${made} (batchSize), so there is no video ${wanted} to extend.`;
-    reports.error('video.extend', extend.value.span, message, 'Videos count from 1.');
+    collector.error('video.extend', extend.value.span, message, 'Videos count from 1.');
   }
 }
 

@@ -1,8 +1,8 @@
 import { listing, nearest } from '../../diagnostics/did-you-mean.ts';
-import { patternMistake } from '../../selectors/pattern.ts';
+import { patternDiagnostic } from '../../selectors/pattern.ts';
 import { isObject, isStrings, type Json } from '../../values/value.ts';
 import { type Assertion, typeWords } from './keywords.ts';
-import type { SchemaMistakes, SchemaPath } from './problems.ts';
+import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
 /**
  * What stands under a keyword that holds no schema, as JSON Schema 2020-12 writes it. Undefined: the keyword is left out,
@@ -13,7 +13,7 @@ export function convertAssertion(
   word: string,
   value: unknown,
   path: SchemaPath,
-  mistakes: SchemaMistakes,
+  mistakes: SchemaDiagnosticDrafts,
 ): unknown {
   switch (shape) {
     case 'type':
@@ -51,7 +51,7 @@ export function convertAssertion(
   }
 }
 
-function convertType(value: unknown, path: SchemaPath, mistakes: SchemaMistakes): unknown {
+function convertType(value: unknown, path: SchemaPath, mistakes: SchemaDiagnosticDrafts): unknown {
   const words = typeof value === 'string' ? [value] : value;
   if (!isStrings(words) || words.length === 0)
     return mistakes.error(path, 'The type is a word, or a list of words.');
@@ -71,7 +71,11 @@ function convertType(value: unknown, path: SchemaPath, mistakes: SchemaMistakes)
 }
 
 /** True for a pattern that answers are matched with: one that matches in bounded time, and not everything. */
-export function isMatched(value: unknown, path: SchemaPath, mistakes: SchemaMistakes): value is string {
+export function isMatched(
+  value: unknown,
+  path: SchemaPath,
+  mistakes: SchemaDiagnosticDrafts,
+): value is string {
   if (typeof value !== 'string') {
     mistakes.error(path, '"pattern" is a text.');
     return false;
@@ -93,7 +97,7 @@ export function isMatched(value: unknown, path: SchemaPath, mistakes: SchemaMist
 /** Whether `patternProperties` has a pattern that answers are not matched with. */
 export const hasUnchecked = (patterns: Json): boolean => Object.keys(patterns).some(isUnchecked);
 
-const isUnchecked = (pattern: string): boolean => pattern === '' || patternMistake(pattern) !== undefined;
+const isUnchecked = (pattern: string): boolean => pattern === '' || patternDiagnostic(pattern) !== undefined;
 
 function isRegularExpression(source: string): boolean {
   for (const flags of ['u', '']) {

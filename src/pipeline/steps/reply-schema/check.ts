@@ -3,7 +3,7 @@ import { cutText } from '../../diagnostics/terminal-text.ts';
 import { patternWork } from '../../selectors/pattern.ts';
 import { canonicalJson, type Value } from '../../values/value.ts';
 import { convertSchema } from './convert.ts';
-import type { SchemaMistake } from './problems.ts';
+import type { SchemaDiagnosticDraft } from './problems.ts';
 
 /** What a check found. Each problem names its place by a JSON pointer: `/best must be integer`. */
 export type AnswerVerdict =
@@ -16,7 +16,7 @@ export interface AnswerChecker {
    * Errors and warnings about the schema itself. Where it has errors, no answer is ok. A schema without templates
    * has been checked with its pipeline; one that a template makes is looked at here before it is sent.
    */
-  readonly mistakes: readonly SchemaMistake[];
+  readonly mistakes: readonly SchemaDiagnosticDraft[];
   /** Bounded in time whatever the schema and the answer are. */
   check(value: unknown): AnswerVerdict;
 }

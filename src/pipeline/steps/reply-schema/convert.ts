@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../values/value.ts';
 import { convertAssertion, hasUnchecked, isMatched } from './assertions.ts';
 import { type Keyword, keywordShapes, warnOfKeyword, warnOfRequired } from './keywords.ts';
-import { type SchemaMistake, SchemaMistakes, type SchemaPath } from './problems.ts';
+import { type SchemaDiagnosticDraft, SchemaDiagnosticDrafts, type SchemaPath } from './problems.ts';
 import { References } from './references.ts';
 
 /** As much as any service takes, and little enough to be compiled in no time. */
@@ -10,7 +10,7 @@ const limits = { subschemas: 2000, depth: 100 } as const;
 /** A schema in JSON Schema 2020-12, and what was wrong with the one it was made of. */
 export interface ConvertedSchema {
   readonly schema: unknown;
-  readonly mistakes: readonly SchemaMistake[];
+  readonly mistakes: readonly SchemaDiagnosticDraft[];
 }
 
 /**
@@ -26,7 +26,7 @@ export const convertSchema = (schema: unknown, meter: string): ConvertedSchema =
 /** Walks the schema; the mistakes come in the order of the walk. */
 class Conversion {
   readonly #meter: string;
-  readonly #mistakes = new SchemaMistakes();
+  readonly #mistakes = new SchemaDiagnosticDrafts();
   readonly #references: References;
   #subschemas = 0;
 

@@ -1,6 +1,6 @@
 import { nearest } from '../../diagnostics/did-you-mean.ts';
 import { isObject, isStrings, type Json } from '../../values/value.ts';
-import type { SchemaMistakes, SchemaPath } from './problems.ts';
+import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
 /** What stands under a keyword that holds schemas or leads to one, and which value these apply to. */
 type Applicator =
@@ -110,7 +110,7 @@ export const typeWords: readonly string[] = [
 ];
 
 /** Warns of an unknown keyword that is a slip of a known one: it asks for nothing. */
-export function warnOfKeyword(word: string, path: SchemaPath, mistakes: SchemaMistakes): void {
+export function warnOfKeyword(word: string, path: SchemaPath, mistakes: SchemaDiagnosticDrafts): void {
   if (silentKeywords.has(word) || word.startsWith('x-')) return;
   const near = nearest(word, [...keywordShapes.keys(), ...silentKeywords]);
   if (near === undefined) return;
@@ -122,7 +122,7 @@ export function warnOfKeyword(word: string, path: SchemaPath, mistakes: SchemaMi
 }
 
 /** Services refuse a schema that requires what it does not describe. */
-export function warnOfRequired(schema: Json, path: SchemaPath, mistakes: SchemaMistakes): void {
+export function warnOfRequired(schema: Json, path: SchemaPath, mistakes: SchemaDiagnosticDrafts): void {
   const { required, properties, additionalProperties } = schema;
   if (!isStrings(required) || !isObject(properties)) return;
   if (additionalProperties !== undefined && additionalProperties !== false) return;

@@ -2,7 +2,7 @@
 export type SchemaPath = readonly string[];
 
 /** Something in a schema that is not right, at the keys that lead to it. */
-export interface SchemaMistake {
+export interface SchemaDiagnosticDraft {
   readonly severity: 'error' | 'warning';
   readonly path: SchemaPath;
   readonly message: string;
@@ -10,10 +10,10 @@ export interface SchemaMistake {
 }
 
 /** Collects what is not right in one schema, in the order in which it is found. */
-export class SchemaMistakes {
-  readonly #found: SchemaMistake[] = [];
+export class SchemaDiagnosticDrafts {
+  readonly #found: SchemaDiagnosticDraft[] = [];
 
-  get found(): readonly SchemaMistake[] {
+  get found(): readonly SchemaDiagnosticDraft[] {
     return this.#found;
   }
 
@@ -27,7 +27,7 @@ export class SchemaMistakes {
     this.#add('warning', path, message, hint);
   }
 
-  #add(severity: SchemaMistake['severity'], path: SchemaPath, message: string, hint?: string): void {
+  #add(severity: SchemaDiagnosticDraft['severity'], path: SchemaPath, message: string, hint?: string): void {
     this.#found.push({ severity, path, message, ...(hint === undefined ? {} : { hint }) });
   }
 }

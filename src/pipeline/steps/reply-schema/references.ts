@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../values/value.ts';
-import type { SchemaMistakes, SchemaPath } from './problems.ts';
+import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
 /** Parts of one schema that are referred to: little enough to be compiled in no time. */
 const mostTargets = 100;
@@ -18,7 +18,7 @@ export interface Target {
  */
 export class References {
   readonly #root: unknown;
-  readonly #mistakes: SchemaMistakes;
+  readonly #mistakes: SchemaDiagnosticDrafts;
   /** By pointer. */
   readonly #definitions = new Map<string, { readonly name: string; schema?: unknown }>();
   readonly #waiting: Target[] = [];
@@ -26,7 +26,7 @@ export class References {
   readonly #sameValue = new Map<string, { readonly pointer: string; readonly path: SchemaPath }[]>();
   #isFull = false;
 
-  constructor(root: unknown, mistakes: SchemaMistakes) {
+  constructor(root: unknown, mistakes: SchemaDiagnosticDrafts) {
     this.#root = root;
     this.#mistakes = mistakes;
     this.define([], root);

@@ -1,5 +1,5 @@
 /** What has been opened and must be closed, the last one first, whatever happens. */
-export class Closing {
+export class Disposables {
   readonly #steps: (() => void | Promise<void>)[] = [];
 
   add(close: () => void | Promise<void>): void {
@@ -21,15 +21,15 @@ export class Closing {
 }
 
 /** Runs the work with things to close; a failure of the work is told before one of closing. */
-export async function closingAfter<T>(work: (closing: Closing) => Promise<T>): Promise<T> {
-  const closing = new Closing();
+export async function closingAfter<T>(work: (disposables: Disposables) => Promise<T>): Promise<T> {
+  const disposables = new Disposables();
   let result: T;
   try {
-    result = await work(closing);
+    result = await work(disposables);
   } catch (error) {
-    await closing.end().catch(() => {});
+    await disposables.end().catch(() => {});
     throw error;
   }
-  await closing.end();
+  await disposables.end();
   return result;
 }
