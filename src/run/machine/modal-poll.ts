@@ -4,9 +4,8 @@ import { become, type Job, type JobContext, type JobStep, newJob, rest, settle }
 import { interruptedModal, modalOf, movedOn } from './modal.ts';
 import { taskSeen } from './poll.ts';
 import { anew } from './resume.ts';
-import { inVain } from './retry/deferrals.ts';
 import { modalLag } from './retry/modal-lag.ts';
-import { lookAgain, whyNoLook } from './retry/service-failure.ts';
+import { retryLook } from './retry/retry.ts';
 
 /** The task was looked at to see whether the modal arrived that was sent to it. */
 export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
@@ -14,14 +13,14 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
   const { taskId } = modalOf(record);
   if (!answer.ok) {
     const { error } = answer;
-    const why = whyNoLook(job, error, context);
-    if (why === undefined)
-      return lookAgain(inVain(job, 'poll', context), error, { kind: 'fetch', taskId, why: 'modal' }, context);
-    // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
-    if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined) return pressAgain(job, context);
-    return job.mayBeGone === 'failed'
-      ? settle(job, 'failed', why, context.now)
-      : settle(job, 'in-doubt', record.error ?? why, context.now);
+    return retryLook(job, error, { kind: 'fetch', taskId, why: 'modal' }, context, (why) => {
+      // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
+      if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined)
+        return pressAgain(job, context);
+      return job.mayBeGone === 'failed'
+        ? settle(job, 'failed', why, context.now)
+        : settle(job, 'in-doubt', record.error ?? why, context.now);
+    });
   }
   const task = answer.value;
   // A gateway that has just taken it on, or lags, says nothing at all (gateway 4.3).

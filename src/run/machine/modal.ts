@@ -4,13 +4,11 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitAnswer } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
-import { backoffMs } from './retry/backoff.ts';
-import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
 import { modalLag } from './retry/modal-lag.ts';
+import { afterAll, defer, restMs, retryLater, retryUnread } from './retry/retry.ts';
 import {
   bannedPrompt,
   doubt,
-  fileError,
   isOurs,
   isUnmade,
   jobError,
@@ -130,7 +128,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       );
     }
     case 'queue-full':
-      return putOff(job, queueFull(answer), 0, context);
+      return deferModal(job, queueFull(answer), undefined, context);
     case 'refused': {
       const { message, requestId } = answer;
       const code = refusalCode(answer.code);
@@ -161,7 +159,7 @@ export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
-      return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
+      return deferModal(job, jobError(failure), failure.retryAfterMs, context);
     case 'unsent':
       return modalUnsent(job, context);
     case 'stop':
@@ -178,62 +176,50 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 /** A mask, or what it is measured by, could not be read: nothing was sent. */
 export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (isOurs(failure)) return modalUnsent(job, context);
-  const unsent = takenBack(job.record);
-  const tries = unsent.tries + 1;
-  const error = fileError(failure);
-  if (failure.class === 'permanent' || tries >= context.retry.attempts)
-    return settle({ ...job, record: become(unsent, 'modal', { tries: 0 }) }, 'failed', error, context.now);
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
-  const record = become(unsent, 'modal', { tries, error });
-  return rest({ ...job, record }, ms, firstModalWant(record), context.now);
+  const unsent = revertModal(job);
+  return retryUnread(unsent, failure, { status: 'modal', next: firstModalWant(unsent.record) }, context);
 }
 
 /** Not taken on, and as if it had not been sent: back in line, where the route's pause holds it. */
-export function modalUnsent(job: Job, { now }: JobContext): JobStep {
-  return rest({ ...job, record: takenBack(job.record) }, 0, { kind: 'modal' }, now);
-}
+export const modalUnsent = (job: Job, { now }: JobContext): JobStep =>
+  rest(revertModal(job), 0, { kind: 'modal' }, now);
 
 /** As a submission that is put off, but it keeps its room: its task waits on the service. */
-function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
-  const { now, retry, random } = context;
-  const idle = inVain({ ...job, record: takenBack(job.record) }, 'submit', context);
-  if (isHopeless(idle, 'submit', context)) {
-    const why = hopeless(error, idle, 'submit', now);
-    // One before it may have arrived.
-    return modalOf(idle.record).sent > 0
-      ? look(idle, why, idle.record.tries, context)
-      : settle(idle, 'failed', why, now);
-  }
-  const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
-  return rest(idle, ms, { kind: 'modal' }, now);
+function deferModal(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
+  // One before it may have arrived.
+  const onStarved = (starved: Job, why: JobError): JobStep =>
+    modalOf(starved.record).sent > 0
+      ? look(starved, why, starved.record.tries, context)
+      : settle(starved, 'failed', why, context.now);
+  const next: Want = { kind: 'modal' };
+  return defer(revertModal(job), { route: 'submit', error, atLeastMs, next, onStarved }, context);
 }
 
-function takenBack(record: JobRecord): JobRecord {
+function revertModal(job: Job): Job {
+  const { record } = job;
   const modal = modalOf(record);
-  return become(record, 'modal', {
+  const reverted = become(record, 'modal', {
     modal: { ...modal, sent: modal.sent - 1 },
     attempts: record.attempts - Number(modal.sent > 1),
   });
+  return { ...job, record: reverted };
 }
 
 /** It certainly came to nothing, and the service advises another one: as if it had not been sent, but for the tries. */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  const unsent = takenBack(job.record);
-  const tries = unsent.tries + 1;
+  const unsent: Job = { ...revertModal(job), misses: 0 };
   const error = jobError(failure);
-  if (tries < context.retry.attempts) {
-    const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
-    const record = become(unsent, 'modal', { tries, error });
-    return rest({ ...job, record, misses: 0 }, ms, firstModalWant(record), context.now);
-  }
-  // One before it may have arrived.
-  if (modalOf(unsent).sent > 0) return unheard(job, failure, context);
-  const message = `${error.message} (after ${tries} tries)`;
-  return settle(
-    { ...job, record: become(unsent, 'modal', { tries: 0 }) },
-    'failed',
-    { ...error, message },
-    context.now,
+  const onExhausted = (tries: number): JobStep => {
+    // One before it may have arrived.
+    if (modalOf(unsent.record).sent > 0) return unheard(job, failure, context);
+    const ended = { ...job, record: become(unsent.record, 'modal', { tries: 0 }) };
+    return settle(ended, 'failed', afterAll(error, tries), context.now);
+  };
+  const next = firstModalWant(unsent.record);
+  return retryLater(
+    unsent,
+    { status: 'modal', error, atLeastMs: failure.retryAfterMs, next, onExhausted },
+    context,
   );
 }
 
@@ -249,7 +235,7 @@ function look(job: Job, error: JobError, tries: number, context: JobContext): Jo
   const record = become(job.record, 'submitting', { error, tries });
   return rest(
     { ...job, record, misses: 0, lookUntil: context.now + modalLag.ms },
-    backoffMs(1, context.retry, context.random),
+    restMs(1, undefined, context),
     firstModalWant(record),
     context.now,
   );

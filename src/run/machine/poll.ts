@@ -6,10 +6,9 @@ import type { Answer, ServiceFailure } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { isAnswered, modalOpened } from './modal.ts';
 import { replacing } from './redo.ts';
-import { backoffMs } from './retry/backoff.ts';
 import { judgeTaskFailure } from './retry/fail-reason.ts';
 import { doubtAnswered } from './retry/in-doubt.ts';
-import { isLook, lookAgain } from './retry/service-failure.ts';
+import { isLook, lookLater, restMs } from './retry/retry.ts';
 import { lacksResult, resultOf, wantFile } from './save.ts';
 
 /** The job's task was looked at. Decided on its status alone (gateway 4.3). */
@@ -24,7 +23,7 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
     return (
       unknownTask(job, answer.error, context) ??
       (tried ? overdue(job, answer.error.message, context) : undefined) ??
-      lookAgain({ ...job, unknown }, answer.error, poll, context)
+      lookLater({ ...job, unknown }, answer.error, poll, context)
     );
   }
   return taskRead({ ...taskShown(job), unknown: false }, taskId, answer.value, context);
@@ -116,7 +115,7 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
   const fresh = newJob(pending, job.depth, job.parentTaskId);
   const { key, taskId } = record;
   return {
-    ...rest(fresh, backoffMs(resubmits, context.retry, context.random), { kind: 'room' }, context.now),
+    ...rest(fresh, restMs(resubmits, undefined, context), { kind: 'room' }, context.now),
     // The record forgets both when it is submitted again.
     attempt: {
       key,

@@ -8,14 +8,12 @@ import {
   type Job,
   type JobContext,
   type JobStep,
-  rest,
   type SaveSource,
   settle,
   type Want,
 } from './job.ts';
-import { backoffMs } from './retry/backoff.ts';
-import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
-import { missed } from './retry/service-failure.ts';
+import { defer, retryLook, retrySave } from './retry/retry.ts';
+import { fileError } from './retry/service-failure.ts';
 
 /**
  * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What
@@ -69,7 +67,7 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
 
 /** The task was fetched again for fresh links. */
 export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
-  if (!answer.ok) return missed(job, answer.error, wantLink(job), context);
+  if (!answer.ok) return retryLook(job, answer.error, wantLink(job), context);
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
@@ -99,9 +97,9 @@ function noLink(job: Job, context: JobContext): JobStep {
           code: 'download.no-link',
           message: `The service gives no link to ${record.artifacts.length === 0 ? 'the result' : `file ${record.artifacts.length + 1}`} of this finished task.`,
         };
-  const tries = Math.max(refresh.looks, context.retry.attempts);
-  const restMs = Math.max(refresh.everyMs, context.pollMaxMs);
-  return failedSave(job, error, wantLink(job), restMs, context, tries);
+  const attempts = Math.max(refresh.looks, context.retry.attempts);
+  const atLeastMs = Math.max(refresh.everyMs, context.pollMaxMs);
+  return retrySave(job, { error, atLeastMs, next: wantLink(job) }, context, attempts);
 }
 
 /**
@@ -126,11 +124,8 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
   }
   const failure = answer.error;
-  const error: JobError = {
-    code: failure.code,
-    message: failure.message,
-    ...(failure.status === undefined ? {} : { httpStatus: failure.status }),
-  };
+  const error = fileError(failure);
+  const atLeastMs = failure.retryAfterMs;
   switch (failure.class) {
     case 'permanent':
       return settle(job, 'failed', error, context.now);
@@ -138,46 +133,17 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
       // Not the job's fault: it stays in `saving`, and the run's end holds it.
       return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
     case 'throttle':
-      return putOff(job, error, failure.retryAfterMs ?? 0, context);
+      // The server of the link wants it later. Where it gives others theirs all the while, that is about this one.
+      return defer(job, { route: 'download', error, atLeastMs, next: wantFile(job) }, context);
     case 'fresh-link':
-      return failedSave(job, error, wantFresh(job), failure.retryAfterMs ?? 0, context);
+      return retrySave(job, { error, atLeastMs, next: wantFresh(job) }, context);
     case 'retry': {
       // Once is chance. What fails again may be a link to where nobody gets from here, to which the service gives a better
       // one when it is asked again (gateway 4.7).
-      const again = job.misses === 0 ? wantFile(job) : wantFresh(job);
-      return failedSave(job, error, again, failure.retryAfterMs ?? 0, context);
+      const next = job.misses === 0 ? wantFile(job) : wantFresh(job);
+      return retrySave(job, { error, atLeastMs, next }, context);
     }
   }
-}
-
-/** The server of the link wants it later. Where it gives others theirs all the while, that is about this one. */
-function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
-  const { now, retry, random } = context;
-  const waiting = inVain(job, 'download', context);
-  if (isHopeless(waiting, 'download', context))
-    return settle(waiting, 'failed', hopeless(error, waiting, 'download', now), now);
-  const ms = Math.max(atLeastMs, backoffMs(timesInVain(waiting, 'download'), retry, random));
-  return rest(waiting, ms, wantFile(waiting), now);
-}
-
-function failedSave(
-  job: Job,
-  error: JobError,
-  then: Want,
-  atLeastMs: number,
-  context: JobContext,
-  tries = context.retry.attempts,
-): JobStep {
-  const misses = job.misses + 1;
-  if (misses >= tries)
-    return settle(
-      job,
-      'failed',
-      { ...error, message: `${error.message} (after ${misses} tries)` },
-      context.now,
-    );
-  const ms = Math.max(atLeastMs, backoffMs(misses, context.retry, context.random));
-  return rest({ ...job, misses }, ms, then, context.now);
 }
 
 /**

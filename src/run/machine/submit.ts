@@ -6,21 +6,12 @@ import type { SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
-import { backoffMs } from './retry/backoff.ts';
 import { buttonError } from './retry/button-error.ts';
 import { freshMs, isOutdated, lookInto, refusedBefore, refusedForGood } from './retry/button-freshness.ts';
-import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import { timesInVain } from './retry/deferrals.ts';
 import { doubtClosed, doubted, mayHaveMade } from './retry/in-doubt.ts';
-import {
-  doubt,
-  fileError,
-  isOurs,
-  isUnmade,
-  jobError,
-  missed,
-  queueFull,
-  refusalCode,
-} from './retry/service-failure.ts';
+import { afterSeveral, defer, restMs, retryLater, retryLook, retryUnread, revert } from './retry/retry.ts';
+import { doubt, isOurs, isUnmade, jobError, queueFull, refusalCode } from './retry/service-failure.ts';
 import { beforeSubmitting, mustSearch, searchAfterLast } from './search/search.ts';
 
 /**
@@ -48,7 +39,7 @@ export function maskChecked(job: Job, failure: SaveFailure | undefined, context:
   if (failure !== undefined)
     return isOurs(failure)
       ? rest(job, 0, { kind: 'mask' }, context.now)
-      : unread(job, failure, { kind: 'mask' }, context);
+      : retryUnread(job, failure, { status: 'pending', next: { kind: 'mask' } }, context);
   const masked: Job = { ...job, masked: true };
   return { job: { ...masked, want: firstWant(masked) } };
 }
@@ -59,7 +50,7 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
   const { request } = job.record;
   if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
   // Nothing of it is on the service: others may have its room until it looks again.
-  if (!answer.ok) return missed(job, answer.error, { kind: 'room' }, context);
+  if (!answer.ok) return retryLook(job, answer.error, { kind: 'room' }, context);
   const task = answer.value;
   if (task.state === 'failure')
     return settle(
@@ -178,7 +169,7 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
     case 'modal':
       return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
     case 'queue-full':
-      return putOff(job, queueFull(answer), 0, context);
+      return giveWay(job, queueFull(answer), undefined, context);
     case 'refused': {
       const { message, requestId, made } = answer;
       const error: JobError = { code: refusalCode(answer.code), message, ...(requestId && { requestId }) };
@@ -199,26 +190,8 @@ function charged(taken: JobRecord, context: JobContext): JobRecord {
 export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   return isOurs(failure)
     ? submitUnsent(job, context)
-    : unread(takenBack(job), failure, { kind: 'submit' }, context);
+    : retryUnread(revert(job), failure, { status: 'pending', next: { kind: 'submit' } }, context);
 }
-
-/** @param next what is tried again */
-function unread(job: Job, failure: SaveFailure, next: Want, context: JobContext): JobStep {
-  const { record } = job;
-  const error = fileError(failure);
-  const tries = record.tries + 1;
-  if (failure.class === 'permanent' || tries >= context.retry.attempts)
-    return settle({ ...job, record: become(record, 'pending', { tries: 0 }) }, 'failed', error, context.now);
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, context.retry, context.random));
-  const tried = become(record, 'pending', { tries, error });
-  return rest({ ...job, record: tried }, ms, next, context.now);
-}
-
-/** As it was before its turn came. */
-const takenBack = (job: Job): Job => ({
-  ...job,
-  record: become(job.record, 'pending', { attempts: job.record.attempts - 1, submittedAt: undefined }),
-});
 
 /** No answer, or none that says that a task was made. What it may have cost counts from now on. */
 function unanswered(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
@@ -230,7 +203,7 @@ function unanswered(job: Job, failure: ServiceFailure, context: JobContext): Job
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
-      return putOff(job, jobError(failure), failure.retryAfterMs ?? 0, context);
+      return giveWay(job, jobError(failure), failure.retryAfterMs, context);
     case 'unsent':
       return submitUnsent(job, context);
     case 'stop':
@@ -255,22 +228,15 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 }
 
 /** Not accepted and not an attempt: back in line, where the route's pause holds it. */
-export function submitUnsent(job: Job, context: JobContext): JobStep {
-  return { job: { ...takenBack(job), want: { kind: 'wait', until: context.now, next: { kind: 'submit' } } } };
-}
+export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
+  rest(revert(job), 0, { kind: 'submit' }, now);
 
 /**
- * Not accepted and not an attempt: it gives its room to others, and comes back behind them. What is put off again and again
- * while they are taken ends, and nothing was made of it by this one.
+ * Not accepted and not an attempt: it gives its room to others, and comes back behind them. Its button is read again then.
  */
-function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContext): JobStep {
-  const { now, retry, random } = context;
-  const { fresh: _, ...unread } = takenBack(job);
-  const idle = inVain(unread, 'submit', context);
-  if (isHopeless(idle, 'submit', context))
-    return settle(idle, 'failed', hopeless(error, idle, 'submit', now), now);
-  const ms = Math.max(atLeastMs, backoffMs(timesInVain(idle, 'submit'), retry, random));
-  return rest(idle, ms, { kind: 'room' }, now);
+function giveWay(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
+  const { fresh: _, ...unread } = revert(job);
+  return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);
 }
 
 /**
@@ -278,18 +244,24 @@ function putOff(job: Job, error: JobError, atLeastMs: number, context: JobContex
  * nothing.
  */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  const { now, retry } = context;
-  const tries = job.record.tries + 1;
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(tries, retry, context.random));
-  if (tries < retry.attempts) {
-    const tried = { ...job, record: become(job.record, 'pending', { tries, error: jobError(failure) }) };
-    return rest(tried, ms, beforeSubmitting(tried, context), now);
-  }
-  const mayBeMade = mayHaveMade(failure);
-  const why = mayBeMade ? doubt(failure) : jobError(failure);
-  const error = { ...why, message: tries > 1 ? `${why.message} (after ${tries} tries)` : why.message };
-  if (mustSearch(job, context))
-    return searchAfterLast({ ...job, record: become(job.record, 'pending', { tries, error }) }, ms, now);
-  const ended = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
-  return settle(ended, mayBeMade ? 'in-doubt' : 'failed', error, now);
+  const atLeastMs = failure.retryAfterMs;
+  const onExhausted = (tries: number): JobStep => {
+    const ms = restMs(tries, atLeastMs, context);
+    const mayBeMade = mayHaveMade(failure);
+    const error = afterSeveral(mayBeMade ? doubt(failure) : jobError(failure), tries);
+    if (mustSearch(job, context))
+      return searchAfterLast(
+        { ...job, record: become(job.record, 'pending', { tries, error }) },
+        ms,
+        context.now,
+      );
+    const ended = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
+    return settle(ended, mayBeMade ? 'in-doubt' : 'failed', error, context.now);
+  };
+  const next = beforeSubmitting(job, context);
+  return retryLater(
+    job,
+    { status: 'pending', error: jobError(failure), atLeastMs, next, onExhausted },
+    context,
+  );
 }

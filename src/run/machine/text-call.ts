@@ -11,10 +11,10 @@ import {
   type JobStep,
   rest,
   settle,
+  type Want,
 } from './job.ts';
 import { replacing } from './redo.ts';
-import { backoffMs } from './retry/backoff.ts';
-import { hopeless, inVain, isHopeless, timesInVain } from './retry/deferrals.ts';
+import { afterSeveral, defer, restMs, retryLater, revert, revertAttempt } from './retry/retry.ts';
 import { fileError, jobError } from './retry/service-failure.ts';
 
 /**
@@ -32,7 +32,7 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
 }
 
 /** A text call whose answer an earlier run did not hear: to be asked again, its attempt counted. */
-export const unheard = (record: JobRecord): JobRecord =>
+export const backInLine = (record: JobRecord): JobRecord =>
   become(record, 'pending', { submittedAt: undefined });
 
 /** The text call came to something, or to nothing. */
@@ -118,8 +118,9 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
       const invalid = (record.invalid ?? 0) + 1;
       const seen: Job = { ...job, record: become(record, record.status, { text, invalid, tries: 0 }) };
       if (invalid > context.retry.invalid)
-        return settle(seen, 'failed', after(verdict.error, invalid, 'answers'), now);
-      return askAgain(seen, verdict.error, backoffMs(invalid, context.retry, context.random), now);
+        return settle(seen, 'failed', afterSeveral(verdict.error, invalid, 'answers'), now);
+      const waiting = become(backInLine(seen.record), 'pending', { error: verdict.error });
+      return rest({ ...seen, record: waiting }, restMs(invalid, undefined, context), ask(), now);
     }
     case 'failed':
       return settle(
@@ -134,7 +135,7 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
 function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
-      return putOff(job, failure, context);
+      return deferCall(job, failure, context);
     case 'unsent':
     case 'stop':
       // It was not taken on: the job is as if it had not been asked, and the route's pause or the run's end holds it.
@@ -150,8 +151,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 /** Nothing was asked: no attempt. Only what may pass is tried again. */
 function unread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (failure.class === 'stop') return askUnsent(job, context);
-  const record = become(job.record, job.record.status, { attempts: job.record.attempts - 1 });
-  const idle: Job = { ...job, record };
+  const idle: Job = { ...job, record: revertAttempt(job.record) };
   if (failure.class === 'permanent') return settle(idle, 'failed', fileError(failure), context.now);
   return again(idle, fileError(failure), failure.retryAfterMs, context);
 }
@@ -165,54 +165,41 @@ function unwritten(
   { error, text }: Extract<AskAnswer, { kind: 'unwritten' }>,
   context: JobContext,
 ): JobStep {
-  if (error.class === 'stop') return askAgain(job, undefined, 0, context.now);
+  if (error.class === 'stop') return rest({ ...job, record: backInLine(job.record) }, 0, ask(), context.now);
   const seen = { ...job, record: become(job.record, job.record.status, { text, tries: 0 }) };
   return settle(seen, 'failed', fileError(error), context.now);
 }
 
 /** A try that failed in a way that may pass. */
 function again(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
-  const tries = job.record.tries + 1;
-  if (tries >= context.retry.attempts) {
-    const fresh = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
-    return settle(fresh, 'failed', after(error, tries, 'tries'), context.now);
-  }
-  const tried: Job = { ...job, record: become(job.record, job.record.status, { tries }) };
-  return askAgain(
-    tried,
-    error,
-    Math.max(atLeastMs ?? 0, backoffMs(tries, context.retry, context.random)),
-    context.now,
-  );
+  const onExhausted = (tries: number): JobStep =>
+    settle(
+      { ...job, record: become(job.record, job.record.status, { tries: 0 }) },
+      'failed',
+      afterSeveral(error, tries),
+      context.now,
+    );
+  const waiting = { ...job, record: backInLine(job.record) };
+  return retryLater(waiting, { status: 'pending', error, atLeastMs, next: ask(), onExhausted }, context);
 }
 
 /** As if its turn had not come: no attempt. */
-export const askUnsent = (job: Job, { now }: JobContext): JobStep =>
-  askAgain(takenBack(job), undefined, 0, now);
+export const askUnsent = (job: Job, { now }: JobContext): JobStep => rest(revert(job), 0, ask(), now);
 
 /** As a submission that is put off: behind others, and for good where they are answered and it never is. */
-function putOff(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  const { now, retry, random } = context;
-  const idle = inVain(takenBack(job), 'text', context);
-  if (isHopeless(idle, 'text', context))
-    return settle(idle, 'failed', hopeless(jobError(failure), idle, 'text', now), now);
-  const ms = Math.max(failure.retryAfterMs ?? 0, backoffMs(timesInVain(idle, 'text'), retry, random));
-  return askAgain(idle, undefined, ms, now);
+function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  // One that ends keeps when it was asked last.
+  const onStarved = (starved: Job, why: JobError): JobStep =>
+    settle({ ...starved, record: revertAttempt(job.record) }, 'failed', why, context.now);
+  return defer(
+    revert(job),
+    { route: 'text', error: jobError(failure), atLeastMs: failure.retryAfterMs, next: ask(), onStarved },
+    context,
+  );
 }
 
-/** As it was before its turn came. */
-const takenBack = (job: Job): Job => ({
-  ...job,
-  record: become(job.record, job.record.status, { attempts: job.record.attempts - 1 }),
-});
-
-function askAgain(job: Job, error: JobError | undefined, inMs: number, now: number): JobStep {
-  const record = become(job.record, 'pending', { error, submittedAt: undefined });
-  return rest({ ...job, record }, inMs, { kind: 'ask' }, now);
-}
-
-const after = (error: JobError, count: number, what: 'tries' | 'answers'): JobError =>
-  count === 1 ? error : { ...error, message: `${error.message} (after ${count} ${what})` };
+/** A want of its own each time: by that a job keeps its place in line. */
+const ask = (): Want => ({ kind: 'ask' });
 
 function attemptOf({ record }: Job, answer: AskAnswer, { now }: JobContext): Attempt {
   const [outcome, error] = outcomeOf(answer);

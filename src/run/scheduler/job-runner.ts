@@ -11,7 +11,7 @@ import { step } from '../machine/machine.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
 import { adopt, begunWith, interrupted, mayRetry, retryOf, waitsForParent } from '../machine/resume.ts';
 import { hasNoListing } from '../machine/search/listing.ts';
-import { unheard } from '../machine/text-call.ts';
+import { backInLine } from '../machine/text-call.ts';
 import { BatchPoller } from './batch-poll.ts';
 import { type Outbox, routeOf } from './commit.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -103,7 +103,7 @@ export class JobRunner {
       );
     const { budgetTracker, outbox } = this.#host;
     const left = isTextRequest(record.request)
-      ? unheard(record)
+      ? backInLine(record)
       : interrupted(record, this.#options.startedAt, this.#options.price(record));
     budgetTracker.note(record, left);
     outbox.write(durableForm(left));

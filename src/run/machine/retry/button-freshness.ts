@@ -2,7 +2,7 @@ import type { JobError } from '../../../plan/job.ts';
 import type { SubmitAnswer } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle } from '../job.ts';
-import { backoffMs } from './backoff.ts';
+import { afterSeveral, restMs } from './retry.ts';
 
 /**
  * A button's customId is read from its task before the click, for an outdated one does not work (gateway 5.6), and how soon
@@ -87,8 +87,7 @@ const aged = (job: Job): Job =>
   job.fresh === undefined ? job : { ...job, fresh: { ...job.fresh, readAt: Number.NEGATIVE_INFINITY } };
 
 export function refusedForGood(job: Job, error: JobError, now: number): JobStep {
-  const tries = job.record.tries + 1;
-  const said = tries > 1 ? { ...error, message: `${error.message} (after ${tries} tries)` } : error;
+  const said = afterSeveral(error, job.record.tries + 1);
   return settle({ ...job, record: become(job.record, job.record.status, { tries: 0 }) }, 'failed', said, now);
 }
 
@@ -104,6 +103,5 @@ export function refusedBefore(job: Job, customId: string, context: JobContext): 
     const failed = { ...fresh, record: become(job.record, 'pending', { tries: 0 }) };
     return { ...settle(failed, 'failed', error, context.now), refusal: error.message };
   }
-  const ms = backoffMs(job.record.tries, context.retry, context.random);
-  return rest(aged(fresh), ms, { kind: 'submit' }, context.now);
+  return rest(aged(fresh), restMs(job.record.tries, undefined, context), { kind: 'submit' }, context.now);
 }

@@ -2,9 +2,6 @@ import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { JobError } from '../../../plan/job.ts';
 import type { SubmitAnswer } from '../../../service/image-service.ts';
 import type { ServiceFailure } from '../../../service/result.ts';
-import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
-import { backoffMs } from './backoff.ts';
-import { hopeless, inVain, isHopeless, timesInVain } from './deferrals.ts';
 
 /** The code of an answer that refuses a prompt for what it is (gateway 3.2). */
 export const bannedPrompt = 24;
@@ -18,41 +15,6 @@ export const queueFull = ({ code, message }: Extract<SubmitAnswer, { kind: 'queu
   code: 'submit.refused',
   message: `The service put the submission off (code ${code}): ${message}`,
 });
-
-/**
- * A look at a finished task that gave no answer. A plain no ends the job after the tries; anything else may be trouble
- * of the route, whose patience bounds it, and ends the job where others are looked at all the while.
- */
-export function missed(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
-  const error = whyNoLook(job, failure, context);
-  return error === undefined
-    ? lookAgain(inVain(job, 'poll', context), failure, next, context)
-    : settle(job, 'failed', error, context.now);
-}
-
-/** Why no further look at its task is made after this one, if none is. */
-export function whyNoLook(job: Job, failure: ServiceFailure, context: JobContext): JobError | undefined {
-  const plainNo = failure.class === 'permanent' || failure.code === 'service.task-unknown';
-  if (plainNo && job.misses + 1 >= context.retry.attempts) return jobError(failure);
-  const missing = inVain(job, 'poll', context);
-  return isHopeless(missing, 'poll', context)
-    ? hopeless(jobError(failure), missing, 'poll', context.now)
-    : undefined;
-}
-
-/** Rests before the next look, ever longer. */
-export function lookAgain(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
-  const misses = job.misses + Number(isLook(failure));
-  const ms = Math.max(
-    failure.retryAfterMs ?? 0,
-    backoffMs(Math.max(1, misses, timesInVain(job, 'poll')), context.retry, context.random),
-  );
-  return rest({ ...job, misses }, ms, next, context.now);
-}
-
-/** False for a look that the route kept from happening: it says nothing about the task, and counts for nothing. */
-export const isLook = (failure: ServiceFailure): boolean =>
-  failure.class !== 'throttle' && failure.class !== 'unsent';
 
 /** What the record keeps of a failure. */
 export function jobError(failure: ServiceFailure): JobError {

@@ -3,8 +3,7 @@ import type { Task } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
 import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { taskNamed } from '../poll.ts';
-import { inVain } from '../retry/deferrals.ts';
-import { lookAgain, whyNoLook } from '../retry/service-failure.ts';
+import { retryLook } from '../retry/retry.ts';
 import { hasNoListing } from './listing.ts';
 import { unusedTask } from './own-tasks.ts';
 
@@ -40,10 +39,9 @@ export function taskSearched(job: Job, answer: Answer<readonly Task[]>, context:
   if (!answer.ok) {
     const { error } = answer;
     if (hasNoListing(answer)) return notFound(job, context);
-    const why = whyNoLook(job, error, context);
-    return why === undefined
-      ? lookAgain(inVain(job, 'poll', context), error, search(), context)
-      : settle(job, 'in-doubt', record.error ?? why, now);
+    return retryLook(job, error, search(), context, (why) =>
+      settle(job, 'in-doubt', record.error ?? why, now),
+    );
   }
   const [task, ...others] = answer.value;
   if (task === undefined) return notFound(job, context);

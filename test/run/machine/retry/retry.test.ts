@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { Job, JobContext, JobStep } from '../../../../src/run/machine/job.ts';
+import {
+  defer,
+  lookLater,
+  retryLater,
+  retryLook,
+  retrySave,
+  retryUnread,
+  revert,
+} from '../../../../src/run/machine/retry/retry.ts';
+import { context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
+import { failure } from '../../../rig/virtual-service.ts';
+
+const error = { code: 'service.busy', message: 'Busy.' };
+const next = { kind: 'submit' } as const;
+const sent = (tries = 0): Job =>
+  job(imagineRecord({ status: 'submitting', attempts: 3, tries, submittedAt: epoch }));
+const { attempts } = context().retry;
+const onExhausted = (tries: number): JobStep => {
+  throw new Error(`exhausted after ${tries}`);
+};
+
+/** Every rest of a job that is treated so again and again, in ms from `epoch`, until it ends. */
+function rests(from: Job, again: (job: Job) => JobStep): readonly number[] {
+  const found: number[] = [];
+  for (let now = from; found.length < 20; ) {
+    const { job: then } = again(now);
+    if (then.want.kind !== 'wait') return found;
+    found.push(then.want.until - epoch);
+    now = then;
+  }
+  return found;
+}
+
+it('revert takes the attempt and the time of its submission from the record', () => {
+  const { record } = revert(sent(2));
+  expect(record).toEqual(imagineRecord({ attempts: 2, tries: 2 }));
+});
+
+describe('defer', () => {
+  const put = (from: Job, changes: Partial<JobContext> = {}, atLeastMs?: number) =>
+    defer(from, { route: 'submit', error, atLeastMs, next }, context(changes));
+
+  it('rests ever longer, uses up no try, and never ends where nobody is served', () => {
+    const found = rests(revert(sent()), (from) => put(from, { taskMs: 0 }));
+    expect(found.slice(0, 8)).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+    expect(found).toHaveLength(20);
+    expect(put(revert(sent(2))).job.record).toMatchObject({ attempts: 2, tries: 2 });
+  });
+
+  it('rests for as long as the service asks', () => {
+    expect(put(sent(), {}, 90_000).job.want).toEqual({ kind: 'wait', until: epoch + 90_000, next });
+  });
+
+  it('ends a job that is put off while all others are served, or does with it as it is told', () => {
+    let served = 0;
+    const others = (): Partial<JobContext> => {
+      served += 100;
+      return { taskMs: 0, tally: () => ({ served, firsts: served, firstsServed: served }) };
+    };
+    let starving = sent();
+    for (let n = 1; n < attempts; n++) starving = put(starving, others()).job;
+    expect(starving.want.kind).toBe('wait');
+    const last = others();
+    expect(put(starving, last).job.record).toMatchObject({
+      status: 'failed',
+      error: { code: error.code, message: 'Busy. (6 times in 0 min, in which others were served)' },
+    });
+    const onStarved = (from: Job): JobStep => ({ job: { ...from, want: { kind: 'room' } } });
+    const told = defer(starving, { route: 'submit', error, next, onStarved }, context(last));
+    expect(told.job.want).toEqual({ kind: 'room' });
+  });
+});
+
+describe('retryLater', () => {
+  const tried = (from: Job, atLeastMs?: number) =>
+    retryLater(from, { status: 'pending', error, atLeastMs, next, onExhausted }, context());
+
+  it('counts a try, keeps its error, and rests', () => {
+    const { record, want } = tried(sent(2)).job;
+    expect(record).toMatchObject({ status: 'pending', attempts: 3, tries: 3, error });
+    expect(want).toEqual({ kind: 'wait', until: epoch + 2000, next });
+    expect(tried(sent(2), 5000).job.want).toMatchObject({ until: epoch + 5000 });
+  });
+
+  it('ends after retry.attempts as it is told', () => {
+    expect(() => tried(sent(attempts - 2))).not.toThrow();
+    expect(() => tried(sent(attempts - 1))).toThrow(`exhausted after ${attempts}`);
+  });
+});
+
+describe('retryUnread', () => {
+  const unread = (kind: 'retry' | 'permanent', tries: number) =>
+    retryUnread(
+      sent(tries),
+      { code: 'input.missing', class: kind, message: 'Gone.' },
+      { status: 'pending', next },
+      context(),
+    ).job;
+
+  it.each([
+    ['retry', attempts - 2, 'pending', attempts - 1],
+    ['retry', attempts - 1, 'failed', 0],
+    ['permanent', 0, 'failed', 0],
+  ] as const)('%s after %i tries: %s', (kind, before, status, tries) => {
+    expect(unread(kind, before).record).toMatchObject({ status, tries, error: { code: 'input.missing' } });
+  });
+});
+
+describe('retryLook', () => {
+  const look = (kind: Parameters<typeof failure>[1]) => (from: Job) =>
+    retryLook(from, failure('service.rejected', kind), next, context());
+
+  it('ends after retry.attempts plain refusals', () => {
+    expect(rests(sent(), look('permanent'))).toHaveLength(attempts - 1);
+  });
+
+  it('goes on for as long as the route serves nobody', () => {
+    expect(rests(sent(), look('retry'))).toHaveLength(20);
+  });
+
+  it('counts no look that the route kept from happening', () => {
+    const { misses } = lookLater(sent(), failure('service.busy', 'throttle'), next, context()).job;
+    expect(misses).toBe(0);
+    expect(lookLater(sent(), failure('service.busy', 'lost'), next, context()).job.misses).toBe(1);
+  });
+});
+
+it('retrySave ends after the given number of tries, and says how many there were', () => {
+  const save = (from: Job) => retrySave(from, { error, next }, context(), 3);
+  expect(rests(sent(), save)).toEqual([500, 1000]);
+  const { record } = save({ ...sent(), misses: 2 }).job;
+  expect(record).toMatchObject({ status: 'failed', error: { message: 'Busy. (after 3 tries)' } });
+});
