@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -16,6 +14,7 @@ import { readMask } from '../../src/sandbox/images/mask.ts';
 import { partsOf } from '../../src/sandbox/images/parts.ts';
 import { MemoryShelf } from '../../src/sandbox/images/shelf.ts';
 import { parsePrompt } from '../../src/sandbox/prompt/flags.ts';
+import { pipelineExamples, readDocuments } from '../rig/documents.ts';
 import { dataUri, differences, maskOf } from './pixels.ts';
 
 /** Where subjects find room among shapes, in a mask of 100 × 100, to whole hundredths: `x y width height`. */
@@ -111,9 +110,8 @@ test.each(['portrait of a fox in the snow', 'a zzz', 'a fox at dusk, oil on canv
   },
 );
 
-test('the scarf of the README lies on its fox, the cabin beside it', async () => {
-  const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, example = ''] = /```yaml\n(name: modals\n[^]*?)```/.exec(readme) ?? [];
+test('the mask of the documented scarf lies on its fox, the mask of the cabin beside the fox', () => {
+  const example = pipelineExamples(readDocuments()).get('modals') ?? '';
   const { steps } = parse(example) as {
     steps: {
       portrait: { imagine: string };

@@ -1,13 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { pipelineExamples, readDocuments } from '../../rig/documents.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-
-/** The YAML examples of the README that are whole pipelines, or parts made whole. */
-function readmeExamples(): readonly string[] {
-  const blocks = [...read('README.md').matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-  return blocks.map((text) => (/^name:/m.test(text) ? text : `name: example\n${text}`));
-}
 
 /** Pipelines as people write them: the material of mutations. */
 export const validPipelines: readonly string[] = [
@@ -15,6 +10,6 @@ export const validPipelines: readonly string[] = [
     .filter((name) => name.endsWith('.yaml'))
     .sort()
     .map((name) => read(`pipelines/${name}`)),
-  ...readmeExamples(),
+  ...pipelineExamples(readDocuments()).values(),
   read('test/pipeline/whole-language.yaml'),
 ];

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Block, Document } from '../rig/documents.ts';
+import { repository } from '../rig/documents.ts';
+
+/** The code blocks of documents, each of which some test has to take. */
+export class DocumentBlocks {
+  readonly #blocks: readonly Block[];
+  readonly #taken = new Set<Block>();
+
+  constructor(documents: readonly Document[]) {
+    this.#blocks = documents.flatMap(({ blocks }) => blocks);
+  }
+
+  /** The text of the one block of a document whose text has `part` in it. @throws Error for none or several */
+  take(document: string, language: string, part: string): string {
+    const found = this.#blocks.filter(
+      (block) => block.document === document && block.language === language && block.text.includes(part),
+    );
+    const [block] = found;
+    if (block === undefined || found.length > 1) {
+      throw new Error(`${document}: ${found.length} blocks of ${language} with ${part}, expected one`);
+    }
+    this.#taken.add(block);
+    return block.text;
+  }
+
+  /** Takes every block of a language. */
+  takeAll(language: string): readonly Block[] {
+    const found = this.#blocks.filter((block) => block.language === language);
+    for (const block of found) this.#taken.add(block);
+    return found;
+  }
+
+  /** Where the blocks stand that no test has taken. */
+  left(): readonly string[] {
+    return this.#blocks
+      .filter((block) => !this.#taken.has(block))
+      .map(({ document, line, language }) => `${document}:${line} ${language}`);
+  }
+}
+
+/** What a script said and how it ended. */
+export interface ShellResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a script as a user would, in `folder`, with the built `promptpress` on the path. It ends at the first command that fails.
+ *
+ * @param stubs commands that the machine may not have, as shell scripts by their names
+ */
+export async function shell(
+  script: string,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+  stubs: Readonly<Record<string, string>> = {},
+): Promise<ShellResult> {
+  const bin = join(folder, '.bin');
+  await mkdir(bin, { recursive: true });
+  const commands = {
+    promptpress: `exec '${process.execPath}' '${join(repository, 'dist/cli/main.js')}' "$@"`,
+    ...stubs,
+  };
+  for (const [name, body] of Object.entries(commands)) {
+    await writeFile(join(bin, name), `#!/bin/sh\n${body}\n`);
+    await chmod(join(bin, name), 0o755);
+  }
+  const path = `${bin}:${process.env['PATH'] ?? ''}`;
+  return new Promise((resolve) => {
+    execFile(
+      'sh',
+      ['-e', '-c', script],
+      { cwd: folder, env: { PATH: path, HOME: folder, TZ: 'UTC', NO_COLOR: '1', ...env } },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}

@@ -1,0 +1,374 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { exitCodes } from '../../src/cli/errors/cli-error.ts';
+import { allCommands } from '../../src/cli/program.ts';
+import { manifestColumns } from '../../src/manifest/columns.ts';
+import { parseFault } from '../../src/sandbox/faults/parse.ts';
+import { midjourneyProxyNames } from '../../src/sandbox/names.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { promptpress } from '../cli/test-io.ts';
+import { cli, startCli, temporaryFolder } from '../rig/cli.ts';
+import { pipelineExamples, readDocuments, repository } from '../rig/documents.ts';
+import { startFakeService } from '../rig/fake-service.ts';
+import { byStatus, type ManifestRow, readManifest } from '../rig/manifest.ts';
+import { DocumentBlocks, shell } from './document-blocks.ts';
+import { oneStep, quick, write } from './pipelines.ts';
+
+const documents = readDocuments();
+const textOf = (path: string): string => documents.find((one) => one.path === path)?.text ?? '';
+const blocks = new DocumentBlocks(documents);
+blocks.takeAll('yaml');
+const examples = pipelineExamples(documents);
+const example = (name: string): string => examples.get(name) ?? '';
+const apiKey = 'test-key';
+
+/** Runs `script` in a temporary folder against a gateway that answers at once. */
+async function withGateway<T>(
+  run: (
+    folder: string,
+    env: Record<string, string>,
+    service: Awaited<ReturnType<typeof startFakeService>>,
+  ) => Promise<T>,
+): Promise<T> {
+  const service = await startFakeService();
+  await using folder = await temporaryFolder();
+  try {
+    return await run(
+      folder.path,
+      { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey },
+      service,
+    );
+  } finally {
+    await service.close();
+  }
+}
+
+describe('the pipelines in the documents', () => {
+  let sandbox: Sandbox;
+  let otherNames: Sandbox;
+  const rows = new Map<string, readonly ManifestRow[]>();
+  beforeAll(async () => {
+    const settings = { pace: 0, pixels: 64 };
+    sandbox = await startSandbox({ apiKey, settings });
+    const names = { ...midjourneyProxyNames, keyHeader: 'x-api-key' };
+    otherNames = await startSandbox({ apiKey, settings, names });
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    await otherNames.close();
+  });
+
+  it.each([...examples.keys()])(
+    '%s is valid, and every slot of it is done',
+    async (name) => {
+      await using folder = await temporaryFolder();
+      const album = join(repository, 'pipelines/data/album');
+      await cp(album, join(folder.path, 'data/album'), { recursive: true });
+      await cp(album, join(folder.path, 'shots'), { recursive: true });
+      const yaml = example(name);
+      await write(folder.path, {
+        'example.yaml': /^poll:/m.test(yaml) ? yaml : `${yaml}poll: { min: 5ms, max: 50ms }\n`,
+        'data/prompts.csv': 'prompt\na fox\nan owl\n',
+      });
+      const valid = await promptpress(['validate', 'example.yaml'], { cwd: folder.path });
+      expect(valid.code, valid.err).toBe(0);
+      const { url } = name === 'other-names' ? otherNames : sandbox;
+      const env = { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: apiKey };
+      const run = await promptpress(['run', 'example.yaml'], { cwd: folder.path, env });
+      expect(run.code, run.err).toBe(0);
+      rows.set(name, await readManifest(join(folder.path, `runs/${name}/manifest.csv`)));
+      expect(Object.keys(byStatus(rows.get(name) ?? []))).toEqual(['done']);
+    },
+    120_000,
+  );
+
+  it('hello has the 36 jobs that the README counts', () => {
+    expect(textOf('README.md')).toContain('4 grids, 16 upscales and 16 variations: 36 jobs');
+    const jobs = new Set(rows.get('hello')?.map(({ job }) => job));
+    const branches = rows
+      .get('hello')
+      ?.map(({ branch = '' }) => branch.split('/').length * Number(branch !== ''));
+    expect(jobs.size).toBe(36);
+    expect([0, 1, 2].map((depth) => branches?.filter((one) => one === depth).length)).toEqual([4, 16, 16]);
+  });
+
+  it('short and long ask for the same jobs', () => {
+    const keys = (name: string) => rows.get(name)?.map(({ job }) => job);
+    expect(keys('short')).toHaveLength(3);
+    expect(keys('short')).toEqual(keys('long'));
+  });
+
+  it('judged presses the button that its model names', () => {
+    const judged = rows.get('judged') ?? [];
+    expect(judged.map(({ step }) => step)).toEqual(['grid', 'pick', 'best', 'why', 'title']);
+    const [, pick, best, why, title] = judged;
+    const { best: number } = JSON.parse(pick?.['text'] ?? '') as { best: number };
+    expect(best?.['button']).toBe(`U${number}`);
+    expect([why?.['text'], title?.['text']]).not.toContain('');
+  });
+
+  it('judged has the steps of its diagram', () => {
+    const diagram = blocks.take('pipelines/README.md', 'text', 'best: U{{ steps.pick.json.best }}');
+    const { steps } = parse(example('judged')) as { steps: Record<string, { click?: string }> };
+    const named = [...diagram.matchAll(/(?:^|▶ )(\w+)/gm)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set(Object.keys(steps)));
+    expect(diagram).toContain(`best: ${steps['best']?.click}`);
+  });
+
+  it('album and shots begin from files, so that they can be rehearsed without a network', () => {
+    expect(example('album') + example('shots')).not.toContain('://');
+    expect(rows.get('shots')?.map((row) => row['var.name'])).toEqual(['balloon', 'fox', 'lighthouse']);
+  });
+});
+
+describe('the commands in the README', () => {
+  it('install and start: CI begins with them, in a fresh clone', () => {
+    const commands = blocks.take('README.md', 'sh', 'npm ci && npm start').trim();
+    const [first] = readFileSync(join(repository, '.ci/run'), 'utf8').matchAll(/^(?:npm .*)$/gm);
+    expect(first?.[0]).toBe(commands);
+  });
+
+  it('link the command', async () => {
+    await using folder = await temporaryFolder();
+    const { name, version, type, bin } = JSON.parse(
+      readFileSync(join(repository, 'package.json'), 'utf8'),
+    ) as Record<string, unknown>;
+    await write(folder.path, {
+      'package.json': JSON.stringify({ name, version, type, bin }),
+      'dist/cli/main.js': `#!/usr/bin/env node\nimport(${JSON.stringify(pathToFileURL(join(repository, 'dist/cli/main.js')).href)});\n`,
+    });
+    const script = blocks
+      .take('README.md', 'sh', 'npm link')
+      .replaceAll('promptpress', './prefix/bin/promptpress');
+    const env = { npm_config_prefix: join(folder.path, 'prefix'), npm_config_offline: 'true' };
+    const { code, stdout, stderr } = await shell(script, folder.path, env);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('Usage: promptpress COMMAND');
+  }, 60_000);
+
+  it('make a first pipeline and rehearse it, then run it on a gateway', async () => {
+    const rehearse = blocks.take('README.md', 'sh', 'promptpress init my-set');
+    const real = blocks.take('README.md', 'sh', 'export PROMPTPRESS_BASE_URL');
+    await withGateway(async (folder, env, service) => {
+      const first = await shell(rehearse, folder);
+      expect(first.code, first.stderr).toBe(0);
+      const rehearsed = await readManifest(join(folder, 'my-set/runs/first.sandbox/manifest.csv'));
+      expect(byStatus(rehearsed)).toEqual({ done: 12 });
+
+      const script = real
+        .replace('https://gateway.example', env['PROMPTPRESS_BASE_URL'] ?? '')
+        .replace('your-key', env['PROMPTPRESS_API_KEY'] ?? '');
+      const second = await shell(script, join(folder, 'my-set'));
+      expect(second.code, second.stderr).toBe(exitCodes.budget);
+      expect(service.submits.all).toHaveLength(10);
+    });
+  }, 180_000);
+
+  const inDoubt = blocks.take('README.md', 'sh', 'promptpress resolve').trim().split('\n');
+  it.each([
+    { word: ' show ', says: 'picture number 1', exit: exitCodes.inDoubt, submits: 1 },
+    { word: '--in-doubt find', says: '', exit: exitCodes.ok, submits: 1 },
+    { word: '--task', says: '', exit: exitCodes.ok, submits: 1 },
+    { word: '--retry', says: '', exit: exitCodes.ok, submits: 2 },
+    { word: '--drop', says: '', exit: exitCodes.failed, submits: 1 },
+    { word: '--in-doubt retry', says: '', exit: exitCodes.ok, submits: 2 },
+  ])(
+    'settle a job in doubt: $word, and the next run exits with $exit',
+    async (one) => {
+      expect(inDoubt).toHaveLength(6);
+      const [line = '', ...others] = inDoubt.filter((command) => command.includes(one.word));
+      expect(others).toEqual([]);
+      await withGateway(async (folder, env, service) => {
+        await write(folder, { 'set.yaml': oneStep(1) });
+        service.fault('imagine', { reset: 'after' }, { times: 1 });
+        const first = await promptpress(['run', 'set.yaml'], { cwd: folder, env });
+        expect(first.code, first.err).toBe(exitCodes.inDoubt);
+        const [{ job = '' } = {}] = await readManifest(join(folder, 'runs/one/manifest.csv'));
+        const task = service.submits.all[0]?.task.id ?? '';
+        const script = line.replace('3f9c21', job.slice(0, 8)).replace('17620001', task);
+        const { code, stdout, stderr } = await shell(script, folder, env);
+        expect(code, stderr).toBe(0);
+        expect(stdout).toContain(one.says);
+        const next = await promptpress(['run', 'set.yaml'], { cwd: folder, env });
+        expect(next.code, next.err).toBe(one.exit);
+        expect(service.submits.all).toHaveLength(one.submits);
+      });
+    },
+    60_000,
+  );
+
+  it('run every night from cron, and send no mail when all is done', async () => {
+    const line = blocks.take('README.md', 'cron', 'promptpress run tonight.yaml');
+    const [, command = ''] = /^(?:[\d*,/-]+ ){5} *(.+)\n$/.exec(line) ?? [];
+    await withGateway(async (folder, env) => {
+      await write(folder, { 'tonight.yaml': oneStep(3) });
+      const { code, stdout, stderr } = await shell(command.replace('/srv/sets', folder), folder, env);
+      expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
+      expect(byStatus(await readManifest(join(folder, 'runs/one/manifest.csv')))).toEqual({ done: 3 });
+    });
+  }, 60_000);
+});
+
+describe('the programs in the documents', () => {
+  it.each([
+    ['README.md', 'preparePlan', "{ animal: 'fox' }\n{ animal: 'owl' }\n"],
+    ['src/sandbox/README.md', 'startSandbox', /^http:\/\/127\.0\.0\.1:\d+\n$/],
+  ])(
+    '%s: %s prints its result',
+    async (document, part, expected) => {
+      const program = blocks.take(document, 'ts', part);
+      await using folder = await temporaryFolder();
+      const library = pathToFileURL(join(repository, 'dist/index.js')).href;
+      await write(folder.path, { 'program.mjs': program.replace("'promptpress'", JSON.stringify(library)) });
+      const { code, stdout, stderr } = await shell(`'${process.execPath}' program.mjs`, folder.path);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toMatch(expected);
+    },
+    60_000,
+  );
+});
+
+describe('the commands in the other documents', () => {
+  it('src/sandbox/README.md: rehearse a pipeline, and serve programs', async () => {
+    const [rehearse = '', serve = ''] = blocks
+      .take('src/sandbox/README.md', 'sh', '--sandbox')
+      .trim()
+      .split('\n');
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'pipeline.yaml': oneStep(1) });
+    const { code, stderr } = await shell(rehearse, folder.path);
+    expect(code, stderr).toBe(0);
+    const [, ...args] = serve.replace(/--port \d+/, '--port 0').split(' ');
+    const running = startCli(args, { cwd: folder.path });
+    const line = await new Promise<string>((resolve) => {
+      running.child.stdout?.once('data', (text: string) => resolve(text));
+      void running.done.then(({ stderr: said }) => resolve(said));
+    });
+    running.child.kill('SIGINT');
+    await running.done;
+    expect(line).toMatch(/^http:\/\/127\.0\.0\.1:\d+/);
+  }, 60_000);
+
+  it('schemas/README.md: start a run that no terminal can end', async () => {
+    const script = blocks.take('schemas/README.md', 'sh', 'setsid');
+    await withGateway(async (folder, env) => {
+      await write(folder, { 'set.yaml': oneStep(1) });
+      const stubs = { 'systemd-run': 'shift; exec "$@"', setsid: 'exec "$@"' };
+      const { code, stderr } = await shell(`${script}wait $!\n`, folder, env, stubs);
+      expect(code, stderr).toBe(0);
+      expect(readFileSync(join(folder, 'run.txt'), 'utf8')).toContain('complete');
+    });
+  }, 60_000);
+
+  it('schemas/README.md: print the cells of a plan', async () => {
+    const printed = blocks.take('schemas/README.md', 'json', '"cell"');
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'hello.yaml': example('hello') });
+    const { stdout } = await cli(['plan', 'hello.yaml', '--cells'], { cwd: folder.path });
+    expect(JSON.parse(stdout.split('\n')[0] ?? '')).toEqual(JSON.parse(printed));
+  });
+
+  it('CONTRIBUTING.md: install, start, test and check', () => {
+    const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const lines = blocks.take('CONTRIBUTING.md', 'sh', 'npm cit');
+    expect(lines.match(/^npm (?:ci|cit|run check)\b/gm)).toHaveLength(3);
+    const named = documents.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([a-z]+)/g)]);
+    for (const [, script = ''] of named) expect(Object.keys(scripts)).toContain(script);
+  });
+});
+
+describe('the reading order in CONTRIBUTING.md', () => {
+  const lines = blocks.take('CONTRIBUTING.md', 'text', 'parse → yaml/').trim().split('\n');
+  it.each(lines)('names files and folders that exist: %s', (line) => {
+    const [, room = '', rest = ''] = /^(\w+) +(.*)$/.exec(line) ?? [];
+    const names = rest.split(/ → |, | {2,}(?:over|beside \w+) /).map((name) => name.trim());
+    expect(names.length).toBeGreaterThan(1);
+    const missing = names.filter(
+      (name) => !existsSync(join(repository, 'src', room, name.endsWith('/') ? name : `${name}.ts`)),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the run directory in schemas/README.md', () => {
+  it('has the files of a rehearsal, and no other', async () => {
+    const tree = blocks.take('schemas/README.md', 'text', 'manifest.csv');
+    const listed = [...tree.matchAll(/^ {2}([\w.]+)/gm)].map(([, name = '']) => name);
+    await using folder = await temporaryFolder();
+    await write(folder.path, {
+      'set.yaml': `name: set\n${quick}matrix: { rows: t.csv }\nsteps:\n  grid: { imagine: "{{ a }}" }\n  words: { chat: { model: chat-mini, prompt: Hello } }\n`,
+      't.csv': 'a\na fox\n',
+    });
+    const run = await promptpress(['run', 'set.yaml', '--sandbox'], { cwd: folder.path });
+    expect(run.code, run.err).toBe(0);
+    const made = await readdir(join(folder.path, 'runs/set.sandbox'));
+    // The state's log of changes and its index are named beside it; a run without a video has no folder for one.
+    const unexplained = made.filter(
+      (name) => !listed.includes(name.replace(/^state\.db-(?:wal|shm)$/, 'state.db')),
+    );
+    expect(unexplained).toEqual([]);
+    expect(new Set(listed.filter((name) => name !== 'video' && !made.includes(name)))).toEqual(new Set());
+    for (const folderName of ['images', 'video', 'text']) expect(listed).toContain(folderName);
+  }, 60_000);
+
+  it('has the columns of the manifest, in their order', () => {
+    const [, table = ''] =
+      /^\| column .*\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(textOf('schemas/README.md')) ?? [];
+    const named = table.split('\n').flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)]);
+    expect(named.map(([, column]) => column)).toEqual([...manifestColumns, 'var.<name>']);
+  });
+});
+
+describe('what the documents name', () => {
+  const inTable = (path: string, pattern: RegExp): readonly string[] =>
+    [...textOf(path).matchAll(pattern)].map(([, name = '']) => name);
+
+  it('is every command', async () => {
+    const commands = (await allCommands()).map(({ name }) => name);
+    expect(inTable('README.md', /^\| `promptpress (\w+)/gm)).toEqual(commands);
+  });
+
+  it('is every exit code', () => {
+    const codes = inTable('README.md', /^\| (\d[\d, ]*) \|/gm).flatMap((text) =>
+      text.split(', ').map(Number),
+    );
+    expect(codes).toEqual(Object.values(exitCodes));
+  });
+
+  it('is every flag of the sandbox, and no flag that no command has', async () => {
+    const commands = await allCommands();
+    const known = new Set(commands.flatMap(({ flags }) => Object.keys(flags)));
+    // Parameters of prompts, and flags of other programs.
+    const others = ['v', 'ar', 'seed', 'stylize', 'zoom', 'user', 'no-x'];
+    const ours = documents.filter(({ path }) => !/^C[A-Z]+\.md$|^src\/service/.test(path));
+    const named = ours.flatMap(({ text }) =>
+      [...text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, flag = '']) => flag),
+    );
+    expect(named.filter((flag) => !known.has(flag) && !others.includes(flag))).toEqual([]);
+
+    const sandbox = commands.find(({ name }) => name === 'sandbox');
+    const flags = Object.keys(sandbox?.flags ?? {}).filter((flag) => flag !== 'help');
+    const inTables = [...textOf('src/sandbox/README.md').matchAll(/^\| (`--.*?) \|/gm)].flatMap(
+      ([, cell = '']) => [...cell.matchAll(/--([a-z-]+)/g)].map(([, flag]) => flag),
+    );
+    expect(new Set(inTables)).toEqual(new Set(flags));
+  });
+
+  it('are faults that the sandbox understands', () => {
+    const faults = inTable('src/sandbox/README.md', /`([a-z-]+:[a-z0-9][^`]*)`/g);
+    expect(faults.length).toBeGreaterThan(10);
+    expect(
+      faults.filter((fault) => fault !== 'route:fault[=detail][:when]' && !parseFault(fault).ok),
+    ).toEqual([]);
+  });
+});
+
+it('runs every code block of every document', () => {
+  expect(blocks.left()).toEqual([]);
+});
