@@ -2,37 +2,39 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../rig/cli.ts';
+import { readDocuments, repository, targetOf } from '../rig/documents.ts';
 import { promptpress } from './test-io.ts';
 
-const repository = new URL('../../', import.meta.url);
-const read = (name: string): string => readFileSync(new URL(name, repository), 'utf8');
-const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+const read = (name: string): string => readFileSync(join(repository, name), 'utf8');
 
-/** `schemas/*.json` is all files of that name in the folder; a folder is all below it. */
-const isPacked = (path: string): boolean =>
-  files.some((entry) =>
-    entry.includes('*')
-      ? new RegExp(`^${entry.replaceAll('.', '\\.').replace('*', '[^/]+')}$`).test(path)
-      : path === entry || path.startsWith(`${entry}/`),
+/** Paths that `npm pack` would put into the package of a folder. */
+async function packedFrom(folder: string): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: folder,
+  });
+  const [packed] = JSON.parse(stdout) as readonly [{ readonly files: readonly { readonly path: string }[] }];
+  return packed.files.map(({ path }) => path);
+}
+
+it('packs every file that a packed document links to: these links have no other address', async () => {
+  const packed = new Set(await packedFrom(repository));
+  const documents = readDocuments().filter(({ path }) => packed.has(path));
+  const targets = documents.flatMap((document) =>
+    document.links.map((link) => targetOf(document, link)?.path).filter((path) => path !== undefined),
   );
-
-it('what the README links to comes with the package: its links have no other address to lead to', () => {
-  const links = [...read('README.md').matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-  const relative = links.filter((link) => !/^(https?:|#)/.test(link));
-  expect(relative).toContain('.github/pictures/foxes.jpg');
-  expect(relative.filter((link) => !isPacked(link))).toEqual([]);
-  for (const link of relative) expect(readFileSync(new URL(link, repository)).length).toBeGreaterThan(0);
-});
+  expect(targets).toContain('.github/pictures/foxes.jpg');
+  expect(documents.map(({ path }) => path)).toContain('README.md');
+  expect(targets.filter((path) => !packed.has(path))).toEqual([]);
+}, 60_000);
 
 it('leaves out the runs that lie beside the example pipelines after npm start', async () => {
   await using folder = await temporaryFolder();
   const { path } = folder;
   for (const name of ['package.json', '.gitignore', 'README.md', 'pipelines', 'schemas']) {
-    await cp(fileURLToPath(new URL(name, repository)), join(path, name), {
+    await cp(join(repository, name), join(path, name), {
       recursive: true,
       filter: (source) => !source.endsWith('/pipelines/runs'),
     });
@@ -50,11 +52,7 @@ it('leaves out the runs that lie beside the example pipelines after npm start', 
   await mkdir(join(path, 'pipelines/runs/foxes.sandbox/images'), { recursive: true });
   await writeFile(join(path, 'pipelines/runs/foxes.sandbox/images/3f.png'), '');
 
-  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: path,
-  });
-  const [packed] = JSON.parse(stdout) as readonly [{ readonly files: readonly { readonly path: string }[] }];
-  const paths = packed.files.map(({ path: file }) => file);
+  const paths = await packedFrom(path);
   expect(paths).toContain('pipelines/foxes.yaml');
   expect(paths).toContain('pipelines/data/prompts.csv');
   expect(paths.filter((file) => /(?:^|\/)runs\//.test(file))).toEqual([]);
