@@ -151,8 +151,8 @@ describe('gateway 1.5', () => {
   });
 });
 
-describe('gateway 2, 3, 4, 5', () => {
-  test('gateway 2, 3, 4, 5: code 1 and the id of the new task', async () => {
+describe('the fields of requests and answers', () => {
+  test('gateway 3.1: code 1 and the id of the new task', async () => {
     expect(await imagine(answering(200, { code: 1, result: id }))).toEqual(accepted);
   });
 

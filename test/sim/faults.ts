@@ -1,7 +1,7 @@
 import type { SaveFailure } from '../../src/artifacts/writer.ts';
 
 /**
- * What can happen to a submission, in the words of gateway 8, 3.2. `-made`: a task exists all the same;
+ * What can happen to a submission, in the words of its refusals (gateway 3.2, 8). `-made`: a task exists all the same;
  * `-flat`: in the gateway's own shape of a refusal, `{description, type, code}`; `exists`: code 21 of a gateway that has made
  * the task before, and that of one whose task has failed.
  */
