@@ -47,11 +47,11 @@ describe('the documents of the repository', () => {
 });
 
 describe('brokenLinks', () => {
-  const exists = (path: string): boolean => path === 'here.md' || path === 'sub/there.md';
+  const exists = (path: string): boolean => path === 'here' || path === 'sub/there';
   const broken = (here: string, there = '# A title\n'): readonly string[] =>
-    brokenLinks([parseDocument('here.md', here), parseDocument('sub/there.md', there)], exists);
+    brokenLinks([parseDocument('here', here), parseDocument('sub/there', there)], exists);
 
-  it.each(['[x](sub/there.md)', '[x](sub/there.md#a-title)', '[x](https://example.com)', '`[x](gone.md)`'])(
+  it.each(['[x](sub/there)', '[x](sub/there#a-title)', '[x](https://example.com)', '`[x](gone)`'])(
     'accepts %s',
     (link) => {
       expect(broken(link)).toEqual([]);
@@ -59,19 +59,19 @@ describe('brokenLinks', () => {
   );
 
   it.each([
-    ['(gone.md)', 'a file that does not exist'],
-    ['(sub/there.md#b-title)', 'a heading that does not exist'],
+    ['(gone)', 'a file that does not exist'],
+    ['(sub/there#b-title)', 'a heading that does not exist'],
     ['(#a-title)', 'a heading of another document'],
-    ['(../here.md)', 'a file outside of the repository'],
-    ['(sub/there.md "title")', 'a link that is not only a path'],
+    ['(../here)', 'a file outside of the repository'],
+    ['(sub/there "title")', 'a link that is not only a path'],
   ])('reports %s: %s', (link) => {
-    expect(broken(`[x]${link}`)).toEqual([`here.md: ${link.slice(1, -1)}`]);
-    expect(broken(`![x]${link}`)).toEqual([`here.md: ${link.slice(1, -1)}`]);
+    expect(broken(`[x]${link}`)).toEqual([`here: ${link.slice(1, -1)}`]);
+    expect(broken(`![x]${link}`)).toEqual([`here: ${link.slice(1, -1)}`]);
   });
 
   it('resolves a link from the folder of its document', () => {
-    expect(broken('', '[x](../here.md) [y](there.md#z)\n# Z\n')).toEqual([]);
-    expect(broken('', '[x](here.md)\n')).toEqual(['sub/there.md: here.md']);
+    expect(broken('', '[x](../here) [y](there#z)\n# Z\n')).toEqual([]);
+    expect(broken('', '[x](here)\n')).toEqual(['sub/there: here']);
   });
 });
 
@@ -79,27 +79,27 @@ describe('parseDocument', () => {
   it('finds each block with its language, line and text, and no heading or link in it', () => {
     const text =
       'a\n\n```sh\n# not a heading [x](y)\n```\n\n~~~yaml x\n```\nname: b\n~~~\n## A b.c\n## A b.c\n';
-    const { blocks, anchors, links } = parseDocument('d.md', text);
+    const { blocks, anchors, links } = parseDocument('document', text);
     expect(blocks).toEqual([
-      { document: 'd.md', line: 3, language: 'sh', text: '# not a heading [x](y)\n' },
-      { document: 'd.md', line: 7, language: 'yaml', text: '```\nname: b\n' },
+      { document: 'document', line: 3, language: 'sh', text: '# not a heading [x](y)\n' },
+      { document: 'document', line: 7, language: 'yaml', text: '```\nname: b\n' },
     ]);
     expect([...anchors]).toEqual(['a-bc', 'a-bc-1']);
     expect(links).toEqual([]);
   });
 
   it.each([
-    ['```sh\nnpm ci\n', 'd.md:1: the code block is not closed'],
-    ['- a\n\n  ```sh\n  npm ci\n  ```\n', 'd.md:3: the fence of a code block is indented'],
-    ['a\n\n    npm ci\n', 'd.md:3: code without fences'],
+    ['```sh\nnpm ci\n', 'document:1: the code block is not closed'],
+    ['- a\n\n  ```sh\n  npm ci\n  ```\n', 'document:3: the fence of a code block is indented'],
+    ['a\n\n    npm ci\n', 'document:3: code without fences'],
   ])('refuses code that no test would find: %j', (text, message) => {
-    expect(() => parseDocument('d.md', text)).toThrow(message);
+    expect(() => parseDocument('document', text)).toThrow(message);
   });
 });
 
 it.each([
-  ['```yaml\nsteps: {}\n```\n', 'd.md:1: the pipeline has no name'],
-  ['```yaml\nname: a\n```\n```yaml\nname: a\n```\n', 'd.md:4: another pipeline is called a'],
+  ['```yaml\nsteps: {}\n```\n', 'document:1: the pipeline has no name'],
+  ['```yaml\nname: a\n```\n```yaml\nname: a\n```\n', 'document:4: another pipeline is called a'],
 ])('pipelineExamples refuses %j', (text, message) => {
-  expect(() => pipelineExamples([parseDocument('d.md', text)])).toThrow(message);
+  expect(() => pipelineExamples([parseDocument('document', text)])).toThrow(message);
 });
