@@ -1,4 +1,4 @@
-import { cellsOf, matrixOf, ranged } from '../plan/matrix-spec.ts';
+import { cellsOf, matrixOf, ranged } from '../plan/matrix/spec.ts';
 import { type Bench, microsecondsEach } from './comparison.ts';
 
 const wanted = 100;

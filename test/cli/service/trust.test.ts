@@ -360,7 +360,7 @@ describe('where requests go', () => {
     await write(`baseUrl: "${origin}", id: mine`);
     const at = { env: { PROMPTPRESS_TRUSTED_ORIGINS: origin } };
     const fits = async (schema: string, text: string): Promise<unknown> => {
-      const file = join(import.meta.dirname, `../../schemas/${schema}.schema.json`);
+      const file = join(import.meta.dirname, `../../../schemas/${schema}.schema.json`);
       const check = new Ajv2020({ strict: false, validateFormats: false }).compile(
         JSON.parse(await readFile(file, 'utf8')) as object,
       );

@@ -3,7 +3,7 @@ import { renderValue, WrittenNumber } from '../../../src/pipeline/values/value.t
 import type { Cell } from '../../../src/plan/cell.ts';
 import { unknownFilters } from '../../../src/plan/matrix/selection.ts';
 import { MemoryFiles } from '../../pipeline/table-port.ts';
-import { cellsOf, listed, matrixOf, problemsOf, ranged, rowed, varsOf } from '../matrix-spec.ts';
+import { cellsOf, listed, matrixOf, problemsOf, ranged, rowed, varsOf } from './spec.ts';
 
 const line = (vars: Cell['vars']) => Object.values(vars).map(renderValue).join(' ');
 

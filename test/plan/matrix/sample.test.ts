@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/pipeline/values/value.ts';
 import { MemoryFiles } from '../../pipeline/table-port.ts';
-import { listed, matrixOf, ranged, rowed, type SpecParts, varsOf } from '../matrix-spec.ts';
+import { listed, matrixOf, ranged, rowed, type SpecParts, varsOf } from './spec.ts';
 
 const drawnOf = async (parts: SpecParts, files?: MemoryFiles): Promise<string[]> =>
   (await varsOf(parts, files)).map((vars) => canonicalJson(vars));

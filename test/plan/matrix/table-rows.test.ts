@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TableError } from '../../../src/pipeline/matrix/table/error.ts';
 import { listingColumns, listingName, listingText } from '../../../src/pipeline/matrix/table/glob.ts';
 import { MemoryFiles } from '../../pipeline/table-port.ts';
-import { cellsOf, listed, matrixOf, rowed } from '../matrix-spec.ts';
+import { cellsOf, listed, matrixOf, rowed } from './spec.ts';
 
 /** A table too large to be kept: a megabyte and more in rows of about 130 bytes. */
 const rows = 12_000;

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job, JobContext } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+
+type Brought = Pick<Task, 'imageUrl' | 'videoUrls' | 'prompts'>;
+
+const poster = { imageUrl: 'https://i/9' } as const;
+const sent = { status: 'running', taskId: 'T9', submittedAt: epoch } as const;
+const video = imagineRecord({
+  ...sent,
+  kind: 'video',
+  request: { kind: 'video', fields: { motion: 'low' }, images: [] },
+});
+const describing = imagineRecord({
+  ...sent,
+  kind: 'describe',
+  request: { kind: 'describe', fields: {}, images: [] },
+});
+const pressing = (customId: string): JobRecord =>
+  clickRecord({ ...sent, pressed: { customId, label: 'x', emoji: '' } });
+const animated = pressing('IMG::JOB::animate_low::1::0-0::SOLO');
+
+/** Looks at a task that is SUCCESS from the beginning, until there is something to save or the job is settled. */
+function watched(
+  record: JobRecord,
+  brings: (ms: number) => Brought,
+  more: Partial<JobContext> = {},
+): { readonly job: Job; readonly ms: number; readonly looks: readonly number[] } {
+  let now = epoch;
+  let at: Job = job(record, { want: { kind: 'fetch', taskId: 'T9', why: 'poll' } });
+  const looks: number[] = [];
+  for (;;) {
+    const { want } = at;
+    const here = context({ ...more, now });
+    if (want.kind === 'wait') {
+      now = want.until;
+      at = step(at, { type: 'elapsed' }, context({ ...more, now })).job;
+    } else if (want.kind === 'fetch') {
+      looks.push(now - epoch);
+      const value: Task = {
+        id: 'T9',
+        state: 'success',
+        status: 'SUCCESS',
+        buttons: [],
+        ...brings(now - epoch),
+      };
+      at = step(
+        at,
+        { type: 'fetched', why: want.why === 'link' ? 'link' : 'poll', answer: { ok: true, value } },
+        here,
+      ).job;
+    } else return { job: at, ms: now - epoch, looks };
+  }
+}
+
+const videoUrls = ['https://v/1.mp4'];
+const prompts = ['a fox', 'a hare'];
+
+describe('a result that comes later than its status', () => {
+  it.each<[string, JobRecord, Brought, Brought]>([
+    ['the links of a video, its poster first', video, poster, { ...poster, videoUrls }],
+    ['the link of an image', imagineRecord(sent), {}, poster],
+    ['the prompts of a describe, the picture it was shown first', describing, poster, { ...poster, prompts }],
+    ['the videos of a button that animates', animated, poster, { ...poster, videoUrls }],
+  ])('is waited for: %s', (_, record, early, late) => {
+    const { job: now, ms } = watched(record, (at) => (at < 55_000 ? early : late));
+    expect([now.record.status, now.want.kind]).toEqual(['saving', 'save']);
+    expect(now.want).toMatchObject(
+      late.prompts === undefined
+        ? { source: { url: late.videoUrls?.[0] ?? late.imageUrl } }
+        : { source: { texts: [{ text: 'a fox\n\na hare' }] } },
+    );
+    expect(ms).toBeLessThanOrEqual(75_000);
+  });
+
+  it.each<[string, JobRecord, Brought, string]>([
+    ['a video', video, poster, 'download.no-link'],
+    ['an image', imagineRecord(sent), {}, 'download.no-link'],
+    ['a button that animates', animated, poster, 'download.no-link'],
+    ['a describe', describing, poster, 'download.no-prompts'],
+  ])(
+    'and never comes fails %s after a minute at the least, however few tries there are',
+    (_, record, brought, code) => {
+      for (const attempts of [1, 6]) {
+        const { retry } = context();
+        const { job: now, ms, looks } = watched(record, () => brought, { retry: { ...retry, attempts } });
+        expect([now.record.status, now.record.error?.code, now.record.artifacts]).toEqual([
+          'failed',
+          code,
+          [],
+        ]);
+        expect(ms).toBeGreaterThanOrEqual(60_000);
+        // The first two are the poll that saw SUCCESS, and the look for a link that follows it.
+        for (const [n, at] of looks.entries()) expect(n < 2 || at - (looks[n - 1] ?? 0) >= 15_000).toBe(true);
+      }
+    },
+  );
+
+  it('is looked for no more often than tasks are (poll.max)', () => {
+    const { looks } = watched(video, () => poster, { pollMaxMs: 60_000 });
+    expect(looks.slice(2).map((at, n) => at - (looks[n + 1] ?? 0))).toEqual([
+      60_000, 60_000, 60_000, 60_000, 60_000,
+    ]);
+  });
+
+  it('is waited for where no file is wanted: a later step reads it', () => {
+    const { job: now } = watched({ ...describing, keep: false }, (at) =>
+      at < 20_000 ? poster : { ...poster, prompts },
+    );
+    expect([now.record.status, now.record.result?.prompts, now.want.kind]).toEqual([
+      'done',
+      prompts,
+      'nothing',
+    ]);
+  });
+
+  it('is not waited for where an image is what was asked for', () => {
+    for (const record of [imagineRecord(sent), pressing('IMG::JOB::upsample::1::0-0')])
+      expect(watched(record, () => poster)).toMatchObject({ ms: 0, job: { want: { kind: 'save' } } });
+    expect(watched(imagineRecord({ ...sent, keep: false }), () => poster)).toMatchObject({
+      ms: 0,
+      job: { record: { status: 'done' } },
+    });
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import { adopt } from '../../../src/run/machine/resume.ts';
+import { context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { virtualSettings } from '../../rig/virtual-run.ts';
+import { failure, type VirtualSubmit } from '../../rig/virtual-service.ts';
+import { world } from '../../rig/world.ts';
+
+const film = `name: test
+steps:
+  grid: { imagine: "a fox", path: U1 }
+  film:
+    from: grid/U1
+    video: { image: parent, motion: low }
+`;
+const isFilm = ({ pressed, number }: VirtualSubmit): boolean => pressed === '' && number > 1;
+const films = {
+  end: (submit: VirtualSubmit) => ({ state: 'success', ...(isFilm(submit) && { videos: 4 }) }) as const,
+};
+
+describe('a task with several files', () => {
+  it('has one artifact for each video, in order', async () => {
+    const { run, store } = await world(film, films);
+    expect(run().end).toEqual({ kind: 'complete' });
+    const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
+    expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('goes on with the first file that is missing, wherever the run is killed', async () => {
+    const calm = (await world(film, films)).run();
+    for (let turn = 1; turn <= calm.turns; turn++) {
+      const saves: number[] = [];
+      const killed = await world(film, {
+        ...films,
+        onSave: (_, __, output) => {
+          saves.push(output);
+          return undefined;
+        },
+      });
+      killed.run({ dieAfterTurns: turn });
+      killed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+      killed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+      expect(killed.statuses()).toEqual({ done: 3 });
+      // Of each kill at most one file is fetched again.
+      expect(saves.length).toBeLessThanOrEqual(7);
+      const [record] = [...killed.store.withStatus('done')].filter(({ kind }) => kind === 'video');
+      expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
+    }
+  });
+
+  it('asks for fresh links when one is refused, and goes on with the file it stood at', async () => {
+    let refused = 0;
+    const { run, store } = await world(film, {
+      ...films,
+      onSave: (_, __, output) =>
+        output === 3 && ++refused === 1
+          ? { ok: false, error: { code: 'download.refused', class: 'fresh-link', message: '403' } }
+          : undefined,
+    });
+    run();
+    const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
+    expect([record?.artifacts.length, refused]).toEqual([4, 2]);
+  });
+
+  it('asks for fresh links when one leads nowhere twice, and fetches every other file once', async () => {
+    const asked: string[] = [];
+    let unreached = 0;
+    const { run, store } = await world(film, {
+      ...films,
+      onFetch: () => {
+        asked.push('look');
+        return undefined;
+      },
+      onSave: (_, __, output) => {
+        asked.push(`file ${output}`);
+        return output === 3 && ++unreached <= 2
+          ? { ok: false, error: { code: 'download.connection', class: 'retry', message: 'not found' } }
+          : undefined;
+      },
+    });
+    run();
+    const [record] = [...store.withStatus('done')].filter(({ kind }) => kind === 'video');
+    expect(record?.artifacts.map(({ output }) => output)).toEqual([1, 2, 3, 4]);
+    expect(asked.slice(-7)).toEqual(['file 1', 'file 2', 'file 3', 'file 3', 'look', 'file 3', 'file 4']);
+  });
+});
+
+describe('a describe', () => {
+  const running = (changes: Partial<JobRecord> = {}): Job =>
+    job(
+      imagineRecord({
+        kind: 'describe',
+        request: { kind: 'describe', fields: {}, images: [{ url: 'https://i/1' }] },
+        status: 'running',
+        taskId: 'T9',
+        submittedAt: epoch,
+        ...changes,
+      }),
+      { want: { kind: 'answer' } },
+    );
+  const ends = (from: Job, prompts: readonly string[]): Job =>
+    step(
+      from,
+      {
+        type: 'fetched',
+        why: 'poll',
+        answer: {
+          ok: true,
+          value: {
+            id: 'T9',
+            state: 'success',
+            status: 'SUCCESS',
+            buttons: [],
+            imageUrl: 'https://i/9',
+            prompts,
+          },
+        },
+      },
+      context(),
+    ).job;
+
+  it('keeps its prompts as a text, which no link ages, and downloads nothing', () => {
+    const saving = ends(running(), ['a fox', 'a hare']);
+    const text = { kind: 'text', candidate: 1, text: 'a fox\n\na hare', mime: 'text/plain' };
+    const want = { kind: 'save', source: { texts: [text] }, output: 1 };
+    expect([saving.record.result?.prompts, saving.want]).toEqual([['a fox', 'a hare'], want]);
+    expect(adopt(saving.record, 0, undefined).want).toEqual(want);
+  });
+
+  it('is done with its prompts where no file is wanted', () => {
+    const now = ends(running({ keep: false }), ['a fox']);
+    expect([now.record.status, now.want.kind]).toEqual(['done', 'nothing']);
+  });
+});
+
+describe('a task that came too late', () => {
+  const late = (what: (submit: VirtualSubmit) => boolean) => ({
+    duration: (submit: VirtualSubmit) => (what(submit) ? 7_200_000 : 30_000),
+  });
+  const day = 86_400_000;
+
+  it.each([
+    ['a modal’s, its id its own', {}],
+    ['a modal’s, its id that of the click', { sameTask: true }],
+  ])('is collected by the next run, nothing submitted again: %s', async (_, more) => {
+    const text = `name: test
+steps:
+  grid: { imagine: "a fox", path: U1 }
+  wide: { from: grid/U1, click: Custom Zoom, prompt: "a fox --zoom 2" }
+`;
+    const zoom = await world(text, { ...late(({ pressed }) => pressed.endsWith('Custom Zoom')), ...more });
+    const first = zoom.run();
+    expect(zoom.statuses()).toEqual({ done: 2, failed: 1 });
+    const submits = [zoom.service.submits.length, zoom.service.modals.length];
+    zoom.run({ startAt: first.endedAt + day });
+    expect(zoom.statuses()).toEqual({ done: 3 });
+    expect([zoom.service.submits.length, zoom.service.modals.length]).toEqual(submits);
+  });
+
+  it('is collected by the next run with all its files: a video', async () => {
+    const slow = await world(film, { ...films, ...late(isFilm) });
+    const first = slow.run();
+    expect(slow.statuses()).toEqual({ done: 2, failed: 1 });
+    slow.run({ startAt: first.endedAt + day });
+    const [record] = [...slow.store.withStatus('done')].filter(({ kind }) => kind === 'video');
+    expect([record?.artifacts.length, record?.attempts]).toEqual([4, 1]);
+  });
+
+  it('a modal that opens only when its click had been given up is answered then', async () => {
+    const text = `name: test
+steps:
+  grid: { imagine: "a fox", path: U1 }
+  wide: { from: grid/U1, click: Custom Zoom, prompt: "a fox --zoom 2" }
+`;
+    let blind = true;
+    const zoom = await world(text, {
+      modalCode: 1,
+      onFetch: (id) => (blind && id.endsWith('3') ? failure('service.task-unknown', 'retry') : undefined),
+    });
+    const first = zoom.run();
+    expect(zoom.statuses()).toEqual({ done: 2, failed: 1 });
+    blind = false;
+    zoom.run({ startAt: first.endedAt + day });
+    expect(zoom.statuses()).toEqual({ done: 3 });
+    expect([zoom.service.submits.length, zoom.service.modals.length]).toEqual([3, 1]);
+  });
+});
+
+it('a lost modal that a gateway hides until the work is done is found by a later run, without a word', async () => {
+  const text = `name: test
+steps:
+  grid: { imagine: "a fox", path: U1 }
+  wide: { from: grid/U1, click: Custom Zoom, prompt: "a fox --zoom 2" }
+`;
+  const lost = await world(text, {
+    sameTask: true,
+    onModal: () => ({ error: failure('connection.lost', 'lost') }),
+  });
+  lost.run();
+  expect(lost.statuses()).toEqual({ done: 2, 'in-doubt': 1 });
+  lost.run();
+  expect([lost.statuses(), lost.service.modals.length]).toEqual([{ done: 2, 'in-doubt': 1 }, 1]);
+  // The work was done all the same.
+  lost.service.arrive(lost.service.modals[0]?.taskId ?? '');
+  lost.run();
+  expect([lost.statuses(), lost.service.modals.length]).toEqual([{ done: 3 }, 1]);
+});

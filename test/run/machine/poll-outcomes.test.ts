@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { FetchReason, Job, JobEvent, Want } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import { adopt } from '../../../src/run/machine/resume.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+
+const finished = (changes: Partial<Task> = {}): Task => ({
+  id: 'T9',
+  state: 'success',
+  status: 'SUCCESS',
+  buttons: [],
+  ...changes,
+});
+
+const fetched = (from: Job, why: FetchReason, value: Task) =>
+  step(from, { type: 'fetched', why, answer: { ok: true, value } }, context());
+
+const button = (label: string, n = 1) => ({ customId: `IMG::${label}::${n}`, label, emoji: '' });
+
+const pressing = (...press: Extract<JobRecord['request'], { readonly kind: 'click' }>['press']): Job =>
+  job(clickRecord({ request: { kind: 'click', press, fields: {} } }), { want: { kind: 'answer' } });
+
+describe('a parent that is read for its buttons', () => {
+  it('and has failed on the service since, ends the click', () => {
+    const { record } = fetched(pressing({ kind: 'text', text: 'U1' }), 'parent', {
+      ...finished(),
+      state: 'failure',
+      status: 'FAILURE',
+    }).job;
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' }, attempts: 0 });
+    expect(record.error?.message).toContain('is FAILURE on the service now');
+  });
+
+  it('and has the button twice, names both and presses neither', () => {
+    const buttons = [button('U1', 1), button('U1', 2)];
+    const { record } = fetched(pressing({ kind: 'text', text: 'U1' }), 'parent', finished({ buttons })).job;
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'button.ambiguous' }, attempts: 0 });
+  });
+
+  it('and has none of the buttons asked for, names them as they were written', () => {
+    const asked = pressing({ kind: 'word', word: 'reroll' }, { kind: 'text', text: 'U9' }, {
+      kind: 'pattern',
+      source: 'upsample::9',
+      flags: '',
+    } as never);
+    const { error } = fetched(asked, 'parent', finished({ buttons: [button('U1')] })).job.record;
+    expect(error?.code).toBe('button.missing');
+    expect(error?.message).toContain('"reroll" or "U9" or "/upsample::9/"');
+  });
+});
+
+describe('a finished task without a link to its image', () => {
+  const done = fetched(
+    job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), { want: { kind: 'answer' } }),
+    'poll',
+    finished({ buttons: [button('U1')] }),
+  ).job;
+
+  it('is looked at again for one', () => {
+    expect(done.record.status).toBe('saving');
+    expect(done.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+    const found = fetched(done, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
+    expect(found.want).toEqual({
+      kind: 'save',
+      source: { url: 'https://i.test/1.png', media: 'image' },
+      output: 1,
+    });
+    expect(found.record.result).toEqual({ buttons: [button('U1')], imageUrl: 'https://i.test/1.png' });
+  });
+
+  it('fails when it never gives one', () => {
+    let now = done;
+    let looks = 0;
+    while (now.record.status === 'saving' && looks < 20) {
+      looks += 1;
+      now = fetched(now, 'link', finished()).job;
+    }
+    expect([looks, now.record.status, now.record.error?.code]).toEqual([6, 'failed', 'download.no-link']);
+  });
+
+  it('is looked at again by the next run too, its buttons unknown', () => {
+    const left = imagineRecord({ status: 'saving', taskId: 'T9' });
+    const taken = adopt(left, 0, undefined);
+    expect(taken.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+    const found = fetched(taken, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
+    expect(found.record.result).toEqual({ buttons: [], imageUrl: 'https://i.test/1.png' });
+  });
+});
+
+describe('a step that cannot come is a bug, and says so', () => {
+  const bug = /^Internal error: /;
+  const stepping = (from: Job, event: JobEvent) => () => step(from, event, context());
+  const wanting = (want: Want): Job => job(imagineRecord(), { want });
+  const poll = (why: FetchReason): JobEvent => ({
+    type: 'fetched',
+    why,
+    answer: { ok: true, value: finished() },
+  });
+
+  it.each([
+    { kind: 'nothing' },
+    { kind: 'answer' },
+    { kind: 'wait', until: epoch, next: { kind: 'room' } },
+  ] satisfies Want[])('something granted to a job that wants $kind', (want) => {
+    expect(stepping(wanting(want), { type: 'granted' })).toThrow(bug);
+  });
+
+  it('time that comes for a job that does not wait', () => {
+    expect(stepping(wanting({ kind: 'room' }), { type: 'elapsed' })).toThrow(bug);
+  });
+
+  it('a task looked at that the job does not have', () => {
+    expect(stepping(wanting({ kind: 'answer' }), poll('poll'))).toThrow(bug);
+  });
+
+  it('a parent read for what presses nothing, and a click that has none', () => {
+    expect(stepping(wanting({ kind: 'answer' }), poll('parent'))).toThrow(bug);
+    const { parentTaskId: _, ...orphan } = job(clickRecord());
+    expect(stepping(orphan, { type: 'granted' })).toThrow(bug);
+  });
+
+  it('an image brought in again of a job without a task', () => {
+    expect(() => adopt(imagineRecord({ status: 'saving' }), 0, undefined)).toThrow(bug);
+  });
+});

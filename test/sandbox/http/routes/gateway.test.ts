@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Client } from '../../client.ts';
+import { dataUri, plain } from '../../pixels.ts';
+import { struck } from '../../struck.ts';
+
+let client: Client;
+afterEach(() => client.sandbox.close());
+
+describe('the parent of a click is not ready, and is the next time', () => {
+  const refusals = [
+    ['', 400, { description: 'task_status_not_success ', type: 'upstream_error', code: 4 }],
+    ['=status', 200, { code: 4, description: '关联任务状态错误', result: null, properties: {} }],
+    ['=missing', 200, { code: 3, description: '关联任务不存在或失效', result: null, properties: {} }],
+  ] as const;
+  test.each(refusals)('action:not-ready%s', async (words, status, body) => {
+    client = await struck({}, `action:not-ready${words}:at 1`);
+    const id = await client.finished('a fox');
+    const answer = await client.click(id, 'U1');
+    expect([answer.status, answer.body]).toEqual([status, body]);
+    expect(client.sandbox.counters().tasks.made).toBe(1);
+    expect((await client.click(id, 'U1')).body.code).toBe(1);
+  });
+});
+
+test('a saturated channel is code 30 and 429', async () => {
+  client = await struck({}, 'submit:code=30:at 1');
+  const answer = await client.imagine('a fox');
+  expect([answer.status, answer.body]).toEqual([
+    429,
+    {
+      description: '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。 ',
+      type: 'upstream_error',
+      code: 30,
+    },
+  ]);
+  expect((await client.imagine('a fox')).body.code).toBe(1);
+});
+
+describe('codes are rewritten on the way', () => {
+  test('22 is 1', async () => {
+    client = await struck({ rewriteCodes: true, concurrency: 1 });
+    // One works and one waits.
+    for (const prompt of ['a fox', 'a cat']) await client.imagine(prompt);
+    expect((await client.imagine('an owl')).body).toMatchObject({
+      code: 1,
+      properties: { numberOfQueues: 1 },
+    });
+  });
+
+  test('21 is 1, but for Vary (Region) and Custom Zoom', async () => {
+    client = await struck({ rewriteCodes: true });
+    const id = await client.press(await client.finished('a fox'), 'U1');
+    const codes: Record<string, number> = {};
+    for (const label of [
+      'Vary (Region)',
+      'Custom Zoom',
+      'Vary (Strong)',
+      '⬅️',
+      '🔄',
+      'Animate (Low motion)',
+    ]) {
+      const { body } = await client.click(id, label, { enableRemix: true });
+      codes[label] = body.code;
+      expect((await client.task(body.result)).status).toBe('MODAL');
+    }
+    expect(codes).toEqual({
+      'Vary (Region)': 21,
+      'Custom Zoom': 21,
+      'Vary (Strong)': 1,
+      '⬅️': 1,
+      '🔄': 1,
+      'Animate (Low motion)': 1,
+    });
+  });
+});
+
+describe('a stock gateway knows the ordinary buttons alone', () => {
+  const flat = (customId: string): object => ({
+    description: `unknown_action:${customId} `,
+    type: 'upstream_error',
+    code: 4,
+  });
+
+  test('of an image', async () => {
+    client = await struck({ stockButtons: true, errorShape: 'flat', bookmarks: true, manualAnimate: true });
+    const id = await client.press(await client.finished('a fox'), 'U1');
+    const { buttons } = await client.task(id);
+    const refused: string[] = [];
+    for (const { customId, label, emoji } of buttons) {
+      const { status, body } = await client.action(id, customId);
+      if (status === 200) continue;
+      expect([status, body]).toEqual([400, flat(customId)]);
+      refused.push(label === '' ? emoji : label);
+    }
+    expect(buttons).toHaveLength(18);
+    expect(refused).toEqual([
+      'Animate (High motion)',
+      'Animate (Low motion)',
+      'Manual High Motion',
+      'Manual Low Motion',
+      '❤️',
+    ]);
+  });
+
+  test('of a video and of a describe', async () => {
+    client = await struck({ stockButtons: true });
+    const image = dataUri(await plain('#446688'));
+    const ids: string[] = [];
+    for (const [route, body] of [
+      ['video', { image, motion: 'low' }],
+      ['describe', { base64: image }],
+    ] as const) {
+      ids.push((await client.submit(route, body)).body.result);
+    }
+    client.wait();
+    const answers: string[] = [];
+    for (const id of ids) {
+      for (const { customId } of (await client.task(id)).buttons) {
+        const { status, body } = await client.action(id, customId);
+        const isNamed = body.error?.message.startsWith(`unknown_action:${customId} (request id: `);
+        answers.push(`${status}${isNamed === true ? ' unknown' : ''}`);
+      }
+    }
+    const unknown = Array.from({ length: 4 }, () => '400 unknown');
+    // U1 to U4 of the videos and their reroll; four prompts, describe again and imagine all.
+    expect(answers).toEqual([...unknown, '200', ...unknown, '400 unknown', '400 unknown']);
+  });
+});
+
+test('remix may be dropped on the way: no modal, and the prompt of before', async () => {
+  client = await struck({ ignoreRemix: true });
+  const id = await client.press(await client.finished('a fox'), 'U1');
+  const { body } = await client.click(id, 'Vary (Strong)', { enableRemix: true });
+  expect(body.code).toBe(1);
+  client.wait();
+  expect(await client.task(body.result)).toMatchObject({ status: 'SUCCESS', prompt: 'a fox' });
+  expect((await client.click(id, 'Vary (Region)', { enableRemix: true })).body.code).toBe(21);
+});
+
+test('remix that is dropped on the way is not refused', async () => {
+  client = await struck({ ignoreRemix: true, remix: false });
+  const id = await client.finished('a fox');
+  expect((await client.click(id, 'V1', { enableRemix: true })).body.code).toBe(1);
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+
+import { answering, imagine, never, serviceWith } from '../scripted-fetch.ts';
+
+const id = '1700000000000001';
+
+const messageOf = (answer: Awaited<ReturnType<typeof imagine>>): string =>
+  answer.ok ? '' : answer.error.message;
+
+describe('a redirect', () => {
+  test('that fetch hides, as status 0, is one all the same', async () => {
+    const service = serviceWith({ fetch: () => Promise.resolve(Response.error()) });
+    expect(await imagine(service)).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
+  });
+
+  test.each(['http://[', 'ftp://files.example.com/a', 'javascript:alert(1)'])(
+    'to %j names no place',
+    async (location) => {
+      const message = messageOf(await imagine(answering(302, '', { location })));
+      expect(message).toContain('redirects to another address (HTTP 302)');
+      expect(message).not.toContain('ftp');
+    },
+  );
+});
+
+describe('a page', () => {
+  test.each([200, 404])('without a title, under %i, is shown without words', async (status) => {
+    const answer = await imagine(answering(status, '<html><body></body></html>'));
+    expect(answer).toMatchObject({ error: { code: 'service.not-json', class: 'stop' } });
+    expect(messageOf(answer)).toContain(`HTTP ${status} with a web page instead of JSON.`);
+  });
+
+  test('that is no UTF-8 is a page', async () => {
+    const latin = Buffer.from('<title>Fermé</title>', 'latin1');
+    const answer = await imagine(answering(200, latin, { 'content-type': 'text/html; charset=iso-8859-1' }));
+    expect(answer).toMatchObject({ error: { code: 'service.not-json' } });
+  });
+
+  test('text under 200 comes from another kind of server', async () => {
+    const answer = await imagine(answering(200, 'It works!'));
+    expect(answer).toMatchObject({ error: { code: 'service.not-json' } });
+    expect(messageOf(answer)).toContain('with text ("It works!") instead of JSON');
+  });
+});
+
+test('a transport that throws what is no error gives no reason', async () => {
+  // Whoever injects a fetch may reject with anything.
+  const service = serviceWith({ fetch: () => Promise.reject('no') }); // oxlint-disable-line typescript/prefer-promise-reject-errors
+  const answer = await imagine(service);
+  expect(answer).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
+  expect(messageOf(answer)).toContain('no reason given');
+});
+
+describe('a request that is too large', () => {
+  const refusal = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
+    messageOf(await answering(413, '').imagine({ fields, speed: 'relax' }, never));
+
+  test.each([
+    [{ prompt: 'x'.repeat(40_000) }, /the request has 40\.0 kB, 40\.0 kB of them in "prompt"/],
+    [{ prompt: 'x'.repeat(98) }, /the request has \d+ bytes, 100 bytes of them in "prompt"/],
+    [{ prompt: undefined, note: 'x'.repeat(98) }, /100 bytes of them in "note"/],
+  ])('%#: says how large, in words', async (fields, words) => {
+    expect(await refusal(fields)).toMatch(words);
+  });
+});
+
+describe('Retry-After', () => {
+  const waitOf = async (value: string): Promise<number | undefined> => {
+    const answer = await imagine(answering(429, '{}', { 'retry-after': value }, {}));
+    return answer.ok ? undefined : answer.error.retryAfterMs;
+  };
+
+  test('that only looks like a date is none', async () => {
+    expect(await waitOf('Mon, the day after')).toBeUndefined();
+  });
+
+  test('that has passed is no wait', async () => {
+    expect(await waitOf('Mon, 01 Jan 1990 00:00:00 GMT')).toBe(0);
+  });
+});
+
+describe('a submission', () => {
+  test('that meets a full queue without a word is told in ours', async () => {
+    expect(await imagine(answering(200, { code: 23, description: '', result: null }))).toMatchObject({
+      value: { kind: 'queue-full', message: 'the queue of the service is full' },
+    });
+  });
+
+  test('that is refused keeps the request id of its words', async () => {
+    const description = 'prompt is empty (request id: 20260101abcdef)';
+    expect(await imagine(answering(200, { code: 4, description, result: null }))).toMatchObject({
+      value: { kind: 'refused', code: 4, requestId: '20260101abcdef' },
+    });
+  });
+
+  test('that is accepted with a long negative number has no task', async () => {
+    const answer = await imagine(
+      answering(200, '{"code":1,"description":"","result":-14001929738841620123}'),
+    );
+    expect(answer).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
+  });
+});
+
+test('a 200 that is neither a task nor says that there is none is told with its words', async () => {
+  const answer = await answering(200, { error: { message: 'odd weather' } }).fetchTask(id, never);
+  expect(answer).toMatchObject({ ok: false });
+  expect(answer.ok ? '' : answer.error.message).toContain('odd weather');
+  const other = await answering(200, { message: 'odd weather' }).fetchTask(id, never);
+  expect(other).toMatchObject({ error: { code: 'service.malformed' } });
+});

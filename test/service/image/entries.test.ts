@@ -1,0 +1,344 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import type { ImageService } from '../../../src/service/image-service.ts';
+import { namePresets } from '../../../src/service/names.ts';
+import { answering, never, type SentRequest, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
+
+type Begin = Parameters<ImageService['begin']>[0];
+type Asked = Partial<Begin> & Pick<Begin, 'kind'>;
+
+const image = (data: string, mimeType = 'image/png') => ({ mimeType, data });
+const uri = (data: string, mimeType = 'image/png'): string => `data:${mimeType};base64,${data}`;
+
+async function sentBy(ask: (service: ImageService) => Promise<unknown>): Promise<SentRequest> {
+  const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: '1700000000000001' }));
+  await ask(serviceWith({ fetch }));
+  const [request] = sent;
+  if (request === undefined) throw new Error('Nothing was sent.');
+  return request;
+}
+
+const began = (request: Asked): Promise<SentRequest> =>
+  sentBy((service) =>
+    service.begin({ fields: {}, images: [image('AAAA')], speed: 'relax', ...request }, never),
+  );
+
+describe('blend', () => {
+  test.each([
+    ['portrait', 'PORTRAIT'],
+    ['SQUARE', 'SQUARE'],
+    [' landscape ', 'LANDSCAPE'],
+  ])('dimensions %j go as %s', async (dimensions, wire) => {
+    const images = [image('AAAA'), image('BBBB', 'image/jpeg'), image('CCCC', 'image/webp')];
+    const { body } = await began({ kind: 'blend', fields: { dimensions }, images });
+    expect(body).toEqual({
+      botType: 'IMG_JOURNEY',
+      dimensions: wire,
+      base64Array: [uri('AAAA'), uri('BBBB', 'image/jpeg'), uri('CCCC', 'image/webp')],
+    });
+  });
+
+  test('says nothing of dimensions that nobody declared, and a botType that somebody did', async () => {
+    const images = [image('AAAA'), image('AAAA')];
+    const { body } = await began({ kind: 'blend', fields: { botType: 'NIJI_JOURNEY' }, images });
+    expect(body).toEqual({ botType: 'NIJI_JOURNEY', base64Array: [uri('AAAA'), uri('AAAA')] });
+  });
+});
+
+test('describe sends its image, and a language in the words it was declared in', async () => {
+  const { body } = await began({ kind: 'describe', fields: { language: 'zh' } });
+  expect(body).toEqual({ botType: 'IMG_JOURNEY', language: 'zh', base64: uri('AAAA') });
+});
+
+describe('video', () => {
+  test('sends first and last frame, and all that is declared', async () => {
+    const fields = {
+      prompt: 'it turns',
+      motion: 'high',
+      loop: false,
+      batchSize: 2,
+      videoType: 'vid_1.1_i2v_720',
+      animateMode: 'manual',
+    };
+    const { body } = await began({ kind: 'video', fields, images: [image('AAAA'), image('BBBB')] });
+    expect(body).toEqual({
+      botType: 'IMG_JOURNEY',
+      ...fields,
+      image: uri('AAAA'),
+      endImage: uri('BBBB'),
+    });
+  });
+
+  test('moves little unless it is told to, for some gateways want to be told', async () => {
+    const { body } = await began({ kind: 'video' });
+    expect(body).toEqual({ botType: 'IMG_JOURNEY', motion: 'low', image: uri('AAAA') });
+  });
+
+  test('what a template rendered is what the wire wants', async () => {
+    const fields = { motion: 'HIGH', loop: 'true', batchSize: '4' };
+    const { body } = await began({ kind: 'video', fields });
+    expect(body).toMatchObject({ motion: 'high', loop: true, batchSize: 4 });
+    const odd = await began({ kind: 'video', fields: { loop: 'maybe', batchSize: 'many' } });
+    expect(odd.body).toMatchObject({ loop: 'maybe', batchSize: 'many' });
+  });
+
+  test.each([1, '1', 4])('the video %j that goes on is counted from 0 on the wire', async (extend) => {
+    const { body } = await began({ kind: 'video', fields: { extend }, images: [], taskId: '17' });
+    expect(body).toEqual({
+      botType: 'IMG_JOURNEY',
+      motion: 'low',
+      action: 'extend',
+      taskId: '17',
+      index: Number(extend) - 1,
+    });
+  });
+});
+
+test('a video that goes on may have a last frame, and has no first one', async () => {
+  const { body } = await began({ kind: 'video', fields: { extend: 2 }, taskId: '17' });
+  expect(body).toMatchObject({ action: 'extend', index: 1, endImage: uri('AAAA') });
+  expect(body).not.toHaveProperty('image');
+});
+
+test('edit sends image, mask and prompt', async () => {
+  const { body } = await began({
+    kind: 'edit',
+    fields: { prompt: 'a red scarf' },
+    mask: image('MMMM'),
+  });
+  expect(body).toEqual({
+    botType: 'IMG_JOURNEY',
+    prompt: 'a red scarf',
+    image: uri('AAAA'),
+    maskBase64: uri('MMMM'),
+  });
+});
+
+test('imagine sends its image prompts in order', async () => {
+  const images = [image('AAAA', 'image/jpeg'), image('BBBB')];
+  const { body } = await sentBy((service) =>
+    service.imagine({ fields: { prompt: 'a fox' }, images, speed: 'relax' }, never),
+  );
+  expect(body).toEqual({
+    botType: 'IMG_JOURNEY',
+    prompt: 'a fox',
+    base64Array: [uri('AAAA', 'image/jpeg'), uri('BBBB')],
+  });
+});
+
+test('a modal sends what there is to answer, and nothing else', async () => {
+  const modal = (more: object) =>
+    sentBy((service) => service.modal({ taskId: '17', speed: 'relax', ...more }, never));
+  expect((await modal({})).body).toEqual({ taskId: '17' });
+  expect((await modal({ prompt: '' })).body).toEqual({ taskId: '17', prompt: '' });
+  expect((await modal({ prompt: 'a scarf', mask: image('MMMM') })).body).toEqual({
+    taskId: '17',
+    prompt: 'a scarf',
+    maskBase64: uri('MMMM'),
+  });
+});
+
+/** Every way to submit, with as little as it takes. */
+const submissions: Readonly<
+  Record<string, (service: ImageService, common: Pick<Begin, 'extra' | 'speed' | 'tag'>) => Promise<unknown>>
+> = {
+  imagine: (service, common) => service.imagine({ fields: { prompt: 'x' }, ...common }, never),
+  action: (service, common) => service.action({ taskId: '1', customId: 'c', ...common }, never),
+  modal: (service, common) => service.modal({ taskId: '1', ...common }, never),
+  ...Object.fromEntries(
+    (['blend', 'describe', 'video', 'edit'] as const).map((kind) => [
+      kind,
+      (service: ImageService, common: Pick<Begin, 'extra' | 'speed' | 'tag'>) =>
+        service.begin({ kind, fields: {}, images: [image('AAAA')], ...common }, never),
+    ]),
+  ),
+};
+
+describe.each(Object.entries(submissions))('%s', (_name, submit) => {
+  test('carries its tag as `state`, and none where there is none', async () => {
+    const tagged = await sentBy((service) => submit(service, { speed: 'relax', tag: 'k1' }));
+    expect(tagged.body).toMatchObject({ state: 'k1' });
+    const plain = await sentBy((service) => submit(service, { speed: 'relax' }));
+    expect(plain.body).not.toHaveProperty('state');
+  });
+
+  test('lets `extra` have the last word, member by member', async () => {
+    const extra = { state: 'mine', accountFilter: { remark: 'a' }, base64: null };
+    const { body } = await sentBy((service) => submit(service, { speed: 'relax', tag: 'k1', extra }));
+    expect(body).toMatchObject(extra);
+  });
+
+  test.each([
+    ['fast', 'neutral', '/img-fast/img/submit/'],
+    ['turbo', 'midjourney-proxy', '/mj-turbo/mj/submit/'],
+  ] as const)('at %s speed of %s goes to %s…', async (speed, preset, path) => {
+    const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: '1700000000000001' }));
+    await submit(serviceWith({ fetch, names: namePresets[preset] }), { speed });
+    expect(sent[0]?.url.startsWith(`https://api.example.com${path}`)).toBe(true);
+  });
+});
+
+test('a describe sends its picture, unless extra puts a link in its place', async () => {
+  const asked = async (extra?: Begin['extra']): Promise<unknown> => {
+    const { body } = await began({ kind: 'describe', ...(extra && { extra }) });
+    return body;
+  };
+  const link = 'https://inside.example/fox.jpg';
+  const base64 = uri('AAAA');
+  expect(await asked()).toEqual({ botType: 'IMG_JOURNEY', base64 });
+  expect(await asked({ link })).toEqual({ botType: 'IMG_JOURNEY', base64, link });
+  expect(await asked({ link, base64: null })).toEqual({ botType: 'IMG_JOURNEY', base64: null, link });
+});
+
+test('extra is merged into what is declared, not put in its place', async () => {
+  const { body } = await sentBy((service) =>
+    service.imagine(
+      {
+        fields: { prompt: 'x', accountFilter: { modes: ['FAST'], remix: true } },
+        extra: { accountFilter: { modes: ['RELAX'], remark: 'a' } },
+        speed: 'relax',
+      },
+      never,
+    ),
+  );
+  expect(body).toMatchObject({ accountFilter: { modes: ['RELAX'], remix: true, remark: 'a' } });
+});
+
+/** A text that a template may have rendered, as the wire wants it; any other value as it is. */
+const rendered = (value: unknown, read: (text: string) => unknown): unknown =>
+  typeof value === 'string' ? read(value) : value;
+
+const counted = (value: unknown): unknown =>
+  rendered(value, (text) => (/^\d{1,9}$/.test(text.trim()) ? Number(text) : text));
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+/** The fields that a declared one becomes. */
+function wireFields(kind: Begin['kind'], name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (kind === 'blend' && name === 'dimensions')
+    return { [name]: rendered(value, (text) => text.trim().toUpperCase()) };
+  if (kind !== 'video') return { [name]: value };
+  switch (name) {
+    case 'motion':
+      return { [name]: rendered(value, (text) => text.trim().toLowerCase()) };
+    case 'batchSize':
+      return { [name]: counted(value) };
+    case 'loop':
+      return { [name]: rendered(value, (text) => truths.get(text.trim().toLowerCase()) ?? text) };
+    case 'extend': {
+      const which = counted(value);
+      return { action: 'extend', taskId: '17', index: typeof which === 'number' ? which - 1 : which };
+    }
+    default:
+      return { [name]: value };
+  }
+}
+
+const firstImage = { blend: 'base64Array', describe: 'base64', video: 'image', edit: 'image' } as const;
+
+test('whatever the fields hold, all of them leave with image and tag, and nothing else', async () => {
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(' 3 ', '12', '1234567890', ' HIGH ', 'Square', 'TRUE', ' false ', 'maybe', ''),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(
+        fc.constantFrom('motion', 'loop', 'batchSize', 'extend', 'dimensions', '__proto__', 'x'),
+        value,
+      ),
+      fc.constantFrom('blend', 'describe', 'video', 'edit'),
+      async (drawn, kind) => {
+        // As the fields of a pipeline are: what JSON can say, and no more (-0 is 0).
+        const fields = JSON.parse(JSON.stringify(drawn)) as Begin['fields'];
+        const { body } = await began({ kind, fields, tag: 't', taskId: '17' });
+        const image = kind === 'video' && 'extend' in fields ? 'endImage' : firstImage[kind];
+        const expected = new Map<string, unknown>([
+          ['botType', 'IMG_JOURNEY'],
+          ...(kind === 'video' ? [['motion', 'low'] as const] : []),
+          ...Object.entries(fields).flatMap(([name, held]) => Object.entries(wireFields(kind, name, held))),
+          [image, kind === 'blend' ? [uri('AAAA')] : uri('AAAA')],
+          ['state', 't'],
+        ]);
+        // As maps: a member that is called __proto__ counts as any other.
+        expect(new Map(Object.entries(body as object))).toEqual(expected);
+      },
+    ),
+    { seed: 20261121, numRuns: 500 },
+  );
+});
+
+describe('a request that is too large', () => {
+  const small = serviceWith({
+    maxRequestBytes: 1_000,
+    fetch: () => {
+      throw new Error('must not be asked');
+    },
+  });
+  const big = image('A'.repeat(2_000));
+
+  test.each([
+    [
+      'an image prompt',
+      () => small.imagine({ fields: {}, images: [image('AA'), big], speed: 'relax' }, never),
+      'images[1]',
+    ],
+    [
+      'one of a blend',
+      () => small.begin({ kind: 'blend', fields: {}, images: [big, image('AA')], speed: 'relax' }, never),
+      'images[0]',
+    ],
+    [
+      'what is described',
+      () => small.begin({ kind: 'describe', fields: {}, images: [big], speed: 'relax' }, never),
+      'image',
+    ],
+    [
+      'the last frame',
+      () => small.begin({ kind: 'video', fields: {}, images: [image('AA'), big], speed: 'relax' }, never),
+      'endImage',
+    ],
+    [
+      'the mask',
+      () =>
+        small.begin({ kind: 'edit', fields: {}, images: [image('AA')], mask: big, speed: 'relax' }, never),
+      'mask',
+    ],
+    ["a modal's mask", () => small.modal({ taskId: '1', mask: big, speed: 'relax' }, never), 'mask'],
+    [
+      'a prompt',
+      () => small.modal({ taskId: '1', prompt: 'x'.repeat(2_000), speed: 'relax' }, never),
+      'prompt',
+    ],
+    [
+      'extra',
+      () =>
+        small.action(
+          { taskId: '1', customId: 'c', extra: { note: 'x'.repeat(2_000) }, speed: 'relax' },
+          never,
+        ),
+      'extra.note',
+    ],
+  ])('is never sent, and names what is: %s', async (_what, ask, part) => {
+    const answer = await ask();
+    expect(answer).toMatchObject({ ok: false, error: { code: 'request.too-large', class: 'permanent' } });
+    expect(answer.ok ? '' : answer.error.message).toContain(`2.0 kB of them in "${part}"`);
+  });
+
+  test('is measured in bytes, not in characters', async () => {
+    const ask = (prompt: string) => small.modal({ taskId: '1', prompt, speed: 'relax' }, never);
+    const answer = await ask('狐'.repeat(500));
+    expect(answer).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
+    expect(answer.ok ? '' : answer.error.message).toContain('1.5 kB of them in "prompt"');
+  });
+
+  test('for the service names its largest part too', async () => {
+    const answer = await answering(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
+    expect(answer).toMatchObject({ error: { code: 'service.too-large', class: 'permanent' } });
+    expect(answer.ok ? '' : answer.error.message).toContain('in "mask"');
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { maskOf } from '../../../src/service/http/secrets.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import { answering, key, never, serviceWith } from '../scripted-fetch.ts';
+
+const id = '1700000000000001';
+const other = 'another-value-4711';
+
+const seen = async (record: object): Promise<Task> => {
+  const answer = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+};
+
+describe('what is kept of a finished task', () => {
+  test('is the first hundred buttons, their labels cut', async () => {
+    const button = (n: number, label: string) => ({ customId: `IMG::${n}`, label, emoji: '' });
+    const many = Array.from({ length: 10_000 }, (_, n) => button(n, `U${n}`));
+    expect((await seen({ buttons: many })).buttons).toHaveLength(100);
+    const [long] = (await seen({ buttons: [button(1, `${'x'.repeat(199)}😀😀`)] })).buttons;
+    expect(long?.label).toBe(`${'x'.repeat(199)}…`);
+  });
+
+  test('has no button with an id longer than any', async () => {
+    expect((await seen({ buttons: [{ customId: 'x'.repeat(1_001), label: 'U1' }] })).buttons).toEqual([]);
+  });
+
+  test.each([
+    ['customId', { customId: `IMG::${key}`, label: 'U1' }],
+    ['label', { customId: 'IMG::1', label: key }],
+    ['emoji', { customId: 'IMG::1', emoji: encodeURIComponent(key) }],
+  ])('has no button that repeats the key: %s', async (_where, button) => {
+    const sound = { customId: 'IMG::2', label: 'U2', emoji: '' };
+    expect((await seen({ buttons: [button, sound] })).buttons).toEqual([sound]);
+  });
+
+  test('has no link that repeats the key, and none without end', async () => {
+    expect((await seen({ imageUrl: `https://x.test/a.png?token=${key}` })).imageUrl).toBe('[secret]');
+    expect((await seen({ imageUrl: `data:,${'x'.repeat(1_000_000)}` })).imageUrl).toHaveLength(16_384);
+  });
+});
+
+test('a task id that repeats the key is none: the submission is in doubt', async () => {
+  const answer = await answering(200, { code: 1, description: '', result: `${key}-1` }).imagine(
+    { fields: { prompt: 'x' }, speed: 'relax' },
+    never,
+  );
+  expect(answer).toMatchObject({ ok: false, error: { code: 'service.malformed', class: 'lost' } });
+  expect(JSON.stringify(answer)).not.toContain(key);
+});
+
+describe('a refusal', () => {
+  const refusal = async (status: number, fields: object): Promise<string> => {
+    const body = JSON.stringify({ error: { message: `no ${other} ${key}` } });
+    const service = serviceWith({
+      fetch: () => Promise.resolve(new Response(body, { status })),
+      secrets: [other],
+      keySource: 'the variable MY_KEY',
+    });
+    const answer = await service.imagine({ fields: { ...fields }, speed: 'relax' }, never);
+    return answer.ok ? '' : answer.error.message;
+  };
+
+  test('hides every secret it was told of', async () => {
+    expect(await refusal(400, {})).toBe('POST /img/submit/imagine: HTTP 400: no [secret] [secret].');
+  });
+
+  test('of the key names where it came from', async () => {
+    expect(await refusal(401, {})).toContain('The API key came from the variable MY_KEY.');
+  });
+
+  test('for want of rights advises a plain request', async () => {
+    expect(await refusal(403, {})).toContain('try a plain prompt');
+  });
+
+  test('of a large request says which part is large', async () => {
+    const message = await refusal(413, { prompt: 'a fox', base64Array: ['x'.repeat(2_500_000)] });
+    expect(message).toMatch(/the request has 2\.5 MB, 2\.5 MB of them in "base64Array"/);
+  });
+});
+
+describe('a mask', () => {
+  test('finds a secret as it stands in JSON, in an address, in a host name and in CSV', () => {
+    const secret = 'A"b/C d\\9=';
+    const mask = maskOf([secret]);
+    const forms = [
+      JSON.stringify(secret).slice(1, -1),
+      encodeURIComponent(secret),
+      encodeURIComponent(secret).replaceAll('%2F', '%2f').replaceAll('%3D', '%3d').replaceAll('%5C', '%5c'),
+      secret.replaceAll('"', '""'),
+      secret.toLowerCase(),
+    ];
+    for (const form of forms) expect(mask(`x ${form} y`)).toBe('x [secret] y');
+  });
+
+  test('leaves words alone that are too short to be secrets', () => {
+    expect(maskOf(['', 'abc'])('abc')).toBe('abc');
+    expect(maskOf(['PROD'])('product')).toBe('product');
+  });
+});
