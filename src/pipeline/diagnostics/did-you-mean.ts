@@ -13,7 +13,10 @@ function mistypings(a: string, b: string): number {
   return a.length === b.length && letters(a) === letters(b) ? Math.min(1, distance(a, b)) : distance(a, b);
 }
 
-/** The candidate that a mistyped word most likely meant: at most a third of its letters differ. */
+/** So many letters at the beginning of a name name it: `--retry` for `--retry-failed` is far in letters, and near in meaning. */
+const leastBeginning = 3;
+
+/** The candidate that a mistyped word most likely meant: the word begins it, or at most a third of the word's letters differ. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > longestCompared) return undefined;
   const small = word.toLowerCase();
@@ -24,7 +27,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
     compared += 1;
     if (compared > mostCompared) break;
     if (candidate.length > longestCompared || candidate === word) continue;
-    const found = mistypings(small, candidate.toLowerCase());
+    const begins = word.length >= leastBeginning && candidate.startsWith(word);
+    const found = begins ? 1 : mistypings(small, candidate.toLowerCase());
     if (found >= bestDistance) continue;
     best = candidate;
     bestDistance = found;

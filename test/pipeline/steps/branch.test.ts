@@ -49,7 +49,7 @@ describe('an address', () => {
     [
       'grid/U1/Zoom Out 2x',
       'grid/U1 has no branch "Zoom Out 2x".',
-      'The branches there are "Vary (Strong)", "Zoom Out 2x | Zoom Out 1.5x".',
+      'Did you mean "Zoom Out 2x | Zoom Out 1.5x"? The branches there are "Vary (Strong)", "Zoom Out 2x | Zoom Out 1.5x".',
     ],
     [
       'grid/U1/Vary (Strong)/V1',
