@@ -6,8 +6,8 @@ export default defineConfig({
     setupFiles: ['test/rig/setup.ts'],
     // One worker for each core: much of a test's time is spent waiting for processes that it started.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
   },

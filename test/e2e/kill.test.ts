@@ -5,9 +5,9 @@ import { calmRun } from '../rig/run-place.ts';
 import { everyKind, fortyCells, tenOfEveryKind, twentyTexts } from './pipelines.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261);
-const kills = 10;
+const kills = 6;
 /** Of the other pipelines: `npm run kills` draws as many as one likes. */
-const fewer = 4;
+const fewer = 3;
 /** 20 cells, 9 jobs each. */
 const pipeline = fortyCells.replace('medium: [ink, oil]', 'medium: [ink]');
 const jobs = 180;
