@@ -3,9 +3,18 @@ import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitAnswer } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import {
+  attemptOf,
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  rest,
+  settle,
+  type Want,
+} from './job.ts';
 import { modalLag } from './retry/modal-lag.ts';
-import { afterAll, defer, restMs, retryLater, retryUnread } from './retry/retry.ts';
+import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
 import {
   bannedPrompt,
   doubt,
@@ -99,17 +108,10 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
 /** The service answered the modal's submission, or did not. */
 export function modalAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
   const step = answer.ok ? taken(job, answer.value, context) : refused(job, answer.error, context);
-  const { record } = step.job;
-  return {
-    ...step,
-    attempt: {
-      key: record.key,
-      at: job.record.submittedAt ?? context.now,
-      outcome: `modal.${answer.ok ? answer.value.kind : answer.error.class}`,
-      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
-      ...(answer.ok ? {} : { error: jobError(answer.error) }),
-    },
-  };
+  const at = job.record.submittedAt ?? context.now;
+  const outcome = `modal.${answer.ok ? answer.value.kind : answer.error.class}`;
+  const error = answer.ok ? undefined : jobError(answer.error);
+  return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
 function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
@@ -196,31 +198,23 @@ function deferModal(job: Job, error: JobError, atLeastMs: number | undefined, co
 }
 
 function revertModal(job: Job): Job {
-  const { record } = job;
-  const modal = modalOf(record);
-  const reverted = become(record, 'modal', {
-    modal: { ...modal, sent: modal.sent - 1 },
-    attempts: record.attempts - Number(modal.sent > 1),
-  });
-  return { ...job, record: reverted };
+  const modal = modalOf(job.record);
+  const attempts = job.record.attempts - Number(modal.sent > 1);
+  const record = become(job.record, 'modal', { modal: { ...modal, sent: modal.sent - 1 }, attempts });
+  return { ...job, record };
 }
 
 /** It certainly came to nothing, and the service advises another one: as if it had not been sent, but for the tries. */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const unsent: Job = { ...revertModal(job), misses: 0 };
   const error = jobError(failure);
-  const onExhausted = (tries: number): JobStep => {
-    // One before it may have arrived.
-    if (modalOf(unsent.record).sent > 0) return unheard(job, failure, context);
-    const ended = { ...job, record: become(unsent.record, 'modal', { tries: 0 }) };
-    return settle(ended, 'failed', afterAll(error, tries), context.now);
-  };
-  const next = firstModalWant(unsent.record);
-  return retryLater(
-    unsent,
-    { status: 'modal', error, atLeastMs: failure.retryAfterMs, next, onExhausted },
-    context,
-  );
+  // One before it may have arrived.
+  const onExhausted = (tries: number): JobStep =>
+    modalOf(unsent.record).sent > 0
+      ? unheard(job, failure, context)
+      : settle(unsent, 'failed', afterAll(error, tries), context.now, { tries: 0 });
+  const retry = { error, atLeastMs: failure.retryAfterMs, next: firstModalWant(unsent.record) };
+  return retryLater(unsent, { status: 'modal', ...retry, onExhausted }, context);
 }
 
 function unheard(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
@@ -233,12 +227,8 @@ const costsNothing = 'Running again only looks whether it arrived, which costs n
 /** Nobody knows whether it arrived: the task says so, if it has moved on. */
 function look(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
   const record = become(job.record, 'submitting', { error, tries });
-  return rest(
-    { ...job, record, misses: 0, lookUntil: context.now + modalLag.ms },
-    restMs(1, undefined, context),
-    firstModalWant(record),
-    context.now,
-  );
+  const looking: Job = { ...job, record, misses: 0, lookUntil: context.now + modalLag.ms };
+  return restAfter(1, looking, { next: firstModalWant(record) }, context);
 }
 
 /** What is said of a modal whose submission was under way when a run ended, and whose task has not moved on. */

@@ -3,12 +3,12 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { promptOf } from '../../plan/request/text.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
+import { attemptOf, become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { isAnswered, modalOpened } from './modal.ts';
 import { replacing } from './redo.ts';
 import { judgeTaskFailure } from './retry/fail-reason.ts';
 import { doubtAnswered } from './retry/in-doubt.ts';
-import { isLook, lookLater, restMs } from './retry/retry.ts';
+import { isLook, lookLater, restAfter } from './retry/retry.ts';
 import { lacksResult, resultOf, wantFile } from './save.ts';
 
 /** The job's task was looked at. Decided on its status alone (gateway 4.3). */
@@ -113,17 +113,10 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
     submittedAt: undefined,
   });
   const fresh = newJob(pending, job.depth, job.parentTaskId);
-  const { key, taskId } = record;
   return {
-    ...rest(fresh, restMs(resubmits, undefined, context), { kind: 'room' }, context.now),
+    ...restAfter(resubmits, fresh, { next: { kind: 'room' } }, context),
     // The record forgets both when it is submitted again.
-    attempt: {
-      key,
-      at: context.now,
-      outcome: 'task.failed',
-      ...(taskId === undefined ? {} : { taskId }),
-      error,
-    },
+    attempt: attemptOf(record, context.now, 'task.failed', error),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FormerResult, JobRecord } from '../../plan/job.ts';
-import { become, type JobContext, type JobStep } from './job.ts';
+import { attemptOf, become, type JobContext, type JobStep } from './job.ts';
 import { doubtClosed, interruptedSubmit } from './retry/in-doubt.ts';
 
 const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
@@ -93,19 +93,13 @@ export function durableForm(record: JobRecord): JobRecord {
  */
 export function redoJudged(step: JobStep, { now }: JobContext): JobStep {
   const { job, attempt } = step;
-  const { key, former, status, error, taskId } = job.record;
+  const { former, status, error } = job.record;
   if (former === undefined || status !== 'failed' || error === undefined || error.code === 'task.timeout')
     return step;
   return {
     ...step,
     job: { ...job, record: keptAsIs(asBefore(job.record), job.record) },
-    attempt: attempt ?? {
-      key,
-      at: now,
-      outcome: 'redo.failed',
-      ...(taskId === undefined ? {} : { taskId }),
-      error,
-    },
+    attempt: attempt ?? attemptOf(job.record, now, 'redo.failed', error),
     inVain: error,
   };
 }

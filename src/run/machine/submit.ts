@@ -4,15 +4,24 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
 import type { SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from './job.ts';
+import {
+  attemptOf,
+  become,
+  type Job,
+  type JobContext,
+  type JobStep,
+  rest,
+  settle,
+  type Want,
+} from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { buttonError } from './retry/button-error.ts';
 import { freshMs, isOutdated, lookInto, refusedBefore, refusedForGood } from './retry/button-freshness.ts';
 import { timesInVain } from './retry/deferrals.ts';
 import { doubtClosed, doubted, mayHaveMade } from './retry/in-doubt.ts';
-import { afterSeveral, defer, restMs, retryLater, retryLook, retryUnread, revert } from './retry/retry.ts';
+import { afterSeveral, defer, restAfter, retryLater, retryLook, retryUnread, revert } from './retry/retry.ts';
 import { doubt, isOurs, isUnmade, jobError, queueFull, refusalCode } from './retry/service-failure.ts';
-import { beforeSubmitting, mustSearch, searchAfterLast } from './search/search.ts';
+import { beforeSubmitting, mustSearch } from './search/search.ts';
 
 /**
  * What a job wants once it has room: its turn to submit, a click the parent's buttons first, before these its mask if it has one,
@@ -140,17 +149,10 @@ export function submitNow(job: Job, context: JobContext): JobStep {
 /** The service answered a submission, or did not. */
 export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
   const step = answer.ok ? taken(job, answer.value, context) : unanswered(job, answer.error, context);
-  const { record } = step.job;
-  return {
-    ...step,
-    attempt: {
-      key: record.key,
-      at: job.record.submittedAt ?? context.now,
-      outcome: answer.ok ? answer.value.kind : answer.error.class,
-      ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
-      ...(answer.ok ? {} : { error: jobError(answer.error) }),
-    },
-  };
+  const at = job.record.submittedAt ?? context.now;
+  const outcome = answer.ok ? answer.value.kind : answer.error.class;
+  const error = answer.ok ? undefined : jobError(answer.error);
+  return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
 function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
@@ -231,9 +233,7 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
 export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
   rest(revert(job), 0, { kind: 'submit' }, now);
 
-/**
- * Not accepted and not an attempt: it gives its room to others, and comes back behind them. Its button is read again then.
- */
+/** Not accepted and not an attempt: it gives its room to others, and comes back behind them. Its button is read again then. */
 function giveWay(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const { fresh: _, ...unread } = revert(job);
   return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);
@@ -244,24 +244,20 @@ function giveWay(job: Job, error: JobError, atLeastMs: number | undefined, conte
  * nothing.
  */
 function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  const atLeastMs = failure.retryAfterMs;
-  const onExhausted = (tries: number): JobStep => {
-    const ms = restMs(tries, atLeastMs, context);
-    const mayBeMade = mayHaveMade(failure);
-    const error = afterSeveral(mayBeMade ? doubt(failure) : jobError(failure), tries);
-    if (mustSearch(job, context))
-      return searchAfterLast(
-        { ...job, record: become(job.record, 'pending', { tries, error }) },
-        ms,
-        context.now,
-      );
-    const ended = { ...job, record: become(job.record, job.record.status, { tries: 0 }) };
-    return settle(ended, mayBeMade ? 'in-doubt' : 'failed', error, context.now);
+  const retry = {
+    error: jobError(failure),
+    atLeastMs: failure.retryAfterMs,
+    next: beforeSubmitting(job, context),
   };
-  const next = beforeSubmitting(job, context);
-  return retryLater(
-    job,
-    { status: 'pending', error: jobError(failure), atLeastMs, next, onExhausted },
-    context,
-  );
+  const onExhausted = (tries: number): JobStep => {
+    const mayBeMade = mayHaveMade(failure);
+    const error = afterSeveral(mayBeMade ? doubt(failure) : retry.error, tries);
+    // Where the last one may have made a task, that is looked for before the job is called in doubt.
+    const tried: Job = { ...job, record: become(job.record, 'pending', { tries, error }) };
+    const searching = restAfter(tries, tried, retry, context);
+    return mustSearch(job, context)
+      ? searching
+      : settle(job, mayBeMade ? 'in-doubt' : 'failed', error, context.now, { tries: 0 });
+  };
+  return retryLater(job, { status: 'pending', ...retry, onExhausted }, context);
 }

@@ -1,10 +1,11 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
-import type { AssumedTokens, Attempt, JobError, JobRecord, TokenUsage } from '../../plan/job.ts';
+import type { AssumedTokens, JobError, JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { ServiceFailure } from '../../service/result.ts';
 import {
   type AskAnswer,
   type Asked,
+  attemptOf,
   become,
   type Job,
   type JobContext,
@@ -14,7 +15,7 @@ import {
   type Want,
 } from './job.ts';
 import { replacing } from './redo.ts';
-import { afterSeveral, defer, restMs, retryLater, revert, revertAttempt } from './retry/retry.ts';
+import { afterSeveral, defer, restAfter, retryLater, revert, revertAttempt } from './retry/retry.ts';
 import { fileError, jobError } from './retry/service-failure.ts';
 
 /**
@@ -39,7 +40,8 @@ export const backInLine = (record: JobRecord): JobRecord =>
 export function askAnswered(job: Job, answer: AskAnswer, context: JobContext): JobStep {
   const paid = account(job, answer, context);
   const step = judged(paid, answer, context);
-  return { ...step, attempt: attemptOf(job, answer, context) };
+  const { key, submittedAt = context.now } = job.record;
+  return { ...step, attempt: attemptOf({ key }, submittedAt, ...outcomeOf(answer)) };
 }
 
 function judged(job: Job, answer: AskAnswer, context: JobContext): JobStep {
@@ -116,19 +118,15 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
     }
     case 'invalid': {
       const invalid = (record.invalid ?? 0) + 1;
-      const seen: Job = { ...job, record: become(record, record.status, { text, invalid, tries: 0 }) };
+      const { error } = verdict;
+      const seen = { text, invalid, tries: 0 };
       if (invalid > context.retry.invalid)
-        return settle(seen, 'failed', afterSeveral(verdict.error, invalid, 'answers'), now);
-      const waiting = become(backInLine(seen.record), 'pending', { error: verdict.error });
-      return rest({ ...seen, record: waiting }, restMs(invalid, undefined, context), ask(), now);
+        return settle(job, 'failed', afterSeveral(error, invalid, 'answers'), now, seen);
+      const waiting = become(backInLine(record), 'pending', { ...seen, error });
+      return restAfter(invalid, { ...job, record: waiting }, { next: ask() }, context);
     }
     case 'failed':
-      return settle(
-        { ...job, record: become(record, record.status, { text, tries: 0 }) },
-        'failed',
-        verdict.error,
-        now,
-      );
+      return settle(job, 'failed', verdict.error, now, { text, tries: 0 });
   }
 }
 
@@ -166,19 +164,13 @@ function unwritten(
   context: JobContext,
 ): JobStep {
   if (error.class === 'stop') return rest({ ...job, record: backInLine(job.record) }, 0, ask(), context.now);
-  const seen = { ...job, record: become(job.record, job.record.status, { text, tries: 0 }) };
-  return settle(seen, 'failed', fileError(error), context.now);
+  return settle(job, 'failed', fileError(error), context.now, { text, tries: 0 });
 }
 
 /** A try that failed in a way that may pass. */
 function again(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const onExhausted = (tries: number): JobStep =>
-    settle(
-      { ...job, record: become(job.record, job.record.status, { tries: 0 }) },
-      'failed',
-      afterSeveral(error, tries),
-      context.now,
-    );
+    settle(job, 'failed', afterSeveral(error, tries), context.now, { tries: 0 });
   const waiting = { ...job, record: backInLine(job.record) };
   return retryLater(waiting, { status: 'pending', error, atLeastMs, next: ask(), onExhausted }, context);
 }
@@ -191,25 +183,12 @@ function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobS
   // One that ends keeps when it was asked last.
   const onStarved = (starved: Job, why: JobError): JobStep =>
     settle({ ...starved, record: revertAttempt(job.record) }, 'failed', why, context.now);
-  return defer(
-    revert(job),
-    { route: 'text', error: jobError(failure), atLeastMs: failure.retryAfterMs, next: ask(), onStarved },
-    context,
-  );
+  const retry = { error: jobError(failure), atLeastMs: failure.retryAfterMs, next: ask() };
+  return defer(revert(job), { route: 'text', ...retry, onStarved }, context);
 }
 
 /** A want of its own each time: by that a job keeps its place in line. */
 const ask = (): Want => ({ kind: 'ask' });
-
-function attemptOf({ record }: Job, answer: AskAnswer, { now }: JobContext): Attempt {
-  const [outcome, error] = outcomeOf(answer);
-  return {
-    key: record.key,
-    at: record.submittedAt ?? now,
-    outcome,
-    ...(error === undefined ? {} : { error }),
-  };
-}
 
 function outcomeOf(answer: AskAnswer): readonly [outcome: string, error?: JobError] {
   switch (answer.kind) {

@@ -2,7 +2,7 @@ import type { JobError } from '../../../plan/job.ts';
 import type { SubmitAnswer } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle } from '../job.ts';
-import { afterSeveral, restMs } from './retry.ts';
+import { afterSeveral, restAfter } from './retry.ts';
 
 /**
  * A button's customId is read from its task before the click, for an outdated one does not work (gateway 5.6), and how soon
@@ -88,7 +88,7 @@ const aged = (job: Job): Job =>
 
 export function refusedForGood(job: Job, error: JobError, now: number): JobStep {
   const said = afterSeveral(error, job.record.tries + 1);
-  return settle({ ...job, record: become(job.record, job.record.status, { tries: 0 }) }, 'failed', said, now);
+  return settle(job, 'failed', said, now, { tries: 0 });
 }
 
 /**
@@ -100,8 +100,8 @@ export function refusedBefore(job: Job, customId: string, context: JobContext): 
   if (refused === undefined || refused.customId !== customId) return { job: fresh };
   const { error } = refused;
   if (!mayPass(error.message)) {
-    const failed = { ...fresh, record: become(job.record, 'pending', { tries: 0 }) };
-    return { ...settle(failed, 'failed', error, context.now), refusal: error.message };
+    const failed = settle(fresh, 'failed', error, context.now, { tries: 0 });
+    return { ...failed, refusal: error.message };
   }
-  return rest(aged(fresh), restMs(job.record.tries, undefined, context), { kind: 'submit' }, context.now);
+  return restAfter(job.record.tries, aged(fresh), { next: { kind: 'submit' } }, context);
 }

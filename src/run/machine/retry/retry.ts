@@ -33,72 +33,52 @@ interface Retry {
   readonly next: Want;
 }
 
+interface Deferral extends Retry {
+  readonly route: Route;
+  /** How the job ends where others are served all the while; without: it has failed. */
+  readonly onStarved?: (starved: Job, why: JobError) => JobStep;
+}
+
+interface NextTry extends Retry {
+  /** Of the job while it waits. */
+  readonly status: JobStatus;
+  /** How the job ends after so many tries. */
+  readonly onExhausted: (tries: number) => JobStep;
+}
+
 /**
  * Puts a job off that its route did not take on, behind those that were put off less often. A job that is put off again and again
  * while others are served ends.
  *
  * @param job as it was before its turn came
- * @param starved how it ends; without: it has failed
  */
-export function defer(
-  job: Job,
-  {
-    route,
-    error,
-    atLeastMs,
-    next,
-    onStarved = (starved, why) => settle(starved, 'failed', why, context.now),
-  }: Retry & {
-    readonly route: Route;
-    readonly onStarved?: (starved: Job, why: JobError) => JobStep;
-  },
-  context: JobContext,
-): JobStep {
+export function defer(job: Job, { route, onStarved, ...retry }: Deferral, context: JobContext): JobStep {
   const deferred = inVain(job, route, context);
-  if (isHopeless(deferred, route, context))
-    return onStarved(deferred, hopeless(error, deferred, route, context.now));
-  return rest(deferred, restMs(timesInVain(deferred, route), atLeastMs, context), next, context.now);
+  if (!isHopeless(deferred, route, context))
+    return restAfter(timesInVain(deferred, route), deferred, retry, context);
+  const why = hopeless(retry.error, deferred, route, context.now);
+  return onStarved === undefined ? settle(deferred, 'failed', why, context.now) : onStarved(deferred, why);
 }
 
-/**
- * Tries a request again that failed in a way that may pass, up to `retry.attempts` times.
- *
- * @param status of the job while it waits
- * @param onExhausted how it ends after that many tries
- */
-export function retryLater(
-  job: Job,
-  {
-    status,
-    error,
-    atLeastMs,
-    next,
-    onExhausted,
-  }: Retry & { readonly status: JobStatus; readonly onExhausted: (tries: number) => JobStep },
-  context: JobContext,
-): JobStep {
+/** Tries a request again that failed in a way that may pass, up to `retry.attempts` times. */
+export function retryLater(job: Job, retry: NextTry, context: JobContext): JobStep {
   const tries = job.record.tries + 1;
-  if (tries >= context.retry.attempts) return onExhausted(tries);
-  const tried = { ...job, record: become(job.record, status, { tries, error }) };
-  return rest(tried, restMs(tries, atLeastMs, context), next, context.now);
+  if (tries >= context.retry.attempts) return retry.onExhausted(tries);
+  const record = become(job.record, retry.status, { tries, error: retry.error });
+  return restAfter(tries, { ...job, record }, retry, context);
 }
 
 /** A file that a request shows could not be read, so nothing was sent. */
 export function retryUnread(
   job: Job,
   failure: SaveFailure,
-  { status, next }: { readonly status: JobStatus; readonly next: Want },
+  turn: Pick<NextTry, 'status' | 'next'>,
   context: JobContext,
 ): JobStep {
   const error = fileError(failure);
-  const failed = (): JobStep =>
-    settle({ ...job, record: become(job.record, status, { tries: 0 }) }, 'failed', error, context.now);
-  if (failure.class === 'permanent') return failed();
-  return retryLater(
-    job,
-    { status, error, atLeastMs: failure.retryAfterMs, next, onExhausted: failed },
-    context,
-  );
+  const onExhausted = (): JobStep => settle(job, 'failed', error, context.now, { tries: 0 });
+  if (failure.class === 'permanent') return onExhausted();
+  return retryLater(job, { ...turn, error, atLeastMs: failure.retryAfterMs, onExhausted }, context);
 }
 
 /**
@@ -126,7 +106,7 @@ export function retryLook(
 export function lookLater(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
   const misses = job.misses + Number(isLook(failure));
   const times = Math.max(1, misses, timesInVain(job, 'poll'));
-  return rest({ ...job, misses }, restMs(times, failure.retryAfterMs, context), next, context.now);
+  return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);
 }
 
 /** False for a look that the route kept from happening: it says nothing about the task, and counts for nothing. */
@@ -136,13 +116,24 @@ export const isLook = (failure: ServiceFailure): boolean =>
 /** A download failed, or there is no link to download from yet. */
 export function retrySave(
   job: Job,
-  { error, atLeastMs, next }: Retry,
+  retry: Retry,
   context: JobContext,
   attempts = context.retry.attempts,
 ): JobStep {
   const misses = job.misses + 1;
-  if (misses >= attempts) return settle(job, 'failed', afterAll(error, misses), context.now);
-  return rest({ ...job, misses }, restMs(misses, atLeastMs, context), next, context.now);
+  return misses >= attempts
+    ? settle(job, 'failed', afterAll(retry.error, misses), context.now)
+    : restAfter(misses, { ...job, misses }, retry, context);
+}
+
+/** Rests after so many tries that failed, and at least as long as the service asks for. */
+export function restAfter(
+  tries: number,
+  job: Job,
+  { atLeastMs = 0, next }: Pick<Retry, 'atLeastMs' | 'next'>,
+  { retry, random, now }: JobContext,
+): JobStep {
+  return rest(job, Math.max(atLeastMs, backoffMs(tries, retry, random)), next, now);
 }
 
 /** The error of a last try, which says how many there were. */
@@ -154,10 +145,3 @@ export const afterAll = (error: JobError, count: number, what: 'tries' | 'answer
 /** The same, where a single one goes without saying. */
 export const afterSeveral: typeof afterAll = (error, count, what) =>
   count > 1 ? afterAll(error, count, what) : error;
-
-/** How long to rest after a try that failed, ms. */
-export const restMs = (
-  tries: number,
-  atLeastMs: number | undefined,
-  { retry, random }: Pick<JobContext, 'retry' | 'random'>,
-): number => Math.max(atLeastMs ?? 0, backoffMs(tries, retry, random));

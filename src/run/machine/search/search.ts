@@ -1,7 +1,7 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
-import { type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
+import { attemptOf, type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { taskNamed } from '../poll.ts';
 import { retryLook } from '../retry/retry.ts';
 import { hasNoListing } from './listing.ts';
@@ -24,9 +24,6 @@ export const mustSearch = (
 /** What comes before a further submission. */
 export const beforeSubmitting = (job: Job, context: JobContext): Want =>
   mustSearch(job, context) ? search() : { kind: 'submit' };
-
-/** All tries are used up, and the last one may have made a task: it is looked for before the job is called in doubt. */
-export const searchAfterLast = (job: Job, ms: number, now: number): JobStep => rest(job, ms, search(), now);
 
 /**
  * The tasks that the service lists for the job have come, or the reason why not.
@@ -62,19 +59,15 @@ export function taskSearched(job: Job, answer: Answer<readonly Task[]>, context:
 /** The outcome of an entry about a task that was found by its tag, and with which the job goes on. */
 const found = 'found';
 
-const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): Attempt => ({
-  key,
-  at,
-  outcome,
-  taskId: id,
-});
+const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): Attempt =>
+  attemptOf({ key, taskId: id }, at, outcome);
 
 /** It is submitted again, or it was the last try. */
 function notFound(job: Job, { retry, now }: JobContext): JobStep {
   const { record } = job;
   const { tries, error, doubtful } = record;
   if (tries >= retry.attempts && error !== undefined)
-    return settle({ ...job, record: { ...record, tries: 0 } }, 'in-doubt', error, now);
+    return settle(job, 'in-doubt', error, now, { tries: 0 });
   return {
     job: { ...job, misses: 0, searched: doubtful?.count ?? 0, want: { kind: 'submit' } },
   };
