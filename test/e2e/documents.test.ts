@@ -48,6 +48,7 @@ async function withGateway<T>(
 }
 
 describe('the pipelines in the documents', () => {
+  const diagram = blocks.take('pipelines/README.md', 'text', 'best: U{{ steps.pick.json.best }}');
   let sandbox: Sandbox;
   let otherNames: Sandbox;
   const rows = new Map<string, readonly ManifestRow[]>();
@@ -112,7 +113,6 @@ describe('the pipelines in the documents', () => {
   });
 
   it('judged has the steps of its diagram', () => {
-    const diagram = blocks.take('pipelines/README.md', 'text', 'best: U{{ steps.pick.json.best }}');
     const { steps } = parse(example('judged')) as { steps: Record<string, { click?: string }> };
     const named = [...diagram.matchAll(/(?:^|▶ )(\w+)/gm)].map(([, name]) => name);
     expect(new Set(named)).toEqual(new Set(Object.keys(steps)));
@@ -126,8 +126,12 @@ describe('the pipelines in the documents', () => {
 });
 
 describe('the commands in the README', () => {
+  const link = blocks.take('README.md', 'sh', 'npm link');
+  const nightly = blocks.take('README.md', 'cron', 'promptpress run tonight.yaml');
+  const rehearse = blocks.take('README.md', 'sh', 'promptpress init my-set');
+  const real = blocks.take('README.md', 'sh', 'export PROMPTPRESS_BASE_URL');
+  const commands = blocks.take('README.md', 'sh', 'npm ci && npm start').trim();
   it('install and start: CI begins with them, in a fresh clone', () => {
-    const commands = blocks.take('README.md', 'sh', 'npm ci && npm start').trim();
     const [first] = readFileSync(join(repository, '.ci/run'), 'utf8').matchAll(/^(?:npm .*)$/gm);
     expect(first?.[0]).toBe(commands);
   });
@@ -141,9 +145,7 @@ describe('the commands in the README', () => {
       'package.json': JSON.stringify({ name, version, type, bin }),
       'dist/cli/main.js': `#!/usr/bin/env node\nimport(${JSON.stringify(pathToFileURL(join(repository, 'dist/cli/main.js')).href)});\n`,
     });
-    const script = blocks
-      .take('README.md', 'sh', 'npm link')
-      .replaceAll('promptpress', './prefix/bin/promptpress');
+    const script = link.replaceAll('promptpress', './prefix/bin/promptpress');
     const env = { npm_config_prefix: join(folder.path, 'prefix'), npm_config_offline: 'true' };
     const { code, stdout, stderr } = await shell(script, folder.path, env);
     expect(code, stderr).toBe(0);
@@ -151,8 +153,6 @@ describe('the commands in the README', () => {
   }, 60_000);
 
   it('make a first pipeline and rehearse it, then run it on a gateway', async () => {
-    const rehearse = blocks.take('README.md', 'sh', 'promptpress init my-set');
-    const real = blocks.take('README.md', 'sh', 'export PROMPTPRESS_BASE_URL');
     await withGateway(async (folder, env, service) => {
       const first = await shell(rehearse, folder);
       expect(first.code, first.stderr).toBe(0);
@@ -202,8 +202,7 @@ describe('the commands in the README', () => {
   );
 
   it('run every night from cron, and send no mail when all is done', async () => {
-    const line = blocks.take('README.md', 'cron', 'promptpress run tonight.yaml');
-    const [, command = ''] = /^(?:[\d*,/-]+ ){5} *(.+)\n$/.exec(line) ?? [];
+    const [, command = ''] = /^(?:[\d*,/-]+ ){5} *(.+)\n$/.exec(nightly) ?? [];
     await withGateway(async (folder, env) => {
       await write(folder, { 'tonight.yaml': oneStep(3) });
       const { code, stdout, stderr } = await shell(command.replace('/srv/sets', folder), folder, env);
@@ -215,29 +214,39 @@ describe('the commands in the README', () => {
 
 describe('the programs in the documents', () => {
   it.each([
-    ['README.md', 'preparePlan', "{ animal: 'fox' }\n{ animal: 'owl' }\n"],
-    ['src/sandbox/README.md', 'startSandbox', /^http:\/\/127\.0\.0\.1:\d+\n$/],
+    {
+      document: 'README.md',
+      program: blocks.take('README.md', 'ts', 'preparePlan'),
+      prints: /^\{ animal: 'fox' \}\n\{ animal: 'owl' \}\n$/,
+    },
+    {
+      document: 'src/sandbox/README.md',
+      program: blocks.take('src/sandbox/README.md', 'ts', 'startSandbox'),
+      prints: /^http:\/\/127\.0\.0\.1:\d+\n$/,
+    },
   ])(
-    '%s: %s prints its result',
-    async (document, part, expected) => {
-      const program = blocks.take(document, 'ts', part);
+    '$document: the program prints its result',
+    async ({ program, prints }) => {
       await using folder = await temporaryFolder();
       const library = pathToFileURL(join(repository, 'dist/index.js')).href;
       await write(folder.path, { 'program.mjs': program.replace("'promptpress'", JSON.stringify(library)) });
       const { code, stdout, stderr } = await shell(`'${process.execPath}' program.mjs`, folder.path);
       expect(code, stderr).toBe(0);
-      expect(stdout).toMatch(expected);
+      expect(stdout).toMatch(prints);
     },
     60_000,
   );
 });
 
 describe('the commands in the other documents', () => {
+  const [rehearse = '', serve = ''] = blocks
+    .take('src/sandbox/README.md', 'sh', '--sandbox')
+    .trim()
+    .split('\n');
+  const checks = blocks.take('CONTRIBUTING.md', 'sh', 'npm cit');
+  const background = blocks.take('schemas/README.md', 'sh', 'setsid');
+  const printed = blocks.take('schemas/README.md', 'json', '"cell"');
   it('src/sandbox/README.md: rehearse a pipeline, and serve programs', async () => {
-    const [rehearse = '', serve = ''] = blocks
-      .take('src/sandbox/README.md', 'sh', '--sandbox')
-      .trim()
-      .split('\n');
     await using folder = await temporaryFolder();
     await write(folder.path, { 'pipeline.yaml': oneStep(1) });
     const { code, stderr } = await shell(rehearse, folder.path);
@@ -254,18 +263,16 @@ describe('the commands in the other documents', () => {
   }, 60_000);
 
   it('schemas/README.md: start a run that no terminal can end', async () => {
-    const script = blocks.take('schemas/README.md', 'sh', 'setsid');
     await withGateway(async (folder, env) => {
       await write(folder, { 'set.yaml': oneStep(1) });
       const stubs = { 'systemd-run': 'shift; exec "$@"', setsid: 'exec "$@"' };
-      const { code, stderr } = await shell(`${script}wait $!\n`, folder, env, stubs);
+      const { code, stderr } = await shell(`${background}wait $!\n`, folder, env, stubs);
       expect(code, stderr).toBe(0);
       expect(readFileSync(join(folder, 'run.txt'), 'utf8')).toContain('complete');
     });
   }, 60_000);
 
   it('schemas/README.md: print the cells of a plan', async () => {
-    const printed = blocks.take('schemas/README.md', 'json', '"cell"');
     await using folder = await temporaryFolder();
     await write(folder.path, { 'hello.yaml': example('hello') });
     const { stdout } = await cli(['plan', 'hello.yaml', '--cells'], { cwd: folder.path });
@@ -276,8 +283,7 @@ describe('the commands in the other documents', () => {
     const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const lines = blocks.take('CONTRIBUTING.md', 'sh', 'npm cit');
-    expect(lines.match(/^npm (?:ci|cit|run check)\b/gm)).toHaveLength(3);
+    expect(checks.match(/^npm (?:ci|cit|run check)\b/gm)).toHaveLength(3);
     const named = documents.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([a-z]+)/g)]);
     for (const [, script = ''] of named) expect(Object.keys(scripts)).toContain(script);
   });
@@ -297,8 +303,8 @@ describe('the reading order in CONTRIBUTING.md', () => {
 });
 
 describe('the run directory in schemas/README.md', () => {
+  const tree = blocks.take('schemas/README.md', 'text', 'manifest.csv');
   it('has the files of a rehearsal, and no other', async () => {
-    const tree = blocks.take('schemas/README.md', 'text', 'manifest.csv');
     const listed = [...tree.matchAll(/^ {2}([\w.]+)/gm)].map(([, name = '']) => name);
     await using folder = await temporaryFolder();
     await write(folder.path, {
