@@ -4,7 +4,7 @@ import { type CalmRun, calmRun, openPlace, repeated, settle } from '../rig/run-p
 import { everyKind, oneModal, oneOfEveryKind } from './pipelines.ts';
 
 // A gateway may lag for 45 s; here nothing does, but for those that show MODAL until the work is done.
-vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300, lookEveryMs: 30 } }));
+vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300, pollEveryMs: 30 } }));
 
 type When = Mishap['when'];
 

@@ -7,7 +7,7 @@ import { openPlace, type RunPlace } from '../rig/run-place.ts';
 import { everyKind, oneModal, oneOfEveryKind } from './pipelines.ts';
 
 // A gateway may lag for 45 s; here nothing does, but for those that show MODAL until the work is done.
-vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300, lookEveryMs: 30 } }));
+vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300, pollEveryMs: 30 } }));
 
 const repaint = async (place: RunPlace): Promise<Record<string, string>> =>
   (await place.rows()).find(({ step }) => step === 'repaint') ?? {};

@@ -4,7 +4,7 @@ import { allQuirks, mixedFaults, quirks } from './quirk-list.ts';
 import { brokenBy, quirkRun, rowsOfCell } from './quirk-run.ts';
 
 // The gateways of these tests lag for milliseconds, not for seconds.
-vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 600, lookEveryMs: 30 } }));
+vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 600, pollEveryMs: 30 } }));
 
 /** Those that say least about the others; `quirks.ts` tries each, and many cells. */
 const chosen = [

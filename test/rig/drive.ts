@@ -173,10 +173,10 @@ export function drive(options: DriveOptions): Driven {
         return hear(heard, { type: 'fetched', key, why: what.why, answer: heard.answer });
       }
       case 'list': {
-        const { looks } = what;
-        const ids = looks.map(({ taskId }) => taskId);
+        const { targets } = what;
+        const ids = targets.map(({ taskId }) => taskId);
         const heard = service.list?.(ids, now) ?? { answer: noListing, afterMs: 100 };
-        return hear(heard, { type: 'listed', key, looks, answer: heard.answer });
+        return hear(heard, { type: 'listed', key, targets, answer: heard.answer });
       }
       case 'search': {
         const heard = service.listAll?.(now) ?? { answer: noListing, afterMs: 100 };

@@ -153,9 +153,9 @@ export class Auditor {
     switch (input.type) {
       case 'listed': {
         this.#limits.hears();
-        const { answer, looks } = input;
+        const { answer, targets } = input;
         for (const task of answer.ok ? answer.value : []) {
-          const look = looks.find(({ taskId }) => taskId === task.id);
+          const look = targets.find(({ taskId }) => taskId === task.id);
           if (look !== undefined) this.#sees(look.key, task);
         }
         return;

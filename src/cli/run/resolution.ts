@@ -1,6 +1,6 @@
 import { type Attempt, droppedCode, type JobError, type JobRecord } from '../../plan/job.ts';
 import { become } from '../../run/machine/job.ts';
-import { taskNamed } from '../../run/machine/poll.ts';
+import { withAdoptedTask } from '../../run/machine/poll.ts';
 import { asBefore, keptAsIs } from '../../run/machine/redo.ts';
 import { interrupted, retryOf } from '../../run/machine/resume.ts';
 import type { Turn } from '../../state/store.ts';
@@ -37,7 +37,7 @@ export function settleDoubt(
 function decided(record: JobRecord, decision: Decision, price: number | undefined, now: number): JobRecord {
   switch (decision.kind) {
     case 'task':
-      return taskNamed(record, decision.taskId, price);
+      return withAdoptedTask(record, decision.taskId, price);
     case 'drop':
       // What it may have cost stays what it may have cost.
       return record.former === undefined

@@ -44,9 +44,9 @@ export class Effects {
         return { type: 'fetched', key, why: send.why, answer };
       }
       case 'list': {
-        const { looks } = send;
-        const ids = looks.map(({ taskId }) => taskId);
-        return { type: 'listed', key, looks, answer: await this.#ports.service.fetchTasks(ids, signal) };
+        const { targets } = send;
+        const ids = targets.map(({ taskId }) => taskId);
+        return { type: 'listed', key, targets, answer: await this.#ports.service.fetchTasks(ids, signal) };
       }
       case 'search':
         return { type: 'searched', key, answer: await this.#search(record, signal) };
@@ -114,7 +114,7 @@ export function outcomeOf(input: AnswerInput): string {
     case 'fetched':
       return input.answer.ok ? input.answer.value.status : '';
     case 'listed':
-      return `${input.answer.ok ? input.answer.value.length : 0} of ${input.looks.length} tasks`;
+      return `${input.answer.ok ? input.answer.value.length : 0} of ${input.targets.length} tasks`;
     case 'searched':
       return `${input.answer.ok ? input.answer.value.length : 0} tasks found`;
     case 'saved':

@@ -71,23 +71,23 @@ export interface Job {
   readonly refused?: { readonly customId: string; readonly error: JobError };
   /** Its mask was made, so it fits. */
   readonly masked?: true;
-  /** How many of its submissions may have made a task when that was last looked for, in vain. */
+  /** How many of its submissions may have made a task when its task was last searched for and not found. */
   readonly searched?: number;
-  /** Failed looks at a task, or failed downloads, in a row. */
+  /** Failed reads of a task, or failed downloads, in a row. */
   readonly misses: number;
   /**
    * Its modal was open when the job was settled so, and may be gone by now: the user told to try again, and it is looked at
    * before it is answered.
    */
   readonly mayBeGone?: 'failed' | 'in-doubt';
-  /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not looked at yet. */
-  readonly lookUntil?: number;
-  /** By route, how it was put off in a row, or not told what it asked for. */
-  readonly vain?: Readonly<Partial<Record<Route, Vain>>>;
-  /** The last look at its task found none. */
+  /** Until when a task that still shows MODAL may have taken its answer all the same, Unix ms; absent: it was not polled yet. */
+  readonly pollUntil?: number;
+  /** By route, its deferrals in a row. */
+  readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
+  /** The last poll found no such task. */
   readonly unknown?: boolean;
-  /** A task that outlived its deadline gets one more look in every later run, and no more. */
-  readonly lastLook?: true;
+  /** A task that outlived its deadline is polled once in every later run. */
+  readonly lastPoll?: true;
 }
 
 /** A request that the scheduler is to send; what it needs is in the job's record. */
@@ -99,13 +99,13 @@ export type Send =
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** All tasks that the service lists, for those that carry the job's tag. */
   | { readonly kind: 'search' }
-  /** Several tasks are looked at together, each for its own job. */
-  | { readonly kind: 'list'; readonly looks: readonly Look[] }
+  /** Several tasks are polled with one request, each for its own job. */
+  | { readonly kind: 'list'; readonly targets: readonly PollTarget[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
   | { readonly kind: 'ask' };
 
-/** One of several looks that go in one request. */
-export interface Look {
+/** One of several tasks that are polled with one request. */
+export interface PollTarget {
   readonly key: string;
   readonly taskId: string;
 }
@@ -202,7 +202,7 @@ export interface JobStep {
   /** Further entries of its history, about tasks that were found to be its own beside the one that it goes on with. */
   readonly unused?: readonly Attempt[];
   /** Why nothing came of the user's redo: the job is done as it was before. */
-  readonly inVain?: JobError;
+  readonly redoError?: JobError;
   /** It was refused for good with these words, which may be the same mistake in every row. */
   readonly refusal?: string;
 }
@@ -305,7 +305,7 @@ export interface Tally {
  * what it asked for. One alone may be about the route, and then its patience bounds it. Where the route goes on serving other
  * jobs in between, it is about this one, which then holds up nobody else and ends.
  */
-export interface Vain {
+export interface Deferrals {
   readonly times: number;
   /** Those before which the route had served somebody since the one before. */
   readonly own: number;

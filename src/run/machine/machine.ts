@@ -5,7 +5,7 @@ import { modalAnswered, modalNow, modalUnread, modalUnsent } from './modal.ts';
 import { modalSeen } from './modal-poll.ts';
 import { taskSeen } from './poll.ts';
 import { redoJudged } from './redo.ts';
-import { servedBy } from './retry/deferrals.ts';
+import { clearDeferrals } from './retry/deferrals.ts';
 import { fileSaved, linkRead } from './save.ts';
 import { taskSearched } from './search/search.ts';
 import {
@@ -24,28 +24,34 @@ import { askAnswered, askNow, askUnsent } from './text-call.ts';
  * step.
  */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
-  return numbered(redoJudged(stepOf(relieved(job, event), event, context), context), job, context);
+  return withInvocation(
+    redoJudged(stepOf(withoutDeferrals(job, event), event, context), context),
+    job,
+    context,
+  );
 }
 
 /** What a job was settled by is part of its record. */
-function numbered(made: JobStep, { record: before }: Job, { invocation }: JobContext): JobStep {
+function withInvocation(made: JobStep, { record: before }: Job, { invocation }: JobContext): JobStep {
   const { record } = made.job;
   if (record === before || !isSettled(record.status) || record.invocation === invocation) return made;
   return { ...made, job: { ...made.job, record: { ...record, invocation } } };
 }
 
-/** An answer that takes the job further, or ends it, ends what it waited for in vain. */
-function relieved(job: Job, event: JobEvent): Job {
+/** A result that takes the job further, or ends it, ends the deferrals in a row. */
+function withoutDeferrals(job: Job, event: JobEvent): Job {
   switch (event.type) {
     case 'submitted':
-      return event.answer.ok && event.answer.value.kind !== 'queue-full' ? servedBy(job, 'submit') : job;
+      return event.answer.ok && event.answer.value.kind !== 'queue-full'
+        ? clearDeferrals(job, 'submit')
+        : job;
     case 'fetched':
     case 'searched':
-      return event.answer.ok ? servedBy(job, 'poll') : job;
+      return event.answer.ok ? clearDeferrals(job, 'poll') : job;
     case 'saved':
-      return event.answer.ok ? servedBy(job, 'download') : job;
+      return event.answer.ok ? clearDeferrals(job, 'download') : job;
     case 'asked':
-      return event.answer.kind === 'answered' ? servedBy(job, 'text') : job;
+      return event.answer.kind === 'answered' ? clearDeferrals(job, 'text') : job;
     case 'granted':
     case 'elapsed':
     case 'unread':
@@ -72,7 +78,7 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'masked':
       return maskChecked(job, event.error, context);
     case 'fetched':
-      return looks[event.why](job, event.answer, context);
+      return onFetched[event.why](job, event.answer, context);
     case 'searched':
       return taskSearched(job, event.answer, context);
     case 'saved':
@@ -82,7 +88,7 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
   }
 }
 
-const looks = { parent: parentRead, poll: taskSeen, link: linkRead, modal: modalSeen } as const;
+const onFetched = { parent: parentRead, poll: taskSeen, link: linkRead, modal: modalSeen } as const;
 
 /** A record has a modal from the moment it opened, so what is submitted after that is the answer to it. */
 const isAnsweringModal = ({ record }: Job): boolean => record.modal !== undefined;

@@ -3,9 +3,9 @@ import type { Answer } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
 import { interruptedModal, modalOf, movedOn } from './modal.ts';
 import { taskSeen } from './poll.ts';
-import { anew } from './resume.ts';
+import { resetForResubmit } from './resume.ts';
 import { modalLag } from './retry/modal-lag.ts';
-import { retryLook } from './retry/retry.ts';
+import { retryFetch } from './retry/retry.ts';
 
 /** The task was looked at to see whether the modal arrived that was sent to it. */
 export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
@@ -13,7 +13,7 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
   const { taskId } = modalOf(record);
   if (!answer.ok) {
     const { error } = answer;
-    return retryLook(job, error, { kind: 'fetch', taskId, why: 'modal' }, context, (why) => {
+    return retryFetch(job, error, { kind: 'fetch', taskId, why: 'modal' }, context, (why) => {
       // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
       if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined)
         return pressAgain(job, context);
@@ -34,7 +34,7 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
 
 /** The user told to try again, and its modal is gone: a proxy keeps one for an hour (gateway 4.6). */
 const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
-  rest(newJob(anew(record), depth, parentTaskId), 0, { kind: 'room' }, now);
+  rest(newJob(resetForResubmit(record), depth, parentTaskId), 0, { kind: 'room' }, now);
 
 /** @param saysNothing its status is empty, so that nothing is sent to it: not even what may be */
 function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep {
@@ -42,10 +42,10 @@ function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep
   const { now, retry } = context;
   if (record.status === 'modal' && !saysNothing)
     return { job: { ...job, misses: 0, want: { kind: 'modal' } } };
-  const lookUntil = job.lookUntil ?? now + modalLag.ms;
-  if (now < lookUntil) {
+  const pollUntil = job.pollUntil ?? now + modalLag.ms;
+  if (now < pollUntil) {
     const want = { kind: 'fetch', taskId: modalOf(record).taskId, why: 'modal' } as const;
-    return rest({ ...job, misses: 0, lookUntil }, modalLag.lookEveryMs, want, now);
+    return rest({ ...job, misses: 0, pollUntil }, modalLag.pollEveryMs, want, now);
   }
   if (context.retryInDoubt && record.tries < retry.attempts && !saysNothing)
     return { job: { ...job, misses: 0, record: become(record, 'modal'), want: { kind: 'modal' } } };

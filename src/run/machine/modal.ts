@@ -17,8 +17,8 @@ import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
 import {
   bannedPrompt,
-  doubt,
-  isOurs,
+  inDoubtError,
+  isRunStopping,
   isUnmade,
   jobError,
   queueFull,
@@ -57,7 +57,7 @@ const nextTurnMs = 1;
 
 /** The task waits for its modal: by the answer to the click (code 21), or when it was looked at (gateway 4.6). */
 export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobStep {
-  const { lastLook: _, ...rested } = job;
+  const { lastPoll: _, ...rested } = job;
   const record = become(job.record, 'modal', {
     taskId,
     modal: { taskId, sent: 0 },
@@ -66,10 +66,10 @@ export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobS
     finishedAt: undefined,
   });
   const open: Job = { ...rested, record, misses: 0 };
-  return canAnswer(record) ? rest(open, nextTurnMs, { kind: 'modal' }, now) : unanswered(open, now);
+  return canAnswer(record) ? rest(open, nextTurnMs, { kind: 'modal' }, now) : failUnanswered(open, now);
 }
 
-const unanswered = (job: Job, now: number): JobStep =>
+const failUnanswered = (job: Job, now: number): JobStep =>
   settle(
     job,
     'failed',
@@ -93,7 +93,7 @@ export function firstModalWant(record: JobRecord, mayBeGone?: Job['mayBeGone']):
 export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
   const { record } = job;
   const modal = modalOf(record);
-  if (!canAnswer(record)) return unanswered(job, now);
+  if (!canAnswer(record)) return failUnanswered(job, now);
   const sent = become(record, 'submitting', {
     modal: { ...modal, sent: modal.sent + 1 },
     attempts: record.attempts + Number(modal.sent > 0),
@@ -101,20 +101,20 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
     submittedAt: now,
     error: undefined,
   });
-  const { lookUntil: _, mayBeGone: _open, ...fresh } = job;
+  const { pollUntil: _, mayBeGone: _open, ...fresh } = job;
   return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
 }
 
 /** The service answered the modal's submission, or did not. */
 export function modalAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
-  const step = answer.ok ? taken(job, answer.value, context) : refused(job, answer.error, context);
+  const step = answer.ok ? onAnswer(job, answer.value, context) : onFailure(job, answer.error, context);
   const at = job.record.submittedAt ?? context.now;
   const outcome = `modal.${answer.ok ? answer.value.kind : answer.error.class}`;
   const error = answer.ok ? undefined : jobError(answer.error);
   return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
-function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+function onAnswer(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   const { record } = job;
   switch (answer.kind) {
     case 'accepted':
@@ -137,15 +137,15 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
       const error: JobError = { code, message, ...(requestId && { requestId }) };
       return answer.code === bannedPrompt
         ? settle(job, 'failed', error, context.now)
-        : denied(job, error, context);
+        : onRefused(job, error, context);
     }
   }
 }
 
 /** A second answer is refused too where the first one arrived after all, by a code or by a status: a third would be as well. */
-const denied = (job: Job, error: JobError, context: JobContext): JobStep =>
+const onRefused = (job: Job, error: JobError, context: JobContext): JobStep =>
   modalOf(job.record).sent > 1
-    ? look(job, error, context.retry.attempts, context)
+    ? pollModal(job, error, context.retry.attempts, context)
     : settle(job, 'failed', error, context.now);
 
 /** The record once its modal has arrived: the task is worked on. */
@@ -158,26 +158,26 @@ export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
     finishedAt: undefined,
   });
 
-function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
       return deferModal(job, jobError(failure), failure.retryAfterMs, context);
     case 'unsent':
       return modalUnsent(job, context);
     case 'stop':
-      return failure.mayBeDone ? unheard(job, failure, context) : modalUnsent(job, context);
+      return failure.mayBeDone ? onNoAnswer(job, failure, context) : modalUnsent(job, context);
     case 'permanent':
-      return denied(job, jobError(failure), context);
+      return onRefused(job, jobError(failure), context);
     case 'lost':
-      return unheard(job, failure, context);
+      return onNoAnswer(job, failure, context);
     case 'retry':
-      return isUnmade(failure) ? again(job, failure, context) : unheard(job, failure, context);
+      return isUnmade(failure) ? retryModal(job, failure, context) : onNoAnswer(job, failure, context);
   }
 }
 
 /** A mask, or what it is measured by, could not be read: nothing was sent. */
 export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  if (isOurs(failure)) return modalUnsent(job, context);
+  if (isRunStopping(failure)) return modalUnsent(job, context);
   const unsent = revertModal(job);
   return retryUnread(unsent, failure, { status: 'modal', next: firstModalWant(unsent.record) }, context);
 }
@@ -191,7 +191,7 @@ function deferModal(job: Job, error: JobError, atLeastMs: number | undefined, co
   // One before it may have arrived.
   const onStarved = (starved: Job, why: JobError): JobStep =>
     modalOf(starved.record).sent > 0
-      ? look(starved, why, starved.record.tries, context)
+      ? pollModal(starved, why, starved.record.tries, context)
       : settle(starved, 'failed', why, context.now);
   const next: Want = { kind: 'modal' };
   return defer(revertModal(job), { route: 'submit', error, atLeastMs, next, onStarved }, context);
@@ -205,30 +205,35 @@ function revertModal(job: Job): Job {
 }
 
 /** It certainly came to nothing, and the service advises another one: as if it had not been sent, but for the tries. */
-function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function retryModal(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const unsent: Job = { ...revertModal(job), misses: 0 };
   const error = jobError(failure);
   // One before it may have arrived.
   const onExhausted = (tries: number): JobStep =>
     modalOf(unsent.record).sent > 0
-      ? unheard(job, failure, context)
+      ? onNoAnswer(job, failure, context)
       : settle(unsent, 'failed', afterAll(error, tries), context.now, { tries: 0 });
   const retry = { error, atLeastMs: failure.retryAfterMs, next: firstModalWant(unsent.record) };
   return retryLater(unsent, { status: 'modal', ...retry, onExhausted }, context);
 }
 
-function unheard(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  const error = doubt(failure, 'The answer to the dialog');
-  return look(job, { ...error, message: `${error.message} ${costsNothing}` }, job.record.tries + 1, context);
+function onNoAnswer(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+  const error = inDoubtError(failure, 'The answer to the dialog');
+  return pollModal(
+    job,
+    { ...error, message: `${error.message} ${costsNothing}` },
+    job.record.tries + 1,
+    context,
+  );
 }
 
 const costsNothing = 'Running again only looks whether it arrived, which costs nothing.';
 
 /** Nobody knows whether it arrived: the task says so, if it has moved on. */
-function look(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
+function pollModal(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
   const record = become(job.record, 'submitting', { error, tries });
-  const looking: Job = { ...job, record, misses: 0, lookUntil: context.now + modalLag.ms };
-  return restAfter(1, looking, { next: firstModalWant(record) }, context);
+  const polling: Job = { ...job, record, misses: 0, pollUntil: context.now + modalLag.ms };
+  return restAfter(1, polling, { next: firstModalWant(record) }, context);
 }
 
 /** What is said of a modal whose submission was under way when a run ended, and whose task has not moved on. */

@@ -7,8 +7,8 @@ import { attemptOf, become, type Job, type JobContext, type JobStep, newJob, res
 import { isAnswered, modalOpened } from './modal.ts';
 import { replacing } from './redo.ts';
 import { judgeTaskFailure } from './retry/fail-reason.ts';
-import { doubtAnswered } from './retry/in-doubt.ts';
-import { isLook, lookLater, restAfter } from './retry/retry.ts';
+import { resolveUnanswered } from './retry/in-doubt.ts';
+import { countsAsMiss, fetchLater, restAfter } from './retry/retry.ts';
 import { lacksResult, resultOf, wantFile } from './save.ts';
 
 /** The job's task was looked at. Decided on its status alone (gateway 4.3). */
@@ -19,14 +19,14 @@ export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): J
   if (!answer.ok) {
     const unknown = answer.error.code === 'service.task-unknown';
     // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
-    const tried = isLook(answer.error) && job.misses + 1 >= context.retry.attempts;
+    const tried = countsAsMiss(answer.error) && job.misses + 1 >= context.retry.attempts;
     return (
       unknownTask(job, answer.error, context) ??
       (tried ? overdue(job, answer.error.message, context) : undefined) ??
-      lookLater({ ...job, unknown }, answer.error, poll, context)
+      fetchLater({ ...job, unknown }, answer.error, poll, context)
     );
   }
-  return taskRead({ ...taskShown(job), unknown: false }, taskId, answer.value, context);
+  return taskRead({ ...withConfirmedTask(job), unknown: false }, taskId, answer.value, context);
 }
 
 function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
@@ -85,7 +85,7 @@ function overdue(job: Job, lastWords: string, context: JobContext): JobStep | un
   const { now, watchedSince } = context;
   const submittedAt = record.submittedAt ?? now;
   const isWatched = now - Math.max(submittedAt, watchedSince) < context.taskMs;
-  if (job.lastLook === undefined && isWatched) return undefined;
+  if (job.lastPoll === undefined && isWatched) return undefined;
   const age = now - submittedAt;
   const after = age < 100_000 ? `${Math.round(age / 1000)} s` : `${Math.round(age / 6000) / 10} min`;
   return settle(
@@ -102,7 +102,7 @@ function overdue(job: Job, lastWords: string, context: JobContext): JobStep | un
 function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
   const { record } = job;
   const { error, transient } = judgeTaskFailure(task.failReason, task.status, context.retry);
-  if (!transient || record.resubmits >= context.retry.resubmits || job.lastLook)
+  if (!transient || record.resubmits >= context.retry.resubmits || job.lastPoll)
     return settle(job, 'failed', error, context.now);
   const resubmits = record.resubmits + 1;
   const pending = become(record, 'pending', {
@@ -156,10 +156,10 @@ export function modalNotOpened(
  *
  * @param price of one submission, where known
  */
-export function taskNamed(record: JobRecord, taskId: string, price: number | undefined): JobRecord {
+export function withAdoptedTask(record: JobRecord, taskId: string, price: number | undefined): JobRecord {
   const { error, cost, doubtful } = record;
   // What its button costs was counted when the dialog opened.
-  const paid = record.modal === undefined ? doubtAnswered(record, price) : record;
+  const paid = record.modal === undefined ? resolveUnanswered(record, price) : record;
   return become(paid, 'running', {
     taskId,
     tries: 0,
@@ -175,7 +175,7 @@ export function taskNamed(record: JobRecord, taskId: string, price: number | und
 }
 
 /** The service showed the task: it is the job's own from now on. */
-export const taskShown = (job: Job): Job =>
+export const withConfirmedTask = (job: Job): Job =>
   job.record.named === undefined
     ? job
     : { ...job, record: become(job.record, job.record.status, { named: undefined }) };

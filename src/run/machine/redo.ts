@@ -1,6 +1,6 @@
 import type { FormerResult, JobRecord } from '../../plan/job.ts';
 import { attemptOf, become, type JobContext, type JobStep } from './job.ts';
-import { doubtClosed, interruptedSubmit } from './retry/in-doubt.ts';
+import { closeUnanswered, interruptedSubmit } from './retry/in-doubt.ts';
 
 const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   taskId: undefined,
@@ -23,7 +23,7 @@ const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
 export const asBefore = (record: JobRecord): JobRecord =>
   record.former === undefined
     ? record
-    : become(doubtClosed(record), 'done', {
+    : become(closeUnanswered(record), 'done', {
         ...nothing,
         ...record.former,
         former: undefined,
@@ -100,6 +100,6 @@ export function redoJudged(step: JobStep, { now }: JobContext): JobStep {
     ...step,
     job: { ...job, record: keptAsIs(asBefore(job.record), job.record) },
     attempt: attempt ?? attemptOf(job.record, now, 'redo.failed', error),
-    inVain: error,
+    redoError: error,
   };
 }

@@ -8,7 +8,7 @@ import type { RunSettings } from '../ports.ts';
 import { become, type Job, newJob } from './job.ts';
 import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal.ts';
 import { redoneOnce } from './redo.ts';
-import { doubtClosed, doubted, interruptedSubmit } from './retry/in-doubt.ts';
+import { addUnanswered, closeUnanswered, interruptedSubmit } from './retry/in-doubt.ts';
 import { wantFile, wantFresh } from './save.ts';
 
 /**
@@ -26,7 +26,7 @@ export function jobForSlot(
   invocation: number,
   now: number,
 ): Job | undefined {
-  const job = takenUp(slot, lineage.parentTaskId, settings, redo, invocation, now);
+  const job = resumeSlot(slot, lineage.parentTaskId, settings, redo, invocation, now);
   return job === undefined || waitsForParent(job) ? undefined : begunWith(job, lineage);
 }
 
@@ -42,14 +42,14 @@ export function begunWith(job: Job, lineage: Lineage): Job {
 }
 
 /** What presses or extends a task cannot begin while that is made anew; once it is finished, its cell is looked at again. */
-export const waitsForParent = ({ record, want, parentTaskId, lastLook }: Job): boolean =>
+export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): boolean =>
   want.kind === 'room' &&
-  !lastLook &&
+  !lastPoll &&
   (record.request.kind === 'click' || extendsParent(record.request)) &&
   record.modal === undefined &&
   parentTaskId === undefined;
 
-function takenUp(
+function resumeSlot(
   slot: Slot,
   parentTaskId: string | undefined,
   settings: RunSettings,
@@ -89,7 +89,7 @@ function takenUp(
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
   const before = record.invocation !== invocation;
-  if (slot.outdated && slot.ready) return newJob(anew(kept), slot.depth, parentTaskId);
+  if (slot.outdated && slot.ready) return newJob(resetForResubmit(kept), slot.depth, parentTaskId);
   if (before && redo.has(record.key))
     return slot.waitsAnew ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
   switch (record.status) {
@@ -99,13 +99,13 @@ function takenUp(
       if (!before) return undefined;
       return settings.inDoubt === 'retry'
         ? submitAgain(kept, slot.depth, parentTaskId)
-        : lookOnce(kept, slot.depth, parentTaskId, now);
+        : pollOnce(kept, slot.depth, parentTaskId, now);
     case 'failed':
       // A missing button that the slot calls optional reads as skipped: there is nothing to retry.
       // Nor is there where no slot wants the files that are missing.
       if (!before || slot.status === 'skipped' || slot.status === 'done') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
-        return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastLook: true };
+        return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastPoll: true };
       return mayRetry(record, settings) ? retryOf(kept, slot.depth, parentTaskId) : undefined;
     case 'pending':
     case 'submitting':
@@ -135,7 +135,7 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
  */
 export function interrupted(record: JobRecord, startedAt: number, price: number | undefined): JobRecord {
   // An answer to a modal is paid with its click.
-  const left = record.modal === undefined ? doubted(record, price) : record;
+  const left = record.modal === undefined ? addUnanswered(record, price) : record;
   return become(left, 'in-doubt', {
     finishedAt: startedAt - 1,
     error: isAnswered(record) ? (record.error ?? interruptedModal) : interruptedSubmit,
@@ -164,7 +164,7 @@ function submitAgain(record: JobRecord, depth: number, parentTaskId: string | un
   const { modal, status } = record;
   // What the pipeline still has no answer to, another click may not ask: accounts are set to ask, or not to.
   const waits = modal !== undefined && !modal.accepted && canAnswer(record);
-  if (!waits) return newJob(anew(record), depth, parentTaskId);
+  if (!waits) return newJob(resetForResubmit(record), depth, parentTaskId);
   const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
   const mayBeGone = status === 'failed' ? status : 'in-doubt';
   return { ...newJob(open, depth, parentTaskId), mayBeGone };
@@ -177,29 +177,32 @@ function saveAgain(record: JobRecord, depth: number): Job {
 }
 
 /** Where a lost answer to a modal arrived, its task shows it sooner or later, and looking costs nothing (gateway 4.6). */
-const lookOnce = (
+const pollOnce = (
   record: JobRecord,
   depth: number,
   parentTaskId: string | undefined,
-  lookUntil: number,
+  pollUntil: number,
 ): Job | undefined =>
   isAnswered(record) && !record.modal?.accepted
-    ? { ...newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId), lookUntil }
+    ? {
+        ...newJob(become(record, 'submitting', { finishedAt: undefined }), depth, parentTaskId),
+        pollUntil,
+      }
     : undefined;
 
 /** The same on the user's word. What a failed one had made all the same, without its files, gives way at once. */
 const redone = (record: JobRecord): JobRecord =>
   record.status === 'failed' && record.result !== undefined && record.former === undefined
-    ? { ...anew(record), redone: redoneOnce(record, record) }
-    : anew(record);
+    ? { ...resetForResubmit(record), redone: redoneOnce(record, record) }
+    : resetForResubmit(record);
 
 /**
  * The record as it was before its first submission, its history of attempts and cost kept, and what it had come to if it was
  * done: that stands until there is a new result.
  */
-export function anew(record: JobRecord): JobRecord {
+export function resetForResubmit(record: JobRecord): JobRecord {
   const former = record.status === 'done' ? formerOf(record) : record.former;
-  return become(doubtClosed(record), 'pending', {
+  return become(closeUnanswered(record), 'pending', {
     former,
     tries: 0,
     resubmits: 0,

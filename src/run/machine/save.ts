@@ -12,7 +12,7 @@ import {
   settle,
   type Want,
 } from './job.ts';
-import { defer, retryLook, retrySave } from './retry/retry.ts';
+import { defer, retryFetch, retrySave } from './retry/retry.ts';
 import { fileError } from './retry/service-failure.ts';
 
 /**
@@ -67,7 +67,7 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
 
 /** The task was fetched again for fresh links. */
 export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
-  if (!answer.ok) return retryLook(job, answer.error, wantLink(job), context);
+  if (!answer.ok) return retryFetch(job, answer.error, wantLink(job), context);
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
@@ -82,7 +82,7 @@ export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): J
 }
 
 /** A gateway renews what it knows of a task every 15 s, one behind another too (gateway 3.5): twice that, and as much again. */
-const refresh = { everyMs: 15_000, looks: 5 } as const;
+const refresh = { everyMs: 15_000, polls: 5 } as const;
 
 /** SUCCESS, and nothing to fetch: what a gateway copies may come later than the status. */
 function noLink(job: Job, context: JobContext): JobStep {
@@ -97,7 +97,7 @@ function noLink(job: Job, context: JobContext): JobStep {
           code: 'download.no-link',
           message: `The service gives no link to ${record.artifacts.length === 0 ? 'the result' : `file ${record.artifacts.length + 1}`} of this finished task.`,
         };
-  const attempts = Math.max(refresh.looks, context.retry.attempts);
+  const attempts = Math.max(refresh.polls, context.retry.attempts);
   const atLeastMs = Math.max(refresh.everyMs, context.pollMaxMs);
   return retrySave(job, { error, atLeastMs, next: wantLink(job) }, context, attempts);
 }

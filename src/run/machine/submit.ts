@@ -16,11 +16,32 @@ import {
 } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { buttonError } from './retry/button-error.ts';
-import { freshMs, isOutdated, lookInto, refusedBefore, refusedForGood } from './retry/button-freshness.ts';
-import { timesInVain } from './retry/deferrals.ts';
-import { doubtClosed, doubted, mayHaveMade } from './retry/in-doubt.ts';
-import { afterSeveral, defer, restAfter, retryLater, retryLook, retryUnread, revert } from './retry/retry.ts';
-import { doubt, isOurs, isUnmade, jobError, queueFull, refusalCode } from './retry/service-failure.ts';
+import {
+  freshMs,
+  isOutdated,
+  recheckButton,
+  refusedBefore,
+  refusedForGood,
+} from './retry/button-freshness.ts';
+import { deferralCount } from './retry/deferrals.ts';
+import { addUnanswered, closeUnanswered, mayHaveMade } from './retry/in-doubt.ts';
+import {
+  afterSeveral,
+  defer,
+  restAfter,
+  retryFetch,
+  retryLater,
+  retryUnread,
+  revert,
+} from './retry/retry.ts';
+import {
+  inDoubtError,
+  isRunStopping,
+  isUnmade,
+  jobError,
+  queueFull,
+  refusalCode,
+} from './retry/service-failure.ts';
 import { beforeSubmitting, mustSearch } from './search/search.ts';
 
 /**
@@ -29,7 +50,7 @@ import { beforeSubmitting, mustSearch } from './search/search.ts';
  */
 export function firstWant(job: Job): Want {
   const { taskId } = job.record;
-  if (job.lastLook && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
+  if (job.lastPoll && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
   if (job.record.modal !== undefined) return firstModalWant(job.record, job.mayBeGone);
   const { request } = job.record;
   if (request.kind !== 'click') return { kind: 'submit' };
@@ -46,7 +67,7 @@ export function firstWant(job: Job): Want {
  */
 export function maskChecked(job: Job, failure: SaveFailure | undefined, context: JobContext): JobStep {
   if (failure !== undefined)
-    return isOurs(failure)
+    return isRunStopping(failure)
       ? rest(job, 0, { kind: 'mask' }, context.now)
       : retryUnread(job, failure, { status: 'pending', next: { kind: 'mask' } }, context);
   const masked: Job = { ...job, masked: true };
@@ -59,7 +80,7 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
   const { request } = job.record;
   if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
   // Nothing of it is on the service: others may have its room until it looks again.
-  if (!answer.ok) return retryLook(job, answer.error, { kind: 'room' }, context);
+  if (!answer.ok) return retryFetch(job, answer.error, { kind: 'room' }, context);
   const task = answer.value;
   if (task.state === 'failure')
     return settle(
@@ -116,7 +137,7 @@ export function parentRead(job: Job, answer: Answer<Task>, context: JobContext):
  */
 function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
   const { job } = step;
-  if (job.want.kind !== 'submit' || timesInVain(job, 'submit') === 0) return step;
+  if (job.want.kind !== 'submit' || deferralCount(job, 'submit') === 0) return step;
   return { ...step, ...rest(job, Math.min(retry.baseMs, freshMs / 2), job.want, now) };
 }
 
@@ -148,14 +169,14 @@ export function submitNow(job: Job, context: JobContext): JobStep {
 
 /** The service answered a submission, or did not. */
 export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
-  const step = answer.ok ? taken(job, answer.value, context) : unanswered(job, answer.error, context);
+  const step = answer.ok ? onAnswer(job, answer.value, context) : onNoAnswer(job, answer.error, context);
   const at = job.record.submittedAt ?? context.now;
   const outcome = answer.ok ? answer.value.kind : answer.error.class;
   const error = answer.ok ? undefined : jobError(answer.error);
   return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
-function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+function onAnswer(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
   const { now } = context;
   const { record } = job;
   switch (answer.kind) {
@@ -171,60 +192,64 @@ function taken(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
     case 'modal':
       return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
     case 'queue-full':
-      return giveWay(job, queueFull(answer), undefined, context);
+      return deferSubmit(job, queueFull(answer), undefined, context);
     case 'refused': {
       const { message, requestId, made } = answer;
       const error: JobError = { code: refusalCode(answer.code), message, ...(requestId && { requestId }) };
       if (made) return refusedForGood({ ...job, record: charged(job.record, context) }, error, now);
-      return lookInto(job, { ok: true, value: answer }, error, context) ?? refusedForGood(job, error, now);
+      return (
+        recheckButton(job, { ok: true, value: answer }, error, context) ?? refusedForGood(job, error, now)
+      );
     }
   }
 }
 
 /** Its task is there. A modal adds nothing to what its click costs. */
 function charged(taken: JobRecord, context: JobContext): JobRecord {
-  const record = doubtClosed(taken);
+  const record = closeUnanswered(taken);
   const price = context.price(record);
   return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
 }
 
 /** What it shows could not be read, so nothing was sent: no attempt. Only what may pass is tried again. */
 export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
-  return isOurs(failure)
+  return isRunStopping(failure)
     ? submitUnsent(job, context)
     : retryUnread(revert(job), failure, { status: 'pending', next: { kind: 'submit' } }, context);
 }
 
 /** No answer, or none that says that a task was made. What it may have cost counts from now on. */
-function unanswered(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function onNoAnswer(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const { record } = job;
-  const known = mayHaveMade(failure) ? { ...job, record: doubted(record, context.price(record)) } : job;
-  return refused(known, failure, context);
+  const known = mayHaveMade(failure) ? { ...job, record: addUnanswered(record, context.price(record)) } : job;
+  return onFailure(known, failure, context);
 }
 
-function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
-      return giveWay(job, jobError(failure), failure.retryAfterMs, context);
+      return deferSubmit(job, jobError(failure), failure.retryAfterMs, context);
     case 'unsent':
       return submitUnsent(job, context);
     case 'stop':
       // The run ends; what was answered was not accepted, so the job is as if it had not been asked, unless it may be done.
       return failure.mayBeDone
-        ? settle(job, 'in-doubt', doubt(failure), context.now)
+        ? settle(job, 'in-doubt', inDoubtError(failure), context.now)
         : submitUnsent(job, context);
     case 'permanent':
       return (
-        lookInto(job, { ok: false, error: failure }, jobError(failure), context) ??
+        recheckButton(job, { ok: false, error: failure }, jobError(failure), context) ??
         refusedForGood(job, jobError(failure), context.now)
       );
     case 'lost':
       return context.retryInDoubt
-        ? again(job, failure, context)
-        : settle(job, 'in-doubt', doubt(failure), context.now);
+        ? retrySubmit(job, failure, context)
+        : settle(job, 'in-doubt', inDoubtError(failure), context.now);
     case 'retry': {
       const hold = context.retry.ambiguous === 'hold' && !isUnmade(failure);
-      return hold ? settle(job, 'in-doubt', doubt(failure), context.now) : again(job, failure, context);
+      return hold
+        ? settle(job, 'in-doubt', inDoubtError(failure), context.now)
+        : retrySubmit(job, failure, context);
     }
   }
 }
@@ -234,7 +259,7 @@ export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
   rest(revert(job), 0, { kind: 'submit' }, now);
 
 /** Not accepted and not an attempt: it gives its room to others, and comes back behind them. Its button is read again then. */
-function giveWay(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
+function deferSubmit(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const { fresh: _, ...unread } = revert(job);
   return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);
 }
@@ -243,7 +268,7 @@ function giveWay(job: Job, error: JobError, atLeastMs: number | undefined, conte
  * An attempt that failed in a way that may pass. After the last one the job has failed only where each of them certainly made
  * nothing.
  */
-function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function retrySubmit(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const retry = {
     error: jobError(failure),
     atLeastMs: failure.retryAfterMs,
@@ -251,7 +276,7 @@ function again(job: Job, failure: ServiceFailure, context: JobContext): JobStep 
   };
   const onExhausted = (tries: number): JobStep => {
     const mayBeMade = mayHaveMade(failure);
-    const error = afterSeveral(mayBeMade ? doubt(failure) : retry.error, tries);
+    const error = afterSeveral(mayBeMade ? inDoubtError(failure) : retry.error, tries);
     // Where the last one may have made a task, that is looked for before the job is called in doubt.
     const tried: Job = { ...job, record: become(job.record, 'pending', { tries, error }) };
     const searching = restAfter(tries, tried, retry, context);

@@ -32,28 +32,28 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
 }
 
-/** A text call whose answer an earlier run did not hear: to be asked again, its attempt counted. */
-export const backInLine = (record: JobRecord): JobRecord =>
+/** The record of a text call that is to be made again, its attempt counted. */
+export const requeue = (record: JobRecord): JobRecord =>
   become(record, 'pending', { submittedAt: undefined });
 
 /** The text call came to something, or to nothing. */
 export function askAnswered(job: Job, answer: AskAnswer, context: JobContext): JobStep {
   const paid = account(job, answer, context);
-  const step = judged(paid, answer, context);
+  const step = onResult(paid, answer, context);
   const { key, submittedAt = context.now } = job.record;
   return { ...step, attempt: attemptOf({ key }, submittedAt, ...outcomeOf(answer)) };
 }
 
-function judged(job: Job, answer: AskAnswer, context: JobContext): JobStep {
+function onResult(job: Job, answer: AskAnswer, context: JobContext): JobStep {
   switch (answer.kind) {
     case 'answered':
-      return answered(job, answer.asked, context);
+      return onAnswer(job, answer.asked, context);
     case 'refused':
-      return refused(job, answer.error, context);
+      return onFailure(job, answer.error, context);
     case 'unread':
-      return unread(job, answer.error, context);
+      return onUnread(job, answer.error, context);
     case 'unwritten':
-      return unwritten(job, answer, context);
+      return onUnwritten(job, answer, context);
   }
 }
 
@@ -95,7 +95,7 @@ function assumedOf(
   };
 }
 
-function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {
+function onAnswer(job: Job, { verdict, text, artifacts }: Asked, context: JobContext): JobStep {
   const { now } = context;
   const { record } = job;
   switch (verdict.kind) {
@@ -122,7 +122,7 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
       const seen = { text, invalid, tries: 0 };
       if (invalid > context.retry.invalid)
         return settle(job, 'failed', afterSeveral(error, invalid, 'answers'), now, seen);
-      const waiting = become(backInLine(record), 'pending', { ...seen, error });
+      const waiting = become(requeue(record), 'pending', { ...seen, error });
       return restAfter(invalid, { ...job, record: waiting }, { next: ask() }, context);
     }
     case 'failed':
@@ -130,7 +130,7 @@ function answered(job: Job, { verdict, text, artifacts }: Asked, context: JobCon
   }
 }
 
-function refused(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
+function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   switch (failure.class) {
     case 'throttle':
       return deferCall(job, failure, context);
@@ -142,36 +142,36 @@ function refused(job: Job, failure: ServiceFailure, context: JobContext): JobSte
       return settle(job, 'failed', jobError(failure), context.now);
     case 'lost':
     case 'retry':
-      return again(job, jobError(failure), failure.retryAfterMs, context);
+      return retryCall(job, jobError(failure), failure.retryAfterMs, context);
   }
 }
 
 /** Nothing was asked: no attempt. Only what may pass is tried again. */
-function unread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
+function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (failure.class === 'stop') return askUnsent(job, context);
   const idle: Job = { ...job, record: revertAttempt(job.record) };
   if (failure.class === 'permanent') return settle(idle, 'failed', fileError(failure), context.now);
-  return again(idle, fileError(failure), failure.retryAfterMs, context);
+  return retryCall(idle, fileError(failure), failure.retryAfterMs, context);
 }
 
 /**
  * The answer is paid, and its files are not there. The run stops for a full disk, and the next one asks again; otherwise what it
  * said is in the record, and only the user's word pays for another one.
  */
-function unwritten(
+function onUnwritten(
   job: Job,
   { error, text }: Extract<AskAnswer, { kind: 'unwritten' }>,
   context: JobContext,
 ): JobStep {
-  if (error.class === 'stop') return rest({ ...job, record: backInLine(job.record) }, 0, ask(), context.now);
+  if (error.class === 'stop') return rest({ ...job, record: requeue(job.record) }, 0, ask(), context.now);
   return settle(job, 'failed', fileError(error), context.now, { text, tries: 0 });
 }
 
 /** A try that failed in a way that may pass. */
-function again(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
+function retryCall(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const onExhausted = (tries: number): JobStep =>
     settle(job, 'failed', afterSeveral(error, tries), context.now, { tries: 0 });
-  const waiting = { ...job, record: backInLine(job.record) };
+  const waiting = { ...job, record: requeue(job.record) };
   return retryLater(waiting, { status: 'pending', error, atLeastMs, next: ask(), onExhausted }, context);
 }
 

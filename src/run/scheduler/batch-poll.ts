@@ -1,6 +1,6 @@
-import type { Job, JobContext, JobEvent, Look } from '../machine/job.ts';
+import type { Job, JobContext, JobEvent, PollTarget } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
-import { hasNoListing, looksHeard, mostListed } from '../machine/search/listing.ts';
+import { hasNoListing, mostListed, pollResults } from '../machine/search/listing.ts';
 import type { RunSettings } from '../ports.ts';
 import type { Outbox, RunInput } from './commit.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -58,24 +58,24 @@ export class BatchPoller {
   look(first: Job): void {
     const jobs = [first, ...this.#dispatch.polls(mostListed - 1)];
     if (jobs.length === 1) return this.#host.advance(first, { type: 'granted' });
-    const looks = jobs.flatMap((job): Look[] => {
+    const targets = jobs.flatMap((job): PollTarget[] => {
       const { job: next, send } = step(job, { type: 'granted' }, this.#host.context());
       this.#host.put(job, next);
       return send?.kind === 'fetch' ? [{ key: job.record.key, taskId: send.taskId }] : [];
     });
     this.#activeJobs.routes.sent('poll', this.#host.now());
-    this.#outbox.send({ job: first, send: { kind: 'list', looks } });
+    this.#outbox.send({ job: first, send: { kind: 'list', targets } });
   }
 
   /** Several tasks were looked at. */
-  heard({ looks, answer: said }: Extract<RunInput, { type: 'listed' }>): void {
+  heard({ targets, answer: said }: Extract<RunInput, { type: 'listed' }>): void {
     const { routes } = this.#activeJobs;
     routes.answered('poll');
     const answer = routes.queues.poll.route.isServing(this.#host.now()) ? shedAsThrottle(said) : said;
     const none = hasNoListing(answer);
     if (none) this.#isOn = false;
     else this.#host.noteRouteOutcome({ route: 'poll', reading: readList(answer), isFirst: false });
-    for (const [key, event] of looksHeard(looks, answer)) {
+    for (const [key, event] of pollResults(targets, answer)) {
       const job = this.#activeJobs.get(key);
       if (job?.record.taskId === undefined) continue;
       // It was not looked at: that is no miss.

@@ -4,7 +4,7 @@ import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
 import type { SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Answer } from '../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
-import type { AskAnswer, FetchReason, Job, Look, Send } from '../machine/job.ts';
+import type { AskAnswer, FetchReason, Job, PollTarget, Send } from '../machine/job.ts';
 
 /** What happens to a run. */
 export type RunInput =
@@ -25,7 +25,7 @@ export type RunInput =
       readonly type: 'listed';
       /** Of the first of the looks. */
       readonly key: string;
-      readonly looks: readonly Look[];
+      readonly targets: readonly PollTarget[];
       readonly answer: Answer<readonly Task[]>;
     }
   | {

@@ -11,7 +11,7 @@ import { step } from '../machine/machine.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
 import { adopt, begunWith, interrupted, mayRetry, retryOf, waitsForParent } from '../machine/resume.ts';
 import { hasNoListing } from '../machine/search/listing.ts';
-import { backInLine } from '../machine/text-call.ts';
+import { requeue } from '../machine/text-call.ts';
 import { BatchPoller } from './batch-poll.ts';
 import { type Outbox, routeOf } from './commit.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -103,7 +103,7 @@ export class JobRunner {
       );
     const { budgetTracker, outbox } = this.#host;
     const left = isTextRequest(record.request)
-      ? backInLine(record)
+      ? requeue(record)
       : interrupted(record, this.#options.startedAt, this.#options.price(record));
     budgetTracker.note(record, left);
     outbox.write(durableForm(left));
@@ -124,10 +124,10 @@ export class JobRunner {
   #advance(job: Job, event: JobEvent): void {
     if (event.type === 'searched' && hasNoListing(event.answer)) this.#endSearches();
     const { activeJobs, estimators, outbox, now, watchedSince, noteRouteOutcome } = this.#host;
-    const { job: next, send, attempt, unused = [], inVain, refusal } = step(job, event, this.#context());
+    const { job: next, send, attempt, unused = [], redoError, refusal } = step(job, event, this.#context());
     if (attempt !== undefined) outbox.attempt(attempt);
     for (const entry of unused) outbox.attempt(entry);
-    if (inVain !== undefined) this.#redoFailed(next.record, inVain);
+    if (redoError !== undefined) this.#redoFailed(next.record, redoError);
     estimators.noteTask(job.record, next.record, now(), watchedSince());
     this.#noteAssumed(job.record, next.record);
     if (job.record.taskId === undefined && next.record.taskId !== undefined) this.#clicks.worked(next.record);
@@ -208,10 +208,10 @@ export class JobRunner {
 
   #settled(job: Job): void {
     const { activeJobs, outbox, lifecycle, drain } = this.#host;
-    const { record, lastLook, depth } = job;
+    const { record, lastPoll, depth } = job;
     const { settings } = this.#options;
     activeJobs.drop(record.key);
-    if (lastLook && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.hasBegun) {
+    if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.hasBegun) {
       const parentTaskId = this.admission.taskOf(record.parent);
       const lineage = lineageAnew(record, parentTaskId, this.#lookup);
       const again = begunWith(retryOf(record, depth, parentTaskId), lineage);
@@ -222,7 +222,7 @@ export class JobRunner {
       return this.admission.release(record.key);
     }
     const mayEnd = settings.failFast || record.request.kind === 'click';
-    if (mayEnd && !lastLook && this.admission.isFailure(record)) {
+    if (mayEnd && !lastPoll && this.admission.isFailure(record)) {
       if (settings.failFast) drain(failedFast(record));
       const end = this.#clicks.failed(record);
       if (end !== undefined) drain(end);

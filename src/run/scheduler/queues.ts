@@ -1,7 +1,7 @@
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Job, Want } from '../machine/job.ts';
 import { hasItsTurn } from '../machine/retry/button-freshness.ts';
-import { timesInVain } from '../machine/retry/deferrals.ts';
+import { deferralCount } from '../machine/retry/deferrals.ts';
 
 interface Place {
   readonly key: string;
@@ -38,9 +38,9 @@ export class PriorityQueue {
   join(job: Job): void {
     this.#turn += 1;
     const { key, tries, origin } = job.record;
-    const putOff = timesInVain(job, isTextRequest(job.record.request) ? 'text' : 'submit');
+    const deferrals = deferralCount(job, isTextRequest(job.record.request) ? 'text' : 'submit');
     const before =
-      job.want.kind === 'modal' ? Math.min(1, putOff) - 1 : hasItsTurn(job) ? -0.5 : tries + putOff;
+      job.want.kind === 'modal' ? Math.min(1, deferrals) - 1 : hasItsTurn(job) ? -0.5 : tries + deferrals;
     const rank = this.#fair
       ? ([0, 0, 0, this.#turn] as const)
       : ([before, -job.depth, origin.cell, this.#turn] as const);

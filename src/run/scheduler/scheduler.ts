@@ -2,8 +2,8 @@ import type { RunEnd } from '../events.ts';
 import { BudgetTracker, type Spent } from '../limits/budget.ts';
 import { Estimators } from '../limits/estimators.ts';
 import type { AskAnswer } from '../machine/job.ts';
-import { isLookedInto } from '../machine/retry/button-freshness.ts';
-import { isKnown, timesInVain } from '../machine/retry/deferrals.ts';
+import { needsRecheck } from '../machine/retry/button-freshness.ts';
+import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
 import { tokensTaken, usageOf } from '../machine/text-call.ts';
 import { isPaid, Outbox, type RunCommit, type RunInput, routeOf } from './commit.ts';
 import { Dispatch, isPoll } from './dispatch.ts';
@@ -226,10 +226,13 @@ export class Scheduler {
     const isOpen =
       input.type === 'submitted' &&
       job !== undefined &&
-      isLookedInto(job, input.answer, this.#options.settings.retry.attempts);
+      needsRecheck(job, input.answer, this.#options.settings.retry.attempts);
     // What is about one job alone slows down nobody else, and what is looked into says nothing yet.
-    if (!isOpen && (!putsOff(heard) || !isKnown(job, heard.route, this.#jobRunner.tally(heard.route)))) {
-      this.#noteRouteOutcome({ ...heard, isFirst: job !== undefined && timesInVain(job, heard.route) === 0 });
+    if (!isOpen && (!putsOff(heard) || !isOwnFault(job, heard.route, this.#jobRunner.tally(heard.route)))) {
+      this.#noteRouteOutcome({
+        ...heard,
+        isFirst: job !== undefined && deferralCount(job, heard.route) === 0,
+      });
       if (input.type === 'submitted' && input.answer.ok)
         this.#activeJobs.concurrency.note(input.answer.value, this.#activeJobs.held);
     }

@@ -71,11 +71,13 @@ function whatIsWaitedFor(
       asked,
     );
   for (const name of routeOrder) {
-    const putOff = jobs.filter(({ want, vain }) => want.kind === 'wait' && vain?.[name] !== undefined);
-    if (putOff.length > 0)
+    const deferred = jobs.filter(
+      ({ want, deferrals }) => want.kind === 'wait' && deferrals?.[name] !== undefined,
+    );
+    if (deferred.length > 0)
       return event(
-        `${counted(putOff.length, 'job was', 'jobs were')} put off by the service, and ${putOff.length === 1 ? 'waits' : 'wait'} for another ${name} request`,
-        putOff,
+        `${counted(deferred.length, 'job was', 'jobs were')} put off by the service, and ${deferred.length === 1 ? 'waits' : 'wait'} for another ${name} request`,
+        deferred,
       );
   }
   return event(`${counted(activeJobs.routes.inFlight, 'request is', 'requests are')} under way`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Job, JobStep } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
-import { taskNamed } from '../../../src/run/machine/poll.ts';
+import { withAdoptedTask } from '../../../src/run/machine/poll.ts';
 import { adopt } from '../../../src/run/machine/resume.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
@@ -42,7 +42,7 @@ function lookedOften(record: JobRecord, answer: ServiceFailure, times: number): 
 const running = (status: string): Task => ({ id: '123', state: 'unfinished', status, buttons: [] });
 
 describe('a task that was named for a job in doubt', () => {
-  const named = taskNamed(inDoubt, '123', 0.25);
+  const named = withAdoptedTask(inDoubt, '123', 0.25);
 
   it('is looked at, and paid', () => {
     expect(named).toMatchObject({ status: 'running', taskId: '123', cost: 0.75, attempts: 1 });
@@ -71,13 +71,13 @@ describe('a task that was named for a job in doubt', () => {
   it('can be named again: nothing is counted twice', () => {
     const back = lookedOften(named, unknown, context().retry.attempts).record;
     const { error: _, ...first } = named.named ?? {};
-    expect(taskNamed(back, '124', 0.25)).toEqual({
+    expect(withAdoptedTask(back, '124', 0.25)).toEqual({
       ...named,
       invocation: back.invocation,
       taskId: '124',
       named: { ...first, error: back.error },
     });
-    const again = lookedOften(taskNamed(back, '124', 0.25), unknown, context().retry.attempts).record;
+    const again = lookedOften(withAdoptedTask(back, '124', 0.25), unknown, context().retry.attempts).record;
     expect(again).toEqual({
       ...back,
       error: { ...back.error, message: back.error?.message.replace('task 123', 'task 124') },
@@ -99,7 +99,7 @@ describe('a task that was named for a job in doubt', () => {
   it('in place of the answer to a modal, leaves that the task it waits in', () => {
     const modal = { taskId: 'M1', sent: 1 };
     const asked = clickRecord({ ...inDoubt, kind: 'click', taskId: 'M1', modal, cost: 0.25 });
-    const other = taskNamed(asked, '123', 0.25);
+    const other = withAdoptedTask(asked, '123', 0.25);
     expect(other).toMatchObject({ taskId: '123', cost: 0.25 });
     const back = lookedOften(other, unknown, context().retry.attempts).record;
     expect(back).toMatchObject({ status: 'in-doubt', taskId: 'M1', modal, cost: 0.25 });

@@ -41,7 +41,7 @@ const aboutButton: ReadonlySet<number> = new Set([3, 4]);
  *
  * @param attempts tries of one request (`retry.attempts`)
  */
-export function isLookedInto(
+export function needsRecheck(
   { record, fresh }: Job,
   answer: Answer<SubmitAnswer>,
   attempts: number,
@@ -66,20 +66,20 @@ const mayPass = (message: string): boolean =>
  * Refused, which says of a click that its customId may be outdated, or its task out of sight for a moment. Each press counts as
  * an attempt, as every answer does that certainly made nothing but was asked for a task.
  */
-export function lookInto(
+export function recheckButton(
   job: Job,
   answer: Answer<SubmitAnswer>,
   error: JobError,
   { retry, now }: JobContext,
 ): JobStep | undefined {
   const { record, fresh } = job;
-  if (fresh === undefined || !isLookedInto(job, answer, retry.attempts)) return undefined;
-  const looking: Job = {
+  if (fresh === undefined || !needsRecheck(job, answer, retry.attempts)) return undefined;
+  const rechecking: Job = {
     ...aged(job),
     record: become(record, 'pending', { tries: record.tries + 1, error }),
     refused: { customId: fresh.button.customId, error },
   };
-  return rest(looking, 0, { kind: 'submit' }, now);
+  return rest(rechecking, 0, { kind: 'submit' }, now);
 }
 
 /** Its button is to be read again when its turn comes, and not before: it would only age in line. */

@@ -20,7 +20,7 @@ export const interruptedSubmit: JobError = {
 };
 
 /** The record with one more such submission: the one that it says was sent last. @param price of it, where known */
-export function doubted(record: JobRecord, price: number | undefined): JobRecord {
+export function addUnanswered(record: JobRecord, price: number | undefined): JobRecord {
   const { doubtful, submittedAt, status } = record;
   const { count = 0, cost, since = submittedAt } = doubtful ?? {};
   const all = price === undefined ? cost : (cost ?? 0) + price;
@@ -33,8 +33,8 @@ export function doubted(record: JobRecord, price: number | undefined): JobRecord
   });
 }
 
-/** Its task is known, or is to be made anew: what was doubtful until now stays so, and is no part of what comes. */
-export function doubtClosed(record: JobRecord): JobRecord {
+/** The record once its task is known, or once it is reset to be submitted again: earlier unanswered submissions stay counted, and no later failure is put down to them. */
+export function closeUnanswered(record: JobRecord): JobRecord {
   if (record.doubtful?.since === undefined) return record;
   const { since: _, ...doubtful } = record.doubtful;
   return become(record, record.status, { doubtful });
@@ -45,7 +45,7 @@ export function doubtClosed(record: JobRecord): JobRecord {
  *
  * @param price of one submission, where known now
  */
-export function doubtAnswered(record: JobRecord, price: number | undefined): JobRecord {
+export function resolveUnanswered(record: JobRecord, price: number | undefined): JobRecord {
   const { count = 0, cost } = record.doubtful ?? {};
   const share = cost === undefined || count === 0 ? undefined : cost / count;
   const paid = price ?? share;

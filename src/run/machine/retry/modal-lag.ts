@@ -4,4 +4,4 @@
  * shorter, it would call more in doubt; longer, it would only keep the user waiting. A gateway that shows MODAL until the work is
  * done (gateway 4.6) is not waited out: every later run looks again.
  */
-export const modalLag = { ms: 45_000, lookEveryMs: 5000 };
+export const modalLag = { ms: 45_000, pollEveryMs: 5000 };

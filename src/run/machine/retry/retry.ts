@@ -4,18 +4,18 @@ import type { ServiceFailure } from '../../../service/result.ts';
 import type { Route } from '../../events.ts';
 import { become, type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
 import { backoffMs } from './backoff.ts';
-import { hopeless, inVain, isHopeless, timesInVain } from './deferrals.ts';
+import { deferralCount, isStarved, starvedError, withDeferral } from './deferrals.ts';
 import { fileError, jobError } from './service-failure.ts';
 
 /**
  * The one rule of retries. A request that came to nothing is one of three:
  *
- * - not taken on for now (429, a full queue): `defer`. It is no attempt, and waits for as long as nobody is served.
+ * - not accepted for now (429, a full queue): `defer`. It is no attempt, and waits for as long as nobody is served.
  * - tried, and may pass: `retryLater`, `retryUnread`. The record counts its tries, up to `retry.attempts`.
- * - a look at a finished task, or a download, without a result: `retryLook`, `retrySave`. Nothing is paid again, so only the job counts them.
+ * - a read of a finished task, or a download, without a result: `retryFetch`, `retrySave`. Nothing is paid again, so only the job counts them.
  */
 
-/** The record without the attempt that its turn counted: nothing was sent, or nothing was taken on. */
+/** The record without the attempt that its turn counted: nothing was sent, or nothing was accepted. */
 export const revertAttempt = (record: JobRecord): JobRecord =>
   become(record, record.status, { attempts: record.attempts - 1 });
 
@@ -47,16 +47,16 @@ interface NextTry extends Retry {
 }
 
 /**
- * Puts a job off that its route did not take on, behind those that were put off less often. A job that is put off again and again
- * while others are served ends.
+ * Lets a job wait that its route did not accept, behind those with fewer deferrals. A job that is deferred again and again while
+ * others are served ends.
  *
  * @param job as it was before its turn came
  */
 export function defer(job: Job, { route, onStarved, ...retry }: Deferral, context: JobContext): JobStep {
-  const deferred = inVain(job, route, context);
-  if (!isHopeless(deferred, route, context))
-    return restAfter(timesInVain(deferred, route), deferred, retry, context);
-  const why = hopeless(retry.error, deferred, route, context.now);
+  const deferred = withDeferral(job, route, context);
+  if (!isStarved(deferred, route, context))
+    return restAfter(deferralCount(deferred, route), deferred, retry, context);
+  const why = starvedError(retry.error, deferred, route, context.now);
   return onStarved === undefined ? settle(deferred, 'failed', why, context.now) : onStarved(deferred, why);
 }
 
@@ -87,7 +87,7 @@ export function retryUnread(
  *
  * @param onGivenUp how the job ends; without: it has failed
  */
-export function retryLook(
+export function retryFetch(
   job: Job,
   failure: ServiceFailure,
   next: Want,
@@ -96,21 +96,21 @@ export function retryLook(
 ): JobStep {
   const plainNo = failure.class === 'permanent' || failure.code === 'service.task-unknown';
   if (plainNo && job.misses + 1 >= context.retry.attempts) return onGivenUp(jobError(failure));
-  const deferred = inVain(job, 'poll', context);
-  return isHopeless(deferred, 'poll', context)
-    ? onGivenUp(hopeless(jobError(failure), deferred, 'poll', context.now))
-    : lookLater(deferred, failure, next, context);
+  const deferred = withDeferral(job, 'poll', context);
+  return isStarved(deferred, 'poll', context)
+    ? onGivenUp(starvedError(jobError(failure), deferred, 'poll', context.now))
+    : fetchLater(deferred, failure, next, context);
 }
 
 /** Rests before the next look, ever longer. */
-export function lookLater(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
-  const misses = job.misses + Number(isLook(failure));
-  const times = Math.max(1, misses, timesInVain(job, 'poll'));
+export function fetchLater(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
+  const misses = job.misses + Number(countsAsMiss(failure));
+  const times = Math.max(1, misses, deferralCount(job, 'poll'));
   return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);
 }
 
 /** False for a look that the route kept from happening: it says nothing about the task, and counts for nothing. */
-export const isLook = (failure: ServiceFailure): boolean =>
+export const countsAsMiss = (failure: ServiceFailure): boolean =>
   failure.class !== 'throttle' && failure.class !== 'unsent';
 
 /** A download failed, or there is no link to download from yet. */

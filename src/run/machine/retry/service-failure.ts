@@ -27,7 +27,7 @@ export function jobError(failure: ServiceFailure): JobError {
 }
 
 /** What a job in doubt says of a submission that gave no usable answer. */
-export function doubt(failure: ServiceFailure, what = 'The submission'): JobError {
+export function inDoubtError(failure: ServiceFailure, what = 'The submission'): JobError {
   const how =
     failure.status === undefined ? 'its answer never arrived' : 'its answer does not say what became of it';
   return {
@@ -37,7 +37,7 @@ export function doubt(failure: ServiceFailure, what = 'The submission'): JobErro
 }
 
 /** The run was left, or must stop: it says nothing about the file. */
-export const isOurs = ({ class: kind, code }: SaveFailure): boolean =>
+export const isRunStopping = ({ class: kind, code }: SaveFailure): boolean =>
   kind === 'stop' || code === 'download.aborted';
 
 /** What the record keeps of a file that could not be read or written. */

@@ -1,6 +1,6 @@
 import type { Task } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
-import type { JobEvent, Look } from '../job.ts';
+import type { JobEvent, PollTarget } from '../job.ts';
 
 /** How many tasks are asked for in one request at most. */
 export const mostListed = 100;
@@ -19,13 +19,13 @@ export const notListed = {
   },
 } as const satisfies Answer<never>;
 
-/** What an answer to several looks is to each of them. A task that is not in it is one that the service does not know. */
-export function looksHeard(
-  looks: readonly Look[],
+/** What the result of one request for several tasks means for each of their jobs. A task that is not in it is one that the service does not know. */
+export function pollResults(
+  targets: readonly PollTarget[],
   answer: Answer<readonly Task[]>,
 ): readonly (readonly [key: string, event: JobEvent])[] {
   const tasks = new Map(answer.ok ? answer.value.map((task) => [task.id, task]) : []);
-  return looks.map(({ key, taskId }) => {
+  return targets.map(({ key, taskId }) => {
     const task = tasks.get(taskId);
     const own: Answer<Task> = answer.ok
       ? task === undefined

@@ -2,8 +2,8 @@ import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
 import { attemptOf, type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
-import { taskNamed } from '../poll.ts';
-import { retryLook } from '../retry/retry.ts';
+import { withAdoptedTask } from '../poll.ts';
+import { retryFetch } from '../retry/retry.ts';
 import { hasNoListing } from './listing.ts';
 import { unusedTask } from './own-tasks.ts';
 
@@ -36,13 +36,13 @@ export function taskSearched(job: Job, answer: Answer<readonly Task[]>, context:
   if (!answer.ok) {
     const { error } = answer;
     if (hasNoListing(answer)) return notFound(job, context);
-    return retryLook(job, error, search(), context, (why) =>
+    return retryFetch(job, error, search(), context, (why) =>
       settle(job, 'in-doubt', record.error ?? why, now),
     );
   }
   const [task, ...others] = answer.value;
   if (task === undefined) return notFound(job, context);
-  const named = taskNamed(record, task.id, context.price(record));
+  const named = withAdoptedTask(record, task.id, context.price(record));
   const { searched: _, ...known } = job;
   return {
     ...rest(

@@ -3,7 +3,7 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
 import { hasItsTurn, isOutdated, isReadingAgain } from '../../machine/retry/button-freshness.ts';
-import { timesInVain } from '../../machine/retry/deferrals.ts';
+import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { RunSettings } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { Routes, slowRequests } from '../routes/routes.ts';
@@ -185,7 +185,7 @@ export class ActiveJobs {
 
 /** The service has put it off before, or has not told of its parent, and it is not taken yet: what is not begun lets others pass. */
 const isPutOff = (job: Job): boolean =>
-  (['submit', 'text', 'poll'] as const).some((route) => timesInVain(job, route) > 0) &&
+  (['submit', 'text', 'poll'] as const).some((route) => deferralCount(job, route) > 0) &&
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;
 

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { type Tally } from '../../../../src/run/machine/job.ts';
-import { inVain, isHopeless, isKnown } from '../../../../src/run/machine/retry/deferrals.ts';
+import { isOwnFault, isStarved, withDeferral } from '../../../../src/run/machine/retry/deferrals.ts';
 import { context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
 
 /** What the route has answered by its `n`th answer to the job, where it serves ten others between two of them. */
 const servesOthers = (n: number): Tally => ({ served: 10 * n, firsts: 10 * n, firstsServed: 10 * n });
 
-/** Whether waiting longer is pointless after so many answers in vain, the last of them so long after the first. */
-function judged(times: number, ms: number, tally = servesOthers): { hopeless: boolean; known: boolean } {
+/** Whether waiting longer is pointless after so many deferrals, the last of them so long after the first. */
+function judged(times: number, ms: number, tally = servesOthers): { starved: boolean; known: boolean } {
   const at = (n: number) =>
     context({ now: epoch + (times < 2 ? ms : (ms * (n - 1)) / (times - 1)), tally: () => tally(n) });
   let waiting = job(imagineRecord());
-  for (let n = 1; n <= times; n++) waiting = inVain(waiting, 'submit', at(n));
+  for (let n = 1; n <= times; n++) waiting = withDeferral(waiting, 'submit', at(n));
   return {
-    hopeless: isHopeless(waiting, 'submit', at(times)),
-    known: isKnown(waiting, 'submit', tally(times + 1)),
+    starved: isStarved(waiting, 'submit', at(times)),
+    known: isOwnFault(waiting, 'submit', tally(times + 1)),
   };
 }
 
@@ -29,8 +29,8 @@ describe('a job that a route takes no further', () => {
     [10 * retry.attempts, taskMs - 1, false],
   ])(
     '%i times in %i ms is given up only after retry.attempts and timeouts.task: %s',
-    (times, ms, hopeless) => {
-      expect(judged(times, ms)).toEqual({ hopeless, known: true });
+    (times, ms, starved) => {
+      expect(judged(times, ms)).toEqual({ starved, known: true });
     },
   );
 
@@ -40,7 +40,7 @@ describe('a job that a route takes no further', () => {
       firsts: 10 * n,
       firstsServed: Math.floor(10 * n * share),
     });
-    expect(judged(10 * retry.attempts, 10 * taskMs, serves(0))).toEqual({ hopeless: false, known: false });
-    expect(judged(3 * retry.attempts, 10 * taskMs, serves(0.2))).toEqual({ hopeless: false, known: true });
+    expect(judged(10 * retry.attempts, 10 * taskMs, serves(0))).toEqual({ starved: false, known: false });
+    expect(judged(3 * retry.attempts, 10 * taskMs, serves(0.2))).toEqual({ starved: false, known: true });
   });
 });

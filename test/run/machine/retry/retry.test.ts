@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Job, JobContext, JobStep } from '../../../../src/run/machine/job.ts';
 import {
   defer,
-  lookLater,
+  fetchLater,
+  retryFetch,
   retryLater,
-  retryLook,
   retrySave,
   retryUnread,
   revert,
@@ -110,7 +110,7 @@ describe('retryUnread', () => {
 
 describe('retryLook', () => {
   const look = (kind: Parameters<typeof failure>[1]) => (from: Job) =>
-    retryLook(from, failure('service.rejected', kind), next, context());
+    retryFetch(from, failure('service.rejected', kind), next, context());
 
   it('ends after retry.attempts plain refusals', () => {
     expect(rests(sent(), look('permanent'))).toHaveLength(attempts - 1);
@@ -121,9 +121,9 @@ describe('retryLook', () => {
   });
 
   it('counts no look that the route kept from happening', () => {
-    const { misses } = lookLater(sent(), failure('service.busy', 'throttle'), next, context()).job;
+    const { misses } = fetchLater(sent(), failure('service.busy', 'throttle'), next, context()).job;
     expect(misses).toBe(0);
-    expect(lookLater(sent(), failure('service.busy', 'lost'), next, context()).job.misses).toBe(1);
+    expect(fetchLater(sent(), failure('service.busy', 'lost'), next, context()).job.misses).toBe(1);
   });
 });
 

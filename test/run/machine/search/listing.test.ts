@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { looksHeard } from '../../../../src/run/machine/search/listing.ts';
+import { pollResults } from '../../../../src/run/machine/search/listing.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 import { grid, world } from '../../../rig/world.ts';
 
@@ -36,7 +36,7 @@ describe('tasks that are looked at together', () => {
       { key: 'a', taskId: 'T1' },
       { key: 'b', taskId: 'T2' },
     ];
-    expect(looksHeard(looks, { ok: true, value: [task] })).toMatchObject([
+    expect(pollResults(looks, { ok: true, value: [task] })).toMatchObject([
       ['a', { why: 'poll', answer: { ok: false, error: { code: 'service.task-unknown', class: 'retry' } } }],
       ['b', { why: 'poll', answer: { ok: true, value: task } }],
     ]);
