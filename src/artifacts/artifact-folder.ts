@@ -1,8 +1,7 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
-import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeFolders } from '../state/files/folders.ts';
+import { makeFolders, syncFolderAsync } from '../state/files/folders.ts';
 import { checkFile, checkFolder } from '../state/files/plain-path.ts';
 import { onDisk } from './failure.ts';
 import type { Bytes } from './formats/format.ts';
@@ -91,7 +90,7 @@ export class ArtifactFolder {
       makeFolders(this.#directory);
       for (const made of [dirname(folder), folder]) await makeFolder(made);
       await removeUnfinished(folder);
-      for (const made of [dirname(folder), this.#directory]) await syncFolder(made);
+      for (const made of [dirname(folder), this.#directory]) await syncFolderAsync(made);
     });
   }
 
@@ -101,14 +100,14 @@ export class ArtifactFolder {
     // Made each time: somebody may have removed it since.
     const rootMade = await makeFolder(dirname(folder));
     const made = await makeFolder(folder);
-    if (rootMade) await syncFolder(this.#directory);
+    if (rootMade) await syncFolderAsync(this.#directory);
     if (made || !this.#synced.has(folder)) {
-      await syncFolder(dirname(folder));
+      await syncFolderAsync(dirname(folder));
       this.#synced.add(folder);
     }
     checkFile(target);
     await rename(path, target);
-    await syncFolder(folder);
+    await syncFolderAsync(folder);
   }
 
   /** Whether a file is there, itself and on the way to it no link. */
@@ -220,17 +219,6 @@ async function unlinked(path: string): Promise<boolean> {
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.endsWith('.part')) await rm(join(folder, name), { force: true });
-  }
-}
-
-/** Makes the names in a folder survive a power cut. Windows cannot do it, and does not need it (NTFS logs them). */
-async function syncFolder(folder: string): Promise<void> {
-  if (platform() === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

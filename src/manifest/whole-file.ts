@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolderAsync } from '../state/files/folders.ts';
 import { checkFile } from '../state/files/plain-path.ts';
 
 /**
@@ -31,7 +32,7 @@ export async function writeWhole(
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncFolder(dirname(file));
+  await syncFolderAsync(dirname(file));
 }
 
 /**
@@ -42,20 +43,5 @@ export async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = join(folder, name);
     if (/\.[0-9a-f]{8}\.part$/.test(name) && checkFile(file)) await rm(file, { force: true });
-  }
-}
-
-/** Makes the names in a folder durable, where the system can: Windows cannot open a folder. @throws the error of the file system */
-export async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EPERM' && code !== 'EISDIR' && code !== 'EINVAL' && code !== 'ENOTSUP') throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { readDuration } from '../../pipeline/settings/units.ts';
 import { usageError } from '../errors/cli-error.ts';
 
 /** How the texts of flags become values. Each says what it expected, and what it got. */
@@ -26,16 +27,13 @@ export const oneOf =
     return word;
   };
 
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-
 /** `250ms`, `30s`, `20m`, `6h`, as in a pipeline; milliseconds. */
 export const duration = (text: string, name: string): number => {
-  const [, count, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  const value = Number(count) * unitMs[unit as keyof typeof unitMs];
-  if (count === undefined || !Number.isFinite(value) || value < 1) {
+  const ms = readDuration(text);
+  if (ms === undefined || ms < 1) {
     throw usageError(`${name} takes a duration such as 250ms, 30s, 20m or 6h, not "${text}".`);
   }
-  return Math.round(value);
+  return ms;
 };
 
 /** `2/8`: the second of eight. */

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../../manifest/whole-file.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { inputFile, runFiles } from '../../report/facts/layout.ts';
 import type { InputTable } from '../../report/facts/run.ts';
+import { syncFolderAsync } from '../../state/files/folders.ts';
 import { checkFile, checkFolder, ownFile } from '../../state/files/plain-path.ts';
 
 /** Tables up to this size are copied; of larger ones only the hash is kept. */
@@ -56,7 +56,7 @@ async function take(
   const folder = join(directory, runFiles.inputs);
   if (!checkFolder(folder)) {
     await mkdir(folder);
-    await syncFolder(directory);
+    await syncFolderAsync(directory);
   }
   const temporary = join(folder, `table.${randomBytes(4).toString('hex')}.part`);
   const handle = await open(temporary, 'wx');
@@ -74,7 +74,7 @@ async function take(
   const kept = join(folder, sha256);
   checkFile(kept);
   await rename(temporary, kept);
-  await syncFolder(folder);
+  await syncFolderAsync(folder);
   return { sha256, bytes };
 }
 

@@ -14,10 +14,18 @@ const unitOf = (unit: string | undefined, text: string): number => {
   return found;
 };
 
-/** `250ms`, `30s`, `20m`, `6h` in whole milliseconds. The schema has checked the form. */
+/** `250ms`, `30s`, `20m`, `6h` in whole milliseconds; undefined where a text is no duration. */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([a-z]{1,3})$/.exec(text) ?? [];
+  const ms = Math.round(Number(count) * (milliseconds[unit] ?? Number.NaN));
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+/** The same of a text whose form the schema has checked. */
 export function durationMs(text: string): number {
-  const [, count, unit] = /^([0-9.]+)([a-z]+)$/.exec(text) ?? [];
-  return Math.round(Number(count) * unitOf(unit, text));
+  const ms = readDuration(text);
+  if (ms === undefined) throw new Error(`Internal error: "${text}" passed the schema as a duration.`);
+  return ms;
 }
 
 /** `60/min` is 60 per 60,000 ms. The schema has checked the form. */

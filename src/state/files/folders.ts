@@ -8,6 +8,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { StateError } from '../store.ts';
@@ -76,6 +77,22 @@ export function syncFolder(folder: string): void {
     fsyncSync(handle);
   } finally {
     closeSync(handle);
+  }
+}
+
+/** The same without holding up the event loop. Some file systems cannot sync a folder: they are left to themselves. @throws the error of the file system */
+export async function syncFolderAsync(folder: string): Promise<void> {
+  if (platform() === 'win32') return;
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP'].includes(code)) throw error;
   }
 }
 
