@@ -12,7 +12,7 @@ import { standing } from './former.ts';
 import { isOutdated, sourcesOf } from './lineage.ts';
 import { readNamed } from './references.ts';
 import type { Resolved } from './resolved.ts';
-import { type DependencyState, drawnAbove } from './resolved.ts';
+import { type DependencyState, drawnAbove, oneParent } from './resolved.ts';
 import { nearest, readSteps } from './scope.ts';
 import { buttonsOf, isBegunAnew, isFree, judge, type Reading, readingOf } from './slot-status.ts';
 import {
@@ -293,10 +293,4 @@ class CellResolution {
     };
     return { ...reading, job };
   }
-}
-
-/** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
-function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {
-  const [parent, ...more] = inputsOf(keys);
-  return parent === undefined || more.length > 0 ? keys : { parent };
 }

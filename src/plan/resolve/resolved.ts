@@ -1,4 +1,6 @@
 import type { SlotTemplate } from '../graph/slot-template.ts';
+import type { JobSpec } from '../job.ts';
+import { inputsOf } from '../job.ts';
 import { isTextKind } from '../job-request.ts';
 import type { Slot } from '../slot.ts';
 
@@ -34,3 +36,9 @@ export type DependencyState =
  */
 export const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
   above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind) ? undefined : above;
+
+/** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
+export function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {
+  const [parent, ...more] = inputsOf(keys);
+  return parent === undefined || more.length > 0 ? keys : { parent };
+}
