@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { settleDoubt } from '../../src/cli/run/resolution.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
-import type { JobRecord } from '../../src/plan/job.ts';
 import { parentTaskOf } from '../../src/plan/resolve/lineage.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { failure, textReply, type VirtualScript } from '../rig/virtual-service.ts';
 import { grid, type World, world } from '../rig/world.ts';
+import { namesOldTask, recordAt, redo, slotsOf } from './lineage-rig.ts';
 
 /** Everything that can come from a grid: clicks of clicks, a judge, what it names, captions, a gather, a conversation. */
 const family = `name: t
@@ -23,20 +23,11 @@ steps:
   title: { generate: { model: m, prompt: 'A title for {{ steps.caption.text }}' } }
   other: { imagine: an owl, path: U4 }
 `;
+
 const judged: VirtualScript = {
   onAsk: ({ record }) => textReply({ text: record.origin.step === 'pick' ? '{"best":3}' : 'The same.' }),
 };
 
-const slotsOf = ({ plan, cells, store }: World) =>
-  cells.flatMap((cell) => plan.resolve(cell, (key) => store.get(key)));
-const recordAt = (here: World, name: string): JobRecord => {
-  const found = slotsOf(here).find(({ step, branch }) => [step, ...branch].join('/') === name)?.record;
-  if (found === undefined) throw new Error(`nothing at ${name}`);
-  return found;
-};
-const redo = (here: World, ...names: readonly string[]) => ({
-  settings: virtualSettings({ redo: names.map((name) => recordAt(here, name).key) }),
-});
 /** By slot, what it came to and the task that it names as its parent's, by the manifest. */
 async function rowsOf({ plan, store }: World): Promise<ReadonlyMap<string, readonly (string | undefined)[]>> {
   const rows = new Map<string, readonly (string | undefined)[]>();
@@ -48,12 +39,6 @@ async function rowsOf({ plan, store }: World): Promise<ReadonlyMap<string, reado
     ]);
   return rows;
 }
-/** Slots that name another task than the one that their parent has. */
-const namesOldTask = (here: World): readonly string[] =>
-  slotsOf(here).flatMap(({ step, record }) => {
-    const parent = record?.parent === undefined ? undefined : here.store.get(record.parent);
-    return record?.parentTaskId === parent?.taskId ? [] : [step];
-  });
 
 /** Slots whose row differs. */
 const changed = (
@@ -342,129 +327,5 @@ steps:
     const settings = virtualSettings({ redo: [recordAt(here, 'again').key] });
     expect(here.run({ cells: here.cells.slice(1), settings }).submits).toBe(1);
     expect([here.run().submits, here.run().submits]).toEqual([0, 0]);
-  });
-});
-
-describe('a button that is pressed anew because its dialog is gone', () => {
-  it('names the task that was pressed', async () => {
-    let refused = 0;
-    let isGone = false;
-    const here = await world(
-      `name: t
-steps:
-  grid: { imagine: a fox, path: U1 }
-  hat: { from: grid/U1, click: Custom Zoom, prompt: "hat --zoom 1.5" }
-`,
-      {
-        onModal: () => {
-          refused += 1;
-          return refused === 1 ? { kind: 'refused', code: 24, message: 'banned prompt' } : undefined;
-        },
-        onFetch: (id) =>
-          isGone && here.service.tasks.get(id)?.waits
-            ? failure('service.task-unknown', 'permanent', { status: 404 })
-            : undefined,
-      },
-    );
-    here.run();
-    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
-    isGone = true;
-    here.run({ settings: virtualSettings({ retryFailed: {} }) });
-    isGone = false;
-    here.run();
-    expect(here.statuses()).toEqual({ done: 3 });
-    expect(here.service.submits.filter(({ pressed }) => pressed.endsWith('Custom Zoom'))).toHaveLength(2);
-    const parent = recordAt(here, 'grid/U1').taskId;
-    expect([...here.store.withStatus('done')].map((record) => record.parentTaskId)).toContain(parent);
-    expect(namesOldTask(here)).toEqual([]);
-  });
-});
-
-describe('a click that is in doubt when what it was pressed on is redone', () => {
-  it('names the old task where its own is found, and is then made anew once', async () => {
-    let clicks = 0;
-    let stops = true;
-    const here = await world(grid(1, 'U1'), {
-      onSubmit: ({ pressed }) => {
-        if (pressed === '') return undefined;
-        clicks += 1;
-        if (clicks === 1)
-          return { error: failure('service.unavailable', 'retry', { status: 504 }), made: true };
-        return undefined;
-      },
-      onSearch: (tasks) => (stops ? failure('service.unauthorized', 'stop', { status: 401 }) : tasks),
-    });
-    expect(here.run().end?.kind).toBe('stopped');
-    const first = recordAt(here, 'grid').taskId;
-    expect(recordAt(here, 'grid/U1')).toMatchObject({ status: 'pending', parentTaskId: first });
-    stops = false;
-    here.run(redo(here, 'grid'));
-    const second = recordAt(here, 'grid').taskId;
-    expect(second).not.toBe(first);
-    here.run();
-    // What was found came from the old grid; it was made anew from the new one, and nothing was made twice from either.
-    expect([here.statuses(), clicks, namesOldTask(here)]).toEqual([{ done: 2 }, 2, []]);
-    expect(here.service.tasks.get(recordAt(here, 'grid/U1').taskId ?? '')?.submit.number).toBe(4);
-    expect(here.run().submits).toBe(0);
-  });
-
-  it('names the new task where it is submitted again', async () => {
-    let clicks = 0;
-    let stops = true;
-    const here = await world(grid(1, 'U1'), {
-      onSubmit: ({ pressed }) =>
-        pressed !== '' && ++clicks === 1
-          ? { error: failure('service.unavailable', 'retry', { status: 504 }) }
-          : undefined,
-      onSearch: (tasks) => (stops ? failure('service.unauthorized', 'stop', { status: 401 }) : tasks),
-    });
-    here.run();
-    stops = false;
-    here.run(redo(here, 'grid'));
-    expect([here.statuses(), clicks, namesOldTask(here)]).toEqual([{ done: 2 }, 2, []]);
-    expect(here.run().submits).toBe(0);
-  });
-});
-
-describe('a click that is put off until what it presses has been made anew', () => {
-  it('presses the new task, and is paid once', async () => {
-    let isDown = true;
-    const here = await world(grid(1, 'U1 → Vary (Strong)'), {
-      onSubmit: ({ pressed }) => {
-        if (!pressed.endsWith('Vary (Strong)')) return undefined;
-        if (isDown) return { error: failure('service.rejected', 'permanent', { status: 400 }) };
-        const grids = [...here.service.tasks.values()].filter(({ submit }) => submit.pressed === '/U1');
-        return grids.length > 1
-          ? undefined
-          : { error: failure('service.unavailable', 'retry', { status: 503 }) };
-      },
-    });
-    here.run();
-    expect(here.statuses()).toEqual({ done: 2, failed: 1 });
-    isDown = false;
-    const { settings } = redo(here, 'grid');
-    here.run({ settings: { ...settings, retryFailed: {} } });
-    const varied = [...here.service.tasks.values()].filter(({ submit }) =>
-      submit.pressed.endsWith('(Strong)'),
-    );
-    expect([here.statuses(), varied.length, namesOldTask(here)]).toEqual([{ done: 3 }, 1, []]);
-    expect(here.run().submits).toBe(0);
-  });
-});
-
-describe('a redo that the gateway answers with the task that it made before', () => {
-  it('names the task from which that came, and is not made anew again', async () => {
-    let old: string | undefined;
-    const here = await world(grid(1, 'U1'), {
-      onSubmit: ({ pressed }) =>
-        pressed !== '' && old !== undefined ? { kind: 'accepted', taskId: old, code: 21 } : undefined,
-    });
-    here.run();
-    const parent = recordAt(here, 'grid').taskId;
-    old = recordAt(here, 'grid/U1').taskId;
-    here.run(redo(here, 'grid'));
-    expect(recordAt(here, 'grid').taskId).not.toBe(parent);
-    expect(recordAt(here, 'grid/U1')).toMatchObject({ status: 'done', taskId: old, parentTaskId: parent });
-    expect(here.run().submits).toBe(0);
   });
 });

@@ -23,25 +23,10 @@ const notYetCut = 'grew before the bound was set; it may shrink, and goes from t
 
 /** Files of `test` that may have more than 400 lines. */
 export const longTests: Exceptions = {
-  'artifacts/download/download.test.ts': { most: 570, because: notYetCut },
   'cli/adapters/git/git.test.ts': { most: 490, because: notYetCut },
   'cli/workspace/checks/directory.test.ts': { most: 430, because: notYetCut },
   'pipeline/diagnostics/codes.test.ts': { most: 710, because: notYetCut },
-  'plan/request/entry.test.ts': { most: 440, because: notYetCut },
-  'plan/estimate/estimate.test.ts': { most: 580, because: notYetCut },
-  'plan/gather.test.ts': { most: 470, because: notYetCut },
-  'plan/resolve/property.test.ts': { most: 490, because: notYetCut },
-  'plan/resolve/resolve.test.ts': { most: 690, because: notYetCut },
-  'plan/request/text.test.ts': { most: 740, because: notYetCut },
-  'run/lineage.test.ts': { most: 490, because: notYetCut },
-  'run/machine/machine.test.ts': { most: 590, because: notYetCut },
-  'run/machine/modal.test.ts': { most: 530, because: notYetCut },
   'run/run.test.ts': { most: 730, because: notYetCut },
-  'run/scheduler/scheduler.test.ts': { most: 560, because: notYetCut },
-  'sandbox/text/answers.test.ts': { most: 570, because: notYetCut },
-  'service/http/connect/connections.test.ts': { most: 510, because: notYetCut },
-  'service/failures/classify.test.ts': { most: 550, because: notYetCut },
-  'service/text/text-failures.test.ts': { most: 430, because: notYetCut },
 };
 
 /** Folders with more entries than the bound allows, and exceptions that nothing needs. */

@@ -1,196 +1,13 @@
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseFault } from '../../../src/sandbox/faults/parse.ts';
-import type { TokenCount } from '../../../src/sandbox/http/ledger.ts';
-import { type Client, key, start } from '../client.ts';
+import { describe, expect, it } from 'vitest';
+import { prompt, useTexts, type Wire } from './answers-rig.ts';
 
-let client: Client;
-beforeAll(async () => {
-  client = await start({ settings: { pace: 0 } });
-});
-afterAll(() => client.sandbox.close());
-
-type Wire = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- tests look into whatever came
-
-const prompt = (text: string, more: object = {}): Wire => ({
-  contents: [{ role: 'user', parts: [{ text }] }],
-  ...more,
-});
-
-async function generate(
-  body: unknown,
-  model = 'text-flash',
-  from = client,
-): Promise<{ status: number; body: Wire }> {
-  return await from.send('POST', `/v1beta/models/${model}:generateContent`, body);
-}
-
-/** The events of a stream, as far as it goes. */
-async function stream(body: unknown, model = 'text-flash', from = client): Promise<readonly Wire[]> {
-  const path =
-    model === '' ? '/v1/chat/completions' : `/v1beta/models/${model}:streamGenerateContent?alt=sse`;
-  const response = await fetch(`${from.sandbox.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify(body),
-  });
-  expect(response.headers.get('content-type')).toBe('text/event-stream');
-  const text = await response.text();
-  return text
-    .split(/\r?\n\r?\n/)
-    .filter((event) => event !== '')
-    .map((event) => (event === 'data: [DONE]' ? { done: true } : JSON.parse(event.replace(/^data: /, ''))));
-}
+const texts = useTexts();
+const { generate, stream } = texts;
 
 const textOf = ({ candidates = [] }: Wire): string =>
   (candidates[0]?.content?.parts ?? [])
     .map((part: Wire) => (part['thought'] === true ? '' : (part['text'] ?? '')))
     .join('');
-
-describe('usage', () => {
-  const kinds = [
-    ['promptTokenCount', 'promptTokensDetails'],
-    ['candidatesTokenCount', 'candidatesTokensDetails'],
-    ['cachedContentTokenCount', 'cacheTokensDetails'],
-    ['toolUsePromptTokenCount', 'toolUsePromptTokensDetails'],
-  ] as const;
-
-  function expectSums(usage: Wire): void {
-    for (const [count, details] of kinds) {
-      const sum = (usage[details] ?? []).reduce((total: number, one: Wire) => total + one['tokenCount'], 0);
-      expect(sum).toBe(usage[count] ?? 0);
-    }
-    const {
-      promptTokenCount = 0,
-      candidatesTokenCount = 0,
-      toolUsePromptTokenCount = 0,
-      thoughtsTokenCount = 0,
-    } = usage;
-    expect(usage['totalTokenCount']).toBe(
-      promptTokenCount + candidatesTokenCount + toolUsePromptTokenCount + thoughtsTokenCount,
-    );
-    expect(usage['cachedContentTokenCount'] ?? 0).toBeLessThanOrEqual(promptTokenCount);
-  }
-
-  it('adds up, whatever is asked; a stream ends with the same, and never tells less than before', async () => {
-    const request = fc.record({
-      text: fc.constantFrom(
-        'Describe a fox',
-        'Count to 7 in 200 words',
-        '€ ß 狐',
-        'x [unsafe]',
-        'x [blocked]',
-        'x [empty]',
-      ),
-      model: fc.constantFrom('text-pro', 'text-lite', 'text-pro-1', 'text-flash-1'),
-      tools: fc.subarray([{ vendor_search: {} }, { vendorMaps: {} }, { codeExecution: {} }]),
-      config: fc.record(
-        {
-          maxOutputTokens: fc.integer({ min: 1, max: 600 }),
-          candidateCount: fc.integer({ min: 1, max: 3 }),
-          stopSequences: fc.constant(['the']),
-        },
-        { requiredKeys: [] },
-      ),
-      cached: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(request, async ({ text, model, tools, config, cached }) => {
-        const body = prompt(text, {
-          tools,
-          generationConfig: config,
-          ...(cached ? { cachedContent: 'cachedContents/abc' } : {}),
-        });
-        const { body: whole } = await generate(body, model);
-        const usage = whole['usageMetadata'];
-        expectSums(usage);
-        const tokens = (whole['candidates'] ?? []).reduce(
-          (sum: number, one: Wire) => sum + (one['tokenCount'] ?? 0),
-          0,
-        );
-        expect(tokens).toBe(usage.candidatesTokenCount ?? 0);
-        const limit = config.maxOutputTokens ?? 65_536;
-        expect(usage.thoughtsTokenCount ?? 0).toBeLessThanOrEqual(limit * (config.candidateCount ?? 1));
-        const events = await stream(body, model);
-        expect(events.at(-1)?.['usageMetadata']).toEqual(usage);
-        let before = 0;
-        for (const { usageMetadata } of events) {
-          expectSums(usageMetadata);
-          expect(usageMetadata.totalTokenCount).toBeGreaterThanOrEqual(before);
-          before = usageMetadata.totalTokenCount;
-        }
-      }),
-      { seed: 20_261_121, numRuns: 60 },
-    );
-  });
-
-  it('is counted by kind and model, so that a run can be held against it', async () => {
-    const own = await start({
-      settings: { pace: 0, faults: [fault('generate:504-after:at 3'), fault('chat:truncate:first 1')] },
-    });
-    try {
-      const told: Wire[] = [];
-      for (const model of ['text-pro', 'text-flash-1', 'text-pro']) {
-        const { status, body } = await generate(
-          prompt('Describe an owl', { tools: [{ vendor_search: {} }] }),
-          model,
-          own,
-        );
-        if (status === 200) told.push(body['usageMetadata']);
-      }
-      await own
-        .send('POST', '/v1/chat/completions', {
-          model: 'chat-mini',
-          messages: [{ role: 'user', content: 'x' }],
-        })
-        .catch(() => undefined);
-      const sum = (name: string): number => told.reduce((total, usage) => total + (usage[name] ?? 0), 0);
-      const { text } = own.sandbox.counters();
-      expect(text.answers).toBe(2);
-      expect(text.tokens).toEqual({
-        prompt: sum('promptTokenCount'),
-        cached: 0,
-        candidates: sum('candidatesTokenCount'),
-        thoughts: sum('thoughtsTokenCount'),
-        tool: sum('toolUsePromptTokenCount'),
-        total: sum('totalTokenCount'),
-      } satisfies TokenCount);
-      expect(Object.keys(text.byModel)).toEqual(['text-pro', 'text-flash-1']);
-      // The third answer and the cut one were made, and not told.
-      expect(text.untold.answers).toBe(2);
-      expect(text.untold.tokens.total).toBeGreaterThan(0);
-      expect(own.sandbox.requests().map(({ model }) => model)).toEqual([
-        'text-pro',
-        'text-flash-1',
-        'text-pro',
-        'chat-mini',
-      ]);
-    } finally {
-      await own.sandbox.close();
-    }
-  });
-
-  it('of a stream that is cut is what was told until then', async () => {
-    const own = await start({ settings: { pace: 0, faults: [fault('text:truncate:first 1')] } });
-    try {
-      const body = prompt('Describe a heron in 300 words');
-      await expect(stream(body, 'text-pro', own)).rejects.toThrow('terminated');
-      const { tokens, untold } = own.sandbox.counters().text;
-      const { usageMetadata } = (await generate(body, 'text-pro', own)).body;
-      expect(tokens.candidates).toBeGreaterThan(0);
-      expect(tokens.candidates).toBeLessThan(usageMetadata.candidatesTokenCount);
-      expect(tokens.total + untold.tokens.total).toBe(usageMetadata.totalTokenCount);
-    } finally {
-      await own.sandbox.close();
-    }
-  });
-});
-
-function fault(text: string) {
-  const parsed = parseFault(text);
-  if (!parsed.ok) throw new Error(parsed.error);
-  return parsed.value;
-}
 
 describe('an answer', () => {
   const bare = ({ createTime: _at, responseId: _id, ...rest }: Wire): Wire => rest;
@@ -283,7 +100,7 @@ describe('an answer', () => {
   });
 
   it('without alt=sse a stream is one JSON array', async () => {
-    const { body } = await client.send(
+    const { body } = await texts.client.send(
       'POST',
       '/v1beta/models/text-pro:streamGenerateContent',
       prompt('a fox'),
@@ -354,7 +171,7 @@ describe('marks', () => {
     const { body } = await generate(prompt(`a fox ${mark}`));
     expect(body['candidates'][0]).toMatchObject({ finishReason, content: { role: 'model' } });
     expect(body['candidates'][0].content).not.toHaveProperty('parts');
-    const chat = await client.send('POST', '/v1/chat/completions', {
+    const chat = await texts.client.send('POST', '/v1/chat/completions', {
       model: 'chat-mini',
       messages: [{ role: 'user', content: `a fox ${mark}` }],
     });
@@ -390,7 +207,7 @@ describe('marks', () => {
       prompt('x [bad-call]', { tools: [{ functionDeclarations: [{ name: 'f' }] }] }),
     );
     expect(body['candidates'][0].finishReason).toBe('MALFORMED_FUNCTION_CALL');
-    const chat = await client.send('POST', '/v1/chat/completions', {
+    const chat = await texts.client.send('POST', '/v1/chat/completions', {
       model: 'chat-mini',
       messages: [{ role: 'user', content: 'x [refused]' }],
     });
@@ -414,136 +231,5 @@ describe('marks', () => {
     const chat = { model: 'chat-mini', stream: true, messages: [{ role: 'user', content: 'a fox [cut]' }] };
     expect((await stream(chat, '')).at(-1)).not.toEqual({ done: true });
     expect((await stream(chat, '')).at(-1)).toEqual({ done: true });
-  });
-});
-
-describe('a request that is not right', () => {
-  const part = (more: object): object => ({ contents: [{ parts: [more] }] });
-  const config = (generationConfig: object): object => prompt('x', { generationConfig });
-
-  it.each<[object, string | RegExp]>([
-    [{}, 'contents is not specified'],
-    [{ contents: [] }, 'contents is not specified'],
-    [{ contents: 'x' }, /Invalid value at 'contents\[0\]' \(.*Content\), "x"/],
-    [{ contents: [{ parts: [] }] }, 'contents.parts must not be empty'],
-    [{ contents: [{ role: 'assistant', parts: [{ text: 'x' }] }] }, 'Please use a valid role: user, model.'],
-    [part({}), "required oneof field 'data' must have one initialized field"],
-    [part({ txt: 'x' }), `Unknown name "txt" at 'contents[0].parts[0]': Cannot find field.`],
-    [
-      part({ inlineData: { mimeType: 'image/png', data: '%%' } }),
-      `Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed for "%%"`,
-    ],
-    [part({ inlineData: { mimeType: 'image/png', data: 'QUJD' } }), 'Unable to process input image'],
-    [prompt('x', { foo: 1 }), 'Invalid JSON payload received. Unknown name "foo": Cannot find field.'],
-    [
-      config({ foo: 1 }),
-      `Invalid JSON payload received. Unknown name "foo" at 'generation_config': Cannot find field.`,
-    ],
-    [config({ temperature: 'hot' }), `Invalid value at 'generation_config.temperature' (TYPE_FLOAT), "hot"`],
-    [config({ temperature: 3 }), 'temperature must be in the range [0, 2]'],
-    [config({ thinkingConfig: { thinkingLevel: 'DEEP' } }), /thinking_level' \(.*ThinkingLevel\), "DEEP"/],
-    [
-      config({ thinkingConfig: { thinkingLevel: 'LOW', thinkingBudget: 1 } }),
-      'You can only set only one of thinking budget and thinking level.',
-    ],
-    [config({ thinkingConfig: { thinkingBudget: 1 } }), 'thinking_budget is not supported by this model'],
-    [
-      config({ responseSchema: { type: 'OBJECT' } }),
-      "response_schema requires response_mime_type: 'application/json'",
-    ],
-    [
-      config({ responseMimeType: 'application/json', responseSchema: { additionalProperties: false } }),
-      `Unknown name "additionalProperties" at 'generation_config.response_schema'`,
-    ],
-    [config({ responseModalities: ['IMAGE'] }), 'response modalities is not supported by the model'],
-    [
-      prompt('x', { tools: [{ google_search: {} }] }),
-      `Unknown name "google_search" at 'tools[0]': Cannot find field.`,
-    ],
-    [
-      prompt('x', { systemInstruction: { parts: [{ inlineData: { mimeType: 'a/b', data: '' } }] } }),
-      'only supports text',
-    ],
-    [prompt('x', { cachedContent: 'abc' }), 'cached_content'],
-    [
-      prompt('x', { toolConfig: { functionCallingConfig: { mode: 'ANY' } } }),
-      'without function_declarations',
-    ],
-  ])('%j is a 400 that names the field', async (body, message) => {
-    const answer = await generate(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body['error'].message).toMatch(message);
-    expect(answer.body['error']).toMatchObject({
-      code: '',
-      type: 'svc_api_error',
-      message: expect.stringMatching(/\(request id: \w+\)$/),
-    });
-  });
-
-  it.each([
-    [
-      { thinkingConfig: { thinkingLevel: 'LOW' } },
-      'text-pro-1',
-      'thinking_level is not supported by this model',
-    ],
-    [
-      { thinkingConfig: { thinkingBudget: 52_428 } },
-      'text-flash-1',
-      'The thinking budget (52428) is invalid.',
-    ],
-    [{ thinkingConfig: { thinkingBudget: 0 } }, 'text-pro-1', 'only works in thinking mode'],
-  ])('%j for %s is a 400', async (generationConfig, model, message) => {
-    const answer = await generate(config(generationConfig), model);
-    expect([answer.status, answer.body['error'].message.includes(message)]).toEqual([400, true]);
-  });
-
-  it('models that are not known, and those that do not speak this form', async () => {
-    expect((await generate(prompt('x'), 'nobody')).body['error'].code).toBe('model_not_found');
-    expect((await generate(prompt('x'), 'nobody')).status).toBe(503);
-    expect((await generate(prompt('x'), 'chat-mini')).status).toBe(404);
-    const any = await start({ settings: { pace: 0, anyModel: true } });
-    try {
-      expect(
-        (await generate(config({ thinkingConfig: { thinkingLevel: 'LOW' } }), 'vendor-3-pro', any)).status,
-      ).toBe(200);
-      expect(
-        (await generate(config({ thinkingConfig: { thinkingLevel: 'LOW' } }), 'vendor-2.5-pro', any)).status,
-      ).toBe(400);
-    } finally {
-      await any.sandbox.close();
-    }
-  });
-
-  it('keys: the native endpoint takes either header, chat and models Bearer alone', async () => {
-    const vendor = { authorization: '', 'x-vendor-api-key': key };
-    const ask = async (path: string, body: unknown, headers: Record<string, string>): Promise<number> =>
-      (await client.send(body === undefined ? 'GET' : 'POST', path, body, headers)).status;
-    expect(await ask('/v1beta/models/text-pro:generateContent', prompt('x'), vendor)).toBe(200);
-    expect(
-      await ask('/v1beta/models/text-pro:generateContent', prompt('x'), {
-        authorization: '',
-        'x-vendor-api-key': 'no',
-      }),
-    ).toBe(401);
-    expect(await ask('/v1/models/text-pro:generateContent', prompt('x'), vendor)).toBe(200);
-    expect(await ask('/v1/chat/completions', {}, vendor)).toBe(401);
-    expect(await ask('/v1/models', undefined, vendor)).toBe(401);
-    expect(await ask('/v1beta/models/text-pro:countTokens', {}, {})).toBe(301);
-  });
-
-  it('bodies that are too large, or no JSON', async () => {
-    const small = await start({ settings: { pace: 0, bodyLimit: 200 } });
-    try {
-      expect((await generate(prompt('x'.repeat(500)), 'text-pro', small)).status).toBe(413);
-      expect((await generate('{', 'text-pro', small)).status).toBe(400);
-      expect(
-        (await small.send('POST', '/v1/chat/completions', '{"messages":[]}')).body.error.message,
-      ).toMatch(/^model name is required \(request id: \w+\)$/);
-      expect(
-        (await small.send('POST', '/v1/chat/completions', { model: 'chat-mini' })).body.error.message,
-      ).toMatch(/^messages is required/);
-    } finally {
-      await small.sandbox.close();
-    }
   });
 });

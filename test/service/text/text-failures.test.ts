@@ -1,23 +1,11 @@
 import { describe, expect, test } from 'vitest';
-
 import type { FailureClass } from '../../../src/service/result.ts';
 import type { JsonObject } from '../../../src/service/text-service.ts';
-import { answering, key, never } from '../scripted-fetch.ts';
+import { never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
-import {
-  asked,
-  call,
-  chatAnswer,
-  failureOf,
-  plainAnswer,
-  replyTo,
-  sentFor,
-  textServiceWith,
-} from './text-service.ts';
+import { gateway, page } from './text-failures-rig.ts';
+import { asked, call, chatAnswer, failureOf, plainAnswer, textServiceWith } from './text-service.ts';
 
-const gateway = (message: string, code: unknown = '', more: object = {}): JsonObject => ({
-  error: { code, message: `${message} (request id: r-1)`, type: 'svc_api_error', ...more },
-});
 const vendor = (
   code: number,
   status: string,
@@ -26,6 +14,7 @@ const vendor = (
 ): JsonObject => ({
   error: { code, message, status, details },
 });
+
 const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22.5s' };
 
 interface Row {
@@ -34,8 +23,6 @@ interface Row {
   readonly code: string;
   readonly class: FailureClass;
 }
-
-const page = '<!doctype html><html><head><title>Hi</title></head></html>';
 
 const rows: readonly Row[] = [
   { status: 400, body: gateway('no'), code: 'service.rejected', class: 'permanent' },
@@ -314,93 +301,4 @@ test('images that together are longer than any text can be are refused, not stum
     call({ prompt: 'a' }, { images, earlier: [{ fields: {}, images, after: [] }] }),
   );
   expect(failure.message).toContain('the request has 679.5 MB, 28.3 MB of them in "images[0]"');
-});
-
-describe('models that fit no address', () => {
-  test.each(['', '.', '..', 'a b', 'a\n', '\ud800', 'x'.repeat(257), 7, undefined])('%j', async (model) => {
-    expect(await asked(plainAnswer, call({ model, prompt: 'a' }))).toMatchObject({
-      ok: false,
-      error: { code: 'service.bad-id', class: 'permanent' },
-    });
-  });
-});
-
-describe('the key', () => {
-  test('is a bearer token, or in the header of the native endpoint', async () => {
-    const bearer = await sentFor(call({ prompt: 'a' }));
-    expect(bearer.headers.get('authorization')).toBe(`Bearer ${key}`);
-    expect(bearer.headers.get('x-vendor-api-key')).toBeNull();
-    const header = await sentFor(call({ prompt: 'a' }), { auth: 'header' });
-    expect(header.headers.get('x-vendor-api-key')).toBe(key);
-    expect(header.headers.get('authorization')).toBeNull();
-  });
-
-  test('of chat and models it is a bearer token, whatever is chosen', async () => {
-    const chat = await sentFor(call({ prompt: 'a' }, { kind: 'chat' }), { auth: 'header' });
-    expect(chat.headers.get('authorization')).toBe(`Bearer ${key}`);
-    let authorization: string | null = null;
-    const service = textServiceWith({
-      auth: 'header',
-      fetch: (_url, init) => {
-        authorization = new Headers(init?.headers).get('authorization');
-        return Promise.resolve(new Response('{"data":[]}'));
-      },
-    });
-    await service.models(never);
-    expect(authorization).toBe(`Bearer ${key}`);
-  });
-
-  test('is shown by no failure', async () => {
-    for (const status of [200, 400, 401, 404, 500]) {
-      const failure = await failureOf(gateway(`key ${key} of ${encodeURIComponent(key)}`, key), undefined, {
-        status,
-      });
-      expect(JSON.stringify(failure)).not.toContain(key);
-    }
-    const failure = await failureOf(`data: {"error":{"message":"${key}"}}\n\n`);
-    expect(JSON.stringify(failure)).not.toContain(key);
-  });
-
-  test('is kept with no answer, also where a stream cut it in two', async () => {
-    const parts = (text: string): string =>
-      `data: ${JSON.stringify(event([{ text }], { finishReason: 'STOP' }))}\n\n`;
-    const { candidates, whole } = await replyTo(
-      `${parts(`it is ${key.slice(0, 9)}`)}${parts(key.slice(9))}data: {"responseId":"${key}","${key}":1}\n\n`,
-      undefined,
-      { headers: { 'x-request-id': key } },
-    );
-    expect(candidates[0]?.text).toBe('it is [secret]');
-    expect(JSON.stringify(whole)).not.toContain(key);
-  });
-
-  test.each([
-    ['a credential', { credentials: ['a-token-of-the-path'] }, 'it is [secret], in paris'],
-    ['a value that gives no access', { secrets: ['paris', 'a-token-of-the-path'] }, undefined],
-    ['a credential as short as a word', { credentials: ['paris'] }, undefined],
-  ])('of %s', async (_what, options, masked) => {
-    const text = 'it is a-token-of-the-path, in paris';
-    const { candidates } = await replyTo(
-      { candidates: [{ content: { parts: [{ text }] } }] },
-      undefined,
-      {},
-      options,
-    );
-    expect(candidates[0]?.text).toBe(masked ?? text);
-  });
-
-  test('image data is not searched for secrets that are found in anything', async () => {
-    const data = `${'A'.repeat(2000)}abcd`;
-    const body = { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] } }] };
-    const { candidates } = await replyTo(body, undefined, {}, { credentials: ['A'.repeat(16)] });
-    expect(candidates[0]?.images).toEqual([{ mimeType: 'image/png', data }]);
-  });
-});
-
-test('the image half says where a base address goes wrong, the text half the same', async () => {
-  const baseUrl = 'https://api.example.com/v1';
-  const text = await failureOf(page, undefined, {}, { baseUrl });
-  const image = await answering(200, page, {}, { baseUrl }).fetchTask('1700000000000001', never);
-  for (const message of [text.message, image.ok ? '' : image.error.message]) {
-    expect(message).toContain('try https://api.example.com.');
-  }
 });

@@ -1,18 +1,15 @@
 import { connect } from 'node:net';
-import { gzipSync } from 'node:zlib';
-
-import { Agent, type Dispatcher, MockAgent } from 'undici';
+import { type Dispatcher, MockAgent } from 'undici';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ImageServiceOptions } from '../../../../src/service/client.ts';
 import { createDispatcher, ProxyAddressError } from '../../../../src/service/http/connect/dispatcher.ts';
-import type { Timer } from '../../../../src/service/http/timeout.ts';
 import type { ImageService } from '../../../../src/service/image-service.ts';
 import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
-import { Tally } from '../../../rig/faults.ts';
 import { closedPort, type RawServer, rawServer } from '../../raw-server.ts';
 import { imagine, key, never, serviceWith } from '../../scripted-fetch.ts';
 
 let gateway: FakeService;
+
 let dispatcher: Dispatcher;
 
 beforeEach(async () => {
@@ -27,31 +24,6 @@ afterEach(async () => {
 
 const client = (options: Partial<ImageServiceOptions> = {}): ImageService =>
   serviceWith({ baseUrl: gateway.url, dispatcher, ...options });
-
-/** Time that passes when the test says so. */
-function manualTimer(): { readonly timer: Timer; readonly expire: () => void; readonly set: number[] } {
-  const pending = new Set<() => void>();
-  const set: number[] = [];
-  return {
-    set,
-    expire: () => {
-      for (const call of pending) call();
-    },
-    timer: (ms, expire) => {
-      set.push(ms);
-      pending.add(expire);
-      return () => pending.delete(expire);
-    },
-  };
-}
-
-/** An answer of this status whose body breaks off. */
-const cut = (status: number): string =>
-  `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"error":`;
-
-const failing = (cause: Error): ImageService =>
-  serviceWith({ fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) });
-const coded = (code: string, syscall?: string): Error => Object.assign(new Error(code), { code, syscall });
 
 /** A proxy that connects to wherever it is told. */
 async function tunnel(answer = 'HTTP/1.1 200 Connection established\r\n\r\n'): Promise<RawServer> {
@@ -171,234 +143,6 @@ describe('against a real server', () => {
     expect((await imagine(own)).ok).toBe(true);
     await own.close();
     expect(await imagine(own)).toMatchObject({ ok: false, error: { class: 'unsent' } });
-  });
-});
-
-describe('what never left', () => {
-  test('a refused connection', async () => {
-    const service = client({ baseUrl: `http://127.0.0.1:${await closedPort()}` });
-    const expected = { ok: false, error: { code: 'connection.refused', class: 'unsent' } };
-    expect(await imagine(service)).toMatchObject(expected);
-    expect(await service.fetchTask('1', never)).toMatchObject(expected);
-  });
-
-  test('a host name that does not exist', async () => {
-    const unknown = Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
-    const lost = new Agent({ connect: { lookup: (_host, _options, answer) => answer(unknown, []) } });
-    const service = client({ baseUrl: 'http://api.example.com', dispatcher: lost });
-    expect(await imagine(service)).toMatchObject({ error: { code: 'connection.dns', class: 'unsent' } });
-    await lost.close();
-  });
-
-  test('a connection that came about but not in a secure way', async () => {
-    await using plain = await rawServer(
-      () => undefined,
-      (socket) => socket.end('220 mail.example.com ESMTP\r\n'),
-    );
-    const service = client({ baseUrl: plain.url.replace('http:', 'https:') });
-    expect(await imagine(service)).toMatchObject({ error: { code: 'connection.tls', class: 'unsent' } });
-  });
-
-  test('a connection that is reset while it is being secured', async () => {
-    await using rude = await rawServer(
-      () => undefined,
-      (socket) => socket.once('data', () => socket.resetAndDestroy()),
-    );
-    const service = client({ baseUrl: rude.url.replace('http:', 'https:') });
-    expect(await imagine(service)).toMatchObject({ error: { code: 'connection.refused', class: 'unsent' } });
-  });
-
-  test('what waited for a connection when time ran out, or the run was left', async () => {
-    const narrow = createDispatcher({ connections: 1, connectMs: 5000 });
-    const hang = gateway.fault('imagine', { hang: 'before' }, { times: 1 });
-    const { timer, expire } = manualTimer();
-    const first = imagine(client({ dispatcher: narrow }));
-    await hang.hit();
-    const leave = new AbortController();
-    const second = imagine(client({ dispatcher: narrow, timer }));
-    const third = imagine(client({ dispatcher: narrow }), leave.signal);
-    expire();
-    leave.abort();
-    expect(await second).toMatchObject({ error: { code: 'connection.timeout', class: 'unsent' } });
-    expect(await third).toMatchObject({ error: { code: 'connection.aborted', class: 'unsent' } });
-    hang.release();
-    expect((await first).ok).toBe(true);
-    // It has the connection after them, so that nothing of theirs can come later.
-    expect((await imagine(client({ dispatcher: narrow }))).ok).toBe(true);
-    expect(gateway.count('imagine')).toBe(2);
-    await narrow.close();
-  });
-
-  test('a request that was given up before it began', async () => {
-    const service = client();
-    const signal = AbortSignal.abort(new Error('second signal'));
-    expect(await imagine(service, signal)).toMatchObject({
-      error: { code: 'connection.aborted', class: 'unsent', cause: { message: 'second signal' } },
-    });
-    expect(gateway.count('imagine')).toBe(0);
-  });
-});
-
-describe('what was sent and not answered', () => {
-  test.each(['before', 'after'] as const)('a reset %s the work was done looks the same', async (reset) => {
-    gateway.fault('any', { reset });
-    const service = client();
-    expect(await imagine(service)).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
-    expect(await service.fetchTask('1', never)).toMatchObject({
-      error: { code: 'connection.lost', class: 'retry' },
-    });
-    expect(gateway.tasks.size).toBe(reset === 'after' ? 1 : 0);
-  });
-
-  test('time that runs out before the headers', async () => {
-    const hang = gateway.fault('any', { hang: 'after' });
-    const { timer, expire, set } = manualTimer();
-    const service = client({ timer, requestMs: 45_000 });
-    const submitted = imagine(service);
-    await hang.hit(1);
-    expire();
-    expect(await submitted).toMatchObject({
-      error: { code: 'connection.timeout', class: 'lost', message: expect.stringContaining('within 45 s') },
-    });
-    const fetched = service.fetchTask('1', never);
-    await hang.hit(2);
-    expire();
-    expect(await fetched).toMatchObject({ error: { code: 'connection.timeout', class: 'retry' } });
-    expect(set).toEqual([45_000, 45_000]);
-  });
-
-  test('time that runs out in a fetch that is given, which does not tell what has left', async () => {
-    const { timer, expire } = manualTimer();
-    const fetch: typeof globalThis.fetch = (_url, init) =>
-      new Promise((_resolve, reject) => {
-        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
-      });
-    const submitted = imagine(serviceWith({ fetch, timer }));
-    expire();
-    expect(await submitted).toMatchObject({ error: { code: 'connection.timeout', class: 'lost' } });
-  });
-
-  test('time that runs out in the middle of the body', async () => {
-    const { timer, expire } = manualTimer();
-    const beginning = new Tally();
-    await using slow = await rawServer((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"code":1,', () => beginning.add());
-    });
-    const submitted = imagine(client({ baseUrl: slow.url, timer }));
-    await beginning.reached(1);
-    expire();
-    expect(await submitted).toMatchObject({ error: { code: 'connection.timeout', class: 'lost' } });
-  });
-
-  test('a caller that gives up', async () => {
-    const hang = gateway.fault('any', { hang: 'after' });
-    const leave = new AbortController();
-    const submitted = imagine(client(), leave.signal);
-    const fetched = client().fetchTask('1', leave.signal);
-    await hang.hit(2);
-    leave.abort();
-    expect(await submitted).toMatchObject({ error: { code: 'connection.aborted', class: 'lost' } });
-    expect(await fetched).toMatchObject({ error: { code: 'connection.aborted', class: 'retry' } });
-  });
-
-  test('an answer that is cut off', async () => {
-    gateway.fault('any', { truncate: 20 });
-    const service = client();
-    expect(await imagine(service)).toMatchObject({
-      error: { code: 'connection.lost', class: 'lost', status: 200 },
-    });
-    expect(await service.fetchTask('1', never)).toMatchObject({ error: { status: 400, class: 'retry' } });
-    expect(gateway.tasks.size).toBe(1);
-  });
-
-  test('a status that came counts, though its body broke', async () => {
-    let status = 401;
-    await using breaking = await rawServer((socket) => socket.end(cut(status)));
-    const service = client({ baseUrl: breaking.url });
-    expect(await imagine(service)).toMatchObject({ error: { code: 'service.unauthorized', class: 'stop' } });
-    status = 503;
-    expect(await imagine(service)).toMatchObject({ error: { class: 'retry', cause: expect.any(Error) } });
-    // A 400 may hide a time-out, which only its body would have told.
-    status = 400;
-    expect(await imagine(service)).toMatchObject({ error: { code: 'service.ambiguous', class: 'lost' } });
-  });
-
-  test('an answer that is no HTTP', async () => {
-    await using mail = await rawServer((socket) => socket.end('550 go away\r\n'));
-    expect(await imagine(client({ baseUrl: mail.url }))).toMatchObject({
-      error: { code: 'connection.lost', class: 'lost' },
-    });
-  });
-
-  test('an answer without end', async () => {
-    gateway.fault('any', { endless: true });
-    const service = client({ maxBodyBytes: 1 << 20 });
-    const code = 'response.too-large';
-    expect(await imagine(service)).toMatchObject({ error: { code, class: 'lost' } });
-    expect(await service.fetchTask('1', never)).toMatchObject({ error: { class: 'retry' } });
-  });
-
-  test('an answer that is small on the wire only', async () => {
-    const bomb = gzipSync(Buffer.alloc(32 << 20, 0x20));
-    gateway.fault('imagine', { status: 200, body: bomb, headers: { 'content-encoding': 'gzip' } });
-    expect(bomb.length).toBeLessThan(1 << 16);
-    expect(await imagine(client({ maxBodyBytes: 1 << 20 }))).toMatchObject({
-      error: { code: 'response.too-large', class: 'lost' },
-    });
-  });
-
-  test('a compressed answer is read', async () => {
-    const body = gzipSync('{"code":1,"result":"1700000000000009"}');
-    gateway.fault('imagine', { status: 200, body, headers: { 'content-encoding': 'gzip' } });
-    expect(await imagine(client())).toMatchObject({ value: { taskId: '1700000000000009' } });
-  });
-
-  test('headers without end', async () => {
-    await using flood = await rawServer((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\n${`x-flood: ${'a'.repeat(1000)}\r\n`.repeat(100)}`);
-    });
-    expect(await imagine(client({ baseUrl: flood.url }))).toMatchObject({
-      error: { code: 'response.too-large', class: 'lost' },
-    });
-  });
-
-  test('with an injected fetch only the error can prove that nothing left', async () => {
-    const cases: readonly (readonly [Error, string, string])[] = [
-      [coded('ECONNREFUSED', 'connect'), 'connection.refused', 'unsent'],
-      [coded('EHOSTUNREACH', 'connect'), 'connection.refused', 'unsent'],
-      [coded('ENOTFOUND', 'getaddrinfo'), 'connection.dns', 'unsent'],
-      [coded('EAI_AGAIN'), 'connection.dns', 'unsent'],
-      [coded('ETIMEDOUT', 'connect'), 'connection.timeout', 'unsent'],
-      [coded('UND_ERR_CONNECT_TIMEOUT'), 'connection.timeout', 'unsent'],
-      [coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'connection.tls', 'unsent'],
-      [coded('CERT_HAS_EXPIRED'), 'connection.certificate', 'stop'],
-      [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'connection.certificate', 'stop'],
-      [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'connection.certificate', 'stop'],
-      [coded('ETIMEDOUT', 'read'), 'connection.timeout', 'lost'],
-      [coded('EHOSTUNREACH', 'read'), 'connection.lost', 'lost'],
-      [coded('ECONNRESET', 'read'), 'connection.lost', 'lost'],
-      [coded('EPIPE', 'write'), 'connection.lost', 'lost'],
-      [coded('UND_ERR_SOCKET'), 'connection.lost', 'lost'],
-      [coded('UND_ERR_HEADERS_TIMEOUT'), 'connection.timeout', 'lost'],
-      [new Error('what?'), 'connection.lost', 'lost'],
-      [
-        new AggregateError([coded('ECONNREFUSED', 'connect'), coded('ENETUNREACH', 'connect')]),
-        'connection.refused',
-        'unsent',
-      ],
-      [
-        new AggregateError([coded('ECONNREFUSED', 'connect'), coded('ECONNRESET', 'read')]),
-        'connection.lost',
-        'lost',
-      ],
-    ];
-    const verdicts = await Promise.all(
-      cases.map(async ([cause]) => {
-        const answer = await imagine(failing(cause));
-        return answer.ok ? [] : [cause, answer.error.code, answer.error.class];
-      }),
-    );
-    expect(verdicts).toEqual(cases);
   });
 });
 

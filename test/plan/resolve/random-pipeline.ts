@@ -1,0 +1,268 @@
+import type { Slot } from '../../../src/plan/slot.ts';
+import type { SimulatedState } from '../simulated-state.ts';
+
+/** Deterministic choices from one seed. */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  below(count: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#state / 2 ** 32) * count);
+  }
+
+  one<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)] as T;
+  }
+}
+
+const segments = [
+  'U1',
+  'U1,U2',
+  'U1..U3',
+  'U*',
+  'V*',
+  'Q*?',
+  'U1?',
+  'U9?,U2',
+  'U9',
+  'U9?',
+  'U9 | U1',
+  'V1 | U2?',
+  'reroll',
+];
+
+const names = (segment: string): string[] =>
+  segment.startsWith('U1..') ? ['U1', 'U2', 'U3'] : segment.replace('?', '').split(',');
+
+interface RandomStep {
+  readonly name: string;
+  /** It starts at the cell, and templates may read it from anywhere. */
+  readonly root: boolean;
+  /** It makes text, and has no buttons. */
+  readonly text: boolean;
+  readonly makesImages: boolean;
+  readonly path: readonly string[];
+  readonly body: Record<string, unknown>;
+}
+
+/** A text step, from one that is there or gathering it, which shows, continues and reads some of those that are roots. */
+function randomText(dice: Dice, name: string, before: readonly RandomStep[]): RandomStep {
+  const roots = before.filter(({ root }) => root);
+  const painted = roots.filter(({ makesImages }) => makesImages);
+  const asked = roots.filter(({ text }) => text);
+  const start = dice.below(4) === 0 ? undefined : dice.one(before);
+  const gathers = start?.makesImages === true && dice.below(3) === 0;
+  const draws = dice.below(3) === 0;
+  const [first] = start?.path ?? [];
+  const branch =
+    first === undefined ? '' : dice.one(['', '/*', '/**', `/${dice.one(names(first)).replace('*', '1')}`]);
+  const images = [
+    ...(start === undefined || gathers || !start.makesImages ? [] : [['parent']]),
+    ...painted.map((step) => [`steps.${step.name}`]),
+    [`https://images.test/{{ b.x }}.png`],
+    ['{{ a }}.png'],
+    ['{{ b.y }}.png'],
+    [],
+  ];
+  const shown = gathers && dice.below(2) === 0 ? {} : { images: [...dice.one(images), ...dice.one(images)] };
+  const prompt = dice.one([
+    'which?',
+    'which {{ a }}?',
+    '{{ b.x }}',
+    ...painted.flatMap(({ name, text }) => (text ? [] : [`like {{ steps.${name}.task_id }}`])),
+    ...asked.map(
+      (step) =>
+        `{{ steps.${step.name}.${dice.one(['text', step.makesImages ? 'text' : 'json.x', 'usage.total'])} }}`,
+    ),
+  ]);
+  const continued = asked.length > 0 && dice.below(3) === 0 ? { continue: dice.one(asked).name } : {};
+  const member = { type: 'number' };
+  const answer = draws
+    ? { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }
+    : { responseSchema: { type: 'object', properties: { x: member, y: member } } };
+  const generate = {
+    model: 'm',
+    prompt,
+    ...answer,
+    ...shown,
+    ...continued,
+  };
+  const body = {
+    ...(start === undefined ? {} : { [gathers ? 'gather' : 'from']: start.name + branch }),
+    generate,
+    ...(dice.below(5) === 0 ? { when: 'a == 1' } : {}),
+    ...(dice.below(4) === 0 ? { keep: false } : {}),
+  };
+  return { name, root: start === undefined || gathers, text: true, makesImages: draws, path: [], body };
+}
+
+/** What answers a modal, of which some masks cannot be made. */
+function randomAnswer(dice: Dice): Record<string, unknown> {
+  const prompt = dice.one([{}, { prompt: 'a {{ a }}' }, { prompt: '{{ b.x }}' }]);
+  const shapes = [{ ellipse: [0, 0, '{{ a | divided_by: 2.0 }}', 1] }];
+  const mask = dice.one([
+    {},
+    { mask: '{{ a }}.png' },
+    { mask: { shapes, invert: true } },
+    { mask: { file: 'm.png', invert: true } },
+  ]);
+  return { ...prompt, ...mask, ...dice.one([{}, { remix: true }]) };
+}
+
+/** A describe, video or edit, from one that is there, or of images that are. */
+function randomEntry(
+  dice: Dice,
+  name: string,
+  {
+    all,
+    path,
+    start,
+    address,
+    shared,
+  }: {
+    readonly all: readonly RandomStep[];
+    readonly path: readonly string[];
+    readonly start: RandomStep;
+    readonly address: string;
+    readonly shared: Record<string, unknown>;
+  },
+): RandomStep {
+  const root = dice.below(2) === 0;
+  const painted = all.filter((step) => step.root && step.makesImages).map((step) => `steps.${step.name}`);
+  const image = (): string =>
+    dice.one([
+      ...(root || !start.makesImages ? [] : ['parent']),
+      'm.png',
+      '{{ a }}.png',
+      '{{ b.y }}.png',
+      ...painted,
+    ]);
+  const prompt = dice.one(['a hat', '{{ b.x }}']);
+  const kind = dice.below(4);
+  const operation =
+    kind === 0
+      ? { describe: { image: image() } }
+      : kind === 1
+        ? { video: { image: image(), prompt, ...dice.one([{}, { endImage: image() }]) } }
+        : kind === 2
+          ? { blend: { images: [image(), image()] } }
+          : { edit: { image: image(), prompt, mask: 'm.png' } };
+  const makesImages = kind > 1;
+  return {
+    name,
+    root,
+    text: false,
+    makesImages,
+    path,
+    body: { ...(root ? {} : { from: address }), ...operation, ...shared },
+  };
+}
+
+function randomStep(
+  dice: Dice,
+  index: number,
+  all: readonly RandomStep[],
+  gathers: boolean,
+  { texts, entries }: Parts,
+): RandomStep {
+  const before = all.filter(({ text, makesImages }) => !text && (makesImages || (entries && !gathers)));
+  const roots = before.filter(({ root }) => root);
+  const path = Array.from({ length: dice.below(3) }, () => dice.one(segments));
+  const when = dice.one([
+    {},
+    {},
+    {},
+    { when: 'a == 1' },
+    ...roots.map(({ name }) => ({ when: `steps.${name}.task_id contains "1"` })),
+  ]);
+  const shared = {
+    ...when,
+    ...(path.length === 0 ? {} : { path: path.join(' → ') }),
+    ...(dice.below(4) === 0 ? { keep: false } : {}),
+  };
+  const name = `s${index}`;
+  if (texts && before.length > 0 && dice.below(5) < 2) return randomText(dice, name, all);
+  if (before.length === 0 || (!gathers && dice.below(5) === 0)) {
+    const prompt = dice.one([
+      'a fox',
+      'a {{ a }}',
+      '{{ b.x }}',
+      ...roots.map((root) => `{{ steps.${root.name}.task_id }}`),
+      ...roots.flatMap(({ name, body }) => (body.describe ? [`{{ steps.${name}.prompts[0] }}`] : [])),
+      ...roots.flatMap(({ name, body }) => (body.video ? [`{{ steps.${name}.video_url }}`] : [])),
+    ]);
+    return { name, root: true, text: false, makesImages: true, path, body: { imagine: prompt, ...shared } };
+  }
+  const start = dice.one(before);
+  const [first] = start.path;
+  const branch = first === undefined ? '' : `/${dice.one(names(first)).replace('*', '1')}`;
+  const address =
+    start.name + dice.one(['', branch, first === undefined ? '' : '/*', first === undefined ? '' : '/**']);
+  if (gathers) {
+    const prompt = dice.one(['the best', 'the {{ a }}', '{{ b.x }}']);
+    // Two to five, as far as the file says; a wildcard finds any number, and an optional button none.
+    const mayBlend = entries && start.root && address.endsWith('/*') && /[,*]|\.\./.test(first ?? '');
+    const operation = dice.one([
+      { imagine: prompt },
+      { imagine: { prompt, images: [] } },
+      ...(mayBlend ? [{ blend: { dimensions: 'square' } }] : []),
+    ]);
+    return {
+      name,
+      root: true,
+      text: false,
+      makesImages: true,
+      path,
+      body: { gather: address, ...operation, ...shared },
+    };
+  }
+  if (entries && dice.below(2) === 0) return randomEntry(dice, name, { all, path, start, address, shared });
+  const click = dice.one([
+    'V1',
+    'U*',
+    'X9',
+    'X9?',
+    '{{ b.x }}',
+    ...roots.flatMap(({ name, makesImages }) => (makesImages ? [`{{ steps.${name}.button }}`] : [])),
+  ]);
+  return {
+    name,
+    root: false,
+    text: false,
+    makesImages: start.makesImages,
+    path,
+    body: { from: address, click, ...(entries ? randomAnswer(dice) : {}), ...shared },
+  };
+}
+
+/** What a random pipeline may have beside imagines and clicks. */
+export interface Parts {
+  readonly texts: boolean;
+  readonly entries: boolean;
+}
+
+export function randomPipeline(seed: number, parts: Parts): string {
+  const dice = new Dice(seed);
+  const steps: RandomStep[] = [];
+  for (let index = 0; index <= dice.below(5); index += 1)
+    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, parts));
+  const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
+  return JSON.stringify({
+    matrix: { a: [1, 2], b: [{ x: 'U1' }, { y: 'oil' }] },
+    steps: Object.fromEntries(shuffled.map(([, { name, body }]) => [name, body])),
+  });
+}
+
+const answers = ['{"x": 1.0}', '{"y": 2}'];
+
+/** What asks for images gets some, mostly. */
+export function answer(state: SimulatedState, slot: Slot, dice: Dice): void {
+  const draws = slot.job?.request.fields.generationConfig !== undefined && dice.below(3) > 0;
+  const picture = { output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'image/png', candidate: 1 };
+  const artifacts = draws && slot.keep ? { artifacts: [picture] } : {};
+  state.answer(slot, dice.one(answers), dice.below(4) > 0, artifacts);
+}

@@ -1,0 +1,48 @@
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job, JobContext, JobEvent } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import type { SubmitAnswer, Task } from '../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
+import { clickRecord, context, epoch, job } from '../../rig/jobs.ts';
+
+export const region = (changes: Partial<JobRecord> = {}): JobRecord =>
+  clickRecord({
+    request: { kind: 'click', press: [{ kind: 'text', text: 'Vary (Region)' }], fields: { prompt: 'a hat' } },
+    pressed: { customId: 'IMG::Inpaint::1', label: 'Vary (Region)', emoji: '' },
+    ...changes,
+  });
+
+export const waiting = (record: JobRecord): Job => job(record, { want: { kind: 'answer' } });
+
+export const clicked = (changes: Partial<JobRecord> = {}): Job =>
+  waiting(region({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes }));
+
+export const answering = (sent = 1, changes: Partial<JobRecord> = {}): Job =>
+  clicked({ taskId: 'M1', modal: { taskId: 'M1', sent }, ...changes });
+
+export const after = (from: Job, event: JobEvent, changes: Partial<JobContext> = {}) =>
+  step(from, event, context(changes));
+
+export const submitted = (
+  from: Job,
+  answer: SubmitAnswer | ServiceFailure,
+  changes: Partial<JobContext> = {},
+) =>
+  after(
+    from,
+    {
+      type: 'submitted',
+      answer: 'class' in answer ? { ok: false, error: answer } : { ok: true, value: answer },
+    },
+    changes,
+  );
+
+export const seen = (
+  from: Job,
+  why: 'poll' | 'modal',
+  task: Partial<Task>,
+  changes: Partial<JobContext> = {},
+) => {
+  const value: Task = { id: 'M1', state: 'modal', status: 'MODAL', buttons: [], ...task };
+  return after(from, { type: 'fetched', why, answer: { ok: true, value } }, changes);
+};

@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/run/machine/job.ts';
+import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
+import { modalLag } from '../../../src/run/machine/retry/modal-lag.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import { epoch } from '../../rig/jobs.ts';
+import { failure } from '../../rig/virtual-service.ts';
+import { after, answering, region, seen, submitted, waiting } from './modal-rig.ts';
+
+/** When no gateway lags any more. */
+const lagged = { now: epoch + modalLag.ms + 60_000 };
+
+describe('the submission of a modal', () => {
+  it('is over with its task: where that fails and is made anew, its button is pressed and opens another', () => {
+    const worked = waiting(
+      region({
+        status: 'running',
+        attempts: 1,
+        taskId: 'M1',
+        modal: { taskId: 'M1', sent: 1, accepted: true },
+      }),
+    );
+    const { job: next } = seen(worked, 'poll', {
+      state: 'failure',
+      status: 'FAILURE',
+      failReason: 'timeout',
+    });
+    expect([next.record.status, next.record.resubmits, next.record.modal]).toEqual(['pending', 1, undefined]);
+    const begun = after(after(next, { type: 'elapsed' }).job, { type: 'granted' }).job;
+    expect(begun.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+  });
+
+  it('that is queue-full, throttled or never left is as if it had not been sent', () => {
+    for (const answer of [
+      { kind: 'queue-full', code: 23, message: 'full' } as const,
+      failure('service.throttled', 'throttle'),
+      failure('connection.refused', 'unsent'),
+    ])
+      for (const sent of [1, 2]) {
+        const { record, want } = submitted(answering(sent, { attempts: sent }), answer).job;
+        expect(record).toMatchObject({
+          status: 'modal',
+          attempts: Math.max(1, sent - 1),
+          modal: { sent: sent - 1 },
+        });
+        expect(want).toMatchObject({ next: { kind: 'modal' } });
+      }
+  });
+
+  it('whose answer is lost looks at its task first; moved on, the job goes on', () => {
+    const page = failure('service.not-json', 'stop', { status: 200, mayBeDone: true });
+    expect(submitted(answering(), page).job.record).toMatchObject({
+      status: 'submitting',
+      modal: { sent: 1 },
+    });
+    const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
+    expect(lost.record.status).toBe('submitting');
+    expect(lost.want).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'modal' } });
+    const on = seen(lost, 'modal', { state: 'unfinished', status: 'SUBMITTED' }).job;
+    expect(on.record).toMatchObject({
+      status: 'running',
+      taskId: 'M1',
+      modal: { accepted: true },
+      attempts: 1,
+    });
+    expect(
+      seen(lost, 'modal', { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' }).job.record.status,
+    ).toBe('saving');
+  });
+
+  it('that is lost while its task still waits is in doubt; --in-doubt retry answers again, counted, never clicks', () => {
+    const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
+    const { record } = seen(lost, 'modal', {}, lagged).job;
+    expect(record).toMatchObject({ status: 'in-doubt', error: { code: 'connection.lost' } });
+    const again = retryOf(record, 1, undefined);
+    expect(again.record).toMatchObject({ status: 'modal', modal: { taskId: 'M1', sent: 1 } });
+    const looks = after(again, { type: 'granted' }).job;
+    expect(looks.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    const told = seen(looks, 'modal', {}).job;
+    expect(told.want).toEqual({ kind: 'modal' });
+    expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
+  });
+
+  it('that is lost, and its task gone since, is in doubt; --in-doubt retry presses the button anew', () => {
+    const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
+    const { record } = seen(lost, 'modal', {}, lagged).job;
+    const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
+    const gone = { type: 'fetched', why: 'modal', answer: { ok: false, error: unknown } } as const;
+    const looking: Job = { ...retryOf(record, 1, 'T1'), want: { kind: 'answer' }, misses: 5 };
+    const { mayBeGone: _, ...untold } = looking;
+    expect(after(untold, gone, { retryInDoubt: true }).job.record.status).toBe('in-doubt');
+    const { job: anew } = after(looking, gone, { retryInDoubt: true });
+    expect(anew).toMatchObject({ record: { status: 'pending', attempts: 1 }, parentTaskId: 'T1' });
+    expect([anew.record.modal, anew.record.taskId]).toEqual([undefined, undefined]);
+    expect(anew.want).toMatchObject({ next: { kind: 'room' } });
+  });
+
+  it.each([408, 500, 502, 504, 520, 524])(
+    'that may have arrived (%i) is looked for as long as a gateway may lag, and never sent again without a word',
+    (status) => {
+      let now = submitted(answering(), failure('service.unavailable', 'retry', { status })).job;
+      let looks = 0;
+      for (let ms = 0; now.want.kind === 'wait'; looks++) {
+        expect(now.want.next).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+        ms = now.want.until - epoch;
+        // A gateway that says nothing yet says no more than MODAL.
+        const shows: Partial<Task> = looks % 2 === 0 ? {} : { state: 'unfinished', status: '' };
+        now = seen(now, 'modal', shows, { now: epoch + ms }).job;
+        expect(ms).toBeLessThan(60_000);
+        expect(now.record.status === 'in-doubt').toBe(ms >= modalLag.ms);
+      }
+      expect(looks).toBeGreaterThan(5);
+      expect(now.record).toMatchObject({ attempts: 1, modal: { sent: 1 } });
+    },
+  );
+
+  it('that may have arrived settles at the look that shows it', () => {
+    let now = submitted(answering(), failure('service.unavailable', 'retry', { status: 504 })).job;
+    for (const ms of [1000, 6000, 11_000]) now = seen(now, 'modal', {}, { now: epoch + ms }).job;
+    const on = seen(
+      now,
+      'modal',
+      { state: 'unfinished', status: 'IN_PROGRESS' },
+      { now: epoch + 16_000 },
+    ).job;
+    expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { sent: 1, accepted: true } });
+  });
+
+  it('that may have arrived is sent again on the word given with the run, after the same looks, at most retry.attempts times', () => {
+    let now = answering();
+    for (let tries = 1; tries < 6; tries++) {
+      now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
+      now = seen(now, 'modal', {}, { retryInDoubt: true }).job;
+      expect(now.record).toMatchObject({ status: 'submitting', tries });
+      const told = seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job;
+      expect([told.record.status, told.want]).toEqual(['modal', { kind: 'modal' }]);
+      now = after(told, { type: 'granted' }).job;
+      expect(now.record).toMatchObject({ attempts: tries + 1, modal: { sent: tries + 1 } });
+    }
+    now = submitted(now, failure('service.unavailable', 'retry', { status: 500 })).job;
+    expect(seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job.record.status).toBe('in-doubt');
+  });
+
+  it('that certainly came to nothing (503) is sent again, at most retry.attempts times; then it failed', () => {
+    const busy = failure('service.unavailable', 'retry', { status: 503 });
+    let now = answering();
+    for (let tries = 1; tries < 6; tries++) {
+      now = submitted(now, busy).job;
+      expect(now.record).toMatchObject({ status: 'modal', tries, attempts: 1, modal: { sent: 0 } });
+      expect(now.want).toMatchObject({ next: { kind: 'modal' } });
+      now = after({ ...now, want: { kind: 'modal' } }, { type: 'granted' }).job;
+      expect(now.record).toMatchObject({ status: 'submitting', attempts: 1, modal: { sent: 1 } });
+    }
+    const { record } = submitted(now, busy).job;
+    expect(record).toMatchObject({ status: 'failed', tries: 0, modal: { sent: 0 } });
+    expect(record.error?.message).toMatch(/after 6 tries/);
+  });
+
+  it('that came to nothing after one that may have arrived is sent again only where the task still waits', () => {
+    const busy = failure('service.unavailable', 'retry', { status: 503 });
+    const next = submitted(answering(2, { attempts: 2 }), busy).job;
+    expect(next.record).toMatchObject({ status: 'modal', attempts: 1, modal: { sent: 1 } });
+    expect(next.want).toMatchObject({ next: { kind: 'fetch', why: 'modal' } });
+    expect(seen(next, 'modal', {}).job.want).toEqual({ kind: 'modal' });
+    const worn = submitted(answering(2, { attempts: 2, tries: 5 }), busy).job;
+    expect(seen(worn, 'modal', {}, lagged).job.record).toMatchObject({
+      status: 'in-doubt',
+      modal: { sent: 2 },
+    });
+  });
+
+  it('that a killed run left is looked at; still waiting, it is in doubt by a name of its own', () => {
+    const left = adopt(answering().record, 1, 'T1');
+    expect(left.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    const looked = seen(left, 'modal', {}).job;
+    expect(seen(looked, 'modal', {}, lagged).job.record).toMatchObject({
+      status: 'in-doubt',
+      error: { code: 'submit.interrupted-modal' },
+    });
+    expect(seen(looked, 'modal', {}, { retryInDoubt: true, ...lagged }).job.want).toEqual({ kind: 'modal' });
+  });
+
+  it('whose mask cannot be read fails without an attempt, and later goes on with the modal, not with the click', () => {
+    const error = { code: 'mask.size', class: 'permanent', message: 'It is smaller.' } as const;
+    const { record } = after(answering(), { type: 'unread', error }).job;
+    expect(record).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      modal: { sent: 0 },
+      error: { code: 'mask.size' },
+    });
+    expect(retryOf(record, 1, 'T1').record).toMatchObject({ status: 'modal', modal: { sent: 0 } });
+  });
+
+  it.each([
+    ['by a code', { kind: 'refused', code: 4, message: 'no' } as const],
+    ['by a status', failure('service.rejected', 'permanent', { status: 400 })],
+  ])(
+    'that is refused %s fails the job; a second one that is refused looks whether the first arrived',
+    (_, refused) => {
+      expect(submitted(answering(), refused).job.record.status).toBe('failed');
+      const { job: next } = submitted(answering(2), refused);
+      expect(next).toMatchObject({ record: { status: 'submitting' }, want: { next: { why: 'modal' } } });
+      const arrived = seen(next, 'modal', { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' });
+      expect(arrived.job.record).toMatchObject({ status: 'saving', taskId: 'M1', modal: { accepted: true } });
+    },
+  );
+
+  describe('and that failed, tried again on the user\u2019s word,', () => {
+    const refused = submitted(answering(), { kind: 'refused', code: 4, message: 'no' }).job.record;
+    const looks = (parentTaskId?: string): Job => {
+      const { job: next } = after(retryOf(refused, 1, parentTaskId), { type: 'granted' });
+      expect(next.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+      return next;
+    };
+
+    it('is sent to the dialog that is open still, and its button is not pressed', () => {
+      const open = seen(looks('T1'), 'modal', {}).job;
+      expect(open.want).toEqual({ kind: 'modal' });
+      const { job: next } = after(open, { type: 'granted' });
+      expect(next.record).toMatchObject({
+        status: 'submitting',
+        attempts: 2,
+        modal: { taskId: 'M1', sent: 2 },
+      });
+    });
+
+    it('has its button pressed anew where the dialog is gone', () => {
+      const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
+      const gone = after(
+        { ...looks('T1'), misses: 5 },
+        {
+          type: 'fetched',
+          why: 'modal',
+          answer: { ok: false, error: unknown },
+        },
+      ).job;
+      const failed = seen(looks('T1'), 'modal', { state: 'failure', status: 'FAILURE' }).job;
+      const silent = { state: 'unfinished', status: '' } as const;
+      const waited = seen(looks('T1'), 'modal', silent).job;
+      for (const next of [gone, failed, seen(waited, 'modal', silent, lagged).job]) {
+        expect(next).toMatchObject({
+          record: { status: 'pending', attempts: 1 },
+          want: { next: { kind: 'room' } },
+        });
+        expect([next.record.modal, next.parentTaskId, next.mayBeGone]).toEqual([undefined, 'T1', undefined]);
+      }
+    });
+
+    it('goes on with what it came to where it was taken after all', () => {
+      const on = seen(looks('T1'), 'modal', { state: 'unfinished', status: 'IN_PROGRESS' }).job;
+      expect(on.record).toMatchObject({ status: 'running', attempts: 1, modal: { accepted: true } });
+    });
+  });
+
+  it('that is a banned prompt is banned the second time too', () => {
+    const banned = { kind: 'refused', code: 24, message: 'no' } as const;
+    expect(submitted(answering(2), banned).job.record.status).toBe('failed');
+  });
+});

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { epoch } from '../../rig/jobs.ts';
+import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
+import { failure } from '../../rig/virtual-service.ts';
+import { grid, type World, world } from '../../rig/world.ts';
+
+const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
+
+/** What a run leaves, without times and ids. */
+const results = ({ store }: World) =>
+  [...store.withStatus('done')].map(({ key, request, artifacts }) => ({ key, request, artifacts }));
+
+describe('what ends a run early', () => {
+  it('a budget is never exceeded, not even by one, over any number of runs', async () => {
+    const { run, store } = await world(grid(30, 'U1..U4'));
+    for (let n = 0; n < 3; n++) {
+      const result = run({ settings: virtualSettings({ budget: { submits: 20 } }) });
+      expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.submits' });
+      expect(store.totals().attempts).toBe(20);
+    }
+  });
+
+  it('a budget of money counts what is under way', async () => {
+    const { run, store } = await world(grid(30));
+    const result = run({ settings: virtualSettings({ budget: { cost: 0.5 } }), price: () => 0.04 });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+    expect(store.totals().cost).toBeCloseTo(0.48);
+  });
+
+  it.each([
+    [
+      'time-outs that the service answers for',
+      failure('service.unavailable', 'retry', { status: 504 }),
+      'hold',
+    ],
+    ['answers that never came', failure('connection.lost', 'lost'), 'retry'],
+  ] as const)('a budget of money counts what may have been paid: %s', async (_, error, inDoubt) => {
+    const { run, store, service } = await world(grid(20), {
+      onSubmit: ({ number }) => (number % 2 === 1 ? { error, made: true } : undefined),
+    });
+    for (let n = 0; n < 4; n++) {
+      const { end } = run({ price: () => 1, settings: virtualSettings({ budget: { cost: 10 }, inDoubt }) });
+      expect(end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+      expect(JSON.stringify(end)).toMatch(/and up to \d more for submissions that nobody answered/);
+    }
+    const made = [...service.made.values()].reduce((sum, count) => sum + count, 0);
+    const { cost, possibleCost } = store.totals();
+    expect([made, cost + possibleCost]).toEqual([10, 10]);
+  });
+
+  it('a budget of money counts what a crash left unanswered, from the next run on', async () => {
+    const { run, store } = await world(grid(20));
+    const settings = virtualSettings({ budget: { cost: 10 }, limits: { tasks: 4, requests: 4 } });
+    // The intents of the second turn are durable, and its submissions leave.
+    run({ price: () => 1, settings, dieAfterTurns: 2 });
+    const left = store.totals().jobs.submitting;
+    expect(left).toBeGreaterThan(0);
+    const { end } = run({ price: () => 1, settings });
+    expect(end).toMatchObject({ code: 'budget.cost' });
+    expect(store.totals()).toMatchObject({ cost: 10 - left, possibleCost: left });
+  });
+
+  it('--max-submits counts what was taken, not what was refused for being asked too often', async () => {
+    const { run, service, statuses } = await world(grid(5), {
+      onSubmit: ({ number }) =>
+        number === 1 ? { error: failure('service.throttled', 'throttle', { status: 429 }) } : undefined,
+    });
+    const result = run({ settings: virtualSettings({ maxSubmits: 1 }) });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });
+    expect([result.submits, service.made.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
+  });
+
+  it('a budget of money is spent to its end although something under way came back unspent', async () => {
+    const { run, store } = await world(grid(30), {
+      onSubmit: ({ number }) => (number <= 6 ? { kind: 'queue-full', code: 23, message: 'full' } : undefined),
+    });
+    run({ settings: virtualSettings({ budget: { cost: 0.2 } }), price: () => 0.04 });
+    expect(store.totals().cost).toBeCloseTo(0.2);
+  });
+
+  it('the first signal opens nothing new and settles what is in flight', async () => {
+    const { run, service, statuses } = await world(grid(100, 'U1'));
+    const result = run({ drainAt: epoch + 45_000 });
+    expect(result.end).toEqual({ kind: 'interrupted', forced: false });
+    expect(service.submits.every(({ at }) => at < epoch + 45_000)).toBe(true);
+    const { done = 0, pending = 0 } = statuses();
+    expect([done, pending]).toEqual([service.submits.length, 200 - service.submits.length]);
+  });
+
+  it('the first signal leaves to the next run what comes back refused after it', async () => {
+    const { run, service, statuses } = await world(grid(20), {
+      onSubmit: ({ at }) =>
+        at < epoch + 60_000 ? { error: failure('service.unavailable', 'retry', { status: 503 }) } : undefined,
+    });
+    const result = run({ drainAt: epoch + 50, latency: () => 5000 });
+    expect(result.end).toEqual({ kind: 'interrupted', forced: false });
+    expect([service.submits.length, statuses()]).toEqual([12, { pending: 20 }]);
+    expect(result.endedAt).toBe(epoch + 5000);
+    expect(run().end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ done: 20 });
+  });
+
+  it('--max-duration ends it in good order', async () => {
+    const { run, statuses } = await world(grid(100));
+    const result = run({ settings: virtualSettings({ maxDurationMs: 60_000 }) });
+    expect(result.end).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
+    expect(statuses().running).toBeUndefined();
+  });
+
+  it('--max-duration that is over while the last tasks are finished leaves nothing, and ends it as complete', async () => {
+    const { run, statuses } = await world(grid(5));
+    for (const maxDurationMs of [1000, 29_000]) {
+      const result = run({ settings: virtualSettings({ maxDurationMs }) });
+      expect([result.end, statuses()]).toEqual([{ kind: 'complete' }, { done: 5 }]);
+    }
+    const more = await world(grid(5, 'U1'));
+    const stopped = more.run({ settings: virtualSettings({ maxDurationMs: 1000 }) });
+    expect([stopped.end?.kind, more.statuses()]).toEqual(['budget', { done: 5, pending: 5 }]);
+    const queued = await world(grid(5));
+    const limits = { tasks: 1, requests: 1 };
+    expect(queued.run({ settings: virtualSettings({ maxDurationMs: 1000, limits }) }).end?.kind).toBe(
+      'budget',
+    );
+  });
+
+  it('--fail-fast ends it at the first failure', async () => {
+    const { run, service } = await world(grid(100), {
+      onSubmit: ({ number }) =>
+        number === 3 ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
+    });
+    expect(run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({
+      kind: 'fail-fast',
+      code: 'service.rejected',
+      message:
+        'grid in cell 3 failed with service.rejected, and --fail-fast ends the run at the first failure.',
+    });
+    expect(service.submits.length).toBeLessThanOrEqual(12);
+  });
+
+  it('--fail-fast goes on over an optional button that is not there, unless another slot needs it', async () => {
+    const optional = await world(grid(20, 'Nowhere?'));
+    expect(optional.run({ settings: virtualSettings({ failFast: true }) }).end).toEqual({ kind: 'complete' });
+    expect(optional.statuses()).toEqual({ done: 20, skipped: 20 });
+    const needed = await world(`${grid(1, 'Nowhere?')}  best: { from: grid, click: Nowhere }
+`);
+    expect(needed.run({ settings: virtualSettings({ failFast: true }) }).end).toMatchObject({
+      kind: 'fail-fast',
+      code: 'button.missing',
+    });
+    expect(needed.statuses()).toEqual({ done: 1, skipped: 1, failed: 1 });
+  });
+
+  it('--fail-fast is about what fails now, not about what had failed before and still has', async () => {
+    const { run, statuses } = await world(grid(3), {
+      duration: ({ prompt }) => (prompt === 'picture 1' ? Number.MAX_SAFE_INTEGER : 30_000),
+      onSubmit: ({ prompt }) =>
+        prompt === 'picture 2'
+          ? { error: failure('service.rejected', 'permanent', { status: 400 }) }
+          : undefined,
+    });
+    const settings = virtualSettings({ failFast: true, limits: { tasks: 1, requests: 1 } });
+    expect(run({ settings }).end).toMatchObject({ kind: 'fail-fast', code: 'task.timeout' });
+    expect(run({ settings }).end).toMatchObject({ kind: 'fail-fast', code: 'service.rejected' });
+    expect(run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(statuses()).toEqual({ failed: 2, done: 1 });
+  });
+});
+
+it('a task that was running when a run died is watched on, however late the next one comes', async () => {
+  const slow = 15 * 60_000;
+  for (const away of [60_000, 21 * 60_000, 7 * 86_400_000]) {
+    const { run, service, statuses } = await world(grid(1), {
+      // Gateways stop working on it while nobody asks, or are slow themselves.
+      duration: () => away + slow,
+    });
+    const { endedAt } = run({ dieAfterTurns: 4 });
+    const { end } = run({ startAt: endedAt + away });
+    expect([end, statuses(), service.submits.length]).toEqual([{ kind: 'complete' }, { done: 1 }, 1]);
+  }
+});
+
+describe('dying at any turn', () => {
+  const text = grid(6, 'U1,U2 → Vary (Strong)');
+
+  it('loses nothing and pays nothing twice but what is reported in doubt', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }),
+        fc.nat(),
+        async (deaths, seed) => {
+          const { run, service, store, statuses } = await world(text);
+          for (const dieAfterTurns of deaths) run({ dieAfterTurns, random: seededRandom(seed) });
+          const last = run({ random: seededRandom(seed) });
+          expect(last.end).toEqual({ kind: 'complete' });
+          const doubtful = [...store.withStatus('in-doubt')].length;
+          expect(most(service.made)).toBeLessThanOrEqual(1);
+          run({ settings: virtualSettings({ inDoubt: 'retry' }), random: seededRandom(seed) });
+          expect(statuses()).toEqual({ done: 30 });
+          expect(service.submits.length).toBeLessThanOrEqual(30 + doubtful);
+          expect(store.totals().attempts).toBeGreaterThanOrEqual(service.submits.length);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('adds up to the same records as a run that was never disturbed', async () => {
+    const undisturbed = await world(text);
+    undisturbed.run();
+    const disturbed = await world(text);
+    for (let n = 0; n < 200 && disturbed.run({ dieAfterTurns: 25 }).end === undefined; n++);
+    disturbed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
+    expect(results(disturbed)).toEqual(results(undisturbed));
+  });
+});
