@@ -25,8 +25,6 @@ const notYetCut = 'grew before the bound was set; it may shrink, and goes from t
 export const longTests: Exceptions = {
   'cli/adapters/git/git.test.ts': { most: 490, because: notYetCut },
   'cli/workspace/checks/directory.test.ts': { most: 430, because: notYetCut },
-  'pipeline/diagnostics/codes.test.ts': { most: 710, because: notYetCut },
-  'run/run.test.ts': { most: 730, because: notYetCut },
 };
 
 /** Folders with more entries than the bound allows, and exceptions that nothing needs. */

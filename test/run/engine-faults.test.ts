@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { ImageService } from '../../src/service/image-service.ts';
+import { StateError, type StateStore } from '../../src/state/store.ts';
+import { faultyStore } from '../rig/faulty-store.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { failure, type VirtualService } from '../rig/virtual-service.ts';
+import { run, text } from './engine-rig.ts';
+
+/** Twelve submissions that are answered a while after they were sent. */
+const slowly = (more: { readonly heard?: () => void; readonly signal?: AbortSignal } = {}) => ({
+  text: text.replace('to: 5', 'to: 12'),
+  settings: { limits: { tasks: 12, requests: 16 } },
+  service: (port: ImageService): Partial<ImageService> => ({
+    imagine: async (...request) => {
+      const answer = await port.imagine(...request);
+      const [, signal] = request;
+      for (let turns = 0; turns < 6 && !signal.aborted; turns++)
+        await new Promise((resolve) => setImmediate(resolve));
+      more.heard?.();
+      return signal.aborted ? { ok: false, error: failure('connection.aborted', 'lost') } : answer;
+    },
+  }),
+});
+
+const inDoubt = (store: StateStore): readonly string[] =>
+  store.unfinished().flatMap(({ key, status }) => (status === 'submitting' ? [key] : []));
+
+describe('the engine', () => {
+  it('ends with the disk’s error, and sends nothing of a turn that could not be made durable', async () => {
+    const store = memoryStore();
+    const faulty = faultyStore(store, [{ at: 3, fault: 'state.full' }]);
+    const { end, service } = await run({ store: faulty });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
+    // The fourth is the last try of all, with what was heard since.
+    expect([faulty.writes, faulty.turns.length]).toEqual([4, 3]);
+    expect(service.submits.length).toBe(store.totals().attempts);
+    expect(store.unfinished().filter(({ status }) => status === 'submitting')).toEqual([]);
+  });
+
+  it.each(['state.full', 'state.io', 'state.busy'])(
+    'ended by a commit that failed once (%s) at any moment, keeps what the requests under way come to',
+    async (fault) => {
+      let kept = 0;
+      for (let at = 1; at < 12; at++) {
+        const store = memoryStore();
+        const { end, service, submits } = await run({
+          ...slowly(),
+          store: faultyStore(store, [{ at, fault: fault as 'state.full' }]),
+          settings: {
+            limits: { tasks: 12, requests: 16 },
+            retry: { ...virtualSettings().retry, attempts: 1 },
+          },
+        });
+        expect(inDoubt(store), `commit ${at}`).toEqual([]);
+        expect([store.totals().attempts, submits]).toEqual([service.submits.length, service.submits.length]);
+        const known = new Set(
+          [...store.unfinished(), ...store.withStatus('done')].map(({ taskId }) => taskId),
+        );
+        expect([...service.tasks.keys()].filter((id) => !known.has(id))).toEqual([]);
+        if (end.kind === 'disk') kept += 1;
+      }
+      expect(kept).toBeGreaterThan(5);
+    },
+  );
+
+  it('waits for a state that another program holds, and sends nothing in the meantime', async () => {
+    for (let at = 1; at < 10; at++) {
+      const store = memoryStore();
+      const busy = [at, at + 1, at + 2].map((one) => ({ at: one, fault: 'state.busy' as const }));
+      const faulty = faultyStore(store, busy);
+      const { end, service } = await run({ ...slowly(), store: faulty });
+      expect(end).toEqual({ kind: 'complete' });
+      expect([service.submits.length, store.totals().attempts]).toEqual([24, 24]);
+    }
+  });
+
+  it('gives a state up that is held for as long as a request is tried', async () => {
+    const store = memoryStore();
+    const faulty = faultyStore(store, [{ at: 2, fault: 'state.busy', lasting: true }]);
+    const { end } = await run({ store: faulty });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.busy' });
+    // One, six tries, and the last of all.
+    expect(faulty.writes).toBe(1 + 6 + 1);
+  });
+
+  it('whose disk stays full ends as it is, what was sent in doubt', async () => {
+    const store = memoryStore();
+    const { end, service } = await run({
+      ...slowly(),
+      store: faultyStore(store, [{ at: 2, fault: 'state.full', lasting: true }]),
+    });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
+    expect(inDoubt(store)).toHaveLength(service.submits.length);
+  });
+
+  it('whose disk has failed is still left at once by a second signal', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const { end } = await run({
+      store: faultyStore(store, [{ at: 2, fault: 'state.full' }]),
+      settings: { limits: { tasks: 2, requests: 4 } },
+      control: { leave: leave.signal },
+      listener: (event) => {
+        if (event.type === 'run:stopping') leave.abort();
+      },
+      service: (port) => {
+        let sent = 0;
+        return {
+          imagine: async (...request) => {
+            const [, signal] = request;
+            sent += 1;
+            if (sent > 1) return await port.imagine(...request);
+            return await new Promise((resolve) => {
+              const abort = (): void => resolve({ ok: false, error: failure('connection.aborted', 'lost') });
+              signal.addEventListener('abort', abort);
+            });
+          },
+        };
+      },
+    });
+    expect(end).toMatchObject({ kind: 'disk', code: 'state.full' });
+    expect(inDoubt(store)).toHaveLength(1);
+    expect([...store.withStatus('running')]).toHaveLength(1);
+  });
+
+  it('ended by a bug, keeps what was heard, and what the requests under way come to', async () => {
+    const bug = new TypeError('Internal error: made up');
+    for (let at = 1; at < 12; at++) {
+      const store = memoryStore();
+      let heard = 0;
+      const slow = slowly();
+      let service: VirtualService | undefined;
+      const running = run({
+        ...slow,
+        store,
+        service: (port) => ({
+          ...slow.service(port),
+          fetchTask: (...look) => {
+            heard += 1;
+            return heard === at ? Promise.reject(bug) : port.fetchTask(...look);
+          },
+        }),
+        listener: () => undefined,
+        seen: (one) => {
+          service = one;
+        },
+      });
+      await expect(running).rejects.toBe(bug);
+      expect(inDoubt(store)).toEqual([]);
+      expect(store.totals().attempts).toBe(service?.submits.length);
+    }
+  });
+
+  it('ends for want of a disk where submissions cannot be counted: none of them is sent, none is in doubt', async () => {
+    for (let at = 1; at < 6; at++) {
+      const inner = memoryStore();
+      let counts = 0;
+      const store: StateStore = {
+        ...inner,
+        countSubmissions: () => {
+          counts += 1;
+          if (counts >= at) throw new StateError('state.io', 'The count could not be written.');
+          inner.countSubmissions();
+        },
+      };
+      const { end, submits, service } = await run({ store, settings: { limits: { tasks: 4, requests: 4 } } });
+      expect(end).toMatchObject({ kind: 'disk', code: 'state.io' });
+      expect(inner.totals().jobs).toMatchObject({ submitting: 0, 'in-doubt': 0 });
+      expect([inner.totals().attempts, submits]).toEqual([service.submits.length, service.submits.length]);
+      const keys = [...inner.withStatus('running'), ...inner.withStatus('done')].map(({ key }) => key);
+      for (const key of keys) expect(inner.attempts(key)).toHaveLength(1);
+    }
+  });
+
+  it('makes a bug of the store its own end, not a full disk', async () => {
+    const bug = new TypeError('Internal error: made up');
+    const store = memoryStore();
+    const broken = {
+      ...store,
+      commit: () => {
+        throw bug;
+      },
+    };
+    await expect(run({ store: broken })).rejects.toBe(bug);
+  });
+});

@@ -1,0 +1,124 @@
+import type { Clock } from '../../src/run/clock.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import type { RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
+import { runPlan } from '../../src/run/run.ts';
+import type { ImageService } from '../../src/service/image-service.ts';
+import type { TextService } from '../../src/service/text-service.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { epoch } from '../rig/jobs.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { planOf } from '../rig/plan.ts';
+import { keptNowhere, noText } from '../rig/text-ports.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
+import { VirtualService } from '../rig/virtual-service.ts';
+
+export const text = `name: t
+matrix: { n: { from: 1, to: 5 } }
+steps:
+  grid: { imagine: "picture {{ n }}", path: U1 }
+`;
+
+/** A clock that jumps to the next moment that is waited for, once everything else has had its turn. */
+export function jumpingClock(): Clock {
+  let now = epoch;
+  return {
+    now: () => now,
+    at: (atMs, call) => {
+      const immediate = setImmediate(() => {
+        now = Math.max(now, atMs);
+        call();
+      });
+      return () => clearImmediate(immediate);
+    },
+  };
+}
+
+/** The virtual service behind the port, with what a test puts in between. */
+function portOf(
+  service: VirtualService,
+  clock: Clock,
+  store: StateStore,
+  before: Partial<ImageService> = {},
+): ImageService {
+  const submit = ({ tag = '', taskId }: { readonly tag?: string; readonly taskId?: string }) => {
+    const record = store.get(tag);
+    // The intent is durable before the request leaves; a request without one is a bug that this finds.
+    if (record?.status !== 'submitting') throw new Error('A submission left before its intent was durable.');
+    return service.submit(record, taskId, clock.now());
+  };
+  return {
+    imagine: (request) => Promise.resolve(submit(request)),
+    action: (request) => Promise.resolve(submit(request)),
+    modal: (request) => Promise.resolve(submit(request)),
+    begin: (request) => Promise.resolve(submit(request.tag === undefined ? {} : { tag: request.tag })),
+    fetchTask: (id) => Promise.resolve(service.fetch(id, clock.now())),
+    fetchTasks: (ids) => {
+      const answers = ids.map((id) => service.fetch(id, clock.now()));
+      return Promise.resolve({
+        ok: true,
+        value: answers.flatMap((answer) => (answer.ok ? answer.value : [])),
+      });
+    },
+    close: () => Promise.resolve(),
+    ...before,
+  };
+}
+
+export async function run(
+  change: {
+    readonly store?: StateStore;
+    readonly service?: (port: ImageService) => Partial<ImageService>;
+    readonly settings?: Partial<RunSettings>;
+    readonly listener?: (event: RunEvent) => void;
+    readonly control?: { readonly drain?: AbortSignal; readonly leave?: AbortSignal };
+    readonly text?: string;
+    readonly ask?: TextService['ask'];
+    readonly steps?: ReadonlySet<string>;
+    readonly artifacts?: Partial<RunPorts['artifacts']>;
+    readonly disk?: RunPorts['disk'];
+    readonly clock?: Clock;
+    /** Is shown the service before the run begins. */
+    readonly seen?: (service: VirtualService) => void;
+  } = {},
+): Promise<RunReport & { readonly service: VirtualService; readonly events: readonly RunEvent[] }> {
+  const { plan } = await planOf(change.text ?? text);
+  const store = change.store ?? memoryStore();
+  const clock = change.clock ?? jumpingClock();
+  const service = new VirtualService();
+  change.seen?.(service);
+  const port = portOf(service, clock, store);
+  const ports: RunPorts = {
+    store,
+    clock,
+    random: () => 0.5,
+    service: { ...port, ...change.service?.(port) },
+    ...noText,
+    ...(change.ask === undefined ? {} : { text: { ...noText.text, ask: change.ask } }),
+    artifacts: {
+      save: ({ key }) => Promise.resolve(service.save(key)),
+      keep: keptNowhere,
+      close: () => Promise.resolve(),
+      ...change.artifacts,
+    },
+    ...(change.disk && { disk: change.disk }),
+  };
+  const events: RunEvent[] = [];
+  const never = new AbortController().signal;
+  const report = await runPlan(
+    {
+      cells: (selection) => plan.matrix.cells(selection),
+      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      price: () => undefined,
+      ...(change.steps === undefined ? {} : { steps: change.steps }),
+    },
+    {},
+    virtualSettings({ limits: { tasks: 1, requests: 4 }, ...change.settings }),
+    ports,
+    { drain: change.control?.drain ?? never, leave: change.control?.leave ?? never },
+    (event) => {
+      events.push(event);
+      change.listener?.(event);
+    },
+  );
+  return { ...report, service, events };
+}

@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/run/clock.ts';
+import type { RunEvent } from '../../src/run/events.ts';
+import type { TextService } from '../../src/service/text-service.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { faultyStore } from '../rig/faulty-store.ts';
+import { memoryStore } from '../rig/memory-store.ts';
+import { failure, textReply } from '../rig/virtual-service.ts';
+import { jumpingClock, run, text } from './engine-rig.ts';
+
+/** What was said of the disk; this clock's jumps look like sleep, and that is said too. */
+const saidOfDisk = (events: readonly RunEvent[]): readonly RunEvent[] =>
+  events.filter((event) => event.type === 'run:notice' && event.code === 'disk.low');
+
+describe('the engine', () => {
+  it('carries a plan out, each intent durable before its request', async () => {
+    const { end, submits, service, events } = await run();
+    expect([end, submits, service.made.size]).toEqual([{ kind: 'complete' }, 10, 10]);
+    expect(events[0]?.type).toBe('run:start');
+    expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
+  });
+
+  it('looks how much of the disk is free when it begins, and each minute after; low space is said before anything is sent', async () => {
+    const directory = '/work/runs/t';
+    const disk = (free: (looks: number) => number) => {
+      let looks = 0;
+      return {
+        directory,
+        jobsLeft: 10,
+        made: { jobs: 0, bytes: 0 },
+        freeBytes: () => free((looks += 1)),
+        looks: () => looks,
+      };
+    };
+    const order: string[] = [];
+    const store = memoryStore();
+    const full = await run({
+      store: {
+        ...store,
+        unfinished: () => {
+          order.push('state');
+          return store.unfinished();
+        },
+      },
+      disk: disk(() => {
+        order.push('disk');
+        return 1_000;
+      }),
+    });
+    expect(order).toEqual(['disk', 'state']);
+    expect(full.end).toEqual({ kind: 'complete' });
+    expect(full.events.slice(0, 2)).toMatchObject([
+      { type: 'run:start' },
+      { type: 'run:notice', code: 'disk.low', message: expect.stringContaining(directory) },
+    ]);
+    expect(saidOfDisk(full.events)).toHaveLength(1);
+
+    const filling = disk((looks) => (looks < 3 ? 1e12 : 1_000));
+    expect(saidOfDisk((await run({ disk: filling })).events)).toHaveLength(1);
+    // At the third look, and nobody looks again.
+    expect(filling.looks()).toBe(3);
+
+    const wide = disk(() => 1e12);
+    const { events, startedAt, finishedAt } = await run({ disk: wide });
+    expect(saidOfDisk(events)).toEqual([]);
+    expect(wide.looks()).toBeGreaterThan(2);
+    expect(wide.looks()).toBeLessThanOrEqual(1 + (finishedAt - startedAt) / 60_000);
+  });
+
+  it('counts what it makes as what the rest of it will need', async () => {
+    const large = await run({
+      text: text.replace('to: 5', 'to: 20'),
+      artifacts: {
+        save: ({ key }) =>
+          Promise.resolve({
+            ok: true,
+            value: { output: 1, file: `images/${key}.png`, bytes: 1e9, sha256: key, mime: 'image/png' },
+          }),
+      },
+      disk: { directory: '/d', jobsLeft: 40, made: { jobs: 0, bytes: 0 }, freeBytes: () => 20e9 },
+    });
+    expect(large.end).toEqual({ kind: 'complete' });
+    expect(saidOfDisk(large.events)).toMatchObject([
+      { code: 'disk.low', message: expect.stringContaining('20.0 GB are free for /d, and the files') },
+    ]);
+  });
+
+  it('sets no alarm that outlives it: nothing keeps a process from its end', async () => {
+    const inner = jumpingClock();
+    const alarms = new Set<object>();
+    const clock: Clock = {
+      now: () => inner.now(),
+      at: (atMs, call) => {
+        const alarm = {};
+        alarms.add(alarm);
+        const cancel = inner.at(atMs, () => {
+          alarms.delete(alarm);
+          call();
+        });
+        return () => {
+          alarms.delete(alarm);
+          cancel();
+        };
+      },
+    };
+    expect((await run({ clock })).end).toEqual({ kind: 'complete' });
+    expect(alarms.size).toBe(0);
+    const leave = new AbortController();
+    const listener = (event: RunEvent): void => {
+      if (event.type === 'request:end') leave.abort();
+    };
+    const left = await run({ clock, listener, control: { leave: leave.signal } });
+    expect(left.end).toEqual({ kind: 'interrupted', forced: true });
+    expect(alarms.size).toBe(0);
+  });
+
+  it('goes on whatever a listener throws, and reports it', async () => {
+    const oops = new Error('oops');
+    const { end, listenerError } = await run({
+      listener: () => {
+        throw oops;
+      },
+    });
+    expect([end, listenerError]).toEqual([{ kind: 'complete' }, oops]);
+  });
+
+  it('rejects with a bug instead of hanging or hiding it', async () => {
+    const bug = new TypeError('Internal error: made up');
+    await expect(run({ service: () => ({ fetchTask: () => Promise.reject(bug) }) })).rejects.toBe(bug);
+  });
+
+  it('of an answer that calls functions keeps the round, though its next one is never sent', async () => {
+    const store = memoryStore();
+    const weather = `name: t
+steps:
+  weather:
+    generate: { model: text-pro, prompt: How is the weather?, functions: { wind: { answer: calm } } }
+`;
+    let asked = 0;
+    const ask: TextService['ask'] = () => {
+      asked += 1;
+      return Promise.resolve({ ok: true, value: textReply({ functionCalls: [{ name: 'wind', args: {} }] }) });
+    };
+    await run({ text: weather, store: faultyStore(store, [{ at: 2, fault: 'state.full' }]), ask });
+    const [record] = store.withStatus('pending');
+    expect([asked, record?.turns?.length, record?.attempts, record?.usage?.total]).toEqual([1, 2, 1, 15]);
+  });
+
+  it('counts a submission once its intent is durable, and sends it once it is counted', async () => {
+    const inner = memoryStore();
+    const steps: string[] = [];
+    const store: StateStore = {
+      ...inner,
+      commit: (turn) => {
+        inner.commit(turn);
+        if (turn.submits !== undefined && turn.submits > 0) steps.push(`commit ${turn.submits}`);
+      },
+      countSubmissions: () => {
+        inner.countSubmissions();
+        steps.push('count');
+      },
+    };
+    const counts: number[] = [];
+    const { end, submits } = await run({
+      store,
+      settings: { limits: { tasks: 2, requests: 4 } },
+      service: (port) => {
+        const sent = <T>(send: () => T): T => {
+          steps.push('send');
+          counts.push(inner.submissions().counted);
+          return send();
+        };
+        return {
+          imagine: (...request) => sent(() => port.imagine(...request)),
+          action: (...request) => sent(() => port.action(...request)),
+        };
+      },
+    });
+    expect([end, submits]).toEqual([{ kind: 'complete' }, 10]);
+    expect(inner.submissions()).toEqual({ known: 10, counted: 10 });
+    // One count a turn, between the commit of its intents and the first of its requests.
+    let turn: string[] = [];
+    for (const step of steps) {
+      if (step.startsWith('commit')) turn = [step];
+      else turn.push(step);
+      expect(turn.slice(0, 2)).toEqual([turn[0], 'count'].slice(0, turn.length));
+      expect(turn.filter((one) => one === 'count').length).toBeLessThanOrEqual(1);
+    }
+    expect(counts.every((counted, at) => counted >= at + 1)).toBe(true);
+  });
+
+  it('says how each request ended, in the service’s words where it failed', async () => {
+    let refused = false;
+    const { events } = await run({
+      service: (port) => ({
+        imagine: (...request) => {
+          if (refused) return port.imagine(...request);
+          refused = true;
+          return Promise.resolve({ ok: false, error: failure('service.throttled', 'throttle') });
+        },
+      }),
+    });
+    const ends = events.filter((event) => event.type === 'request:end');
+    expect(ends[0]).toMatchObject({ outcome: 'service.throttled', message: 'service.throttled (made up)' });
+    const outcomes = new Set(ends.map(({ route, outcome }) => `${route} ${outcome}`));
+    expect([...outcomes]).toEqual(
+      expect.arrayContaining(['submit accepted', 'poll SUCCESS', 'download saved']),
+    );
+  });
+
+  it('sends the extra fields of a step, and runs only the steps it was told to', async () => {
+    const extra: unknown[] = [];
+    const { end, submits } = await run({
+      text: `name: t
+steps:
+  grid: { imagine: a fox, extra: { notify: no } }
+  other: { imagine: an owl }
+`,
+      steps: new Set(['grid']),
+      service: (port) => ({
+        imagine: (request, signal) => {
+          extra.push(request.extra);
+          return port.imagine(request, signal);
+        },
+      }),
+    });
+    expect([end, submits, extra]).toEqual([{ kind: 'complete' }, 1, [{ notify: 'no' }]]);
+  });
+});
+
+describe('text calls of the engine', () => {
+  const captions = `name: t
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  caption: { generate: { model: text-pro, prompt: "Caption {{ n }}." } }
+`;
+
+  it('are made from their durable intent to their durable end', async () => {
+    const store = memoryStore();
+    const prompts: unknown[] = [];
+    const { end, submits, tokens, events } = await run({
+      text: captions,
+      store,
+      ask: ({ fields }) => {
+        prompts.push(fields['prompt']);
+        expect(store.unfinished().some(({ request }) => request.fields['prompt'] === fields['prompt'])).toBe(
+          true,
+        );
+        return Promise.resolve({ ok: true, value: textReply({ text: 'A fox.' }) });
+      },
+    });
+    expect([end, submits, tokens]).toEqual([{ kind: 'complete' }, 3, 45]);
+    expect(new Set(prompts)).toEqual(new Set(['Caption 1.', 'Caption 2.', 'Caption 3.']));
+    expect(
+      [...store.withStatus('done')].map(({ text, artifacts }) => [
+        text?.candidates[0]?.text,
+        artifacts.length,
+      ]),
+    ).toEqual(Array.from({ length: 3 }, () => ['A fox.', 1]));
+    const ends = events.filter((event) => event.type === 'request:end');
+    expect(ends.map(({ route, outcome }) => [route, outcome])).toEqual(
+      Array.from({ length: 3 }, () => ['text', 'done']),
+    );
+    expect(events.filter((event) => event.type === 'job:status' && event.to === 'done')).toMatchObject([
+      { usage: { total: 15 } },
+      { usage: { total: 15 } },
+      { usage: { total: 15 } },
+    ]);
+  });
+
+  it('that are broken off when the run is left stay as they were sent', async () => {
+    const store = memoryStore();
+    const leave = new AbortController();
+    const { end } = await run({
+      text: captions,
+      store,
+      control: { leave: leave.signal },
+      ask: (_, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () =>
+            resolve({ ok: false, error: failure('connection.aborted', 'retry') }),
+          );
+          leave.abort();
+        }),
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: true });
+    expect(store.totals().jobs).toMatchObject({ submitting: 3, 'in-doubt': 0 });
+    const { end: next } = await run({
+      text: captions,
+      store,
+      ask: () => Promise.resolve({ ok: true, value: textReply({ text: 'A fox.' }) }),
+    });
+    expect([next, store.totals().attempts]).toEqual([{ kind: 'complete' }, 6]);
+  });
+});
