@@ -34,6 +34,9 @@ export class Licences {
   begin({ inDoubt, retryFailed }: Invocation, records: readonly JobRecord[], redo: readonly string[]): void {
     this.#inDoubt = inDoubt;
     this.#masked.clear();
+    // Its dialog was gone, and the run ended before it pressed the button instead: the next one does.
+    for (const { key, status } of records)
+      if (status === 'pending' && this.#either.has(key)) this.#presses.set(key, 1);
     this.#either.clear();
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
