@@ -1,91 +1,40 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/state/sqlite/sqlite.ts';
-import { temporaryFolder } from '../../../rig/cli.ts';
-import { type FakeService, startFakeService } from '../../../rig/fake-service.ts';
-import { promptpress, type Said } from '../../test-io.ts';
+import { promptpress } from '../../test-io.ts';
+import {
+  canary,
+  everythingIn,
+  folder,
+  type Make,
+  outside,
+  place,
+  pp,
+  servers,
+  service,
+  usePlace,
+  work,
+} from './directory-rig.ts';
 
-const pipeline = `name: foxes
-limits: { tasks: 8, requests: 8 }
-poll: { min: 5ms, max: 10ms }
-matrix: { rows: rows.csv }
-steps:
-  grid: { imagine: "{{ animal }}" }
-  look: { from: grid, generate: { model: any-model, prompt: What is it?, images: [parent] } }
-`;
+usePlace();
 
-const canary = 'CANARY-OUTSIDE-THE-RUN-DIRECTORY';
-
-let place: Awaited<ReturnType<typeof temporaryFolder>>;
-let service: FakeService;
-beforeEach(async () => {
-  place = await temporaryFolder();
-  service = await startFakeService();
-  mkdirSync(join(place.path, 'work'));
-  mkdirSync(outside(), { recursive: true });
-  writeFileSync(work('foxes.yaml'), pipeline);
-  writeFileSync(work('rows.csv'), 'animal\nfox\nowl\n');
-  writeFileSync(outside('file'), canary);
-  writeFileSync(outside('0000.12345678.part'), canary);
-  writeFileSync(outside('a'.repeat(64)), canary);
-});
-afterEach(async () => {
-  for (const server of servers.splice(0)) server.close();
-  await service.close();
-  await place[Symbol.asyncDispose]();
-});
-
-const work = (name = ''): string => join(place.path, 'work', name);
-const outside = (name = ''): string => join(place.path, 'outside', name);
 const directory = (name = ''): string => work(join('runs/foxes', name));
 
-const pp = (...args: readonly string[]): Promise<Said> =>
-  promptpress(args, {
-    cwd: work(),
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: work(),
-      PROMPTPRESS_BASE_URL: service.url,
-      PROMPTPRESS_API_KEY: service.apiKey,
-    },
-  });
-
-/** Every name below a folder and what is in it: what a command may not have changed. */
-const everythingIn = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      return entry.isFile() ? `${path} ${readFileSync(path, 'latin1')}` : path;
-    })
-    .sort();
-
-/** Makes something in the place of a name of the run directory. */
-type Make = (path: string) => void | Promise<void>;
-const servers: Server[] = [];
 const linkTo =
   (target: string): Make =>
   (path) =>
     symlinkSync(target.startsWith('outside') ? join(place.path, target) : target, path);
+
 /** Node.js has no call of its own for it. */
 const pipeMaker = 'mkfifo';
+
 const pipe: Make = (path) => {
   execFileSync(pipeMaker, [path]);
 };
-const folder: Make = (path) => {
-  mkdirSync(path);
-};
+
 const socket: Make = (path) =>
   new Promise((resolve) => {
     const server = createServer();
@@ -113,6 +62,7 @@ const files = [
   'sandbox/sandbox.sqlite',
   'sandbox/sandbox.lock',
 ];
+
 const folders = ['images', 'images/.incoming', 'images/ab', 'text', 'video', 'inputs', 'sandbox'];
 
 const hostile: readonly (readonly [string, string, Make, RegExp])[] = [
@@ -290,81 +240,6 @@ describe('a link on the way to the run directory', () => {
       if (name !== 'manifest.csv' && name !== 'run.json') rmSync(directory(name), { recursive: true });
     const { code, err } = await pp('run', 'foxes.yaml');
     expect([code, err]).toEqual([74, expect.stringContaining('--accept-older-state')]);
-  });
-});
-
-describe('--out', () => {
-  const own = (...names: readonly string[]): void => {
-    for (const name of names) {
-      mkdirSync(dirname(work(join('out', name))), { recursive: true });
-      writeFileSync(work(join('out', name)), canary);
-    }
-  };
-
-  it.each([
-    ['manifest.csv'],
-    ['run.json'],
-    [`inputs/${'a'.repeat(64)}`],
-    ['images/.incoming/x.part'],
-    ['run.json.0a1b2c3d.part'],
-    ['notes.txt'],
-    ['lock.txt', 'run.log'],
-  ])(
-    'into a folder that holds %s of somebody else is refused, and nothing there is touched',
-    async (...names) => {
-      own(...names);
-      const before = everythingIn(work('out'));
-      const { code, err } = await pp('run', 'foxes.yaml', '--out', 'out');
-      expect(code).toBe(2);
-      expect(err).toContain('is no run directory');
-      expect(everythingIn(work('out'))).toEqual(before);
-      expect(service.requests).toEqual([]);
-    },
-  );
-
-  it('into the folder of the pipeline itself is refused', async () => {
-    const before = everythingIn(work());
-    expect((await pp('run', 'foxes.yaml', '--out', '.')).code).toBe(2);
-    expect(everythingIn(work())).toEqual(before);
-  });
-
-  it('into a folder with the database of another program is refused, and nothing there is touched', async () => {
-    mkdirSync(work('out'));
-    const database = openDatabase(work('out/state.db'));
-    database.exec('CREATE TABLE places (name)');
-    database.close();
-    const before = everythingIn(work('out'));
-    expect((await pp('run', 'foxes.yaml', '--out', 'out')).code).toBe(2);
-    expect(everythingIn(work('out'))).toEqual(before);
-  });
-
-  it('into an empty folder, and into what an earlier run left there, goes ahead', async () => {
-    mkdirSync(work('out'));
-    writeFileSync(work('out/.gitkeep'), '');
-    const run = (): Promise<Said> => pp('run', 'foxes.yaml', '--out', 'out');
-    expect((await run()).code).toBe(0);
-    expect((await run()).code).toBe(0);
-
-    // The state was removed on purpose, with and without what else was left of the run.
-    rmSync(work('out/state.db'));
-    expect((await pp('run', 'foxes.yaml', '--out', 'out', '--accept-older-state')).code).toBe(0);
-    for (const name of ['state.db', 'submissions', 'run.json', 'manifest.csv'])
-      rmSync(work(join('out', name)));
-    expect((await run()).code).toBe(0);
-
-    // Only a committed manifest is left, beside a page about the data.
-    const manifest = readFileSync(work('out/manifest.csv'));
-    rmSync(work('out'), { recursive: true });
-    mkdirSync(work('out'));
-    writeFileSync(work('out/manifest.csv'), manifest);
-    writeFileSync(work('out/README.md'), '# Foxes');
-    expect((await run()).code).toBe(0);
-
-    // A run that was refused left its lock and its log.
-    rmSync(work('out'), { recursive: true });
-    mkdirSync(work('out'));
-    for (const name of ['lock', 'run.log']) writeFileSync(work(join('out', name)), '');
-    expect((await run()).code).toBe(0);
   });
 });
 
