@@ -20,6 +20,66 @@ import {
 import { askAnswered, askNow, askUnsent } from './text-call.ts';
 
 /**
+ * The table of the machine. A job rests, then wants what follows; a request is sent only when the scheduler grants what the job wants.
+ * `(click)`, `(text)`: what the job asks for; `(modal)`: its modal was sent; `(redo)`: an earlier result stands; `(in doubt)`: one of its
+ * submissions may have made a task; `(adopted)`: the user named its task. resume.ts says where a job begins.
+ *
+ * | status | events | becomes | next |
+ * |---|---|---|---|
+ * | pending | granted room | pending | submit |
+ * | pending | granted submit | submitting | send submit |
+ * | pending | rest elapsed | pending | submit |
+ * | pending (click) | granted room | pending | fetch parent |
+ * | pending (click) | granted mask | pending | send mask |
+ * | pending (click) | mask fits | pending | fetch parent |
+ * | pending (click) | granted fetch | pending | send fetch |
+ * | pending (click) | parent shown | pending | submit |
+ * | pending (click) | parent not shown | pending | rest, room |
+ * | pending (click) | mask unreadable; button missing; parent failed | failed | |
+ * | pending (in doubt) | granted search | pending | send search |
+ * | pending (in doubt) | task found | running | rest, fetch poll |
+ * | pending (in doubt) | no task found | pending | submit |
+ * | pending (in doubt) | search failed | pending | rest, search |
+ * | pending (in doubt) | no task found after the last try | in-doubt | |
+ * | pending (text) | granted ask | submitting | send ask |
+ * | submitting | accepted | running | rest, fetch poll |
+ * | submitting | queue full; 429 | pending | rest, room |
+ * | submitting | connection refused; run must stop; not sent | pending | rest, submit |
+ * | submitting | 500; 503; no answer (--in-doubt retry); input busy | pending | rest, submit |
+ * | submitting | no answer; 500 to the last try | in-doubt | |
+ * | submitting | refused by code; 400; 503 to the last try; input unreadable | failed | |
+ * | submitting (click) | modal opened | modal | rest, modal |
+ * | submitting (click) | button refused | pending | rest, submit |
+ * | submitting (redo) | 400 | done | |
+ * | submitting (modal) | accepted; modal opened | running | rest, fetch poll |
+ * | submitting (modal) | queue full; 429; connection refused; run must stop; not sent | modal | rest, modal |
+ * | submitting (modal) | 503; input busy | modal | rest, modal |
+ * | submitting (modal) | no answer; 500; still MODAL | submitting | rest, fetch modal |
+ * | submitting (modal) | task moved on | running | rest, fetch poll |
+ * | submitting (modal) | still MODAL after the lag | in-doubt | |
+ * | submitting (modal) | refused by code; 400; 503 to the last try; input unreadable | failed | |
+ * | submitting (text) | reply accepted | done | |
+ * | submitting (text) | functions called | pending | ask |
+ * | submitting (text) | reply invalid; call 429; call lost; not sent | pending | rest, ask |
+ * | submitting (text) | reply invalid to the last try; reply refused; call lost to the last try; call 400; reply not written | failed | |
+ * | running | unfinished; poll failed | running | rest, fetch poll |
+ * | running | success | saving | save |
+ * | running | success, nothing kept | done | |
+ * | running | waits for its modal | modal | rest, modal |
+ * | running | failure that may pass | pending | rest, room |
+ * | running | failure; past the deadline | failed | |
+ * | running (adopted) | task unknown to the last try | in-doubt | |
+ * | modal | granted room | modal | modal |
+ * | modal | granted modal | submitting | send modal |
+ * | saving | granted save | saving | send save |
+ * | saving | saved | done | |
+ * | saving | save deferred; disk full; save failed once | saving | rest, save |
+ * | saving | save failed twice; link outdated; no link shown | saving | rest, fetch link |
+ * | saving | link shown | saving | save |
+ * | saving | file refused; save failed to the last try | failed | |
+ */
+
+/**
  * The job's state machine: `(job, event) → job' + what to send`. Pure: the same job, event and context give the same
  * step.
  */

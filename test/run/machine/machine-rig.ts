@@ -1,8 +1,8 @@
 import type { Job } from '../../../src/run/machine/job.ts';
-import { step } from '../../../src/run/machine/machine.ts';
 import type { SubmitAnswer } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
-import { context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { transition } from '../../rig/transition.ts';
 
 export const submitting = (changes = {}): Job =>
   job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes }), {
@@ -10,11 +10,4 @@ export const submitting = (changes = {}): Job =>
   });
 
 export const submitted = (answer: SubmitAnswer | ServiceFailure, from = submitting(), changes = {}) =>
-  step(
-    from,
-    {
-      type: 'submitted',
-      answer: 'class' in answer ? { ok: false, error: answer } : { ok: true, value: answer },
-    },
-    context(changes),
-  );
+  transition(from, changes).submitted(answer);

@@ -82,7 +82,7 @@ export function retryUnread(
 }
 
 /**
- * A look at a finished task that gave no answer. A plain no ends the looks after the tries; anything else may be trouble of the
+ * A read of a finished task that gave no result. A plain no ends the reads after the tries; anything else may be trouble of the
  * route, whose patience bounds it, and ends them where others are looked at all the while.
  *
  * @param onGivenUp how the job ends; without: it has failed
@@ -102,14 +102,14 @@ export function retryFetch(
     : fetchLater(deferred, failure, next, context);
 }
 
-/** Rests before the next look, ever longer. */
+/** Rests before the next read of a task, ever longer. */
 export function fetchLater(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
   const misses = job.misses + Number(countsAsMiss(failure));
   const times = Math.max(1, misses, deferralCount(job, 'poll'));
   return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);
 }
 
-/** False for a look that the route kept from happening: it says nothing about the task, and counts for nothing. */
+/** False for a read that the route kept from happening: it says nothing about the task, and counts for nothing. */
 export const countsAsMiss = (failure: ServiceFailure): boolean =>
   failure.class !== 'throttle' && failure.class !== 'unsent';
 

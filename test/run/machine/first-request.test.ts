@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import type { SubmitAnswer } from '../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
+import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { failure } from '../../rig/virtual-service.ts';
+import { submitted } from './machine-rig.ts';
+import { buttons, task } from './table-rig.ts';
+
+describe('before the first request', () => {
+  it('an imagine wants its turn to submit as soon as it has room, and records its intent only then', () => {
+    const roomed = step(job(imagineRecord()), { type: 'granted' }, context()).job;
+    expect(roomed.want).toEqual({ kind: 'submit' });
+    expect(roomed.record.status).toBe('pending');
+    const sent = step(roomed, { type: 'granted' }, context());
+    expect(sent.job.record).toMatchObject({
+      status: 'submitting',
+      attempts: 1,
+      speed: 'fast',
+      submittedAt: epoch,
+    });
+    expect(sent.send).toEqual({ kind: 'submit' });
+  });
+
+  it('a click reads its parent first, and presses the button that is there now', () => {
+    const roomed = step(job(clickRecord()), { type: 'granted' }, context()).job;
+    expect(roomed.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+    const read = step(
+      roomed,
+      { type: 'fetched', why: 'parent', answer: { ok: true, value: task({ state: 'success', buttons }) } },
+      context(),
+    ).job;
+    const sent = step(read, { type: 'granted' }, context());
+    expect(sent.job.record.pressed).toEqual(buttons[0]);
+    expect(sent.job.record.status).toBe('submitting');
+  });
+
+  it('a click whose reading has aged ten seconds in line reads again before it submits', () => {
+    const aged = job(clickRecord(), {
+      want: { kind: 'submit' },
+      fresh: { button: buttons[0] ?? { customId: '', label: '', emoji: '' }, readAt: epoch },
+    });
+    const step2 = step(aged, { type: 'granted' }, context({ now: epoch + 10_001 }));
+    expect(step(aged, { type: 'granted' }, context({ now: epoch + 10_000 })).send).toEqual({
+      kind: 'submit',
+    });
+    expect(step2.send).toBeUndefined();
+    expect(step2.job.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+    expect(step2.job.record.status).toBe('pending');
+  });
+
+  describe('a click that is refused for what it names', () => {
+    const parent = (customId: string) =>
+      ({
+        type: 'fetched',
+        why: 'parent',
+        answer: {
+          ok: true,
+          value: task({ state: 'success', buttons: [{ customId, label: 'U1', emoji: '' }] }),
+        },
+      }) as const;
+    const outdated = { kind: 'refused', code: 4, message: 'customId is outdated' } as const;
+    const gone = { kind: 'refused', code: 3, message: '(code 3): 关联任务不存在或失效' } as const;
+    const notFound = failure('service.not-found', 'permanent', { status: 404 });
+    /** Pressed with one customId, answered so, and its parent read again with another. */
+    const pressed = (answer: SubmitAnswer | ServiceFailure, then: string, from?: Job) => {
+      const looking = from ?? { ...job(clickRecord()), want: { kind: 'answer' } as const };
+      const read = step(looking, parent('c1'), context()).job;
+      const sent = step(read, { type: 'granted' }, context()).job;
+      const told = submitted(answer, sent).job;
+      if (told.want.kind !== 'wait') return { told, job: told };
+      return { told, ...step({ ...told, want: { kind: 'answer' } }, parent(then), context()) };
+    };
+
+    it.each([
+      ['code 4', outdated],
+      ['code 3', gone],
+      ['404', notFound],
+    ])('is pressed again with the customId that its task has now: %s', (_, answer) => {
+      const { told, job: next } = pressed(answer, 'c2');
+      expect(told.want).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
+      const turn = step({ ...told, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      expect(turn.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+      expect(told.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
+      const again = step(next, { type: 'granted' }, context());
+      expect(again.send).toEqual({ kind: 'submit' });
+      expect(again.job.record).toMatchObject({ pressed: { customId: 'c2' }, attempts: 2 });
+    });
+
+    it('is pressed again after a rest where the same customId was refused in words that pass', () => {
+      const { job: next } = pressed(gone, 'c1');
+      expect(next.record).toMatchObject({ status: 'pending', tries: 1 });
+      expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
+      const turn = step({ ...next, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      expect(turn.want).toMatchObject({ kind: 'fetch', why: 'parent' });
+      expect(next.refused).toBeUndefined();
+    });
+
+    it.each([
+      ['code 4', outdated, 'submit.refused'],
+      ['404', notFound, 'service.not-found'],
+    ])('has failed where its customId is what it was: %s', (_, answer, code) => {
+      const { job: next, refusal } = pressed(answer, 'c1') as { job: Job; refusal?: string };
+      expect(next.record).toMatchObject({ status: 'failed', attempts: 1, tries: 0, error: { code } });
+      expect(next.record.doubtful).toBeUndefined();
+      expect(refusal).toBe(answer.message);
+    });
+
+    it('is not pressed more often than retry.attempts', () => {
+      let now = pressed(outdated, 'c2').job;
+      let presses = 1;
+      while (now.record.status === 'pending') {
+        const sent = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+        presses += 1;
+        const told = submitted(outdated, sent).job;
+        now =
+          told.want.kind === 'wait'
+            ? step({ ...told, want: { kind: 'answer' } }, parent(`c${presses + 1}`), context()).job
+            : told;
+      }
+      expect(presses).toBe(6);
+      expect(now.record).toMatchObject({ status: 'failed', attempts: 6, tries: 0 });
+    });
+  });
+
+  it('a button that is not there fails with the labels that are', () => {
+    const record = clickRecord({
+      request: { kind: 'click', press: [{ kind: 'text', text: 'Vary (Region)' }], fields: {} },
+    });
+    const read = step(
+      job(record),
+      { type: 'fetched', why: 'parent', answer: { ok: true, value: task({ state: 'success', buttons }) } },
+      context(),
+    );
+    expect(read.job.record).toMatchObject({ status: 'failed', error: { code: 'button.missing' } });
+    expect(read.job.record.error?.message).toContain('U1');
+    expect(read.job.record.attempts).toBe(0);
+  });
+
+  it('a parent that is never finished again ends the click instead of hanging it', () => {
+    let now: Job = job(clickRecord());
+    let looks = 0;
+    while (now.record.status === 'pending') {
+      looks += 1;
+      expect(looks).toBeLessThan(20);
+      now = step(
+        now,
+        { type: 'fetched', why: 'parent', answer: { ok: true, value: task({}) } },
+        context(),
+      ).job;
+    }
+    expect([looks, now.record.error?.code]).toEqual([6, 'parent.lost']);
+  });
+});
