@@ -33,18 +33,48 @@ function connect(graph: Graph, a: string, b: string, file: string, line: number,
   if (!next.has(b)) next.set(b, `${file}:${line} imports ${to}`);
 }
 
-/** The shortest circle through each node that lies on one; a node that a circle found before holds is not asked again. */
+/**
+ * One circle for each set of nodes that all reach one another: the shortest. A wrong import closes many circles at once, and
+ * the shortest shows it best. What else the set holds is seen once that circle is cut.
+ */
 function circlesIn(graph: Graph): readonly string[] {
+  const backwards: Graph = new Map();
+  for (const [node, next] of graph) for (const [to, where] of next) connectBack(backwards, to, node, where);
   const seen = new Set<string>();
   const circles: string[] = [];
   for (const start of graph.keys()) {
-    const circle = seen.has(start) ? undefined : circleThrough(graph, start);
-    if (circle === undefined) continue;
-    for (const node of circle) seen.add(node);
-    const evidence = circle.slice(1).map((node, index) => graph.get(circle[index] ?? '')?.get(node));
-    circles.push(`${circle.join(' → ')} (${evidence.join('; ')})`);
+    if (seen.has(start)) continue;
+    const after = reached(graph, start);
+    const before = reached(backwards, start);
+    const together = [...graph.keys()].filter((node) => after.has(node) && before.has(node));
+    for (const node of together) seen.add(node);
+    const [shortest] = together
+      .map((node) => circleThrough(graph, node) ?? [])
+      .filter((circle) => circle.length > 0)
+      .toSorted((one, other) => one.length - other.length);
+    if (shortest === undefined) continue;
+    const evidence = shortest.slice(1).map((node, index) => graph.get(shortest[index] ?? '')?.get(node));
+    circles.push(`${shortest.join(' → ')} (${evidence.join('; ')})`);
   }
   return circles;
+}
+
+function connectBack(graph: Graph, a: string, b: string, where: string): void {
+  graph.set(a, (graph.get(a) ?? new Map<string, string>()).set(b, where));
+}
+
+/** Every node that imports lead to from here; this one only where a circle leads back to it. */
+function reached(graph: Graph, start: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const queue = [start];
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    for (const next of graph.get(node)?.keys() ?? []) {
+      if (found.has(next)) continue;
+      found.add(next);
+      queue.push(next);
+    }
+  }
+  return found;
 }
 
 /** Breadth first from a node back to the same node: `[a, b, a]`. */

@@ -49,6 +49,21 @@ test('sees a circle of files that only types close, and shows each import of it'
   ]);
 });
 
+test('shows the shortest of the circles that one import closes', () => {
+  const tree = treeOf({
+    'a.ts': "import { b } from './b.ts';\n",
+    'b.ts': "import { c } from './c.ts';\nimport { d } from './d.ts';\n",
+    'c.ts': "import { d } from './d.ts';\n",
+    'd.ts': "import { a } from './a.ts';\nimport { b } from './b.ts';\n",
+    'e.ts': "import { f } from './f.ts';\n",
+    'f.ts': "import { e } from './e.ts';\n",
+  });
+  expect(circlesOfFiles(tree)).toEqual([
+    'files: b.ts → d.ts → b.ts (b.ts:2 imports d.ts; d.ts:2 imports b.ts)',
+    'files: e.ts → f.ts → e.ts (e.ts:1 imports f.ts; f.ts:1 imports e.ts)',
+  ]);
+});
+
 test('sees an import of the file itself', () => {
   expect(circlesOfFiles(treeOf({ 'a.ts': "import { x } from './a.ts';\n" }))).toEqual([
     'files: a.ts → a.ts (a.ts:1 imports a.ts)',
