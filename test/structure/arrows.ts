@@ -63,7 +63,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   artifacts: ['formats', 'masks', 'download', 'input'],
 
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
-  'run/machine': ['retry', 'search'],
+  'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'jobs'],
 
   report: ['facts', 'text'],

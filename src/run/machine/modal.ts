@@ -3,16 +3,7 @@ import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitAnswer } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
-import {
-  attemptOf,
-  become,
-  type Job,
-  type JobContext,
-  type JobStep,
-  rest,
-  settle,
-  type Want,
-} from './job.ts';
+import { become, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
 import {
@@ -24,6 +15,7 @@ import {
   queueFull,
   refusalCode,
 } from './retry/service-failure.ts';
+import { attemptOf, rest, settle } from './transition.ts';
 
 /**
  * A button that opens a modal: its task waits, and does nothing, until the modal is answered (gateway 4.6). A modal

@@ -1,6 +1,7 @@
 import type { FormerResult, JobRecord } from '../../plan/job.ts';
-import { attemptOf, become, type JobContext, type JobStep } from './job.ts';
+import { become, type JobContext, type JobStep } from './job.ts';
 import { closeUnanswered, interruptedSubmit } from './retry/in-doubt.ts';
+import { attemptOf } from './transition.ts';
 
 const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   taskId: undefined,

@@ -3,17 +3,10 @@ import { isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord, TaskResult, TextCandidate, TextResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { Answer } from '../../service/result.ts';
-import {
-  become,
-  type Job,
-  type JobContext,
-  type JobStep,
-  type SaveSource,
-  settle,
-  type Want,
-} from './job.ts';
+import { become, type Job, type JobContext, type JobStep, type SaveSource, type Want } from './job.ts';
 import { defer, retryFetch, retrySave } from './retry/retry.ts';
 import { fileError } from './retry/service-failure.ts';
+import { settle } from './transition.ts';
 
 /**
  * What is kept of a finished task. Prompts only where they can be what was asked for: a describe, or a button of one. What

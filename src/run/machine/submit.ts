@@ -4,16 +4,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
 import type { SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
-import {
-  attemptOf,
-  become,
-  type Job,
-  type JobContext,
-  type JobStep,
-  rest,
-  settle,
-  type Want,
-} from './job.ts';
+import { become, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { buttonError } from './retry/button-error.ts';
 import {
@@ -43,6 +34,7 @@ import {
   refusalCode,
 } from './retry/service-failure.ts';
 import { beforeSubmitting, mustSearch } from './search/search.ts';
+import { attemptOf, rest, settle } from './transition.ts';
 
 /**
  * What a job wants once it has room: its turn to submit, a click the parent's buttons first, before these its mask if it has one,

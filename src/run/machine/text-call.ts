@@ -5,18 +5,16 @@ import type { ServiceFailure } from '../../service/result.ts';
 import {
   type AskAnswer,
   type Asked,
-  attemptOf,
   become,
   type Job,
   type JobContext,
   type JobStep,
-  rest,
-  settle,
   type Want,
 } from './job.ts';
 import { replacing } from './redo.ts';
 import { afterSeveral, defer, restAfter, retryLater, revert, revertAttempt } from './retry/retry.ts';
 import { fileError, jobError } from './retry/service-failure.ts';
+import { attemptOf, rest, settle } from './transition.ts';
 
 /**
  * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and

@@ -1,7 +1,8 @@
 import type { JobError } from '../../../plan/job.ts';
 import type { SubmitAnswer } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, rest, settle } from '../job.ts';
+import { become, type Job, type JobContext, type JobStep } from '../job.ts';
+import { rest, settle } from '../transition.ts';
 import { afterSeveral, restAfter } from './retry.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 import type { Answer } from '../../../service/result.ts';
-import { attemptOf, type Job, type JobContext, type JobStep, rest, settle, type Want } from '../job.ts';
-import { withAdoptedTask } from '../poll.ts';
+import { type Job, type JobContext, type JobStep, type Want } from '../job.ts';
+import { withAdoptedTask } from '../poll/poll.ts';
 import { retryFetch } from '../retry/retry.ts';
+import { attemptOf, rest, settle } from '../transition.ts';
 import { hasNoListing } from './listing.ts';
 import { unusedTask } from './own-tasks.ts';
 

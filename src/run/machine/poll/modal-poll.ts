@@ -1,11 +1,12 @@
-import type { Task } from '../../service/image-service.ts';
-import type { Answer } from '../../service/result.ts';
-import { become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
-import { interruptedModal, modalOf, movedOn } from './modal.ts';
+import type { Task } from '../../../service/image-service.ts';
+import type { Answer } from '../../../service/result.ts';
+import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
+import { interruptedModal, modalOf, movedOn } from '../modal.ts';
+import { resetForResubmit } from '../resume.ts';
+import { modalLag } from '../retry/modal-lag.ts';
+import { retryFetch } from '../retry/retry.ts';
+import { rest, settle } from '../transition.ts';
 import { taskSeen } from './poll.ts';
-import { resetForResubmit } from './resume.ts';
-import { modalLag } from './retry/modal-lag.ts';
-import { retryFetch } from './retry/retry.ts';
 
 /** The task was looked at to see whether the modal arrived that was sent to it. */
 export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {

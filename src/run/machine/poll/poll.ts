@@ -1,15 +1,16 @@
-import { offered } from '../../plan/button-match.ts';
-import type { JobError, JobRecord } from '../../plan/job.ts';
-import { promptOf } from '../../plan/request/text.ts';
-import type { Task } from '../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../service/result.ts';
-import { attemptOf, become, type Job, type JobContext, type JobStep, newJob, rest, settle } from './job.ts';
-import { isAnswered, modalOpened } from './modal.ts';
-import { replacing } from './redo.ts';
-import { judgeTaskFailure } from './retry/fail-reason.ts';
-import { resolveUnanswered } from './retry/in-doubt.ts';
-import { countsAsMiss, fetchLater, restAfter } from './retry/retry.ts';
-import { lacksResult, resultOf, wantFile } from './save.ts';
+import { offered } from '../../../plan/button-match.ts';
+import type { JobError, JobRecord } from '../../../plan/job.ts';
+import { promptOf } from '../../../plan/request/text.ts';
+import type { Task } from '../../../service/image-service.ts';
+import type { Answer, ServiceFailure } from '../../../service/result.ts';
+import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
+import { isAnswered, modalOpened } from '../modal.ts';
+import { replacing } from '../redo.ts';
+import { judgeTaskFailure } from '../retry/fail-reason.ts';
+import { resolveUnanswered } from '../retry/in-doubt.ts';
+import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
+import { lacksResult, resultOf, wantFile } from '../save.ts';
+import { attemptOf, rest, settle } from '../transition.ts';
 
 /** The job's task was looked at. Decided on its status alone (gateway 4.3). */
 export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {

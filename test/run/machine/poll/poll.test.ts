@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { JobRecord } from '../../../src/plan/job.ts';
-import type { Job, JobStep } from '../../../src/run/machine/job.ts';
-import { step } from '../../../src/run/machine/machine.ts';
-import { withAdoptedTask } from '../../../src/run/machine/poll.ts';
-import { adopt } from '../../../src/run/machine/resume.ts';
-import type { Task } from '../../../src/service/image-service.ts';
-import type { ServiceFailure } from '../../../src/service/result.ts';
-import { clickRecord, context, epoch, imagineRecord } from '../../rig/jobs.ts';
-import { failure } from '../../rig/virtual-service.ts';
+import type { JobRecord } from '../../../../src/plan/job.ts';
+import type { Job, JobStep } from '../../../../src/run/machine/job.ts';
+import { step } from '../../../../src/run/machine/machine.ts';
+import { withAdoptedTask } from '../../../../src/run/machine/poll/poll.ts';
+import { adopt } from '../../../../src/run/machine/resume.ts';
+import type { Task } from '../../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../../src/service/result.ts';
+import { clickRecord, context, epoch, imagineRecord } from '../../../rig/jobs.ts';
+import { failure } from '../../../rig/virtual-service.ts';
 
 const unknown = failure('service.task-unknown', 'retry', { status: 404 });
 const error = { code: 'service.connection', message: 'No answer came.', requestId: 'r1' };

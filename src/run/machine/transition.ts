@@ -1,0 +1,51 @@
+import type { Attempt, JobError, JobRecord } from '../../plan/job.ts';
+import type { Job, JobStep, RecordChanges, Want } from './job.ts';
+import { become } from './job.ts';
+
+/**
+ * Ends a job in failure, or in doubt. While a submission of it may have made a task that nobody knows, it cannot fail as if
+ * there were none: whatever it would fail for, it is in doubt.
+ *
+ * @param changes of its record beside
+ */
+export function settle(
+  job: Job,
+  status: 'failed' | 'in-doubt',
+  error: JobError,
+  now: number,
+  changes: RecordChanges = {},
+): JobStep {
+  const isOpen = status === 'failed' && job.record.doubtful?.since !== undefined;
+  const said = isOpen
+    ? {
+        ...error,
+        message: `An earlier try of this submission may have made a task, and may have been paid. What ended the last one: ${error.message}`,
+      }
+    : error;
+  return {
+    job: {
+      ...job,
+      record: become(job.record, isOpen ? 'in-doubt' : status, { ...changes, error: said, finishedAt: now }),
+      want: { kind: 'nothing' },
+    },
+  };
+}
+
+/** An entry of the history of a job. */
+export const attemptOf = (
+  { key, taskId }: Pick<JobRecord, 'key' | 'taskId'>,
+  at: number,
+  outcome: string,
+  error?: JobError,
+): Attempt => ({
+  key,
+  at,
+  outcome,
+  ...(taskId === undefined ? {} : { taskId }),
+  ...(error === undefined ? {} : { error }),
+});
+
+/** Rests, then wants the same again or something else. */
+export function rest(job: Job, ms: number, next: Want, now: number): JobStep {
+  return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
+}
