@@ -7,7 +7,7 @@ import { everyKind, fortyCells, tenOfEveryKind, twentyTexts } from './pipelines.
 const seed = Number(process.env['SEED'] ?? 20_261);
 const kills = 6;
 /** Of the other pipelines: `npm run kills` draws as many as one likes. */
-const fewer = 3;
+const fewer = 2;
 /** 20 cells, 9 jobs each. */
 const pipeline = fortyCells.replace('medium: [ink, oil]', 'medium: [ink]');
 const jobs = 180;

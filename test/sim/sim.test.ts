@@ -6,7 +6,7 @@ import { search } from './search.ts';
 import { simulate } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
-const seeds = 10;
+const seeds = 3;
 /** So many it takes until each kind of trouble has come about. */
 const seedsOfAll = 120;
 
