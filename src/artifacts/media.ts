@@ -1,5 +1,4 @@
-import type { ArtifactRoot } from './artifact-folder.ts';
-import { imagePath, videoPath } from './artifact-folder.ts';
+import { type ArtifactRoot, imagePath, videoPath } from './artifact-folder.ts';
 import { avif } from './formats/avif.ts';
 import { brandsOf } from './formats/box.ts';
 import type { ImageFormat, VideoFormat } from './formats/format.ts';

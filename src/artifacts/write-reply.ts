@@ -1,6 +1,12 @@
 import type { Artifact } from '../plan/job.ts';
-import type { ArtifactFolder, IncomingFile } from './artifact-folder.ts';
-import { answerPath, checkName, imagePath, textPath } from './artifact-folder.ts';
+import {
+  type ArtifactFolder,
+  answerPath,
+  checkName,
+  type IncomingFile,
+  imagePath,
+  textPath,
+} from './artifact-folder.ts';
 import { fromBase64 } from './base64.ts';
 import type { DownloadLimits } from './download/download.ts';
 import { imageExtensions, imageFormat } from './download/verify.ts';

@@ -1,6 +1,5 @@
 import { formatBranch } from '../pipeline/selectors/parse.ts';
-import type { Value } from '../pipeline/values/value.ts';
-import { renderValue } from '../pipeline/values/value.ts';
+import { renderValue, type Value } from '../pipeline/values/value.ts';
 import { type Artifact, knownCost, type TaskResult, type TokenUsage } from '../plan/job.ts';
 import type { ManifestRow } from './row.ts';
 import { textFields, tokenColumns } from './text-columns.ts';

@@ -1,8 +1,7 @@
 import { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import { SourceText } from './diagnostics/source.ts';
-import type { FilePort } from './files.ts';
-import { FileCheck } from './files.ts';
+import { FileCheck, type FilePort } from './files.ts';
 import { readMatrix } from './matrix/read.ts';
 import type { Pipeline } from './pipeline.ts';
 import { checkSchema } from './schema/check.ts';

@@ -1,5 +1,4 @@
-import type { Diagnostic } from '../pipeline/diagnostics/diagnostic.ts';
-import { err, ok, type Result } from '../pipeline/diagnostics/diagnostic.ts';
+import { type Diagnostic, err, ok, type Result } from '../pipeline/diagnostics/diagnostic.ts';
 import { SourceText } from '../pipeline/diagnostics/source.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Block, Document } from '../rig/documents.ts';
-import { repository } from '../rig/documents.ts';
+import { type Block, type Document, repository } from '../rig/documents.ts';
 
 /** The code blocks of documents, each of which some test has to take. */
 export class DocumentBlocks {

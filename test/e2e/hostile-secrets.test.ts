@@ -2,8 +2,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli, temporaryFolder } from '../rig/cli.ts';
-import type { FaultAction, TaskScript } from '../rig/fake-service.ts';
-import { type FakeService, startFakeService } from '../rig/fake-service.ts';
+import {
+  type FakeService,
+  type FaultAction,
+  startFakeService,
+  type TaskScript,
+} from '../rig/fake-service.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { makePng } from '../rig/png.ts';
 import { filesBelow, loading, serve } from './hostile-rig.ts';

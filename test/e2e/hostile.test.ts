@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { cli, temporaryFolder } from '../rig/cli.ts';
-import type { FakeButton, FakeRequest, FaultAction, TaskScript } from '../rig/fake-service.ts';
-import { startFakeService } from '../rig/fake-service.ts';
+import {
+  type FakeButton,
+  type FakeRequest,
+  type FaultAction,
+  startFakeService,
+  type TaskScript,
+} from '../rig/fake-service.ts';
 import { type ManifestRow, readManifest } from '../rig/manifest.ts';
 import { makePng } from '../rig/png.ts';
 import { bytesIn, filesBelow, loading, obeyed, type Server, serve } from './hostile-rig.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { promptpress, type Said } from '../cli/test-io.ts';
 import { temporaryFolder } from '../rig/cli.ts';
-import type { FakeServiceOptions } from '../rig/fake-service.ts';
-import { type FakeService, startFakeService } from '../rig/fake-service.ts';
+import { type FakeService, type FakeServiceOptions, startFakeService } from '../rig/fake-service.ts';
 import { type ManifestRow, readManifest } from '../rig/manifest.ts';
 import { quick, write } from './pipelines.ts';
 

@@ -1,5 +1,4 @@
-import type { CharSet } from 'refa';
-import { type Assertion, type Concatenation, type Element, JS, type NoParent } from 'refa';
+import { type Assertion, type CharSet, type Concatenation, type Element, JS, type NoParent } from 'refa';
 
 /** A step of a match that reads one character. */
 export interface Position {

@@ -1,45 +1,14 @@
-import type { Cell } from '../../src/plan/cell.ts';
-import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
-import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
-import { line, SimulatedState } from './simulated-state.ts';
+import { Scene as OneCell } from './resolve/resolve-rig.ts';
 
 /** One cell of a plan whose step `judge` gathers, and what happens to its jobs. */
-export class Scene {
-  readonly state = new SimulatedState();
-  readonly plan: Plan;
-  readonly cell: Cell;
-
-  constructor(plan: Plan, cell: Cell) {
-    this.plan = plan;
-    this.cell = cell;
-  }
-
-  static async of(text: string, index = 0): Promise<Scene> {
-    const plan = await planOf(text);
-    return new Scene(plan, (await cellsOf(plan))[index] as Cell);
-  }
-
-  slots(): readonly Slot[] {
-    return this.plan.resolve(this.cell, this.state.lookup);
-  }
-
-  at(name: string): Slot {
-    const slot = this.slots().find((slot) => [slot.step, ...slot.branch].join('/') === name);
-    if (slot === undefined) throw new Error(`no slot ${name} in ${this.slots().map(line).join(', ')}`);
-    return slot;
-  }
-
+export class Scene extends OneCell {
   get judge(): Slot {
     return this.at('judge');
   }
 
   keys(...names: string[]): (string | undefined)[] {
     return names.map((name) => this.at(name).job?.key);
-  }
-
-  done(...names: string[]): void {
-    for (const name of names) this.state.done(this.at(name));
   }
 
   fail(name: string, code?: string): void {

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /** A server that writes what it is told, HTTP or not, to whoever has sent a whole request head. */
 export interface RawServer extends AsyncDisposable {

@@ -1,6 +1,5 @@
 import { boxesIn, brandsOf } from './box.ts';
-import type { Bytes, Size, VideoFormat } from './format.ts';
-import { sizeOf } from './format.ts';
+import { type Bytes, type Size, sizeOf, type VideoFormat } from './format.ts';
 
 /** MP4 and its kin, also in pieces (ISO/IEC 14496-12 and -14). */
 export const mp4: VideoFormat = {

@@ -1,5 +1,4 @@
-import type { Bytes, Size, VideoFormat } from './format.ts';
-import { sizeOf } from './format.ts';
+import { type Bytes, type Size, sizeOf, type VideoFormat } from './format.ts';
 
 /** Element ids (RFC 9559; EBML: RFC 8794). */
 const ids = {

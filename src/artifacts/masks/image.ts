@@ -1,7 +1,6 @@
 import type Sharp from 'sharp';
 import { fail } from '../failure.ts';
-import type { Size } from '../formats/format.ts';
-import { inMemory } from '../formats/format.ts';
+import { inMemory, type Size } from '../formats/format.ts';
 import { png } from '../formats/png.ts';
 import { largestMask, type MaskRequest, mostMaskPixels } from '../inputs.ts';
 import type { Levels } from './shapes.ts';

@@ -1,8 +1,7 @@
 import { createReadStream, type Dirent, existsSync } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import type { FileFacts, FilePort } from '../../pipeline/files.ts';
-import { placeOf } from '../../pipeline/files.ts';
+import { type FileFacts, type FilePort, placeOf } from '../../pipeline/files.ts';
 import { listingText } from '../../pipeline/matrix/table/glob.ts';
 import { type FolderEntry, listFiles } from '../../pipeline/matrix/table/list-files.ts';
 

@@ -1,7 +1,11 @@
 import { parseFault } from '../../sandbox/faults/parse.ts';
 import { neutralNames, type SandboxNames } from '../../sandbox/names.ts';
-import type { OperationClass, Speed } from '../../sandbox/settings.ts';
-import { defaultSettings, type SandboxSettings } from '../../sandbox/settings.ts';
+import {
+  defaultSettings,
+  type OperationClass,
+  type SandboxSettings,
+  type Speed,
+} from '../../sandbox/settings.ts';
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from './did-you-mean.ts';

@@ -21,8 +21,7 @@ import type { AdmittedService } from '../service/trust.ts';
 import type { Environment } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
 import { findingsText, findMissing, findTasks, goOnWithout, takingOn } from './find-tasks.ts';
-import type { RunLog } from './log.ts';
-import { tracedText } from './log.ts';
+import { type RunLog, tracedText } from './log.ts';
 import { checkModelsBeside } from './model-warnings.ts';
 import type { RunSession } from './session.ts';
 

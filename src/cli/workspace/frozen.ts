@@ -1,5 +1,4 @@
-import type { InputTable } from '../../report/facts/run.ts';
-import { readRunFacts } from '../../report/facts/run.ts';
+import { type InputTable, readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/store.ts';
 import { usageError } from '../errors/cli-error.ts';

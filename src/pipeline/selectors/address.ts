@@ -1,5 +1,4 @@
-import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
-import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
 import type { BranchAddress } from '../pipeline.ts';
 import { spanOf, splitAt } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';

@@ -3,8 +3,7 @@ import type { ButtonMatch, ButtonWord, PathSegment, Selector } from '../pipeline
 import { compileTemplate } from '../templates/compile.ts';
 import type { Template } from '../templates/template.ts';
 import { buttonWords } from './known-buttons.ts';
-import type { MistakeList, Span } from './limits.ts';
-import { selectorLimits } from './limits.ts';
+import { type MistakeList, type Span, selectorLimits } from './limits.ts';
 import { atomName, joinNames } from './names.ts';
 import { patternDiagnostic } from './pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './token.ts';

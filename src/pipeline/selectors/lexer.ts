@@ -1,7 +1,6 @@
 import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 import { selectorLimits } from './limits.ts';
-import type { Mark, SelectorToken } from './token.ts';
-import { endOfTag, opensTag } from './token.ts';
+import { endOfTag, type Mark, opensTag, type SelectorToken } from './token.ts';
 
 const blank = /\s/u;
 

@@ -1,5 +1,4 @@
-import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
-import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline.ts';
 import { SelectorGrammar, spanOf, splitAt, wordOf } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';

@@ -9,8 +9,7 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs';
-import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
-import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { analyseCondition, analyseNodes, type NameUse } from './analyze.ts';
 import { BoundedParser, engine, Refusal } from './engine.ts';

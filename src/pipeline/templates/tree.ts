@@ -1,5 +1,11 @@
-import type { DiagnosticDraft, Locate, Position } from '../diagnostics/diagnostic.ts';
-import { err, ok, type Result } from '../diagnostics/diagnostic.ts';
+import {
+  type DiagnosticDraft,
+  err,
+  type Locate,
+  ok,
+  type Position,
+  type Result,
+} from '../diagnostics/diagnostic.ts';
 import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
 import { compileTemplate } from './compile.ts';
 import type { StepUse, Template, TemplateScope, TemplateTree, VariableUse } from './template.ts';

@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
-import { err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
+import { type Diagnostic, err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../../pipeline/pipeline.ts';

@@ -5,8 +5,7 @@ import { isTextKind } from '../job-request.ts';
 import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
-import type { Resolved } from './resolved.ts';
-import { type DependencyState } from './resolved.ts';
+import type { DependencyState, Resolved } from './resolved.ts';
 import { nearest } from './scope.ts';
 import { doneGate, isCertain, openGate, slotName, type Upstream } from './upstream.ts';
 

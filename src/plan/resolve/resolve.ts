@@ -11,8 +11,7 @@ import { CellSources } from './cell-sources.ts';
 import { standing } from './former.ts';
 import { isOutdated, sourcesOf } from './lineage.ts';
 import { readNamed } from './references.ts';
-import type { Resolved } from './resolved.ts';
-import { type DependencyState, drawnAbove, oneParent } from './resolved.ts';
+import { type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
 import { nearest, readSteps } from './scope.ts';
 import { buttonsOf, isBegunAnew, isFree, judge, type Reading, readingOf } from './slot-status.ts';
 import {

@@ -1,6 +1,5 @@
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import type { JobSpec } from '../job.ts';
-import { inputsOf } from '../job.ts';
+import { inputsOf, type JobSpec } from '../job.ts';
 import { isTextKind } from '../job-request.ts';
 import type { Slot } from '../slot.ts';
 

@@ -3,8 +3,7 @@ import type { Value } from '../../pipeline/values/value.ts';
 import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
 import { parseAnswer } from './reply.ts';
-import type { Resolved } from './resolved.ts';
-import { type DependencyState } from './resolved.ts';
+import type { DependencyState, Resolved } from './resolved.ts';
 import { doneGate, openGate } from './upstream.ts';
 
 /** What templates may read of a step, by its name. */

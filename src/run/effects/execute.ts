@@ -8,8 +8,7 @@ import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
 import type { Effect } from '../scheduler/commit.ts';
 import type { AnswerInput } from '../scheduler/routes/outcome.ts';
-import type { LoadedInputs } from './input-budget.ts';
-import { InputBudget } from './input-budget.ts';
+import { InputBudget, type LoadedInputs } from './input-budget.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from './submit.ts';
 import { type AskPorts, ask } from './text-call.ts';
 

@@ -11,8 +11,7 @@ import type { Answer } from '../../service/result.ts';
 import type { InlineImage } from '../../service/text-service.ts';
 import type { Job } from '../machine/job.ts';
 import { MissingInput, type Shown, shown } from './conversation.ts';
-import type { InputBudget } from './input-budget.ts';
-import { inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
+import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 
 /** What submissions are carried out with. */
 export interface SubmitPorts {

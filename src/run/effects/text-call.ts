@@ -18,8 +18,7 @@ import type { AskAnswer, ReplyVerdict } from '../machine/job.ts';
 import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
 import { evaluateReply, expectedJson } from './evaluate-reply.ts';
 import { roundsIn } from './function-calls.ts';
-import type { InputBudget } from './input-budget.ts';
-import { inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
+import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 import { type Writing, written } from './write-retry.ts';
 
 /** What a text call is carried out with. */

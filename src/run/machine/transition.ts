@@ -1,6 +1,5 @@
 import type { Attempt, JobError, JobRecord } from '../../plan/job.ts';
-import type { Job, JobStep, RecordChanges, Want } from './job.ts';
-import { become } from './job.ts';
+import { become, type Job, type JobStep, type RecordChanges, type Want } from './job.ts';
 
 /**
  * Ends a job in failure, or in doubt. While a submission of it may have made a task that nobody knows, it cannot fail as if

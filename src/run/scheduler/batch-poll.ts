@@ -6,8 +6,7 @@ import type { Outbox, RunInput } from './commit.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { ActiveJobs } from './jobs/active-jobs.ts';
 import { shedAsThrottle } from './routes/load-shed.ts';
-import type { RouteOutcome } from './routes/outcome.ts';
-import { readList } from './routes/outcome.ts';
+import { type RouteOutcome, readList } from './routes/outcome.ts';
 
 /** What the scheduler does for looks that go together. */
 export interface BatchPollerHost {

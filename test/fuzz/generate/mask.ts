@@ -1,6 +1,5 @@
 import { makePng } from '../../rig/png.ts';
-import type { Draft } from '../input.ts';
-import { draft } from '../input.ts';
+import { type Draft, draft } from '../input.ts';
 import type { Random } from '../random.ts';
 
 const latin1 = (...buffers: readonly Buffer[]): Draft['pieces'] => [

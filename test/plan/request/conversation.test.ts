@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TemplateError } from '../../../src/pipeline/templates/template.ts';
 import { compileTree } from '../../../src/pipeline/templates/tree.ts';
-import type { Value } from '../../../src/pipeline/values/value.ts';
-import { WrittenNumber } from '../../../src/pipeline/values/value.ts';
+import { type Value, WrittenNumber } from '../../../src/pipeline/values/value.ts';
 import { renderTurns } from '../../../src/plan/request/conversation.ts';
 
 const at = () => () => ({ line: 1, column: 1, length: 1 });

@@ -15,9 +15,16 @@ export class Scene {
     this.cell = cell;
   }
 
-  static async of(text: string, index = 0): Promise<Scene> {
+  static async of<S extends Scene>(
+    this: new (
+      plan: Plan,
+      cell: Cell,
+    ) => S,
+    text: string,
+    index = 0,
+  ): Promise<S> {
     const plan = await planOf(text);
-    return new Scene(plan, (await cellsOf(plan))[index] as Cell);
+    return new this(plan, (await cellsOf(plan))[index] as Cell);
   }
 
   slots(): readonly Slot[] {

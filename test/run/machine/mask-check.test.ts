@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { adviceFor } from '../../../src/report/text/job/advice.ts';
-import type { Job } from '../../../src/run/machine/job.ts';
-import { holdsRoom } from '../../../src/run/machine/job.ts';
+import { holdsRoom, type Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
 import { upscaledButtons } from '../../rig/fake-task.ts';

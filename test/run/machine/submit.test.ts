@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../../src/run/machine/job.ts';
-import { holdsRoom } from '../../../src/run/machine/job.ts';
+import { holdsRoom, type Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { context, epoch } from '../../rig/jobs.ts';
 import { failure } from '../../rig/virtual-service.ts';

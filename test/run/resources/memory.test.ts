@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/run/clock.ts';
-import type { RunEvent } from '../../../src/run/events.ts';
-import { type MemoryReading } from '../../../src/run/events.ts';
+import type { MemoryReading, RunEvent } from '../../../src/run/events.ts';
 import { everyMinute } from '../../../src/run/resources/memory.ts';
 import { runPlan } from '../../../src/run/run.ts';
 import { createImageService } from '../../../src/service/client.ts';

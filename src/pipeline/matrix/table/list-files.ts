@@ -1,6 +1,5 @@
 import path from 'node:path';
-import type { FilePort } from '../../files.ts';
-import { isGitName, placeOf } from '../../files.ts';
+import { type FilePort, isGitName, placeOf } from '../../files.ts';
 import { TableError, tableLimits } from './error.ts';
 import { type FileGlob, type GlobPart, listingParts, partMatches, readGlob } from './glob.ts';
 

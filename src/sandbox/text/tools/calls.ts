@@ -1,8 +1,7 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { digestOfValue, uuidOf } from '../../seeded.ts';
 import type { AnswerPart } from '../answer.ts';
-import type { Members } from '../ask.ts';
-import { type Ask, type FunctionDeclaration, responsesOf } from '../ask.ts';
+import { type Ask, type FunctionDeclaration, type Members, responsesOf } from '../ask.ts';
 import { valueFor } from '../json/value.ts';
 import type { Occasion } from '../say/prose.ts';
 import { stemsOf } from '../say/subject.ts';

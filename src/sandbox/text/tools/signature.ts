@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonical } from '../../seeded.ts';
-import type { Members, Turn } from '../ask.ts';
-import { questionOf } from '../ask.ts';
+import { type Members, questionOf, type Turn } from '../ask.ts';
 
 /** The signature that a newer model gives with a function call: it fits this call alone. */
 export const signatureOf = (name: string, args: Members): string =>

@@ -1,8 +1,7 @@
 import { darker, lighter, mix } from '../../canvas/colour.ts';
 import type { Palette } from '../../canvas/palette.ts';
 import type { Pen } from '../../canvas/pen.ts';
-import type { Point } from '../../canvas/shape.ts';
-import { vertical } from '../../canvas/shape.ts';
+import { type Point, vertical } from '../../canvas/shape.ts';
 import type { Theme } from '../../canvas/theme.ts';
 import type { World } from '../../canvas/world.ts';
 
