@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { checkFile, ownFile, refuseSecondName } from './files/plain-path.ts';
 import { stateFault } from './state-error.ts';
 import { countFileName } from './state-files.ts';
+import { StateError } from './store.ts';
 
 /** A count of this many digits and a line break is far below what any disk writes at once. */
 const digits = 16;
@@ -71,6 +72,14 @@ function read(handle: number, file: string): number {
   const text = buffer.toString('latin1', 0, readSync(handle, buffer, 0, buffer.length, 0));
   // A power cut leaves a new file empty, or filled with zero bytes.
   if (/^\0*$/.test(text)) return 0;
-  if (!/^\d{16}\n$/.test(text)) throw stateFault('foreign', file);
+  if (!/^\d{16}\n$/.test(text)) throw noCount(file);
   return Number(text);
 }
+
+/** Without the count an older copy of the state passes for the current one, so a damaged count is not taken for none. */
+const noCount = (file: string): StateError =>
+  new StateError('state.foreign', `${file} is damaged: the number of submissions is not in it.`, {
+    hint:
+      'Where state.db is the one that the last run wrote, remove the damaged file and give the same command again: ' +
+      'the run writes it anew. Where state.db was restored from a copy, restore this file from the same copy.',
+  });

@@ -85,6 +85,12 @@ describe('the count of submissions beside the state', () => {
       writeFileSync(join(directory, 'submissions'), text);
       expect(codeOf(() => openState(directory))).toBe('state.foreign');
       expect(codeOf(() => readSubmissionCount(directory))).toBe('state.foreign');
+      expect(() => openState(directory)).toThrow(
+        expect.objectContaining({
+          message: `${join(directory, 'submissions')} is damaged: the number of submissions is not in it.`,
+          hint: expect.stringMatching(/remove the damaged file .* restore this file from the same copy/s),
+        }),
+      );
     }
     const folder = freshFolder();
     mkdirSync(join(folder, 'submissions'));

@@ -136,10 +136,14 @@ export function nextSteps(
       return [
         ...wait,
         ...(error?.code === 'task.timeout' ? [{ command: run, does: 'looks at its task once more' }] : []),
-        {
-          command: `${run} --retry-failed --code ${quoted(error?.code ?? '')}`,
-          does: 'tries all again that failed for this reason',
-        },
+        ...(mayHelp(error?.code ?? '')
+          ? [
+              {
+                command: `${run} --retry-failed --code ${quoted(error?.code ?? '')}`,
+                does: 'tries all again that failed for this reason',
+              },
+            ]
+          : []),
         // An image that is made is only brought in: to make it anew would pay twice.
         ...(error?.code.startsWith('download.') && !isText ? [] : [redo]),
       ];

@@ -37,6 +37,19 @@ describe('a job that failed before it was sent', () => {
     expect(redo(1)?.does).toBe('submits this job anew: it is paid again');
   });
 
+  it('is not retried with all that failed alike where the same request fails again', () => {
+    const commandsFor = (code: string) => {
+      const record = imagineRecord({ status: 'failed', error: { code, message: 'No.' }, attempts: 1 });
+      return nextSteps({ record, running: false, inputs: [] }, commands).map(({ command }) => command);
+    };
+    const redoes = `promptpress run set.yaml --redo ${imagineRecord().key}`;
+    expect(commandsFor('task.moderated')).toEqual([redoes]);
+    expect(commandsFor('task.failed')).toEqual([
+      'promptpress run set.yaml --retry-failed --code task.failed',
+      redoes,
+    ]);
+  });
+
   it('for the size of its mask, has a way out', () => {
     expect(adviceFor('mask.size', imagineRecord())).toMatch(/size of the image, or draw it/);
   });
