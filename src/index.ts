@@ -8,8 +8,8 @@
  *     if (plan?.ok) for await (const cell of plan.value.matrix.cells()) console.log(cell.vars);
  *
  * A run takes ports: a state (`openState`, under `acquireLock`), a service (`createImageService`, `createTextService`), a
- * writer of artifacts (`createArtifactWriter`), a reader of the images that text calls show (`createInputReader`) and a
- * clock (`wallClock`); `planForRun` shows it a plan, which knows those images through `createImageFiles`. `writeManifest`
+ * writer of artifacts (`createArtifactWriter`) and a reader of the images that text calls show (`createInputReader`), both over
+ * the store of the artifacts (`openArtifactFolder`), and a clock (`wallClock`); `planForRun` shows it a plan, which knows those images through `createImageFiles`. `writeManifest`
  * joins plan and state. `startSandbox` is the local service.
  *
  * @module
@@ -26,6 +26,8 @@ export {
 } from './artifacts/input/known-files.ts';
 export { createInputReader, type InputReaderOptions } from './artifacts/input/reader.ts';
 export type { InputAnswer, InputReader, InputSource, LoadedImage, MaskRequest } from './artifacts/inputs.ts';
+export { openArtifactFolder } from './artifacts/store/folder.ts';
+export type { ArtifactStore, FoundArtifact, IncomingArtifact } from './artifacts/store/store.ts';
 export type {
   AnswerPiece,
   ArtifactWriter,

@@ -1,16 +1,17 @@
-import { ArtifactFolder, checkName } from './artifact-folder.ts';
 import { type DownloadClock, startDeadline } from './download/deadline.ts';
 import { type DownloadLimits, download } from './download/download.ts';
 import { openLink } from './download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
 import { aborted, SaveError } from './failure.ts';
 import { images, videos } from './media.ts';
+import { checkName } from './store/names.ts';
+import type { ArtifactStore } from './store/store.ts';
 import { writeReply } from './write-reply.ts';
 import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {
-  /** The run directory; the caller holds its lock. */
-  readonly directory: string;
+  /** Where the files are kept. The caller closes the store, after the writer. */
+  readonly store: ArtifactStore;
   /** Of one image. Default 256 MiB. */
   readonly maxBytes?: number;
   /** Of one video. Default 512 MiB. */
@@ -27,28 +28,22 @@ const defaults = {
 } as const;
 
 /**
- * Brings images into `images/<first 2 characters of key>/<key>-<output>.<extension>` of a run directory, videos and texts
- * into `video/` and `text/` in the same way. A file has its final name when it is whole, known to be what it should be
- * and on the disk, and not before; the answer comes after that.
+ * Downloads images and videos, and writes texts, into a store. A file has its final name when it is whole, known to be what it
+ * should be and durable, and not before; the answer comes after that.
  */
 export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
   const route = openRoute(options);
   const { mask, dataMask } = route;
-  const { clock } = options;
+  const { clock, store } = options;
   const limits: DownloadLimits = {
     maxBytes: options.maxBytes ?? defaults.maxBytes,
     maxPixels: options.maxPixels ?? defaults.maxPixels,
     mask,
   };
   const maxVideoBytes = options.maxVideoBytes ?? defaults.maxVideoBytes;
-  const folders = {
-    images: new ArtifactFolder(options.directory, 'images'),
-    text: new ArtifactFolder(options.directory, 'text'),
-    video: new ArtifactFolder(options.directory, 'video'),
-  };
   const wanted = {
-    image: { media: images, folder: folders.images, limits },
-    video: { media: videos, folder: folders.video, limits: { ...limits, maxBytes: maxVideoBytes } },
+    image: { media: images, limits },
+    video: { media: videos, limits: { ...limits, maxBytes: maxVideoBytes } },
   };
   const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
 
@@ -60,10 +55,10 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
       try {
         const body = await openLink(url, route, deadline, clock.now());
         try {
-          const { folder, limits: bounds, ...as } = wanted[media];
+          const { limits: bounds, ...as } = wanted[media];
           return {
             ok: true,
-            value: await download(body, folder, { key, output, ...as }, deadline, bounds),
+            value: await download(body, store, { key, output, ...as }, deadline, bounds),
           };
         } finally {
           body.discard();
@@ -77,15 +72,12 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
     },
     keep: async (request, signal): Promise<KeepAnswer> => {
       try {
-        return { ok: true, value: await writeReply(request, folders, { ...limits, dataMask }, signal) };
+        return { ok: true, value: await writeReply(request, store, { ...limits, dataMask }, signal) };
       } catch (failure) {
         if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
         throw failure;
       }
     },
-    close: async () => {
-      await route.close();
-      for (const folder of Object.values(folders)) await folder.close();
-    },
+    close: () => route.close(),
   };
 }

@@ -1,4 +1,3 @@
-import { type ArtifactRoot, imagePath, videoPath } from './artifact-folder.ts';
 import { avif } from './formats/avif.ts';
 import { brandsOf } from './formats/box.ts';
 import type { ImageFormat, VideoFormat } from './formats/format.ts';
@@ -8,13 +7,13 @@ import { mov, mp4 } from './formats/mp4.ts';
 import { png } from './formats/png.ts';
 import { webm } from './formats/webm.ts';
 import { webp } from './formats/webp.ts';
+import { imagePath, videoPath } from './store/names.ts';
 import type { SaveFailure } from './writer.ts';
 
 /** What a link should lead to, and where it is brought. */
 export interface Media {
   readonly name: 'image' | 'video';
   readonly formats: readonly VideoFormat[];
-  readonly root: ArtifactRoot;
   /** The final name of an output, without extension. */
   readonly path: (key: string, output: number) => string;
   /** The code of what is something else. */
@@ -26,7 +25,6 @@ export const imageFormats: readonly ImageFormat[] = [png, jpeg, webp, gif, avif]
 export const images: Media = {
   name: 'image',
   formats: imageFormats,
-  root: 'images',
   path: imagePath,
   otherwise: 'download.not-image',
 };
@@ -43,7 +41,6 @@ export const videos: Media = {
     gif,
     { ...avif, matches: (head) => avif.matches(head) && brandsOf(head).includes('avis') },
   ],
-  root: 'video',
   path: videoPath,
   otherwise: 'download.not-video',
 };

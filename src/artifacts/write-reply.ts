@@ -1,28 +1,17 @@
 import type { Artifact } from '../plan/job.ts';
-import {
-  type ArtifactFolder,
-  answerPath,
-  checkName,
-  type IncomingFile,
-  imagePath,
-  textPath,
-} from './artifact-folder.ts';
 import { fromBase64 } from './base64.ts';
 import type { DownloadLimits } from './download/download.ts';
 import { imageExtensions, imageFormat } from './download/verify.ts';
 import { aborted, fail } from './failure.ts';
 import type { ImageFormat } from './formats/format.ts';
+import { answerPath, checkName, imagePath, textPath } from './store/names.ts';
+import type { ArtifactStore, IncomingArtifact } from './store/store.ts';
 import type { AnswerPiece, KeepRequest } from './writer.ts';
 
 type ImagePiece = Extract<AnswerPiece, { kind: 'image' }>;
 type TextPiece = Extract<AnswerPiece, { kind: 'text' }>;
 
 const textExtensions = ['txt', 'json'] as const;
-
-interface Folders {
-  readonly images: ArtifactFolder;
-  readonly text: ArtifactFolder;
-}
 
 interface KeepLimits extends DownloadLimits {
   /** Takes credentials out of a text that is kept. */
@@ -32,7 +21,7 @@ interface KeepLimits extends DownloadLimits {
 /** A file that is whole and durable, and has yet to be given its name. */
 interface Ready {
   readonly artifact: Artifact;
-  readonly file: IncomingFile;
+  readonly file: IncomingArtifact;
 }
 
 /**
@@ -41,15 +30,15 @@ interface Ready {
  */
 export async function writeReply(
   { key, pieces, answer, round = 1, goesOn = false }: KeepRequest,
-  folders: Folders,
+  store: ArtifactStore,
   limits: KeepLimits,
   signal: AbortSignal,
 ): Promise<{ readonly artifacts: readonly Artifact[]; readonly answerFile?: string }> {
   checkName(key, round);
-  const opened: IncomingFile[] = [];
-  const receive = async (folder: ArtifactFolder, stem: string): Promise<IncomingFile> => {
+  const opened: IncomingArtifact[] = [];
+  const receive = async (path: string): Promise<IncomingArtifact> => {
     if (signal.aborted) fail(aborted(signal.reason));
-    const file = await folder.receive(stem);
+    const file = await store.put(path);
     opened.push(file);
     return file;
   };
@@ -57,7 +46,7 @@ export async function writeReply(
     const ready: Ready[] = [];
     for (const [index, piece] of pieces.entries()) {
       const output = index + 1;
-      const file = await receive(folders[piece.kind === 'image' ? 'images' : 'text'], `${key}-${output}`);
+      const file = await receive((piece.kind === 'image' ? imagePath : textPath)(key, output));
       const artifact =
         piece.kind === 'image'
           ? await writeImage(piece, file, { key, output }, limits)
@@ -66,14 +55,14 @@ export async function writeReply(
       ready.push({ artifact, file });
     }
     const artifacts = ready.map(({ artifact }) => artifact);
-    const whole = answer === undefined ? undefined : await receive(folders.text, `${key}.answer`);
+    const whole = answer === undefined ? undefined : await receive(answerPath(key));
     await whole?.write(Buffer.from(limits.dataMask(namingImages(answer ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
-    const answerFile = answerPath(key, goesOn ? round : undefined);
+    const answerFile = answerName(key, goesOn ? round : undefined);
     await whole?.finish(answerFile);
     if (!goesOn) {
-      await removeOthers(key, artifacts, folders);
-      await removeRounds(key, round, folders);
+      await removeOthers(key, artifacts, store);
+      await removeRounds(key, round, store);
     }
     return whole === undefined ? { artifacts } : { artifacts, answerFile };
   } finally {
@@ -84,7 +73,7 @@ export async function writeReply(
 /** The text to the letter, but for credentials that the service repeated. */
 async function writeText(
   { text, mime, candidate }: TextPiece,
-  file: IncomingFile,
+  file: IncomingArtifact,
   { key, output }: { readonly key: string; readonly output: number },
   { dataMask }: KeepLimits,
 ): Promise<Artifact> {
@@ -103,7 +92,7 @@ async function writeText(
 /** What it is, its content says: the type that the service names beside it is often wrong. */
 async function writeImage(
   { data, mimeType, candidate }: ImagePiece,
-  file: IncomingFile,
+  file: IncomingArtifact,
   { key, output }: { readonly key: string; readonly output: number },
   limits: DownloadLimits,
 ): Promise<Artifact> {
@@ -139,7 +128,7 @@ async function writeImage(
 /** Writes while it decodes; undefined where the text is not Base64, or its beginning is not that of an image. */
 async function writeBase64(
   data: string,
-  file: IncomingFile,
+  file: IncomingArtifact,
   { maxBytes }: DownloadLimits,
 ): Promise<ImageFormat | undefined> {
   // Three bytes in four characters.
@@ -186,14 +175,15 @@ function namingImages(
 async function removeOthers(
   key: string,
   artifacts: readonly Artifact[],
-  { images, text }: Folders,
+  store: ArtifactStore,
 ): Promise<void> {
   const kept = new Set(artifacts.map(({ file }) => file));
-  const isOld = (name: string): boolean => !kept.has(name);
   const removeOutput = async (output: number): Promise<boolean> => {
-    const inText = await text.remove(namesWith(textPath(key, output), textExtensions).filter(isOld));
-    const inImages = await images.remove(namesWith(imagePath(key, output), imageExtensions).filter(isOld));
-    return inText || inImages;
+    const names = [
+      ...namesWith(textPath(key, output), textExtensions),
+      ...namesWith(imagePath(key, output), imageExtensions),
+    ];
+    return await store.remove(names.filter((name) => !kept.has(name)));
   };
   for (const { output } of artifacts) await removeOutput(output);
   // Files are named in the order of their outputs: behind the first that is missing there are none.
@@ -201,9 +191,11 @@ async function removeOthers(
 }
 
 /** Removes the rounds of an earlier conversation that this one did not come to. */
-async function removeRounds(key: string, from: number, { text }: Folders): Promise<void> {
-  for (let round = from; await text.remove([answerPath(key, round)]); round += 1);
+async function removeRounds(key: string, from: number, store: ArtifactStore): Promise<void> {
+  for (let round = from; await store.remove([answerName(key, round)]); round += 1);
 }
+
+const answerName = (key: string, round?: number): string => `${answerPath(key, round)}.json`;
 
 const namesWith = (path: string, extensions: readonly string[]): readonly string[] =>
   extensions.map((extension) => `${path}.${extension}`);

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { syncFolderAsync } from '../state/files/folders.ts';
 import { checkFile } from '../state/files/plain-path.ts';
+import { unfinishedName } from '../state/files/unfinished.ts';
 
 /**
  * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that
@@ -18,7 +18,7 @@ export async function writeWhole(
   options: { readonly mode?: number } = {},
 ): Promise<void> {
   checkFile(file);
-  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`;
+  const temporary = unfinishedName(file);
   try {
     const handle = await open(temporary, 'wx', options.mode);
     try {
@@ -33,15 +33,4 @@ export async function writeWhole(
     throw error;
   }
   await syncFolderAsync(dirname(file));
-}
-
-/**
- * Removes what writers that were killed have left in a folder. For the one who holds the folder's lock: only
- * `promptpress manifest` writes without it, and says so when its file is gone.
- */
-export async function removeUnfinished(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const file = join(folder, name);
-    if (/\.[0-9a-f]{8}\.part$/.test(name) && checkFile(file)) await rm(file, { force: true });
-  }
 }

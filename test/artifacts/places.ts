@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { type ArtifactWriterOptions, createArtifactWriter } from '../../src/artifacts/artifact-writer.ts';
 import type { DownloadClock } from '../../src/artifacts/download/deadline.ts';
+import { openArtifactFolder } from '../../src/artifacts/store/folder.ts';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
 
@@ -62,12 +63,15 @@ export async function startServer(
 
 /** A writer for a service at 127.0.0.1, closed after the test. */
 export function startWriter(directory: string, options: Partial<ArtifactWriterOptions> = {}): ArtifactWriter {
-  const writer = createArtifactWriter({
-    directory,
-    baseUrl: 'http://127.0.0.1:1',
-    clock: wallClock,
-    ...options,
-  });
+  const store = openArtifactFolder(directory);
+  const over = createArtifactWriter({ store, baseUrl: 'http://127.0.0.1:1', clock: wallClock, ...options });
+  const writer: ArtifactWriter = {
+    ...over,
+    close: async () => {
+      await over.close();
+      await store.close();
+    },
+  };
   writers.push(writer);
   return writer;
 }

@@ -3,7 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { removeUnfinished, writeWhole } from '../../src/manifest/whole-file.ts';
+import { writeWhole } from '../../src/manifest/whole-file.ts';
+import { removeUnfinished } from '../../src/state/files/unfinished.ts';
 import { onEachSync } from '../rig/syncs.ts';
 
 it('is on the disk before it has its name, and its name is when it is written', async () => {

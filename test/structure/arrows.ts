@@ -60,7 +60,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
 
   state: ['files', 'sqlite', 'lock'],
 
-  artifacts: ['formats', 'masks', 'download', 'input'],
+  artifacts: ['formats', 'store', 'masks', 'download', 'input'],
 
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
   'run/machine': ['retry', 'poll', 'search'],

@@ -1,8 +1,8 @@
 import type { Artifact } from '../../plan/job.ts';
-import type { ArtifactFolder, IncomingFile } from '../artifact-folder.ts';
 import { fail } from '../failure.ts';
 import type { VideoFormat } from '../formats/format.ts';
 import { formatOf, type Media, otherNames } from '../media.ts';
+import type { ArtifactStore, IncomingArtifact } from '../store/store.ts';
 import { chunks, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
 import { headLength, notWanted, wordsLength } from './verify.ts';
@@ -21,13 +21,13 @@ export interface DownloadLimits {
  */
 export async function download(
   body: DownloadBody,
-  folder: ArtifactFolder,
+  store: ArtifactStore,
   of: { readonly key: string; readonly output: number; readonly media: Media },
   deadline: Deadline,
   limits: DownloadLimits,
 ): Promise<Artifact> {
   if ((body.contentLength ?? 0) > limits.maxBytes) tooLarge(body, limits);
-  const file = await folder.receive(`${of.key}-${of.output}`);
+  const file = await store.put(of.media.path(of.key, of.output));
   try {
     const format = await receive(body, file, of.media, deadline, limits);
     const size = await format.measure(file);
@@ -54,7 +54,7 @@ export async function download(
       ...size,
     };
     await file.finish(artifact.file);
-    await folder.remove(otherNames(of.media, of.key, of.output, format.extension));
+    await store.remove(otherNames(of.media, of.key, of.output, format.extension));
     return artifact;
   } finally {
     await file.discard();
@@ -64,7 +64,7 @@ export async function download(
 /** Writes what arrives; looks at its beginning before a byte of it is written. */
 async function receive(
   body: DownloadBody,
-  file: IncomingFile,
+  file: IncomingArtifact,
   media: Media,
   deadline: Deadline,
   limits: DownloadLimits,

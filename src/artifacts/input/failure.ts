@@ -1,17 +1,7 @@
-import { constants } from 'node:fs';
-import { isAbsolute, relative, sep } from 'node:path';
 import { placeOf } from '../../pipeline/files.ts';
-import { ownFile } from '../../state/files/plain-path.ts';
 import { largestInput } from '../inputs.ts';
+import { fileErrors } from '../store/file-error.ts';
 import type { SaveFailure } from '../writer.ts';
-
-/** Opening what is no plain file (a pipe, a device) must not wait. Links are resolved before: one that has come since is not followed. */
-export const readFlags = constants.O_RDONLY | ownFile;
-
-export function isWithin(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
 
 const permanent = (code: string, message: string, cause?: unknown): SaveFailure => ({
   code,
@@ -55,25 +45,10 @@ export const replacedArtifact = (file: string): SaveFailure =>
     `${file.slice(0, 200)} is not the file that its job saved: it has been changed or replaced since, and is not sent. Put the saved one back, or make it anew with --redo.`,
   );
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there',
-  ENOTDIR: 'is not there',
-  ELOOP: 'is a link that leads to itself',
-  EACCES: 'may not be read',
-  EPERM: 'may not be read',
-  EISDIR: 'is a folder',
-  ENAMETOOLONG: 'has a name that no file can have',
-  ERR_INVALID_ARG_VALUE: 'has a name that no file can have',
-};
-
 /** @param cause of the file system; absent: something else than a file lies there */
 export function missingFile(name: string, cause?: unknown): SaveFailure {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const why =
-    cause === undefined ? 'is no file' : (reasons[code] ?? `cannot be read (${(cause as Error).message})`);
+    cause === undefined ? 'is no file' : (fileErrors[code] ?? `cannot be read (${(cause as Error).message})`);
   return permanent('input.missing', `The image ${name.slice(0, 200)} ${why}.`, cause);
 }
-
-/** A failure of the file system that says something about one file, and nothing about the disk. */
-export const isAboutFile = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && String(cause.code) in reasons;

@@ -3,10 +3,11 @@ import { closeSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path';
 import type { JobError } from '../../plan/job.ts';
 import type { ImageFile, ImageFiles } from '../../plan/request/image-files.ts';
+import { readFlags } from '../../state/files/plain-file.ts';
 import { headLength, inputType } from '../download/verify.ts';
 import { SaveError } from '../failure.ts';
 import { largestInput } from '../inputs.ts';
-import { missingFile, notImage, placeRefusal, readFlags, tooLarge } from './failure.ts';
+import { missingFile, notImage, placeRefusal, tooLarge } from './failure.ts';
 
 /** A file as a run has seen it. */
 export interface SeenFile {

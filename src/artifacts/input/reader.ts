@@ -6,13 +6,14 @@ import { aborted, fail, SaveError } from '../failure.ts';
 import { inMemory } from '../formats/format.ts';
 import type { InputAnswer, InputReader, InputSource, LoadedImage } from '../inputs.ts';
 import { MaskMaker } from '../masks/draw.ts';
+import type { ArtifactStore } from '../store/store.ts';
 import { notImage } from './failure.ts';
 import { readArtifact, readPipelineFile } from './file.ts';
 import { readDataUri, readLink } from './link.ts';
 
 export interface InputReaderOptions extends LinkOptions {
-  /** The run directory. */
-  readonly directory: string;
+  /** Where the files of earlier jobs are kept. */
+  readonly store: Pick<ArtifactStore, 'get'>;
   /** Absolute folder of the pipeline: its files are named relative to it. */
   readonly folder: string;
   /** Folder that they must lie in, links resolved (`--files-root`). */
@@ -34,7 +35,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
       case 'file':
         return await readPipelineFile(source, options);
       case 'artifact':
-        return await readArtifact(source, options.directory);
+        return await readArtifact(source, options.store);
       case 'url':
         return /^data:/i.test(source.url)
           ? readDataUri(source.url)

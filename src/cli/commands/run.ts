@@ -150,7 +150,7 @@ async function runPipeline(
     await writeRunRecord(recordFile, begin, outcome, redactor);
   }
 
-  const summary = summarize(session, {
+  const summary = await summarize(session, {
     ...outcome,
     redosFailed: report.redosFailed,
     tally,

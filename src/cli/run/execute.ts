@@ -106,8 +106,12 @@ export async function carryOut(
     connecting,
     disposables,
   );
-  const artifacts = openArtifacts(directory, links, disposables);
-  const inputs = openInputs({ directory, folder: source.folder, filesRoot }, links, disposables);
+  const artifacts = openArtifacts(session.artifacts, links, disposables);
+  const inputs = openInputs(
+    { store: session.artifacts, folder: source.folder, filesRoot },
+    links,
+    disposables,
+  );
   // A sandbox answers for every model, so that its list says nothing.
   const listener =
     service.baseUrl !== undefined && asksModels(plan, selection)

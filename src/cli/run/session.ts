@@ -1,12 +1,14 @@
 import { hostname } from 'node:os';
 import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
-import { removeUnfinished } from '../../manifest/whole-file.ts';
+import { openArtifactFolder } from '../../artifacts/store/folder.ts';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { Selection } from '../../plan/cell.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { type InputTable, type RunFacts, settledJobs, writeRunFacts } from '../../report/facts/run.ts';
 import { enterService, type RunService, stateOfService } from '../../report/facts/services.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { bindDirectory, checkDirectory } from '../../state/binding.ts';
+import { removeUnfinished } from '../../state/files/unfinished.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
 import { openState } from '../../state/state.ts';
 import type { StateStore } from '../../state/store.ts';
@@ -27,6 +29,8 @@ export interface RunSession {
   /** Absolute. */
   readonly directory: string;
   readonly state: StateStore;
+  /** The files that jobs produce. */
+  readonly artifacts: ArtifactStore;
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
   /** The images that the pipeline names, as far as they have been asked for. */
@@ -91,6 +95,8 @@ export async function openRunSession(
     if (other !== undefined) throw usageError(other.message, other.hint);
   }
   await removeUnfinished(directory);
+  const artifacts = openArtifactFolder(directory);
+  disposables.add(() => artifacts.close());
 
   const tables = await keepInputs(pipeline, files, directory);
   if (run.frozen) checkFrozen(state, { text: pipeline.source.text, tables, serviceId });
@@ -126,6 +132,7 @@ export async function openRunSession(
   return {
     directory,
     state: stateOfService(state, serviceId),
+    artifacts,
     plan,
     tables,
     images,

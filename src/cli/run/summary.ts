@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { hasArtifacts } from '../../artifacts/store/store.ts';
 import type { ManifestTally } from '../../manifest/tally.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
@@ -10,8 +10,8 @@ import type { RunSession } from './session.ts';
 const mostInDoubt = 20;
 
 /** Adds up what a run came to. */
-export function summarize(
-  { plan, state, directory, startedAt }: RunSession,
+export async function summarize(
+  { plan, state, artifacts, directory, startedAt }: RunSession,
   run: {
     readonly cwd: string;
     readonly origin: string;
@@ -23,7 +23,7 @@ export function summarize(
     readonly redosFailed: number;
     readonly tally: ManifestTally | undefined;
   },
-): RunSummary {
+): Promise<RunSummary> {
   const { tally, cwd } = run;
   const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
   const { name, source, steps } = plan.pipeline;
@@ -34,12 +34,12 @@ export function summarize(
     origin: run.origin,
     sandbox: run.sandbox,
     directory: place(),
-    ...(existsSync(join(directory, runFiles.images)) ? { images: place(runFiles.images) } : {}),
+    ...((await hasArtifacts(artifacts, `${runFiles.images}/`)) ? { images: place(runFiles.images) } : {}),
     ...(asksModels(plan, {}) || steps.some(({ kind }) => kind === 'describe')
       ? { texts: place(runFiles.texts) }
       : {}),
     // Which buttons make videos only their labels say.
-    ...(existsSync(join(directory, runFiles.videos)) ? { videos: place(runFiles.videos) } : {}),
+    ...((await hasArtifacts(artifacts, `${runFiles.videos}/`)) ? { videos: place(runFiles.videos) } : {}),
     log: place(runFiles.log),
     ...(tally === undefined ? {} : { manifest: place(runFiles.manifest) }),
     startedAt: new Date(startedAt).toISOString(),

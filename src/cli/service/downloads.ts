@@ -2,6 +2,7 @@ import { createArtifactWriter } from '../../artifacts/artifact-writer.ts';
 import type { LinkOptions } from '../../artifacts/download/link-route.ts';
 import { createInputReader } from '../../artifacts/input/reader.ts';
 import type { InputReader } from '../../artifacts/inputs.ts';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import { wallClock } from '../adapters/clock.ts';
@@ -40,20 +41,20 @@ export function linkOptions(
   return { baseUrl, ownPortOnly, connections, timeouts, mask, dataMask, dispatcher };
 }
 
-/** What brings images and texts into a run directory. */
+/** What brings images and texts into a store. */
 export function openArtifacts(
-  directory: string,
+  store: ArtifactStore,
   links: LinkOptions,
   disposables: Disposables,
 ): ArtifactWriter {
-  const artifacts = createArtifactWriter({ ...links, directory, clock: wallClock });
+  const artifacts = createArtifactWriter({ ...links, store, clock: wallClock });
   disposables.add(() => artifacts.close());
   return artifacts;
 }
 
 /** What reads the images that text calls show. */
 export function openInputs(
-  place: { readonly directory: string; readonly folder: string; readonly filesRoot: string },
+  place: { readonly store: ArtifactStore; readonly folder: string; readonly filesRoot: string },
   links: LinkOptions,
   disposables: Disposables,
 ): InputReader {

@@ -1,5 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FilePort } from '../../pipeline/files.ts';
@@ -7,7 +6,9 @@ import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { inputFile, runFiles } from '../../report/facts/layout.ts';
 import type { InputTable } from '../../report/facts/run.ts';
 import { syncFolderAsync } from '../../state/files/folders.ts';
-import { checkFile, checkFolder, ownFile } from '../../state/files/plain-path.ts';
+import { readFlags } from '../../state/files/plain-file.ts';
+import { checkFile, checkFolder } from '../../state/files/plain-path.ts';
+import { unfinishedName } from '../../state/files/unfinished.ts';
 
 /** Tables up to this size are copied; of larger ones only the hash is kept. */
 export const largestCopy = 256 * 1024 * 1024;
@@ -58,7 +59,7 @@ async function take(
     await mkdir(folder);
     await syncFolderAsync(directory);
   }
-  const temporary = join(folder, `table.${randomBytes(4).toString('hex')}.part`);
+  const temporary = join(folder, unfinishedName('table'));
   const handle = await open(temporary, 'wx');
   try {
     for await (const chunk of chunks) {
@@ -92,7 +93,7 @@ export async function forgetOtherInputs(tables: readonly InputTable[], directory
 async function* readCopy(file: string): AsyncGenerator<Uint8Array> {
   checkFolder(dirname(file));
   checkFile(file);
-  const handle = await open(file, constants.O_RDONLY | ownFile);
+  const handle = await open(file, readFlags);
   yield* handle.createReadStream() as AsyncIterable<Uint8Array>;
 }
 

@@ -24,9 +24,6 @@ export interface DirectoryFlags {
   readonly sandbox: boolean;
 }
 
-/** What a program that was killed while it wrote a file leaves beside it. */
-export const unfinishedFile = /\.[0-9a-f]{8}\.part$/;
-
 /** A table in `inputs/`, by its hash, and one that is being copied. */
 export const inputFile = /^[0-9a-f]{64}$|\.part$/;
 

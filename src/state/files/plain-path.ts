@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+} from 'node:fs';
 import { StateError } from '../store.ts';
 import { isMissing } from './folders.ts';
 
@@ -102,7 +111,10 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-function kindOf(found: Stats): PathKind {
+/** The same of an entry in a listing of its folder. */
+export const kindOfEntry = (entry: Dirent): PathKind => kindOf(entry);
+
+function kindOf(found: Pick<Stats, 'isSymbolicLink' | 'isFile' | 'isDirectory'>): PathKind {
   if (found.isSymbolicLink()) return 'link';
   if (found.isFile()) return 'file';
   return found.isDirectory() ? 'folder' : 'other';

@@ -1,8 +1,9 @@
 /** Saves one link, and says what came of it. */
 import { createArtifactWriter } from '../../../src/artifacts/artifact-writer.ts';
+import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 
 const [directory = '', url = ''] = process.argv.slice(2);
-const writer = createArtifactWriter({ directory, baseUrl: url, clock: wallClock });
+const writer = createArtifactWriter({ store: openArtifactFolder(directory), baseUrl: url, clock: wallClock });
 const answer = await writer.save({ url, key: 'abc', output: 1 }, new AbortController().signal);
 process.stdout.write(JSON.stringify(answer));

@@ -10,6 +10,7 @@ import {
   type InputSource,
   largestInput,
 } from '../../../src/artifacts/inputs.ts';
+import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { gallery } from '../gallery.ts';
 import { freshFolder, ManualClock, startServer, until } from '../places.ts';
@@ -34,7 +35,7 @@ function startReader(options: Partial<InputReaderOptions> = {}): InputReader {
   const folder = options.folder ?? realpathSync(freshFolder());
   const reader = createInputReader({
     baseUrl: 'http://127.0.0.1:1',
-    directory: folder,
+    store: openArtifactFolder(folder),
     folder,
     filesRoot: folder,
     clock: wallClock,
@@ -58,7 +59,11 @@ describe('a file of the pipeline', () => {
     const root = realpathSync(freshFolder());
     const folder = join(root, 'pipelines');
     mkdirSync(folder);
-    return { root, folder, reader: startReader({ folder, filesRoot: root, directory: join(root, 'run') }) };
+    return {
+      root,
+      folder,
+      reader: startReader({ folder, filesRoot: root, store: openArtifactFolder(join(root, 'run')) }),
+    };
   };
   const file = (path: string, bytes: Buffer): InputSource => ({ kind: 'file', path, sha256: sha256(bytes) });
 
@@ -171,7 +176,7 @@ describe('a file of the run', () => {
     const bytes = await image('webp, lossy');
     mkdirSync(join(directory, 'images/ab'), { recursive: true });
     writeFileSync(join(directory, 'images/ab/ab-1.png'), bytes);
-    const reader = startReader({ directory });
+    const reader = startReader({ store: openArtifactFolder(directory) });
     const artifact = (name: string): InputSource => ({
       kind: 'artifact',
       file: name,

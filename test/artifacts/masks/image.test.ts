@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createInputReader } from '../../../src/artifacts/input/reader.ts';
 import type { InputAnswer, InputReader, LoadedImage, MaskRequest } from '../../../src/artifacts/inputs.ts';
 import { drawShapes } from '../../../src/artifacts/masks/shapes.ts';
+import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import type { MaskShape } from '../../../src/plan/job-request.ts';
 import { gallery } from '../gallery.ts';
@@ -22,7 +23,7 @@ function place(): { readonly folder: string; readonly reader: InputReader } {
   const folder = realpathSync(freshFolder());
   const reader = createInputReader({
     baseUrl: 'http://127.0.0.1:1',
-    directory: join(folder, 'run'),
+    store: openArtifactFolder(join(folder, 'run')),
     folder,
     filesRoot: folder,
     clock: wallClock,

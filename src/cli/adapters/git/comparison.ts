@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readFlags } from '../../../artifacts/input/failure.ts';
+import { readFlags } from '../../../state/files/plain-file.ts';
 import type { GitProcess } from './process.ts';
 
 /** Where a repository keeps what a comparison needs. All paths are absolute. */

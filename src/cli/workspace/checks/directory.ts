@@ -1,9 +1,11 @@
-import { type Dirent, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inputFile, runFiles, unfinishedFile } from '../../../report/facts/layout.ts';
+import { checkArtifactFolder } from '../../../artifacts/store/check.ts';
+import { inputFile, runFiles } from '../../../report/facts/layout.ts';
 import { isMissing } from '../../../state/files/folders.ts';
-import { checkFile, checkFolder, type PathKind, refuseOther } from '../../../state/files/plain-path.ts';
+import { checkFile, checkFolder, kindOfEntry, refuseOther } from '../../../state/files/plain-path.ts';
+import { unfinishedFile } from '../../../state/files/unfinished.ts';
 import { stateFiles } from '../../../state/state-files.ts';
 import { StateError } from '../../../state/store.ts';
 import type { Environment } from '../../terminal/io.ts';
@@ -33,14 +35,10 @@ async function checkNames(directory: string, artifacts: boolean): Promise<void> 
   for (const name of [...stateFiles, runFiles.log]) checkFile(join(directory, name), { inPlace: true });
   for (const name of [runFiles.manifest, runFiles.record]) checkFile(join(directory, name));
   for (const entry of await readdir(directory, { withFileTypes: true }))
-    if (unfinishedFile.test(entry.name)) refuseOther(join(directory, entry.name), kindOf(entry), 'file');
+    if (unfinishedFile.test(entry.name)) refuseOther(join(directory, entry.name), kindOfEntry(entry), 'file');
   await checkFiles(join(directory, runFiles.inputs), (name) => inputFile.test(name));
   await checkFiles(join(directory, runFiles.sandbox), (name) => name.startsWith('sandbox.'));
-  for (const name of [runFiles.images, runFiles.texts, runFiles.videos]) {
-    const folder = join(directory, name);
-    if (artifacts) await checkArtifacts(folder);
-    else checkFolder(folder);
-  }
+  await checkArtifactFolder(directory, { files: artifacts });
 }
 
 /** A link that leads to a folder is one: it is the user's way to the directory. @returns false where nothing is there */
@@ -62,23 +60,5 @@ async function isFolder(directory: string): Promise<boolean> {
 async function checkFiles(folder: string, isOurs: (name: string) => boolean): Promise<void> {
   if (!checkFolder(folder)) return;
   for (const entry of await readdir(folder, { withFileTypes: true }))
-    if (isOurs(entry.name)) refuseOther(join(folder, entry.name), kindOf(entry), 'file');
-}
-
-/** `<2 characters of the key>/<file>`, and the folder of what is being received. */
-async function checkArtifacts(folder: string): Promise<void> {
-  if (!checkFolder(folder)) return;
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (!/^(?:..|\.incoming)$/s.test(entry.name)) continue;
-    const inner = join(folder, entry.name);
-    refuseOther(inner, kindOf(entry), 'folder');
-    for (const file of await readdir(inner, { withFileTypes: true }))
-      if (!file.name.startsWith('.')) refuseOther(join(inner, file.name), kindOf(file), 'file');
-  }
-}
-
-function kindOf(entry: Dirent): PathKind {
-  if (entry.isSymbolicLink()) return 'link';
-  if (entry.isFile()) return 'file';
-  return entry.isDirectory() ? 'folder' : 'other';
+    if (isOurs(entry.name)) refuseOther(join(folder, entry.name), kindOfEntry(entry), 'file');
 }

@@ -1,0 +1,14 @@
+/** Errors of the file system that say something about one file, and nothing about the disk; with the words for a message. */
+export const fileErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there',
+  ELOOP: 'is a link that leads to itself',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  EISDIR: 'is a folder',
+  ENAMETOOLONG: 'has a name that no file can have',
+  ERR_INVALID_ARG_VALUE: 'has a name that no file can have',
+};
+
+export const isAboutFile = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && String(cause.code) in fileErrors;

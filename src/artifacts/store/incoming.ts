@@ -1,0 +1,78 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, rm } from 'node:fs/promises';
+import { onDisk } from '../failure.ts';
+import type { IncomingArtifact } from './store.ts';
+
+/** A file on the disk that is being received. */
+export class IncomingFile implements IncomingArtifact {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  readonly #place: (name: string) => Promise<void>;
+  readonly #hash: Hash = createHash('sha256');
+  #size = 0;
+  #open = true;
+  #placed = false;
+
+  /** @param place renames the file, durably */
+  constructor(path: string, handle: FileHandle, place: (name: string) => Promise<void>) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#place = place;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    this.#hash.update(chunk);
+    await onDisk(async () => {
+      let written = 0;
+      while (written < chunk.length) {
+        const { bytesWritten } = await this.#handle.write(chunk, written, chunk.length - written, this.#size);
+        written += bytesWritten;
+        this.#size += bytesWritten;
+      }
+    });
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    return onDisk(async () => {
+      const buffer = Buffer.alloc(Math.max(0, Math.min(length, this.#size - position)));
+      const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, position);
+      return buffer.subarray(0, bytesRead);
+    });
+  }
+
+  async seal(): Promise<void> {
+    if (!this.#open) return;
+    await onDisk(async () => {
+      await this.#handle.sync();
+      await this.#close();
+    });
+  }
+
+  async finish(name: string): Promise<void> {
+    await this.seal();
+    await onDisk(() => this.#place(name));
+    this.#placed = true;
+  }
+
+  async discard(): Promise<void> {
+    if (this.#placed) return;
+    await onDisk(async () => {
+      await this.#close();
+      await rm(this.#path, { force: true });
+    });
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    await this.#handle.close();
+  }
+}

@@ -1,0 +1,39 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { ownFile } from './plain-path.ts';
+
+/** Opening what is no plain file (a pipe, a device) must not wait. Links are resolved before: one that has come since is not followed. */
+export const readFlags = constants.O_RDONLY | ownFile;
+
+/** The content of a file; why it was not read, where the reason lies in the file. */
+export type PlainFile =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly why: 'no-file' | 'too-large' };
+
+/**
+ * Reads a plain file of at most `mostBytes` whole. What is appended meanwhile is not read.
+ *
+ * @throws the error of the file system
+ */
+export async function readPlainFile(path: string, mostBytes: number): Promise<PlainFile> {
+  const handle = await open(path, readFlags);
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) return { ok: false, why: 'no-file' };
+    if (found.size > mostBytes) return { ok: false, why: 'too-large' };
+    return { ok: true, bytes: await readUpTo(handle, found.size) };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readUpTo(handle: FileHandle, size: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(size);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await handle.read(buffer, at, size - at, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return buffer.subarray(0, at);
+}
