@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Random } from '../../../src/sandbox/draw/canvas/random.ts';
+import { Maker } from '../../../src/sandbox/text/json/maker.ts';
 import { fromOpenApi } from '../../../src/sandbox/text/json/open-api.ts';
 import { valueFor } from '../../../src/sandbox/text/json/value.ts';
 import type { Occasion } from '../../../src/sandbox/text/say/prose.ts';
@@ -283,9 +284,19 @@ describe('JSON that is made for a schema', () => {
       endless,
       { type: 'array', minItems: 1e12 },
       { type: 'string', pattern: '(' },
+      // Only checking a value against it never ends.
+      { allOf: [{ $ref: '#' }, { type: 'string' }] },
     ]) {
       expect(() => valueFor(schema, occasion(), 'x')).not.toThrow();
     }
+  });
+
+  it('is made once where the schema asks for more values than are ever made', () => {
+    let schema: object = { type: 'string' };
+    for (let depth = 0; depth < 5; depth += 1) schema = { type: 'array', minItems: 40, items: schema };
+    const made = vi.spyOn(Maker.prototype, 'make');
+    valueFor(schema, occasion(), 'x');
+    expect(made.mock.calls.filter(([, , depth]) => depth === 0)).toHaveLength(1);
   });
 
   it('has values that suit their names', () => {

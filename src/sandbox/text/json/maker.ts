@@ -23,6 +23,7 @@ export class Maker implements Making {
   readonly random: Random;
   readonly optional: number;
   #made = 0;
+  #isFull = false;
 
   constructor(root: unknown, occasion: Occasion, random: Random, optional: number) {
     this.root = root;
@@ -33,7 +34,10 @@ export class Maker implements Making {
 
   make(given: unknown, name: string, depth: number): unknown {
     this.#made += 1;
-    if (depth > deepest || this.#made > mostValues) return null;
+    if (depth > deepest || this.#made > mostValues) {
+      this.#isFull = true;
+      return null;
+    }
     const { occasion, random } = this;
     const schema = resolveSchema(given, depth, this);
     if (!isSchema(schema)) return schema === false ? null : sayWord({ ...occasion, random });
@@ -56,6 +60,11 @@ export class Maker implements Making {
       default:
         return textForSchema(schema, name, occasion, random);
     }
+  }
+
+  /** Whether a bound has kept anything from being made. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   isDeep(depth: number): boolean {

@@ -15,13 +15,16 @@ const attempts = 40;
  */
 export function valueFor(schema: unknown, occasion: Occasion, seed: string): unknown {
   if (schema === undefined) return looseValue(occasion, new Random(seed));
-  const isValid = validator(schema);
+  const isValid = checkOf(schema);
   let value: unknown;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const random = new Random(`${seed} ${attempt}`);
     const optional = attempt < 8 ? 1 : attempt < 24 ? 0.5 : 0;
-    value = new Maker(schema, occasion, random, optional).make(schema, '', 0);
+    const maker = new Maker(schema, occasion, random, optional);
+    value = maker.make(schema, '', 0);
     if (isValid === undefined || isValid(value)) return value;
+    // A schema that asks for more than is ever made asks for it in each attempt.
+    if (maker.isFull) return value;
   }
   return value;
 }
@@ -35,15 +38,44 @@ const ajv = new Ajv2020({
   code: { regExp: schemaPattern },
 });
 
+/** Says whether a value satisfies a schema. */
+type Check = (value: unknown) => boolean;
+
+/** The checks of the last schemas, the oldest first: a run asks for one schema again and again, and making a check takes milliseconds. */
+const checks = new Map<string, Check | undefined>();
+const mostChecks = 50;
+/** A check is kept for schemas of at most this length as JSON. */
+const longestKept = 20_000;
+
+function checkOf(schema: unknown): Check | undefined {
+  const text = JSON.stringify(schema);
+  if (text.length > longestKept) return makeCheck(schema);
+  const check = checks.has(text) ? checks.get(text) : makeCheck(schema);
+  checks.delete(text);
+  checks.set(text, check);
+  for (const oldest of checks.keys()) if (checks.size > mostChecks) checks.delete(oldest);
+  return check;
+}
+
 /** Undefined where the schema itself is not valid: then any attempt will do. */
-function validator(schema: unknown): ValidateFunction | undefined {
+function makeCheck(schema: unknown): Check | undefined {
   if (!isSchema(schema)) return undefined;
   try {
     const { $schema: _dialect, $id: _id, ...plain } = schema;
-    const isValid = ajv.compile(plain);
+    const validate: ValidateFunction = ajv.compile(plain);
     ajv.removeSchema(plain);
-    return isValid;
+    return (value) => isValidOrEndless(validate, value);
   } catch {
     return undefined;
+  }
+}
+
+/** A schema may refer to itself without going deeper into the value: no value ends its check. */
+function isValidOrEndless(validate: ValidateFunction, value: unknown): boolean {
+  try {
+    return validate(value);
+  } catch (error) {
+    if (error instanceof RangeError) return true;
+    throw error;
   }
 }
