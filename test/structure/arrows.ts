@@ -64,7 +64,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
 
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
   'run/machine': ['retry', 'poll', 'search'],
-  'run/scheduler': ['routes', 'jobs'],
+  'run/scheduler': ['routes', 'state'],
 
   report: ['facts', 'text'],
   'report/text': ['job'],

@@ -103,7 +103,7 @@ export class Outbox {
   }
 
   /** Says that a job is in another status now. */
-  tell(before: JobRecord | undefined, record: JobRecord): void {
+  emitStatus(before: JobRecord | undefined, record: JobRecord): void {
     const { key, status, origin, taskId, error, usage } = record;
     const cost = knownCost(record);
     this.emit({

@@ -64,7 +64,7 @@ export function outcomeOf(input: OneAnswer): Outcome {
 }
 
 /** True for an answer that only says: later. */
-export const putsOff = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
+export const isDeferral = ({ reading }: Pick<Outcome, 'reading'>): boolean =>
   'signal' in reading && reading.signal.kind === 'throttled';
 
 /** What a route takes note of. */

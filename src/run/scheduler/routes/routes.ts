@@ -89,13 +89,13 @@ export class Routes {
     this.queues[name].held = true;
   }
 
-  sent(name: Route, now: number): void {
+  onSent(name: Route, now: number): void {
     this.#inFlight += 1;
     this.queues[name].inFlight += 1;
     this.queues[name].route.take(now);
   }
 
-  answered(name: Route): void {
+  onResult(name: Route): void {
     this.#inFlight -= 1;
     this.queues[name].inFlight -= 1;
     if (name === 'submit' || name === 'text') for (const other of paid) this.queues[other].held = false;

@@ -13,15 +13,15 @@ const routesFor = (requests: number): Routes =>
 describe('the requests of a run', () => {
   it('are open to polls and submissions for a quarter, whatever downloads and text calls there are', () => {
     const routes = routesFor(8);
-    for (let sent = 0; routes.hasRoom('text') && sent < 3; sent++) routes.sent('text', 0);
-    for (let sent = 0; routes.hasRoom('download') && sent < 99; sent++) routes.sent('download', 0);
+    for (let sent = 0; routes.hasRoom('text') && sent < 3; sent++) routes.onSent('text', 0);
+    for (let sent = 0; routes.hasRoom('download') && sent < 99; sent++) routes.onSent('download', 0);
     expect([routes.queues.text.inFlight, routes.queues.download.inFlight]).toEqual([3, 3]);
     expect([routes.hasRoom('text'), routes.hasRoom('poll'), routes.hasRoom('submit')]).toEqual([
       false,
       true,
       true,
     ]);
-    routes.answered('download');
+    routes.onResult('download');
     expect(routes.hasRoom('text')).toBe(true);
   });
 
@@ -32,14 +32,14 @@ describe('the requests of a run', () => {
   it('that cost are held together until one of them is answered', () => {
     const routes = routesFor(8);
     expect(routes.isSpending).toBe(false);
-    routes.sent('submit', 0);
+    routes.onSent('submit', 0);
     routes.hold('text');
     expect([routes.isSpending, routes.hasRoom('text'), routes.hasRoom('submit')]).toEqual([
       true,
       false,
       true,
     ]);
-    routes.answered('submit');
+    routes.onResult('submit');
     expect(routes.hasRoom('text')).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
-import type { JobRecord } from '../../plan/job.ts';
-import type { RunEnd } from '../events.ts';
-import type { Job } from '../machine/job.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import type { RunEnd } from '../../events.ts';
+import type { Job } from '../../machine/job.ts';
 
 /**
  * How a run ends: of itself once all is done, or early, by the first cause there is. An early end drains: nothing new begins,
@@ -11,7 +11,7 @@ export class RunLifecycle {
   #halted = false;
 
   /** It ends early; nothing new begins. */
-  get hasBegun(): boolean {
+  get isEnding(): boolean {
     return this.#cause !== undefined;
   }
 

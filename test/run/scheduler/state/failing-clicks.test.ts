@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { runExitCode } from '../../../src/cli/run/exit-code.ts';
-import { virtualSettings } from '../../rig/virtual-run.ts';
-import { failure, type VirtualScript } from '../../rig/virtual-service.ts';
-import { grid, type World, world } from '../../rig/world.ts';
+import { runExitCode } from '../../../../src/cli/run/exit-code.ts';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+import { failure, type VirtualScript } from '../../../rig/virtual-service.ts';
+import { grid, type World, world } from '../../../rig/world.ts';
 
 const settings = virtualSettings({ limits: { tasks: 3, requests: 8 } });
 const submitted = ({ service }: World): readonly string[] => service.submits.map(({ pressed }) => pressed);

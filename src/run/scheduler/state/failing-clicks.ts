@@ -1,6 +1,6 @@
-import { formatAddress } from '../../pipeline/selectors/address.ts';
-import type { JobError, JobRecord } from '../../plan/job.ts';
-import type { RunEnd } from '../events.ts';
+import { formatAddress } from '../../../pipeline/selectors/address.ts';
+import type { JobError, JobRecord } from '../../../plan/job.ts';
+import type { RunEnd } from '../../events.ts';
 
 /** A click that never worked ends the run when it has failed so often for one reason. */
 export const failuresInVain = 20;

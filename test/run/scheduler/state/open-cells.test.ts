@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../../../src/plan/cell.ts';
-import { OpenCells } from '../../../../src/run/scheduler/jobs/open-cells.ts';
+import { OpenCells } from '../../../../src/run/scheduler/state/open-cells.ts';
 
 const cell = (number: number): Cell => ({ number, vars: {} }) as unknown as Cell;
 

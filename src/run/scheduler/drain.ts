@@ -1,0 +1,45 @@
+import type { RunEnd } from '../events.ts';
+import type { Job } from '../machine/job.ts';
+import { noteRouteOutcome, type RouteOutcome } from './routes/outcome.ts';
+import { mayBeLeft } from './state/lifecycle.ts';
+import type { OpenCell } from './state/open-cells.ts';
+import { areAllCellsOpened } from './state/queries.ts';
+import type { SchedulerState } from './state/state.ts';
+
+/** Ends the run early: nothing new begins, and what is in flight is settled. The first cause of an end stands. */
+export function drain(state: SchedulerState, end: RunEnd): void {
+  if (state.lifecycle.drain(end)) leaveUnbegun(state, end);
+}
+
+/** Ends the run at once: nothing more is sent. */
+export function halt(state: SchedulerState, end: RunEnd): void {
+  if (state.lifecycle.halt(end)) leaveUnbegun(state, end);
+}
+
+/** Lets the route of a result take note of what the result means. A result that makes further requests pointless halts the run. */
+export function noteOutcome(state: SchedulerState, outcome: RouteOutcome): void {
+  const end = noteRouteOutcome(outcome, state.routes, state.now, (event) => state.outbox.emit(event));
+  if (end !== undefined) halt(state, end);
+}
+
+/** Leaves a job that was not submitted to a later run. */
+export function leaveJob({ jobs, cells, outbox }: SchedulerState, { record: { key } }: Job): void {
+  jobs.drop(key);
+  cells.isWhole = false;
+  for (const open of cells.open.release(key)) if (open.waiting.size === 0) closeCell({ cells, outbox }, open);
+}
+
+/** Closes an open cell. */
+export function closeCell({ cells, outbox }: Pick<SchedulerState, 'cells' | 'outbox'>, open: OpenCell): void {
+  cells.open.close(open);
+  outbox.emit({ type: 'cell:close', cell: open.cell.number });
+}
+
+/** Leaves the cells that are not open, and the jobs of which nothing is on the service, to a later run. */
+function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
+  const { cells, jobs, outbox } = state;
+  if (!areAllCellsOpened(state)) cells.isWhole = false;
+  cells.incoming = [];
+  for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveJob(state, job);
+  outbox.emit({ type: 'run:stopping', end, tasks: jobs.inFlight });
+}

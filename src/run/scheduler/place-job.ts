@@ -1,0 +1,108 @@
+import type { JobError, JobRecord } from '../../plan/job.ts';
+import { isOutdated, lineageAnew } from '../../plan/resolve/lineage.ts';
+import type { Job } from '../machine/job.ts';
+import { asBefore, durableForm } from '../machine/redo.ts';
+import { begunWith, mayRetry, retryOf, waitsForParent } from '../machine/resume.ts';
+import { drain, leaveJob } from './drain.ts';
+import { failedFast, mayBeLeft } from './state/lifecycle.ts';
+import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
+import type { SchedulerState } from './state/state.ts';
+
+/**
+ * Replaces the state of a job, or takes a job up: notes what must become durable, and puts the job into the queue for what it
+ * wants. A job that is settled leaves the active jobs, and its cells become due.
+ *
+ * @param before the job as it was; undefined for one that is taken up
+ */
+export function placeJob(state: SchedulerState, before: Job | undefined, job: Job): void {
+  const { jobs, budget, outbox, stall, lifecycle, now } = state;
+  const { record, want } = job;
+  jobs.put(job);
+  if (before !== undefined) budget.note(before.record, record);
+  // A job that is only taken up needs no record: the plan and what is durable give it again.
+  if (before !== undefined && before.record !== record) outbox.write(durableForm(record));
+  if (before?.record.status !== record.status) {
+    outbox.emitStatus(before?.record, record);
+    stall.moved(now);
+  }
+  if (want === before?.want) return;
+  if (before !== undefined && isOutOfPlace(state, before, job)) return returnToCells(state, job);
+  jobs.enqueue(job);
+  if (want.kind === 'answer') return;
+  if (want.kind === 'nothing') return settle(state, job);
+  if (lifecycle.isEnding && mayBeLeft(job)) return leaveJob(state, job);
+  if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
+    outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now, error: record.error });
+}
+
+/** Leaves a job to the cells that ask for it, which take it up when it can begin: nothing is paid that is not planned. */
+export function returnToCells(state: SchedulerState, { record }: Job): void {
+  const { key, former, error, status } = record;
+  const isRedo = status === 'pending' && former !== undefined && error !== undefined;
+  // A later run makes a result that is still outdated again, without another word of the user: the redo has not failed.
+  if (isRedo && !isOutdated(asBefore(record), state.lookup)) noteFailedRedo(state, record, error);
+  state.jobs.drop(key);
+  releaseCells(state, key);
+}
+
+/** Counts a redo that came to nothing: the user asked for another result and there is none. */
+export function noteFailedRedo(
+  state: SchedulerState,
+  { key, origin: { step: name, cell } }: JobRecord,
+  { code, message }: JobError,
+): void {
+  state.redosFailed += 1;
+  state.outbox.emit({
+    type: 'run:notice',
+    code: 'redo.failed',
+    message: `--redo: ${key} (${name} in cell ${cell}) was not made anew, and stays as it was (${code}): ${message}`,
+  });
+}
+
+function settle(state: SchedulerState, job: Job): void {
+  const { jobs, outbox, lifecycle, clicks, options } = state;
+  const { record, lastPoll, depth } = job;
+  const { settings } = options;
+  jobs.drop(record.key);
+  if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
+    const parentTaskId = taskOf(state, record.parent);
+    const lineage = lineageAnew(record, parentTaskId, state.lookup);
+    const again = begunWith(retryOf(record, depth, parentTaskId), lineage);
+    if (!waitsForParent(again)) return placeJob(state, undefined, again);
+    // The job's parent is being made again: the cell takes the job up once that is done.
+    outbox.write(durableForm(again.record));
+    outbox.emitStatus(record, again.record);
+    return releaseCells(state, record.key);
+  }
+  const mayEnd = settings.failFast || record.request.kind === 'click';
+  if (mayEnd && !lastPoll && isFailure(state, record)) {
+    if (settings.failFast) drain(state, failedFast(record));
+    const end = clicks.failed(record);
+    if (end !== undefined) drain(state, end);
+  }
+  releaseCells(state, record.key);
+}
+
+/** A job is settled, or is left to the cells that ask for it: these are due. */
+function releaseCells({ cells }: SchedulerState, key: string): void {
+  cells.due.push(...cells.open.release(key));
+}
+
+/** True for what is not to be paid now, or not any more: it belongs to work of an earlier run. */
+function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job): boolean {
+  const { key, status } = job.record;
+  // A modal that an earlier run opened, or answered in vain: its prompt may be edited, its cell not be planned any more.
+  if (status === 'modal') return !isAwaited(state, key);
+  const wasAhead = before.status === 'running' || before.status === 'modal' || before.modal !== undefined;
+  return status === 'pending' && wasAhead && !mayBeSubmittedAgain(state, job);
+}
+
+/**
+ * False for a job of an earlier run that is to be submitted again while no open cell asks for it, while what it comes from is
+ * being made or downloaded again, or while what it presses is not what it pressed.
+ */
+function mayBeSubmittedAgain(state: SchedulerState, { record: { key, parent }, parentTaskId }: Job): boolean {
+  if (!isAwaited(state, key) || waitsForNewParent(state, key)) return false;
+  if (parent !== undefined && state.lookup(parent)?.status !== 'done') return false;
+  return taskOf(state, parent) === parentTaskId;
+}

@@ -1,0 +1,50 @@
+import { type JobRecord, lacksOnlyFiles } from '../../../plan/job.ts';
+import type { Slot } from '../../../plan/slot.ts';
+import type { SchedulerState } from './state.ts';
+
+/** True while an open cell waits for this job. */
+export const isAwaited = ({ cells }: SchedulerState, key: string): boolean =>
+  cells.open.awaiting(key).length > 0;
+
+/** Id of the finished task of a job, on which the job's buttons are pressed. */
+export function taskOf({ lookup }: SchedulerState, key: string | undefined): string | undefined {
+  const record = key === undefined ? undefined : lookup(key);
+  return record?.status === 'done' || (record !== undefined && lacksOnlyFiles(record))
+    ? record.taskId
+    : undefined;
+}
+
+/** True for a failed job; false for a missing button that every slot calls optional. */
+export function isFailure(state: SchedulerState, { key, status, error }: JobRecord): boolean {
+  if (status !== 'failed' || error?.code !== 'button.missing') return status === 'failed';
+  return isAskedFor(state, key, (slot) => slot.status === 'failed');
+}
+
+/** True where a slot that asks for this job waits because the job's parent is made again. */
+export const waitsForNewParent = (state: SchedulerState, key: string): boolean =>
+  isAskedFor(state, key, (slot) => slot.waitsAnew === true);
+
+function isAskedFor(
+  { cells, options, lookup }: SchedulerState,
+  key: string,
+  by: (slot: Slot) => boolean,
+): boolean {
+  return cells.open
+    .awaiting(key)
+    .some(({ cell }) => options.resolve(cell, lookup).some((slot) => slot.job?.key === key && by(slot)));
+}
+
+/** True when the run could open more cells than it was given. */
+export const wantsCells = (state: SchedulerState): boolean =>
+  !state.lifecycle.isEnding &&
+  !state.cells.areAllGiven &&
+  state.cells.incoming.length === 0 &&
+  hasRoomForCell(state);
+
+/** True while there is room for the first request of one more cell. */
+export const hasRoomForCell = ({ jobs, cells }: SchedulerState): boolean =>
+  jobs.hasRoomForCell && cells.open.hasRoom;
+
+/** True when every cell of the plan was opened. */
+export const areAllCellsOpened = ({ cells }: SchedulerState): boolean =>
+  cells.areAllGiven && cells.incoming.length === 0;

@@ -1,0 +1,112 @@
+import type { Cell } from '../../../plan/cell.ts';
+import type { JobRecord } from '../../../plan/job.ts';
+import type { RecordLookup, Slot } from '../../../plan/slot.ts';
+import { BudgetTracker, type Spent } from '../../limits/budget.ts';
+import { Estimators } from '../../limits/estimators.ts';
+import type { RunSettings } from '../../ports.ts';
+import { Outbox } from '../commit.ts';
+import type { Routes } from '../routes/routes.ts';
+import { ActiveJobs } from './active-jobs.ts';
+import { FailingClicks } from './failing-clicks.ts';
+import { RunLifecycle } from './lifecycle.ts';
+import { type OpenCell, OpenCells } from './open-cells.ts';
+import { StallDetector } from './stall.ts';
+
+/** What a scheduler is made of. */
+export interface SchedulerOptions {
+  readonly settings: RunSettings;
+  /** Unix ms. */
+  readonly startedAt: number;
+  /** Number of this run. */
+  readonly invocation: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  /** The records that are durable. */
+  readonly lookup: RecordLookup;
+  /** Price of one submission, where known. */
+  readonly price: (record: JobRecord) => number | undefined;
+  /** `--only`: names of the steps that may run; absent: all. */
+  readonly steps?: ReadonlySet<string>;
+  /** What was spent over the directory's life until now. */
+  readonly spent: Spent;
+}
+
+/** The cells that the run was given. */
+export interface CellsState {
+  /** Cells that are not open yet, in the plan's order. */
+  incoming: Cell[];
+  /** True when the plan has no cells beyond these. */
+  areAllGiven: boolean;
+  /** False where a job that could have been begun is left to a later run. */
+  isWhole: boolean;
+  readonly open: OpenCells;
+  /** Open cells in which a job was settled or released: each is resolved again before anything else is decided. */
+  due: OpenCell[];
+  /** Keys of the jobs that the user wants made again and that were not begun yet: each is begun once. */
+  readonly redo: Set<string>;
+}
+
+/** All that a scheduler knows. Functions over this state decide what a run does; nothing else changes the state. */
+export interface SchedulerState {
+  readonly options: SchedulerOptions;
+  /** Moment of the last input, Unix ms. */
+  now: number;
+  /** Since when the run polls its tasks without a gap, Unix ms. */
+  watchedSince: number;
+  readonly jobs: ActiveJobs;
+  readonly cells: CellsState;
+  readonly routes: Routes;
+  readonly budget: BudgetTracker;
+  readonly estimators: Estimators;
+  readonly lifecycle: RunLifecycle;
+  /** What is decided and was not handed over yet. */
+  readonly outbox: Outbox;
+  readonly stall: StallDetector;
+  readonly clicks: FailingClicks;
+  /** A job's record as it is decided, durable or not yet. */
+  readonly lookup: RecordLookup;
+  /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
+  pollsBatches: boolean;
+  /** True while tasks are searched for by their tag, until the gateway turns out to list none. */
+  searches: boolean;
+  /** True once the user was told that a reply without a token count is charged as estimated. */
+  notedAssumedTokens: boolean;
+  /** Finished jobs that the user wanted made again, and of which nothing came. */
+  redosFailed: number;
+}
+
+/** The state of a run that has not begun. */
+export function initialState(options: SchedulerOptions): SchedulerState {
+  const { settings, startedAt, random } = options;
+  const estimators = new Estimators(settings, options.price);
+  const { costModel } = estimators;
+  const jobs = new ActiveJobs(settings, random, ({ record }) => costModel.tokens(record));
+  const outbox = new Outbox();
+  return {
+    options,
+    now: startedAt,
+    watchedSince: startedAt,
+    jobs,
+    cells: {
+      incoming: [],
+      areAllGiven: false,
+      isWhole: true,
+      open: new OpenCells(),
+      due: [],
+      redo: new Set(settings.redo),
+    },
+    routes: jobs.routes,
+    budget: new BudgetTracker(settings, costModel, options.spent),
+    estimators,
+    lifecycle: new RunLifecycle(),
+    outbox,
+    stall: new StallDetector(startedAt),
+    clicks: new FailingClicks(),
+    lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
+    pollsBatches: settings.poll.list === true,
+    searches: settings.tag !== false,
+    notedAssumedTokens: false,
+    redosFailed: 0,
+  };
+}
