@@ -21,7 +21,10 @@ export type RunEnd =
 export type RunEvent =
   | { readonly type: 'run:start'; readonly at: number }
   | { readonly type: 'cell:open'; readonly cell: number }
+  /** Nothing is left to do in the cell: each of its jobs is done, failed or in doubt. */
   | { readonly type: 'cell:close'; readonly cell: number }
+  /** The run ends early, and something in the cell is left to a later run. A run that halts says nothing of cells whose jobs are in flight. */
+  | { readonly type: 'cell:left'; readonly cell: number }
   | {
       readonly type: 'job:status';
       readonly key: string;

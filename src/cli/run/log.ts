@@ -87,6 +87,7 @@ function levelOf(event: RunEvent): EventLevel {
       return 'info';
     case 'cell:open':
     case 'cell:close':
+    case 'cell:left':
       return 'debug';
     case 'job:status':
       return event.to === 'failed' || event.to === 'in-doubt' ? 'warn' : 'debug';

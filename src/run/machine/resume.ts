@@ -1,6 +1,6 @@
 import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import { isSettled, type JobOrigin, type JobRecord } from '../../plan/job.ts';
-import { extendsParent } from '../../plan/job-request.ts';
+import { extendsParent, isTextRequest } from '../../plan/job-request.ts';
 import { formerOf } from '../../plan/resolve/former.ts';
 import { begunFrom, type Lineage } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
@@ -10,6 +10,7 @@ import { canAnswer, firstModalWant, interruptedModal, isAnswered } from './modal
 import { redoneOnce } from './redo.ts';
 import { addUnanswered, closeUnanswered, interruptedSubmit } from './retry/in-doubt.ts';
 import { wantFile, wantFresh } from './save.ts';
+import { requeue } from './text-call.ts';
 
 /**
  * What a run makes of a slot when its cell is opened: a job to work on, or nothing. Only what was settled before
@@ -86,6 +87,10 @@ function resumeSlot(
     ...(spec.files === undefined ? {} : { files: spec.files }),
     ...(spec.call === undefined ? {} : { call: spec.call }),
   };
+  if (isInterrupted(record))
+    throw new Error(
+      `Internal error: ${record.key} was submitted by an earlier run and would be submitted again.`,
+    );
   if (!isSettled(record.status))
     return slot.ready || record.status !== 'pending' ? adopt(kept, slot.depth, parentTaskId) : undefined;
   const before = record.invocation !== invocation;
@@ -126,6 +131,25 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
   const isAnswering = record.modal !== undefined && record.status === 'submitting';
   return isAnswering ? { ...job, want: firstModalWant(record) } : job;
 }
+
+/**
+ * True for a job whose request was under way when an earlier run ended: nobody knows whether the request arrived, so that no run may
+ * go on with the job as its record says. An answer to a modal is no such request: the task shows whether it arrived.
+ */
+export const isInterrupted = ({ status, modal }: JobRecord): boolean =>
+  status === 'submitting' && modal === undefined;
+
+/**
+ * What becomes of such a job: a text call is made again, a submission is in doubt.
+ *
+ * @param startedAt of this run, Unix ms
+ * @param price of the submission, where known
+ */
+export const recoverInterrupted = (
+  record: JobRecord,
+  startedAt: number,
+  price: number | undefined,
+): JobRecord => (isTextRequest(record.request) ? requeue(record) : interrupted(record, startedAt, price));
 
 /**
  * A job whose submission was under way when an earlier run ended. It is in doubt since before this run, so that

@@ -2,9 +2,9 @@ import { type JobSpec, needsOf } from '../../plan/job.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { Job } from '../machine/job.ts';
-import { jobForSlot } from '../machine/resume.ts';
-import { closeCell } from './drain.ts';
-import { placeJob } from './place-job.ts';
+import { isInterrupted, jobForSlot } from '../machine/resume.ts';
+import { leaveCell } from './drain.ts';
+import { placeJob, recoverJob } from './place-job.ts';
 import type { OpenCell } from './state/open-cells.ts';
 import { hasRoomForCell, taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -29,11 +29,12 @@ export function visitDueCells(state: SchedulerState): void {
 
 /** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */
 function visitCell(state: SchedulerState, open: OpenCell): void {
-  const { options, cells, jobs, clicks, lookup } = state;
+  const { options, cells, jobs, clicks, lifecycle, lookup } = state;
   // What reads the result of a job that is made again waits for the new one, and may ask for something else then.
   let slots = options.resolve(open.cell, lookup);
-  while (beginRedos(state, slots)) slots = options.resolve(open.cell, lookup);
+  while (recoverJobs(state, slots) || beginRedos(state, slots)) slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
+  let isLeft = false;
   for (const slot of slots) {
     const key = slot.job?.key;
     if (key === undefined || !isChosen(state, slot)) continue;
@@ -41,13 +42,38 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     const active = jobs.get(key);
     const job = active ?? jobToBegin(state, slot);
     if (job === undefined) continue;
+    if (active === undefined && lifecycle.isEnding) {
+      isLeft = true;
+      continue;
+    }
     if (active === undefined) begin(state, job);
     else if (slot.keep && !active.record.keep)
       placeJob(state, active, { ...active, record: { ...active.record, keep: true } });
     waiting.add(key);
   }
-  if (waiting.size === 0) closeCell(state, open);
-  else cells.open.waitFor(open, waiting);
+  if (isLeft) cells.isWhole = false;
+  if (waiting.size > 0) cells.open.waitFor(open, waiting);
+  else if (isLeft) leaveCell(state, open);
+  else closeCell(state, open);
+}
+
+/**
+ * Recovers the jobs of a cell whose requests were under way when an earlier run ended, where this run did not adopt them.
+ *
+ * @returns false where there is none
+ */
+function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
+  const left = slots.flatMap(({ record }) =>
+    record !== undefined && isInterrupted(record) && state.jobs.get(record.key) === undefined ? [record] : [],
+  );
+  const jobs = new Map(left.map((record) => [record.key, record]));
+  for (const record of jobs.values()) recoverJob(state, record);
+  return jobs.size > 0;
+}
+
+function closeCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
+  cells.open.close(open);
+  outbox.emit({ type: 'cell:close', cell: open.cell.number });
 }
 
 /**
@@ -56,6 +82,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
  * @returns false where there is none
  */
 function beginRedos(state: SchedulerState, slots: readonly Slot[]): boolean {
+  if (state.lifecycle.isEnding) return false;
   const jobs = new Map<string, Job>();
   for (const slot of slots) {
     const { record } = slot;
@@ -73,16 +100,13 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[]): boolean {
   return true;
 }
 
-/** The job of a slot, where it can be worked on and the run still begins new work. */
+/** The job of a slot, where it can be worked on. */
 function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
   const { options, cells, lookup, now } = state;
   const { job: spec } = slot;
   if (spec === undefined || !areInputsDone(state, spec)) return undefined;
   const lineage = lineageOf(spec, taskOf(state, spec.parent), lookup);
-  const job = jobForSlot(slot, lineage, options.settings, cells.redo, options.invocation, now);
-  if (job === undefined || !state.lifecycle.isEnding) return job;
-  cells.isWhole = false;
-  return undefined;
+  return jobForSlot(slot, lineage, options.settings, cells.redo, options.invocation, now);
 }
 
 function begin(state: SchedulerState, job: Job): void {

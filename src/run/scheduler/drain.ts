@@ -23,16 +23,17 @@ export function noteOutcome(state: SchedulerState, outcome: RouteOutcome): void 
 }
 
 /** Leaves a job that was not submitted to a later run. */
-export function leaveJob({ jobs, cells, outbox }: SchedulerState, { record: { key } }: Job): void {
+export function leaveJob(state: SchedulerState, { record: { key } }: Job): void {
+  const { jobs, cells } = state;
   jobs.drop(key);
   cells.isWhole = false;
-  for (const open of cells.open.release(key)) if (open.waiting.size === 0) closeCell({ cells, outbox }, open);
+  for (const open of cells.open.release(key)) if (open.waiting.size === 0) leaveCell(state, open);
 }
 
-/** Closes an open cell. */
-export function closeCell({ cells, outbox }: Pick<SchedulerState, 'cells' | 'outbox'>, open: OpenCell): void {
+/** Leaves an open cell to a later run: something in it could be begun, and this run ends. */
+export function leaveCell({ cells, outbox }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
-  outbox.emit({ type: 'cell:close', cell: open.cell.number });
+  outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 
 /** Leaves the cells that are not open, and the jobs of which nothing is on the service, to a later run. */

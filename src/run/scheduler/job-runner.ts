@@ -1,35 +1,15 @@
 import type { JobRecord } from '../../plan/job.ts';
-import { isTextRequest } from '../../plan/job-request.ts';
 import { begunFrom, lineageAnew } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Job, JobContext, JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
-import { durableForm } from '../machine/redo.ts';
-import { adopt, interrupted } from '../machine/resume.ts';
 import { hasNoListing } from '../machine/search/listing.ts';
-import { requeue } from '../machine/text-call.ts';
 import { visitDueCells } from './cell-admission.ts';
 import { routeOf } from './commit.ts';
 import { noteOutcome } from './drain.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
 import { taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
-
-/** Takes up a job that an earlier run left unfinished. */
-export function adoptJob(state: SchedulerState, record: JobRecord): void {
-  // A job whose modal waits for its answer is left to the cells that ask for the job.
-  if (record.status === 'modal') return;
-  // An answer to a modal that was under way is looked for on its task before anything is called in doubt.
-  if (record.status !== 'submitting' || record.modal !== undefined)
-    return placeJob(state, undefined, adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent)));
-  const { budget, outbox, options } = state;
-  const left = isTextRequest(record.request)
-    ? requeue(record)
-    : interrupted(record, options.startedAt, options.price(record));
-  budget.note(record, left);
-  outbox.write(durableForm(left));
-  outbox.emitStatus(record, left);
-}
 
 /**
  * Applies an event to a job: the machine says what the job becomes, what must be durable goes into the outbox, and the job into

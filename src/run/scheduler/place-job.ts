@@ -2,7 +2,15 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { isOutdated, lineageAnew } from '../../plan/resolve/lineage.ts';
 import type { Job } from '../machine/job.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
-import { begunWith, mayRetry, retryOf, waitsForParent } from '../machine/resume.ts';
+import {
+  adopt,
+  begunWith,
+  isInterrupted,
+  mayRetry,
+  recoverInterrupted,
+  retryOf,
+  waitsForParent,
+} from '../machine/resume.ts';
 import { drain, leaveJob } from './drain.ts';
 import { failedFast, mayBeLeft } from './state/lifecycle.ts';
 import { isAwaited, isFailure, taskOf, waitsForNewParent } from './state/queries.ts';
@@ -33,6 +41,22 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   if (lifecycle.isEnding && mayBeLeft(job)) return leaveJob(state, job);
   if (want.kind === 'wait' && record.error !== undefined && record.status === 'pending')
     outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now, error: record.error });
+}
+
+/** Takes up a job that an earlier run left unfinished. */
+export function adoptJob(state: SchedulerState, record: JobRecord): void {
+  // A job whose modal waits for its answer is left to the cells that ask for the job.
+  if (record.status === 'modal') return;
+  if (isInterrupted(record)) return recoverJob(state, record);
+  placeJob(state, undefined, adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent)));
+}
+
+/** Notes what becomes of a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
+export function recoverJob({ options, budget, outbox }: SchedulerState, record: JobRecord): void {
+  const recovered = recoverInterrupted(record, options.startedAt, options.price(record));
+  budget.note(record, recovered);
+  outbox.write(durableForm(recovered));
+  outbox.emitStatus(record, recovered);
 }
 
 /** Leaves a job to the cells that ask for it, which take it up when it can begin: nothing is paid that is not planned. */

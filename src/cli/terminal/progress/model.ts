@@ -97,6 +97,7 @@ export class ProgressModel {
       case 'run:end':
       case 'cell:open':
       case 'cell:close':
+      case 'cell:left':
       case 'request:end':
       case 'route:rate':
       case 'run:notice':

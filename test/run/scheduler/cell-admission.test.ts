@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { become } from '../../../src/run/machine/job.ts';
+import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
+import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
+import { drain } from '../../../src/run/scheduler/drain.ts';
+import { wantsCells } from '../../../src/run/scheduler/state/queries.ts';
+import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
+import { grid } from '../../rig/world.ts';
+import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
+
+const interrupted = { kind: 'interrupted', forced: false } as const;
+
+describe('admitCells', () => {
+  it('opens cells in order, as many as tasks may be begun', async () => {
+    const { state } = await schedulerRig(grid(10), { limits: { tasks: 3, requests: 8 } });
+    admitCells(state);
+    expect(eventsOf(state.outbox.take(), 'cell:open').map(({ cell }) => cell)).toEqual([1, 2, 3]);
+    expect([state.jobs.size, state.cells.open.size, state.cells.incoming.length]).toEqual([3, 3, 7]);
+  });
+
+  it('opens as many cells of text calls as may be under way', async () => {
+    const { state } = await schedulerRig(captions(10), { limits: { tasks: 1, requests: 8 } });
+    admitCells(state);
+    // Three quarters of the requests.
+    expect(state.cells.open.size).toBe(6);
+  });
+
+  it('opens the next cell once a cell is closed', async () => {
+    const { state, keyOf } = await schedulerRig(grid(3), { limits: { tasks: 1, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    settleJob(state, keyOf(1));
+    admitCells(state);
+    expect(eventsOf(state.outbox.take(), 'cell:open', 'cell:close')).toEqual([
+      { type: 'cell:open', cell: 1 },
+      { type: 'cell:close', cell: 1 },
+      { type: 'cell:open', cell: 2 },
+    ]);
+  });
+
+  it('closes a cell at once whose jobs are all done', async () => {
+    const { state } = await schedulerRig(grid(2), {}, (key) => imagineRecord({ key, status: 'done' }));
+    admitCells(state);
+    expect(eventsOf(state.outbox.take(), 'cell:close').map(({ cell }) => cell)).toEqual([1, 2]);
+    expect([state.jobs.size, state.cells.open.size, state.cells.isWhole]).toEqual([0, 0, true]);
+  });
+
+  it('begins a click once the grid that it presses is done', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1, 'U1'));
+    admitCells(state);
+    expect([...state.jobs.all()].map(({ depth }) => depth)).toEqual([0]);
+    settleJob(state, keyOf(1));
+    expect(jobOf(state, keyOf(1, 'U1'))).toMatchObject({ parentTaskId: '7', depth: 1 });
+  });
+
+  it('takes up once a job that two cells share, and closes both when the job is settled', async () => {
+    const { state, keyOf } = await schedulerRig(
+      'name: t\nmatrix: { unused: [x, y] }\nsteps: { grid: { imagine: a fox } }\n',
+    );
+    admitCells(state);
+    expect([state.jobs.size, state.cells.open.size]).toEqual([1, 2]);
+    settleJob(state, keyOf(1));
+    expect(eventsOf(state.outbox.take(), 'cell:close').map(({ cell }) => cell)).toEqual([1, 2]);
+  });
+
+  it('begins a finished job of --redo again, once', async () => {
+    const rig = await schedulerRig(grid(1));
+    const key = rig.keyOf(1);
+    const done = imagineRecord({ key, status: 'done', taskId: '3', result: { buttons: [] } });
+    const { state } = await schedulerRig(grid(1), { redo: [key] }, () => done);
+    admitCells(state);
+    expect([jobOf(state, key).record.status, state.cells.redo.size]).toEqual(['pending', 0]);
+  });
+
+  it('leaves out the jobs of steps that are not chosen', async () => {
+    const { state } = await schedulerRig(grid(2), {}, () => undefined, { steps: new Set(['other']) });
+    admitCells(state);
+    expect(state.jobs.size).toBe(0);
+    expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(2);
+  });
+
+  it('asks for more cells only while it could open them', async () => {
+    const { state } = await schedulerRig(grid(3), { limits: { tasks: 3, requests: 8 } });
+    state.cells.areAllGiven = false;
+    expect(wantsCells(state)).toBe(false);
+    admitCells(state);
+    expect(wantsCells(state)).toBe(false);
+    const { state: roomy } = await schedulerRig(grid(3));
+    roomy.cells.areAllGiven = false;
+    admitCells(roomy);
+    expect(wantsCells(roomy)).toBe(true);
+    drain(roomy, interrupted);
+    expect(wantsCells(roomy)).toBe(false);
+  });
+});
+
+describe('a job found submitting by a cell', () => {
+  const submitting = (record: JobRecord): JobRecord =>
+    become(record, 'submitting', { attempts: 1, tries: 1, submittedAt: epoch - 5000, invocation: 1 });
+
+  it('is in doubt and not submitted again, though nothing adopted the job', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1), {}, (key) => submitting(imagineRecord({ key })), {
+      price: () => 0.5,
+    });
+    admitCells(state);
+    dispatch(state);
+    const commit = state.outbox.take();
+    expect(commit.effects).toEqual([]);
+    const [record, ...others] = commit.records;
+    expect(others).toEqual([]);
+    expect(record).toMatchObject({ key: keyOf(1), status: 'in-doubt', attempts: 1, doubtful: { cost: 0.5 } });
+    expect(eventsOf(commit, 'job:status')).toMatchObject([{ from: 'submitting', to: 'in-doubt' }]);
+    expect(eventsOf(commit, 'cell:close')).toHaveLength(1);
+    expect(state.jobs.size).toBe(0);
+  });
+
+  it('is submitted again where the user said so (--in-doubt retry)', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1), { inDoubt: 'retry' }, (key) =>
+      submitting(imagineRecord({ key })),
+    );
+    admitCells(state);
+    dispatch(state);
+    expect(paidKeys(state.outbox.take())).toEqual([keyOf(1)]);
+  });
+
+  it('is asked again where it is a text call, its first attempt counted', async () => {
+    const { state, keyOf } = await schedulerRig(captions(1), {}, (key) => submitting(textRecord({ key })));
+    admitCells(state);
+    dispatch(state);
+    const commit = state.outbox.take();
+    expect(paidKeys(commit)).toEqual([keyOf(1)]);
+    expect(commit.records).toMatchObject([{ status: 'submitting', attempts: 2 }]);
+  });
+});
+
+describe('a cell of a run that ends early', () => {
+  it('is left where something in it could be begun', async () => {
+    const { state, keyOf } = await schedulerRig(grid(2, 'U1'), { limits: { tasks: 1, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    drain(state, interrupted);
+    settleJob(state, keyOf(1));
+    admitCells(state);
+    const commit = state.outbox.take();
+    expect(eventsOf(commit, 'cell:open', 'cell:close', 'cell:left')).toEqual([
+      { type: 'cell:open', cell: 1 },
+      { type: 'cell:left', cell: 1 },
+    ]);
+    expect([state.cells.isWhole, state.jobs.size]).toEqual([false, 0]);
+  });
+
+  it('is left where its job was not submitted yet', async () => {
+    const { state } = await schedulerRig(grid(1));
+    admitCells(state);
+    drain(state, interrupted);
+    expect(eventsOf(state.outbox.take(), 'cell:close', 'cell:left')).toEqual([
+      { type: 'cell:left', cell: 1 },
+    ]);
+  });
+
+  it('is closed where the jobs in flight were all there was to do', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1));
+    admitCells(state);
+    dispatch(state);
+    drain(state, interrupted);
+    settleJob(state, keyOf(1));
+    expect(eventsOf(state.outbox.take(), 'cell:close', 'cell:left')).toEqual([
+      { type: 'cell:close', cell: 1 },
+    ]);
+    expect(state.cells.isWhole).toBe(true);
+  });
+});
