@@ -1,14 +1,14 @@
 import pLimit from 'p-limit';
 import type { Cell, Selection } from '../plan/cell.ts';
-import { StateError } from '../state/store.ts';
-import { Effects, failureIn, isBrokenOff, outcomeOf } from './effects/execute.ts';
+import { type CommitFailure, CommitWriter, type DiskEnd, diskEnd } from './commit-writer.ts';
+import { Effects } from './effects/execute.ts';
+import { InFlight } from './effects/in-flight.ts';
 import type { RunEnd, RunEvent, RunListener } from './events.ts';
-import { InFlight } from './in-flight.ts';
 import { backoffMs } from './machine/retry/backoff.ts';
 import type { RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
 import { DiskRoom } from './resources/disk-room.ts';
 import { everyMinute } from './resources/memory.ts';
-import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './scheduler/commit.ts';
+import { type Effect, isPaid, type RunCommit, type RunInput } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 
 /** How many cells are read from the plan at a time; between two batches everything else gets its turn. */
@@ -16,23 +16,17 @@ const batchSize = 64;
 
 /** Why a run comes to its end. */
 type EngineExit =
-  /** All that it has come to is durable. */
+  /** Everything that was decided is durable. */
   | { readonly kind: 'settled'; readonly end: RunEnd }
-  /** It was told to leave at once. */
+  /** The user told the run to leave at once. */
   | { readonly kind: 'left'; readonly end: RunEnd }
-  /** What it has come to could not be made durable. */
+  /** A commit could not be made durable. */
   | { readonly kind: 'failed'; readonly end: RunEnd }
   | { readonly kind: 'bug'; readonly bug: unknown };
 
-/** How a run ends whose state cannot be written. @throws what is no failure of the disk */
-function diskEnd(error: unknown): Extract<RunEnd, { kind: 'disk' }> {
-  if (!(error instanceof StateError)) throw error;
-  return { kind: 'disk', code: error.code, message: error.message };
-}
-
 /**
- * Feeds a scheduler, makes each of its turns durable as one transaction, counts what of it costs, then sends what the turn asks
- * for.
+ * Feeds a scheduler, makes what it decides durable, one commit at a time, then carries out the effects of that commit. What is
+ * decided while a commit is being made durable is part of the next one.
  */
 export class Engine {
   readonly #retry: RunSettings['retry'];
@@ -44,18 +38,20 @@ export class Engine {
   /** The scheduler never asks for more at once; here it is a fact of the process, not of arithmetic. */
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #effects: Effects;
-  readonly #inFlight = new InFlight((bug) => this.#finish?.({ kind: 'bug', bug }));
+  readonly #writer: CommitWriter;
+  readonly #inFlight = new InFlight((bug) => this.#end({ kind: 'bug', bug }));
   listenerError: unknown;
-  #turnIsDue = false;
-  /** How often the turn at hand could not be made durable. */
+  #commitIsDue = false;
+  /** The commit that a store is making durable; undefined: none, or the store was done when it returned. */
+  #writing: Promise<void> | undefined;
+  /** How often the commit at hand could not be made durable, and whether the engine waits for the next try. */
   #tries = 0;
-  /** It waits for the next try. */
   #rests = false;
-  /** Nothing is sent any more; what is paid is still heard. */
-  #hearsOut = false;
+  /** It is decided why the run ends: nothing is sent any more. */
+  #isEnding = false;
   #readingCells = false;
   #cancelAlarm: (() => void) | undefined;
-  #finish: ((outcome: EngineExit) => void) | undefined;
+  #resolveExit: ((exit: EngineExit) => void) | undefined;
 
   constructor(
     plan: RunPlan,
@@ -72,15 +68,18 @@ export class Engine {
     this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
     this.#cells = plan.cells(selection)[Symbol.asyncIterator]();
     this.#effects = new Effects(ports, settings);
+    this.#writer = new CommitWriter(ports.store, scheduler.invocation, (records) =>
+      this.#disk?.note(records),
+    );
     this.#limit = pLimit({ concurrency: settings.limits.requests, rejectOnClear: true });
   }
 
   async run(control: RunControl): Promise<RunEnd> {
     const { store, clock } = this.#ports;
-    const drain = (): void => this.#take({ type: 'drain', end: { kind: 'interrupted', forced: false } });
-    const leave = (): void => this.#finish?.({ kind: 'left', end: { kind: 'interrupted', forced: true } });
-    const outcome = new Promise<EngineExit>((resolve) => {
-      this.#finish = resolve;
+    const drain = (): void => this.#accept({ type: 'drain', end: { kind: 'interrupted', forced: false } });
+    const leave = (): void => this.#end({ kind: 'left', end: { kind: 'interrupted', forced: true } });
+    const exit = new Promise<EngineExit>((resolve) => {
+      this.#resolveExit = resolve;
     });
     control.drain.addEventListener('abort', drain, { once: true });
     control.leave.addEventListener('abort', leave, { once: true });
@@ -90,14 +89,14 @@ export class Engine {
       this.#disk?.look();
       if (control.leave.aborted) leave();
       else {
-        this.#take({ type: 'adopt', records: store.unfinished() });
+        this.#accept({ type: 'adopt', records: store.unfinished() });
         if (control.drain.aborted) drain();
       }
-      const end = await this.#wayOut(await outcome, control.leave);
+      const end = await this.#endAs(await exit, control.leave);
       this.#emit({ type: 'run:end', end });
       return end;
     } finally {
-      this.#finish = undefined;
+      this.#resolveExit = undefined;
       control.drain.removeEventListener('abort', drain);
       control.leave.removeEventListener('abort', leave);
       this.#cancelAlarm?.();
@@ -121,25 +120,31 @@ export class Engine {
     );
   }
 
-  /** Leaves nothing under way, and nothing that was heard behind. @returns how the run ended @throws what was a bug */
-  async #wayOut(outcome: EngineExit, leave: AbortSignal): Promise<RunEnd> {
-    switch (outcome.kind) {
+  #end(exit: EngineExit): void {
+    this.#isEnding = true;
+    this.#resolveExit?.(exit);
+  }
+
+  /** Leaves nothing under way, and makes durable what came of it. @returns how the run ended @throws what was a bug */
+  async #endAs(exit: EngineExit, leave: AbortSignal): Promise<RunEnd> {
+    // What is being made durable is durable or not before anything is decided about it.
+    if (this.#writing !== undefined) await this.#writing;
+    switch (exit.kind) {
       case 'settled':
-        return outcome.end;
-      case 'left': {
-        this.#halt(outcome.end);
+        return exit.end;
+      case 'left':
+        this.#halt(exit.end);
         await this.#inFlight.stop();
-        return this.#commit(this.#scheduler.takeCommit()) ?? outcome.end;
-      }
+        return (await this.#writeLast()) ?? exit.end;
       case 'failed':
-        await this.#hearOut(outcome.end, leave);
-        this.#commit(this.#scheduler.takeCommit());
-        return outcome.end;
+        await this.#awaitPaid(exit.end, leave);
+        await this.#writeLast();
+        return exit.end;
       case 'bug':
-        await this.#hearOut({ kind: 'stopped', code: 'internal', message: String(outcome.bug) }, leave);
-        // The first bug is told; whether what follows from it fails as well says nothing more.
-        this.#guard(() => this.#commit(this.#scheduler.takeCommit()));
-        throw outcome.bug;
+        await this.#awaitPaid({ kind: 'stopped', code: 'internal', message: String(exit.bug) }, leave);
+        // The first bug is thrown; whether what follows from it fails as well says nothing more.
+        await this.#writeLast().catch(() => undefined);
+        throw exit.bug;
     }
   }
 
@@ -147,94 +152,99 @@ export class Engine {
    * The disk failed, or we did. Nothing more is sent; but what is paid is waited for, because a task whose id is known is not in
    * doubt, and what failed may have passed by then. A second signal ends the wait.
    */
-  async #hearOut(end: RunEnd, leave: AbortSignal): Promise<void> {
-    this.#hearsOut = true;
+  async #awaitPaid(end: RunEnd, leave: AbortSignal): Promise<void> {
     this.#cancelAlarm?.();
     this.#halt(end);
-    this.#guard(() => this.#tell());
-    await this.#inFlight.hearPaid(leave);
+    this.#guard(() => this.#emitDecided());
+    await this.#inFlight.awaitPaid(leave);
     await this.#inFlight.stop();
   }
 
-  /** Takes back what was decided and has not left. */
+  /** Reverts what was decided and has not left. */
   #halt(end: RunEnd): void {
     this.#guard(() => {
-      const turn = this.#scheduler.takeCommit();
-      this.#scheduler.requeue({ ...turn, effects: [] });
-      this.#scheduler.handle({ type: 'halt', end, unsent: turn.effects }, this.#ports.clock.now());
+      const commit = this.#scheduler.takeCommit();
+      this.#scheduler.requeue({ ...commit, effects: [] });
+      this.#scheduler.handle({ type: 'halt', end, unsent: commit.effects }, this.#ports.clock.now());
     });
   }
 
-  /** Says what has happened, and holds on to what of it is not durable. */
-  #tell(): void {
-    const { events, ...turn } = this.#scheduler.takeCommit();
-    this.#scheduler.requeue({ ...turn, events: [] });
+  /** Emits the events of what was decided, and keeps what is to become durable. */
+  #emitDecided(): void {
+    const { events, ...commit } = this.#scheduler.takeCommit();
+    this.#scheduler.requeue({ ...commit, events: [] });
     for (const event of events) this.#emit(event);
   }
 
-  /** Makes a turn durable, and counts what of it costs; what could not be done stays with the scheduler. @returns why, where the disk fails */
-  #commit(turn: RunCommit): Extract<RunEnd, { kind: 'disk' }> | undefined {
-    const { records, attempts, effects } = turn;
-    const submits = effects.filter(isPaid).length;
-    try {
-      if (records.length + attempts.length + submits > 0)
-        this.#ports.store.commit({ records, attempts, submits, invocation: this.#scheduler.invocation });
-      this.#disk?.note(records);
-    } catch (error) {
-      this.#scheduler.requeue(turn);
-      return diskEnd(error);
-    }
-    try {
-      if (submits > 0) this.#ports.store.countSubmissions();
-      return undefined;
-    } catch (error) {
-      // Its records are durable, its effects have not been carried out.
-      this.#scheduler.requeue({ ...turn, records: [], attempts: [] });
-      return diskEnd(error);
-    }
+  /** @returns why what is left could not be made durable, where the disk fails */
+  async #writeLast(): Promise<DiskEnd | undefined> {
+    const failure = await this.#writer.write(this.#scheduler.takeCommit());
+    return failure && diskEnd(failure.error);
   }
 
-  /** Feeds the scheduler; the turn it makes is carried out once, after everything that happens in this event-loop turn. */
-  #take(input: RunInput): void {
-    if (this.#finish === undefined) return;
+  /** Feeds the scheduler. What it decides is committed once, after everything that happens in this event-loop turn. */
+  #accept(input: RunInput): void {
+    if (this.#resolveExit === undefined) return;
     this.#guard(() => this.#scheduler.handle(input, this.#ports.clock.now()));
-    if (this.#turnIsDue) return;
-    this.#turnIsDue = true;
+    this.#commitSoon();
+  }
+
+  #commitSoon(): void {
+    if (this.#commitIsDue) return;
+    this.#commitIsDue = true;
     setImmediate(() => {
-      this.#turnIsDue = false;
-      this.#guard(() => this.#turn());
+      this.#commitIsDue = false;
+      this.#guard(() => this.#commit());
     });
   }
 
-  #turn(): void {
-    if (this.#finish === undefined || this.#inFlight.isOver || this.#rests) return;
-    if (this.#hearsOut) return this.#tell();
-    const turn = this.#scheduler.takeCommit();
-    // Nothing of a turn that could not be made durable leaves.
-    const failed = this.#commit(turn);
-    if (failed !== undefined) return this.#fallBehind(failed);
+  #commit(): void {
+    if (this.#resolveExit === undefined || this.#inFlight.isOver) return;
+    if (this.#rests || this.#writing !== undefined) return;
+    if (this.#isEnding) return this.#emitDecided();
+    const commit = this.#scheduler.takeCommit();
+    const result = this.#writer.write(commit);
+    if (!(result instanceof Promise)) return this.#onWritten(commit, result);
+    const settle = (failure: CommitFailure | undefined): void => {
+      this.#writing = undefined;
+      this.#guard(() => this.#onWritten(commit, failure));
+    };
+    this.#writing = result.then(settle, (error: unknown) => settle({ error, left: commit }));
+  }
+
+  #onWritten(commit: RunCommit, failure: CommitFailure | undefined): void {
+    if (failure !== undefined) {
+      // Nothing of a commit that could not be made durable leaves.
+      this.#scheduler.requeue(failure.left);
+      return this.#onWriteFailed(diskEnd(failure.error));
+    }
+    this.#scheduler.onDurable();
     this.#tries = 0;
-    for (const event of turn.events) this.#emit(event);
-    for (const effect of turn.effects) this.#carryOut(effect);
+    for (const event of commit.events) this.#emit(event);
+    // The end came while the commit was written: its effects do not leave any more.
+    if (this.#isEnding) return this.#scheduler.requeue({ ...commit, records: [], attempts: [], events: [] });
+    for (const effect of commit.effects) this.#carryOut(effect);
     const end = this.#scheduler.ended;
-    if (end !== undefined) return this.#finish({ kind: 'settled', end });
+    if (end !== undefined) return this.#end({ kind: 'settled', end });
+    if (this.#scheduler.hasDecided) this.#commitSoon();
     this.#setAlarm();
     if (this.#scheduler.wantsCells && !this.#readingCells) this.#readCells();
   }
 
-  /** A turn could not be made durable. Another program that holds the file lets go of it sooner or later; a full disk stays full. */
-  #fallBehind(end: Extract<RunEnd, { kind: 'disk' }>): void {
+  /** Another program that holds the file lets go of it sooner or later; a full disk stays full. */
+  #onWriteFailed(end: DiskEnd): void {
+    if (this.#isEnding) return;
     this.#tries += 1;
     this.#cancelAlarm?.();
     if (end.code !== 'state.busy' || this.#tries >= this.#retry.attempts)
-      return this.#finish?.({ kind: 'failed', end });
+      return this.#end({ kind: 'failed', end });
     this.#rests = true;
     const { clock } = this.#ports;
     // One file, and nobody else to come back at the same moment: no jitter.
     const restMs = backoffMs(this.#tries, this.#retry, () => 1);
     this.#cancelAlarm = clock.at(clock.now() + restMs, () => {
       this.#rests = false;
-      this.#guard(() => this.#turn());
+      this.#guard(() => this.#commit());
     });
   }
 
@@ -242,7 +252,7 @@ export class Engine {
     this.#cancelAlarm?.();
     this.#cancelAlarm = undefined;
     const at = this.#scheduler.nextWakeAt();
-    if (at !== undefined) this.#cancelAlarm = this.#ports.clock.at(at, () => this.#take({ type: 'tick' }));
+    if (at !== undefined) this.#cancelAlarm = this.#ports.clock.at(at, () => this.#accept({ type: 'tick' }));
   }
 
   #readCells(): void {
@@ -256,27 +266,17 @@ export class Engine {
         else cells.push(next.value);
       }
       this.#readingCells = false;
-      this.#take({ type: 'cells', cells, last });
+      this.#accept({ type: 'cells', cells, last });
     });
   }
 
   #carryOut(effect: Effect): void {
     this.#inFlight.begin(isPaid(effect) ? 'paid' : 'free', (signal) =>
       this.#limit(async () => {
-        const { clock } = this.#ports;
-        const sentAt = clock.now();
-        const input = await this.#effects.carryOut(effect, signal);
-        const failure = failureIn(input);
-        if (failure !== undefined && isBrokenOff(input, failure)) return;
-        this.#emit({
-          type: 'request:end',
-          route: routeOf[effect.send.kind],
-          key: effect.job.record.key,
-          ms: clock.now() - sentAt,
-          outcome: outcomeOf(input),
-          ...(failure === undefined ? {} : { message: failure.message }),
-        });
-        this.#take(input);
+        const result = await this.#effects.carryOut(effect, signal);
+        if (result === undefined) return;
+        this.#emit(result.event);
+        this.#accept(result.input);
       }),
     );
   }
@@ -285,7 +285,7 @@ export class Engine {
     try {
       work();
     } catch (bug) {
-      this.#finish?.({ kind: 'bug', bug });
+      this.#end({ kind: 'bug', bug });
     }
   }
 

@@ -6,7 +6,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
-import type { StateStore } from '../state/store.ts';
+import type { StateReader, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
 import type { MemoryReading, RunEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
@@ -22,9 +22,22 @@ export interface RunPlan {
   price(record: JobRecord): number | undefined;
 }
 
+/** The durable state of a run. */
+export interface RunStore extends Pick<StateReader, 'get' | 'unfinished' | 'attempts' | 'totals' | 'fact'> {
+  /**
+   * Makes a turn durable. A local store has done so when it returns; any other gives a promise. The run makes one commit at a time:
+   * it waits for the promise, and what is decided meanwhile is part of the next turn. `get` need not show a turn before it is durable.
+   *
+   * @throws StateError where the turn is not durable; a promise is rejected with one
+   */
+  commit(turn: Turn): void | Promise<void>;
+  /** Says outside the state how many submissions it knows of, after the turn that holds their intents. @throws as `commit` */
+  countSubmissions(): void | Promise<void>;
+}
+
 /** What a run reaches the world through. */
 export interface RunPorts {
-  readonly store: StateStore;
+  readonly store: RunStore;
   readonly service: ImageService;
   readonly text: TextService;
   /** The images that requests show, and masks. */

@@ -210,6 +210,7 @@ export function drive(options: DriveOptions): Driven {
       const submits = turn.effects.filter(isPaid).length;
       if (records.length + made.length + submits > 0)
         store.commit({ records, attempts: made, submits, invocation: scheduler.invocation });
+      scheduler.onDurable();
       return undefined;
     } catch (error) {
       if (!(error instanceof StateError)) throw error;

@@ -2,17 +2,24 @@ import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Answer, ServiceFailure } from '../../service/result.ts';
+import type { RunEvent } from '../events.ts';
 import type { Send } from '../machine/job.ts';
 import { notListed } from '../machine/search/listing.ts';
 import { ownTasks } from '../machine/search/own-tasks.ts';
 import type { RunPorts, RunSettings } from '../ports.ts';
-import type { Effect } from '../scheduler/commit.ts';
+import { type Effect, routeOf } from '../scheduler/commit.ts';
 import type { AnswerInput } from '../scheduler/routes/outcome.ts';
 import { InputBudget, type LoadedInputs } from './input-budget.ts';
 import { answerModal, checkMask, type SubmitPorts, submit } from './submit.ts';
 import { type AskPorts, ask } from './text-call.ts';
 
-/** Sends what a turn asks for, each to the port that it is for. */
+/** What came of an effect, for the scheduler and for who listens. */
+export interface EffectResult {
+  readonly input: AnswerInput;
+  readonly event: RunEvent;
+}
+
+/** Carries out the effects of commits, each through the port that it is for. */
 export class Effects {
   readonly #ports: RunPorts;
   readonly #asking: AskPorts;
@@ -26,7 +33,25 @@ export class Effects {
     this.#submitting = { service, speed, tags: tag, ...shared };
   }
 
-  async carryOut({ job, send }: Effect, signal: AbortSignal): Promise<AnswerInput> {
+  /** Carries out an effect. @returns what came of it; undefined: the run broke it off, and its outcome is not known */
+  async carryOut(effect: Effect, signal: AbortSignal): Promise<EffectResult | undefined> {
+    const { clock } = this.#ports;
+    const sentAt = clock.now();
+    const input = await this.#send(effect, signal);
+    const failure = failureIn(input);
+    if (failure !== undefined && isBrokenOff(input, failure)) return undefined;
+    const event: RunEvent = {
+      type: 'request:end',
+      route: routeOf[effect.send.kind],
+      key: effect.job.record.key,
+      ms: clock.now() - sentAt,
+      outcome: outcomeOf(input),
+      ...(failure === undefined ? {} : { message: failure.message }),
+    };
+    return { input, event };
+  }
+
+  async #send({ job, send }: Effect, signal: AbortSignal): Promise<AnswerInput> {
     const { record } = job;
     const { key } = record;
     switch (send.kind) {
@@ -87,20 +112,20 @@ const submittedBy = (key: string, loaded: LoadedInputs<Answer<SubmitAnswer>>): A
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
 
 /** Why a request gave no usable answer, if it did not. */
-export function failureIn(input: AnswerInput): Failure | undefined {
+function failureIn(input: AnswerInput): Failure | undefined {
   if (input.type === 'unread' || input.type === 'masked') return input.error;
   if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
   return input.answer.kind === 'answered' ? undefined : input.answer.error;
 }
 
 /** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
-export const isBrokenOff = (input: AnswerInput, failure: Failure): boolean =>
+const isBrokenOff = (input: AnswerInput, failure: Failure): boolean =>
   input.type !== 'unread' &&
   (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
   failure.class !== 'unsent';
 
 /** What an answer came to, in one word: a code where it is none. */
-export function outcomeOf(input: AnswerInput): string {
+function outcomeOf(input: AnswerInput): string {
   const failure = failureIn(input);
   if (failure !== undefined) return failure.code;
   switch (input.type) {

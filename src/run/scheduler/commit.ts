@@ -56,7 +56,7 @@ export const routeOf = {
   ask: 'text',
 } as const satisfies Record<Send['kind'], Route>;
 
-/** A request to carry out once the turn is durable. */
+/** A request to carry out once its commit is durable. */
 export interface Effect {
   readonly job: Job;
   readonly send: Send;
@@ -66,7 +66,7 @@ export interface Effect {
 export const isPaid = ({ send: { kind } }: Pick<Effect, 'send'>): boolean =>
   kind === 'submit' || kind === 'modal' || kind === 'ask';
 
-/** What came of one turn of the event loop: first `records` and `attempts` become durable as one, then `effects` are carried out. */
+/** What was decided since the last commit: first `records` and `attempts` become durable as one, then `effects` are carried out. */
 export interface RunCommit {
   readonly records: readonly JobRecord[];
   readonly attempts: readonly Attempt[];
@@ -74,16 +74,18 @@ export interface RunCommit {
   readonly events: readonly RunEvent[];
 }
 
-/** Gathers what one turn decides, until it is taken. Of a job that changes twice in a turn, the last record counts. */
+/** Gathers what is decided, until a commit of it is taken. Of a job that changes twice before that, the last record counts. */
 export class Outbox {
   #records = new Map<string, JobRecord>();
+  /** Records of the commit that is being made durable. */
+  #committing: ReadonlyMap<string, JobRecord> | undefined;
   #attempts: Attempt[] = [];
   #effects: Effect[] = [];
   #events: RunEvent[] = [];
 
   /** A record that is decided and not yet durable. */
   record(key: string): JobRecord | undefined {
-    return this.#records.get(key);
+    return this.#records.get(key) ?? this.#committing?.get(key);
   }
 
   write(record: JobRecord): void {
@@ -102,7 +104,7 @@ export class Outbox {
     this.#events.push(event);
   }
 
-  /** Says that a job is in another status now. */
+  /** Emits that a job is in another status now. */
   emitStatus(before: JobRecord | undefined, record: JobRecord): void {
     const { key, status, origin, taskId, error, usage } = record;
     const cost = knownCost(record);
@@ -121,27 +123,49 @@ export class Outbox {
     });
   }
 
-  /** Takes back a turn that could not be made durable: what was decided since then goes before it, and is told after it. */
-  requeue({ records, attempts, effects, events }: RunCommit): void {
-    const since = this.#records;
-    this.#records = new Map(records.map((record) => [record.key, record]));
-    for (const [key, record] of since) this.#records.set(key, record);
-    this.#attempts = [...attempts, ...this.#attempts];
-    this.#effects = [...effects, ...this.#effects];
-    this.#events = [...events, ...this.#events];
+  /** True where nothing was decided since the last commit was taken, and that one is durable. */
+  get isEmpty(): boolean {
+    return this.#committing === undefined && !this.hasDecided;
   }
 
+  /** True where something was decided since the last commit was taken. */
+  get hasDecided(): boolean {
+    return this.#records.size + this.#attempts.length + this.#effects.length + this.#events.length > 0;
+  }
+
+  /** Hands over what was decided. One commit at a time: the next one is taken once this is durable, or was requeued. */
   take(): RunCommit {
-    const turn: RunCommit = {
+    if (this.#committing !== undefined) throw new Error('Internal error: two commits at once.');
+    const commit: RunCommit = {
       records: [...this.#records.values()],
       attempts: this.#attempts,
       effects: this.#effects,
       events: this.#events,
     };
+    this.#committing = this.#records;
     this.#records = new Map();
     this.#attempts = [];
     this.#effects = [];
     this.#events = [];
-    return turn;
+    return commit;
+  }
+
+  /** The commit that was taken is durable: the store shows its records from now on. */
+  onDurable(): void {
+    this.#committing = undefined;
+  }
+
+  /**
+   * Puts a commit that could not be made durable, or what is left of it, before what was decided since it was taken. Of a job that
+   * changed since, the later record counts.
+   */
+  requeue({ records, attempts, effects, events }: RunCommit): void {
+    const since = this.#records;
+    this.#committing = undefined;
+    this.#records = new Map(records.map((record) => [record.key, record]));
+    for (const [key, record] of since) this.#records.set(key, record);
+    this.#attempts = [...attempts, ...this.#attempts];
+    this.#effects = [...effects, ...this.#effects];
+    this.#events = [...events, ...this.#events];
   }
 }

@@ -58,6 +58,16 @@ export class Scheduler {
     this.#state.outbox.requeue(commit);
   }
 
+  /** The commit that was taken is durable. */
+  onDurable(): void {
+    this.#state.outbox.onDurable();
+  }
+
+  /** True where something was decided since the last commit was taken. */
+  get hasDecided(): boolean {
+    return this.#state.outbox.hasDecided;
+  }
+
   /** True when it could open more cells than it was given. */
   get wantsCells(): boolean {
     return wantsCells(this.#state);
@@ -68,9 +78,10 @@ export class Scheduler {
     return nextWakeAt(this.#state);
   }
 
-  /** How the run ended, once it has. */
+  /** How the run ended, once it has, and everything that was decided is durable. */
   get ended(): RunEnd | undefined {
-    const { lifecycle, routes, jobs, cells } = this.#state;
+    const { lifecycle, routes, jobs, cells, outbox } = this.#state;
+    if (!outbox.isEmpty) return undefined;
     return lifecycle.reached({
       requests: routes.inFlight,
       jobs: jobs.size,

@@ -1,8 +1,8 @@
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { RunEvent } from '../../events.ts';
 import type { Job } from '../../machine/job.ts';
-import type { ActiveJobs } from './active-jobs.ts';
 import { routeOrder } from '../routes/routes.ts';
+import type { ActiveJobs } from './active-jobs.ts';
 
 /** A run in which no job has changed for so long says what it waits for, and again after as long a time. */
 const quietMs = 600_000;

@@ -1,6 +1,6 @@
-/** The work of a run that is under way, told apart by whether the run may walk out on it. */
+/** The requests of a run that are under way: those that may be broken off, and those that are paid for. */
 export class InFlight {
-  /** Aborts what can be done again: looks, downloads, reading the plan. */
+  /** Aborts what can be done again: polls, downloads, reading the plan. */
   readonly #free = new AbortController();
   /** Aborts every request when the run leaves at once. */
   readonly #all = new AbortController();
@@ -11,17 +11,17 @@ export class InFlight {
   readonly #failed: (bug: unknown) => void;
   readonly #work = { free: new Set<Promise<void>>(), paid: new Set<Promise<void>>() } as const;
 
-  /** @param failed is told of an exception in the work, which is a bug and never passes silently */
+  /** @param failed is given an exception in the work, which is a bug and never passes silently */
   constructor(failed: (bug: unknown) => void) {
     this.#failed = failed;
   }
 
-  /** True once nothing of it is wanted any more. */
+  /** True once all requests are aborted. */
   get isOver(): boolean {
     return this.#all.signal.aborted;
   }
 
-  /** Begins work, and keeps hold of it. */
+  /** Begins work, and tracks it until it has ended. */
   begin(kind: 'free' | 'paid', work: (signal: AbortSignal) => Promise<void>): void {
     const all = this.#work[kind];
     const tracked = work(this.#signals[kind])
@@ -30,19 +30,19 @@ export class InFlight {
     all.add(tracked);
   }
 
-  /** Waits for what is paid, and for nothing else; until the signal. */
-  async hearPaid(leave: AbortSignal): Promise<void> {
+  /** Waits for the requests that are paid for, at most until the signal; aborts all others. */
+  async awaitPaid(leave: AbortSignal): Promise<void> {
     this.#free.abort();
     if (leave.aborted) return;
-    const heard = new AbortController();
+    const over = new AbortController();
     const left = new Promise<void>((resolve) => {
-      leave.addEventListener('abort', () => resolve(), { once: true, signal: heard.signal });
+      leave.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
     });
     await Promise.race([Promise.allSettled(this.#work.paid), left]);
-    heard.abort();
+    over.abort();
   }
 
-  /** Aborts all of it, and waits until it has ended: nothing may write to the run directory once its owner has let go of it. */
+  /** Aborts all requests, and waits until they have ended: nothing may write to the run directory once its owner has left it. */
   async stop(): Promise<void> {
     this.#all.abort();
     await Promise.allSettled([...this.#work.free, ...this.#work.paid]);

@@ -1,0 +1,83 @@
+import type { JobRecord } from '../plan/job.ts';
+import { StateError } from '../state/store.ts';
+import type { RunEnd } from './events.ts';
+import type { RunStore } from './ports.ts';
+import { isPaid, type RunCommit } from './scheduler/commit.ts';
+
+/** A commit that is not durable, or not all of it. */
+export interface CommitFailure {
+  /** What the store threw. */
+  readonly error: unknown;
+  /** What is left to be made durable, or to be carried out. */
+  readonly left: RunCommit;
+}
+
+export type DiskEnd = Extract<RunEnd, { kind: 'disk' }>;
+
+/** How a run ends whose state cannot be written. @throws what is no failure of the state */
+export function diskEnd(error: unknown): DiskEnd {
+  if (!(error instanceof StateError)) throw error;
+  return { kind: 'disk', code: error.code, message: error.message };
+}
+
+/** Why a commit failed; undefined: it is durable, and what it spends is counted. */
+type CommitResult = CommitFailure | undefined;
+
+/**
+ * Makes commits durable, one at a time: first the records and attempts, then the count of what the commit is about to spend.
+ * The result is a promise only where the store gives one, so that a store that is done when it returns delays nothing.
+ */
+export class CommitWriter {
+  readonly #store: Pick<RunStore, 'commit' | 'countSubmissions'>;
+  readonly #invocation: number;
+  readonly #onDurable: (records: readonly JobRecord[]) => void;
+
+  /** @param onDurable is given the records of each commit that is durable */
+  constructor(
+    store: Pick<RunStore, 'commit' | 'countSubmissions'>,
+    invocation: number,
+    onDurable: (records: readonly JobRecord[]) => void,
+  ) {
+    this.#store = store;
+    this.#invocation = invocation;
+    this.#onDurable = onDurable;
+  }
+
+  write(commit: RunCommit): CommitResult | Promise<CommitResult> {
+    const { records, attempts, effects } = commit;
+    const submits = effects.filter(isPaid).length;
+    if (records.length + attempts.length + submits === 0) return undefined;
+    return after(
+      () => this.#store.commit({ records, attempts, submits, invocation: this.#invocation }),
+      () => {
+        this.#onDurable(records);
+        return submits === 0 ? undefined : this.#count(commit);
+      },
+      (error) => ({ error, left: commit }),
+    );
+  }
+
+  #count(commit: RunCommit): CommitResult | Promise<CommitResult> {
+    return after(
+      () => this.#store.countSubmissions(),
+      () => undefined,
+      // The records are durable, the effects have not been carried out.
+      (error) => ({ error, left: { ...commit, records: [], attempts: [] } }),
+    );
+  }
+}
+
+/** Does some work, then what follows from it: at once where the work gives no promise. */
+function after<T>(
+  work: () => void | Promise<void>,
+  onDone: () => T | Promise<T>,
+  onFailed: (error: unknown) => T,
+): T | Promise<T> {
+  let result: void | Promise<void>;
+  try {
+    result = work();
+  } catch (error) {
+    return onFailed(error);
+  }
+  return result instanceof Promise ? result.then(onDone, onFailed) : onDone();
+}
