@@ -14,7 +14,7 @@ import { dateFilters, isMovingDate } from './date-filter.ts';
 import { engine, refusedFilters, suggest } from './engine.ts';
 import { askedFor, expressionDiagnostic } from './expression.ts';
 import { templateLimits } from './limits.ts';
-import { absentable, boundedRange, rangeBound } from './token-override.ts';
+import { absentable, boundedRange, prepareOffset, rangeBound } from './token-override.ts';
 
 /** A name that a template reads from its scope. */
 export interface NameUse {
@@ -78,6 +78,7 @@ class Walk {
       if (argument instanceof Value) this.value(argument, node.token, isTest(node));
       else if (!(argument.getText() === 'continue' && 'hash' in node)) this.token(argument);
     }
+    prepareOffset(node);
     for (const local of node.localScope?.() ?? []) {
       this.#declare(local.content, local);
       this.#assigned.add(local.content);

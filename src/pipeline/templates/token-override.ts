@@ -1,4 +1,11 @@
-import { type Context, evalToken, evalTokenValue, type Token, TokenKind } from 'liquidjs';
+import {
+  type Context,
+  evalToken,
+  evalTokenValue,
+  type Template as LiquidNode,
+  type Token,
+  TokenKind,
+} from 'liquidjs';
 import { templateLimits } from './limits.ts';
 import { TemplateError } from './template.ts';
 
@@ -48,3 +55,21 @@ export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token =
 
 /** A name that may be absent: asked for, not computed with. */
 export const absentable = (token: Token): Token => stand(token, (context) => evalToken(token, context, true));
+
+/**
+ * `offset: continue` of a loop. Before a loop with the same name and list has been rendered, liquidjs has an object in its
+ * place, adds the length of the list to that object as text, and makes the text longer with each rendering. What is no
+ * number skips nothing, as in liquidjs, and leaves no text that grows.
+ */
+export const continuedOffset = (token: Token): Token =>
+  stand(token, function* (context) {
+    const offset = Number(yield evalToken(token, context));
+    return Number.isNaN(offset) ? {} : offset;
+  });
+
+/** Prepares the `offset: continue` of a loop, where a node has one. */
+export function prepareOffset(node: LiquidNode): void {
+  const { hash } = (node as LiquidNode & { hash?: { hash?: Record<string, Token | undefined> } }).hash ?? {};
+  const offset = hash?.['offset'];
+  if (hash !== undefined && offset?.getText() === 'continue') hash['offset'] = continuedOffset(offset);
+}
