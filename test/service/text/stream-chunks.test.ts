@@ -49,3 +49,13 @@ describe('10,000 chunkings', () => {
     }
   });
 });
+
+test.each(lineEnds)(
+  'a broken event is found at its empty line, however the bytes are cut, with %j',
+  (lineEnd) => {
+    const bytes = bytesOf(withLineEnds('data: {"broken\n\ndata', lineEnd));
+    const oneByOne = Array.from(bytes, (_byte, at) => at);
+    for (const cuts of [[], oneByOne, ...oneByOne.map((at) => [at])])
+      expect(plain(readCut('generate', bytes, cuts))).toMatchObject({ kind: 'unusable' });
+  },
+);

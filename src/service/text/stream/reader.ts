@@ -38,10 +38,7 @@ export const streamBounds: StreamBounds = {
 const maxBare = 256 * 1024;
 const maxOddLines = 50_000;
 
-/**
- * Characters that are read at once, so that an end is noticed before the rest is looked at. The parser looks for each kind
- * of line end in all of them, line by line, so that few take it less time.
- */
+/** Characters that are read at once, so that an end is noticed before the rest is read. */
 const sliceLength = 8 * 1024;
 
 /**
@@ -68,6 +65,8 @@ export class StreamReader {
   /** Once set, nothing that follows counts. */
   #end: StreamEnd | undefined;
   #isDone = false;
+  /** The last character was a carriage return: a line feed that follows is part of the same line end. */
+  #isAfterReturn = false;
   #isEnding = false;
   #kept = 0;
   /** Characters since the last event. */
@@ -152,9 +151,20 @@ export class StreamReader {
       this.#text.push(text);
       return;
     }
-    for (let at = 0; at < text.length && !this.isOver; at += sliceLength) {
-      this.#parser.feed(text.length <= sliceLength ? text : text.slice(at, at + sliceLength));
+    const lines = this.#withLineFeeds(text);
+    for (let at = 0; at < lines.length && !this.isOver; at += sliceLength) {
+      this.#parser.feed(lines.length <= sliceLength ? lines : lines.slice(at, at + sliceLength));
     }
+  }
+
+  /**
+   * Makes each line end one line feed. The parser waits after a carriage return at the end of a chunk until the next line
+   * end, so that an event would be noticed late.
+   */
+  #withLineFeeds(text: string): string {
+    const rest = this.#isAfterReturn && text.startsWith('\n') ? text.slice(1) : text;
+    this.#isAfterReturn = text.endsWith('\r');
+    return rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest;
   }
 
   #onEvent({ data }: EventSourceMessage): void {
