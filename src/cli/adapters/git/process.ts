@@ -4,11 +4,19 @@ import { devNull } from 'node:os';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../../terminal/io.ts';
 
-/** Runs one git command and gives what it printed; undefined when it failed, for whatever reason. */
+/**
+ * Runs one git command and gives what it printed; undefined when it failed, for whatever reason.
+ *
+ * @param onFatal is called before that when git itself ended the command, with what git printed on standard error
+ */
 export type GitProcess = (
   args: readonly string[],
   env?: Readonly<Record<string, string>>,
+  onFatal?: (error: string) => void,
 ) => Promise<string | undefined>;
+
+/** The exit code of git for whatever makes a command impossible. */
+const fatalExitCode = 128;
 
 /** The output of a command that prints more is lost. */
 const outputLimit = 16 * 1024 * 1024;
@@ -78,7 +86,7 @@ export async function findGit(
   if (program === undefined) return undefined;
   const known = passedOn.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   const base = { ...Object.fromEntries(known), PATH: folders.join(delimiter), ...alwaysSet };
-  return (args, more = {}) =>
+  return (args, more = {}, onFatal) =>
     new Promise((resolve) => {
       const options = {
         cwd: folder,
@@ -88,9 +96,10 @@ export async function findGit(
         signal,
         killSignal: 'SIGKILL',
       } as const;
-      const child = execFile(program, [...alwaysGiven, ...args], options, (error, stdout) =>
-        resolve(error === null ? stdout : undefined),
-      );
+      const child = execFile(program, [...alwaysGiven, ...args], options, (error, stdout, stderr) => {
+        if (error?.code === fatalExitCode) onFatal?.(stderr);
+        resolve(error === null ? stdout : undefined);
+      });
       child.stdin?.end();
     });
 }

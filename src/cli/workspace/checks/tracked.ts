@@ -17,6 +17,9 @@ const spoken = [...stateFiles, runFiles.log, runFiles.inputs, runFiles.sandbox] 
  */
 const whoeverOwnsIt = ['-c', 'safe.directory=*'] as const;
 
+/** What git prints in English where a folder belongs to no repository, also where its `.git` is none. */
+const noRepository = 'not a git repository';
+
 /** For all commands of git together. */
 const timeLimitMs = 10_000;
 
@@ -25,7 +28,7 @@ const timeLimitMs = 10_000;
  * committed them decides what counts as done, what is sent, and where files are written. The results that people do commit,
  * `manifest.csv` and `run.json`, are fine. git reads nothing but its index for it.
  *
- * Where git is missing, or knows no repository here, nothing is tracked.
+ * Where git is missing, or knows no repository here, nothing is tracked. Where git cannot read the repository, everything may be.
  *
  * @param names of the files and folders in it that must not be tracked
  * @throws StateError `directory.tracked`; the error of the file system
@@ -36,26 +39,39 @@ export async function refuseTracked(
   names: readonly string[] = spoken,
 ): Promise<void> {
   for (const link of await linksTo(directory)) {
-    const [tracked] = await trackedIn(dirname(link), [basename(link)], env);
-    if (tracked === undefined) continue;
+    const tracked = await trackedIn(dirname(link), [basename(link)], env);
+    if (tracked.names.length === 0) continue;
     throw refusal(
-      `${link}, a link on the way to ${directory}, is tracked by git.`,
+      `${link}, a link on the way to ${directory}, ${inWords(tracked)}.`,
       'Whoever committed it chose where files are written.',
     );
   }
   const there = names.filter((name) => kindAt(join(directory, name)) !== 'nothing');
   if (there.length === 0) return;
-  const [tracked] = await trackedIn(await realpath(directory), there, env);
-  if (tracked === undefined) return;
+  const tracked = await trackedIn(await realpath(directory), there, env);
+  const [first] = tracked.names;
+  if (first === undefined) return;
   throw refusal(
-    `${join(directory, tracked)} is tracked by git: it came with the repository.`,
+    `${join(directory, first)} ${inWords(tracked)}${tracked.isReadable ? ': it came with the repository' : ''}.`,
     'Whoever committed it decides what counts as done and what is sent.',
   );
 }
 
 /** Whether git tracks a file of a folder that is there. @throws the error of the file system */
 export const isTracked = async (folder: string, name: string, env: Environment): Promise<boolean> =>
-  (await trackedIn(await realpath(folder), [name], env)).length > 0;
+  (await trackedIn(await realpath(folder), [name], env)).names.length > 0;
+
+/** What git tracks of the names that it was asked about. */
+interface Tracked {
+  readonly names: readonly string[];
+  /** False: git cannot read the repository, so that every name may be tracked. */
+  readonly isReadable: boolean;
+}
+
+const inWords = ({ isReadable }: Tracked): string =>
+  isReadable
+    ? 'is tracked by git'
+    : 'may be tracked by git, which cannot read its repository ("git status" says why)';
 
 const refusal = (message: string, why: string): StateError =>
   new StateError('directory.tracked', message, {
@@ -89,15 +105,12 @@ async function linksTo(path: string): Promise<readonly string[]> {
 }
 
 /** Of these names in a folder, those that git tracks; a name of a folder stands for all that is in it. */
-async function trackedIn(
-  folder: string,
-  names: readonly string[],
-  env: Environment,
-): Promise<readonly string[]> {
-  if (!isInWorkTree(folder)) return [];
+async function trackedIn(folder: string, names: readonly string[], env: Environment): Promise<Tracked> {
+  const nothing: Tracked = { names: [], isReadable: true };
+  if (!isInWorkTree(folder)) return nothing;
   const limit = AbortSignal.timeout(timeLimitMs);
   const git = await findGit(folder, env, limit);
-  if (git === undefined) return [];
+  if (git === undefined) return nothing;
   const listing = await git([
     ...whoeverOwnsIt,
     '--literal-pathspecs',
@@ -107,10 +120,15 @@ async function trackedIn(
     '--',
     ...names,
   ]);
-  if (listing !== undefined) return listing.split('\0').filter((name) => name !== '');
-  const isRepository = (await git([...whoeverOwnsIt, 'rev-parse', '--show-prefix'])) !== undefined;
-  // A repository whose index is more than can be read, or too slow: it was made so.
-  return isRepository || limit.aborted ? names : [];
+  if (listing !== undefined)
+    return { names: listing.split('\0').filter((name) => name !== ''), isReadable: true };
+  let error: string | undefined;
+  const prefix = await git([...whoeverOwnsIt, 'rev-parse', '--show-prefix'], {}, (printed) => {
+    error = printed;
+  });
+  // An index that is more than can be read, a configuration with a mistake, or a repository that is too slow: it was made so.
+  const isUnreadable = prefix !== undefined || limit.aborted || error?.includes(noRepository) === false;
+  return isUnreadable ? { names, isReadable: false } : nothing;
 }
 
 /** Whether a folder or one above it has a `.git`: elsewhere git need not be asked. */

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -184,6 +193,31 @@ describe('a link on the way to the run directory', () => {
     for (const command of ['status', 'plan', 'manifest'])
       expect([command, (await pp(command, 'foxes.yaml')).code]).toEqual([command, 2]);
     expect((await pp('run', 'foxes.yaml', '--trust-directory')).code).toBe(0);
+  });
+
+  it.each([
+    ['config', '[', 'a mistake'],
+    ['config', '[core]\n\trepositoryformatversion = 99\n', 'a format of the future'],
+    ['config.worktree', '[', 'a mistake'],
+  ])('is refused where git tracks it and the %s of the repository, %j, has %s', async (name, text) => {
+    git('init', '--quiet');
+    git('config', 'extensions.worktreeConfig', 'true');
+    symlinkSync(outside(), work('runs'));
+    git('add', 'runs');
+    appendFileSync(work(`.git/${name}`), text);
+    const { code, err } = await pp('run', 'foxes.yaml');
+    expect(err).toContain('runs, a link on the way');
+    expect(err).toContain('may be tracked by git, which cannot read its repository');
+    expect(code).toBe(2);
+    expect(existsSync(outside('foxes'))).toBe(false);
+    expect((await pp('run', 'foxes.yaml', '--trust-directory')).code).toBe(0);
+  });
+
+  it('is followed where the .git above is no repository', async () => {
+    mkdirSync(work('.git'));
+    symlinkSync(outside(), work('runs'));
+    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
+    expect((await pp('run', 'foxes.yaml')).code).toBe(0);
   });
 
   it('whoever owns the repository: of another user, git says nothing by itself', async () => {
