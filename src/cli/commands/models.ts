@@ -3,6 +3,7 @@ import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { preparePlan } from '../../plan/plan.ts';
 import { counted } from '../../report/text/amounts.ts';
 import { printable } from '../../report/text/printable.ts';
+import { tableLines } from '../../report/text/table.ts';
 import { type NamePreset, namePresets } from '../../service/names.ts';
 import type { Model } from '../../service/text-service.ts';
 import { closingAfter } from '../adapters/disposables.ts';
@@ -117,19 +118,8 @@ function tableText(models: readonly Model[], origin: string): string {
       endpoints.join(', '),
     ].map(printable),
   );
-  const all = [['id', 'owner', 'created', 'endpoints'], ...rows];
-  // Columns of which the service says nothing are left out.
-  const used = [0, 1, 2, 3].filter((column) => column === 0 || rows.some((row) => row[column] !== ''));
-  const widths = used.map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return [
-    ...(rows.length === 0
-      ? []
-      : all.map((row) =>
-          used
-            .map((column, index) => (row[column] ?? '').padEnd(widths[index] ?? 0))
-            .join('  ')
-            .trimEnd(),
-        )),
+    ...tableLines(rows, { head: ['id', 'owner', 'created', 'endpoints'] }),
     `${counted(models.length, 'model')} at ${printable(origin)}`,
     '',
   ].join('\n');

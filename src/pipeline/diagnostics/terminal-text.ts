@@ -1,3 +1,5 @@
+import stringWidth from 'string-width';
+
 /** One visible character of a text, safe to print. */
 export interface Glyph {
   /** What to print: the character, or what stands for one that must not reach a terminal. */
@@ -20,12 +22,6 @@ const kept = /([\n\t])/;
 /** The same, and what picocolors paints diagnostics with: bold, dim, red, yellow, and their ends. */
 // oxlint-disable-next-line no-control-regex -- the escape that a colour begins with
 const keptWithColors = /([\n\t]|\u001b\[(?:1|2|22|31|33|39)m)/;
-
-const wide =
-  /^(?:[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{A960}-\u{A97F}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE10}-\u{FE19}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{1F300}-\u{1F64F}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}|.\u{FE0F})/u;
-
-/** Marks and format characters by themselves take no room. */
-const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -60,16 +56,25 @@ export function glyphsOf(line: string): readonly Glyph[] {
   for (const { segment, index } of graphemes.segment(line)) {
     const tab = segment === '\t';
     const text = tab ? ' '.repeat(tabWidth - (column % tabWidth)) : printable(segment);
-    const width = tab ? text.length : widthOf(text);
+    const width = tab ? text.length : columnsOf(text);
     glyphs.push({ text, width, at: index });
     column += width;
   }
   return glyphs;
 }
 
-function widthOf(grapheme: string): number {
-  if (wide.test(grapheme)) return 2;
-  if (zeroWidth.test(grapheme)) return 0;
-  // Two harmful characters in a row can be one grapheme (CR LF).
-  return /^[\u2400-\u2421\uFFFD]+$/.test(grapheme) ? grapheme.length : 1;
+/** How many columns a terminal gives a line without tabs, as the east Asian width of Unicode and emoji sequences have it. */
+export const columnsOf = (line: string): number => stringWidth(line);
+
+/** The line cut to fit, with an ellipsis where something is missing. */
+export function cut(line: string, columns: number): string {
+  if (columnsOf(line) <= columns) return line;
+  let kept = '';
+  let used = 0;
+  for (const { text, width } of glyphsOf(line)) {
+    if (used + width > columns - 1) break;
+    kept += text;
+    used += width;
+  }
+  return columns < 1 ? '' : `${kept}…`;
 }

@@ -1,6 +1,8 @@
+import { cut } from '../../pipeline/diagnostics/terminal-text.ts';
 import type { PlanCounts, PlanReport, StepReport } from '../../plan/estimate/report.ts';
 import { count, counted, money } from './amounts.ts';
-import { cut, printable } from './printable.ts';
+import { printable } from './printable.ts';
+import { tableLines } from './table.ts';
 
 const promptWidth = 100;
 const nameWidth = 40;
@@ -23,20 +25,22 @@ export function planText(report: PlanReport, origin?: string): string {
   return [
     `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
     '',
-    ...table([
-      ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'],
-      ...steps.map((step) => row(step.step, kindWords(step), step, step.open)),
-      ...(steps.length > 1
-        ? [
-            row(
-              'all',
-              '',
-              total,
-              steps.some(({ open }) => open),
-            ),
-          ]
-        : []),
-    ]),
+    ...tableLines(
+      [
+        ...steps.map((step) => row(step.step, kindWords(step), step, step.open)),
+        ...(steps.length > 1
+          ? [
+              row(
+                'all',
+                '',
+                total,
+                steps.some(({ open }) => open),
+              ),
+            ]
+          : []),
+      ],
+      { head: columnNames, isNumber },
+    ).map((line) => `  ${line}`),
     '',
     `${exact ? '' : 'at most '}${counted(total.submits, 'submission')}${whyText(report)}${tokenText(total)}${costText(report)}`,
     ...laterText(total),
@@ -158,25 +162,7 @@ function laterText({ waiting, later }: PlanCounts): readonly string[] {
   ];
 }
 
+const columnNames = ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'];
+
 /** slots, jobs, to submit, tokens, cost */
 const isNumber = (column: number): boolean => column >= 2 && column <= 6;
-
-/** Columns as wide as their widest entry; numbers to the right; columns with nothing in them are left out. */
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const [head = [], ...body] = rows;
-  const used = head.map((_, column) => column).filter((column) => body.some((cells) => cells[column] !== ''));
-  const widths = new Map(
-    used.map((column) => [column, Math.max(...rows.map((cells) => (cells[column] ?? '').length))]),
-  );
-  return rows.map((cells) =>
-    used
-      .map((column) => {
-        const text = cells[column] ?? '';
-        const width = widths.get(column) ?? 0;
-        return isNumber(column) ? text.padStart(width) : text.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd()
-      .replace(/^/, '  '),
-  );
-}

@@ -15,6 +15,7 @@ import { jobCommands } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
 import { printable } from './printable.ts';
 import { isWhole, slotNumbers } from './slot-counts.ts';
+import { padEnd, widest } from './table.ts';
 
 /** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
@@ -208,9 +209,9 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     [jobs.skipped, 'skipped (their optional button is not there)'],
     [jobs.pending, 'waiting for their turn'],
   ];
-  const width = Math.max(0, ...[...reasons, ...unasked].map(({ code }) => code.length));
+  const width = widest([...reasons, ...unasked].map(({ code }) => printable(code)));
   const reasonLine = (reason: (typeof unasked)[number]): string =>
-    `  ${count(reason.count)}  ${reason.code.padEnd(width)}  ${printable(messageText(reason))}`;
+    `  ${count(reason.count)}  ${padEnd(printable(reason.code), width)}  ${printable(messageText(reason))}`;
   return [
     `${printable(status.file ?? basename(status.directory))} in ${printable(status.directory)}: ${stateWords(status, now)}`,
     '',

@@ -10,6 +10,7 @@ import { jobCommands } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
 import { printable } from './printable.ts';
 import { isWhole, slotNumbers, unsettled } from './slot-counts.ts';
+import { padEnd, tableLines, widest } from './table.ts';
 
 /**
  * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
@@ -131,13 +132,13 @@ function endWords(end: RunEnd, slots: RunSummary['slots']): string {
 function reasonLines(reasons: readonly Reason[]): readonly string[] {
   if (reasons.length === 0) return [];
   const shown = reasons.slice(0, mostReasons);
-  const width = Math.max(...shown.map(({ code }) => code.length));
+  const width = widest(shown.map(({ code }) => printable(code)));
   return [
     '',
     ...shown.map((reason) => {
       const { status, code, count: amount } = reason;
       const what = `${count(amount)} ${status === 'in-doubt' ? 'in doubt' : 'failed'}`;
-      return `  ${what}  ${printable(code).padEnd(width)}  ${printable(messageText(reason))}`;
+      return `  ${what}  ${padEnd(printable(code), width)}  ${printable(messageText(reason))}`;
     }),
     ...(reasons.length > shown.length
       ? [`  and ${reasons.length - shown.length} other reasons: see the manifest`]
@@ -235,6 +236,5 @@ function advice(
     }
     lines.push([`${again} --in-doubt retry`, 'submits all that is in doubt again: it may be paid twice']);
   }
-  const width = Math.max(0, ...lines.map(([command]) => command.length));
-  return lines.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`);
+  return tableLines(lines).map((line) => `  ${line}`);
 }

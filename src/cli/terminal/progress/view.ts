@@ -1,7 +1,8 @@
 import picocolors from 'picocolors';
 import type { Formatter } from 'picocolors/types.js';
+import { columnsOf, cut } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { count, money, rate, span, tokenWords } from '../../../report/text/amounts.ts';
-import { columnsOf, cut, printable } from '../../../report/text/printable.ts';
+import { printable } from '../../../report/text/printable.ts';
 import type { Progress, StepProgress } from './model.ts';
 
 /** How a view may look. */

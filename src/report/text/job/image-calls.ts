@@ -1,8 +1,9 @@
+import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
 import type { StateReader } from '../../../state/store.ts';
 import { counted } from '../amounts.ts';
-import { cut, printable } from '../printable.ts';
+import { printable } from '../printable.ts';
 import { type JobMention, mention, slotWords } from './mention.ts';
 
 /** A file of the pipeline, by what it was when the job was planned. */

@@ -1,7 +1,9 @@
+import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { pressNames } from '../../../plan/estimate/price.ts';
 import type { JobError } from '../../../plan/job.ts';
 import { counted, money, size, tokenWords } from '../amounts.ts';
-import { cut, printable } from '../printable.ts';
+import { printable } from '../printable.ts';
+import { padEnd, widest } from '../table.ts';
 import { imageRows } from './image-calls.ts';
 import type { JobStory } from './job.ts';
 import { type JobMention, slotWords } from './mention.ts';
@@ -49,13 +51,13 @@ function doubtfulWords({ count, cost }: NonNullable<JobStory['doubtful']>): stri
 type Row = readonly [string, string];
 
 function table(rows: readonly Row[]): readonly string[] {
-  const width = Math.max(...rows.map(([name]) => name.length));
+  const width = widest(rows.map(([name]) => name));
   let last = '';
   return rows.flatMap(([name, text]) => {
     const shown = name === last ? '' : name;
     last = name;
     const [first = '', ...more] = text.split('\n');
-    return [`  ${shown.padEnd(width)}  ${first}`, ...more.map((line) => `  ${' '.repeat(width)}  ${line}`)];
+    return [`  ${padEnd(shown, width)}  ${first}`, ...more.map((line) => `  ${' '.repeat(width)}  ${line}`)];
   });
 }
 

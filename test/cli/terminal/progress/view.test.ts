@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type Progress, ProgressModel } from '../../../../src/cli/terminal/progress/model.ts';
 import { Screen } from '../../../../src/cli/terminal/progress/screen.ts';
 import { plainPaint, progressLines, progressSentence } from '../../../../src/cli/terminal/progress/view.ts';
+import { columnsOf, cut } from '../../../../src/pipeline/diagnostics/terminal-text.ts';
 import type { JobStatus } from '../../../../src/plan/job.ts';
 import { money, size, span } from '../../../../src/report/text/amounts.ts';
-import { columnsOf, cut, printable } from '../../../../src/report/text/printable.ts';
+import { printable } from '../../../../src/report/text/printable.ts';
 
 const start = 1_000_000;
 const look = { columns: 80, unicode: false, paint: plainPaint };
@@ -202,6 +203,7 @@ describe('texts', () => {
 
   it('are cut by columns, not by characters', () => {
     expect(cut('狐狸在雪里', 6)).toBe('狐狸…');
+    expect(cut('𗀀𗀁𗀂', 4)).toBe('𗀀…');
     expect(cut('fox', 3)).toBe('fox');
   });
 
