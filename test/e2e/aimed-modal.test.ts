@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aimedKill, hasHappened, type Mishap, type Moment } from '../rig/mishap.ts';
+import { useModalLag } from '../rig/modal-lag.ts';
 import { type CalmRun, calmRun, openPlace, repeated, settle } from '../rig/run-place.ts';
 import { everyKind, oneModal, oneOfEveryKind } from './pipelines.ts';
 
 // A gateway may lag for 45 s; here nothing does, but for those that show MODAL until the work is done.
-vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300, pollEveryMs: 30 } }));
+useModalLag(300);
 
 type When = Mishap['when'];
 

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../cli/test-io.ts';
 import type { FakeServiceOptions } from '../rig/fake-service.ts';
+import { useModalLag } from '../rig/modal-lag.ts';
 import { openPlace, type RunPlace } from '../rig/run-place.ts';
 import { everyKind, oneModal, oneOfEveryKind } from './pipelines.ts';
 
 // A gateway may lag for 45 s; here nothing does, but for those that show MODAL until the work is done.
-vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 300, pollEveryMs: 30 } }));
+useModalLag(300);
 
 const repaint = async (place: RunPlace): Promise<Record<string, string>> =>
   (await place.rows()).find(({ step }) => step === 'repaint') ?? {};

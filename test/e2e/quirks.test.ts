@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../rig/manifest.ts';
+import { useModalLag } from '../rig/modal-lag.ts';
 import { allQuirks, mixedFaults, quirks } from './quirk-list.ts';
 import { brokenBy, quirkRun, rowsOfCell } from './quirk-run.ts';
 
 // The gateways of these tests lag for milliseconds, not for seconds.
-vi.mock('../../src/run/machine/retry/modal-lag.ts', () => ({ modalLag: { ms: 600, pollEveryMs: 30 } }));
+useModalLag(600);
 
 /** Those that say least about the others; `quirks.ts` tries each, and many cells. */
 const chosen = [

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { orders, rooms } from './arrows.ts';
@@ -46,6 +47,13 @@ test('no file of src has more than 300 lines', () => {
 
 test('no file of test has more than 400 lines', () => {
   expect(overlongFiles(tests, 400, longTests)).toEqual([]);
+});
+
+test('no test replaces a module, as the files of one worker share their imports', () => {
+  const replacing = tests.filter(({ file }) =>
+    /\bvi\.(?:mock|doMock|resetModules)\(/.test(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')),
+  );
+  expect(replacing.map(({ file }) => file)).toEqual([]);
 });
 
 test('every folder of tests below a room is a folder of that room', () => {
