@@ -26,7 +26,7 @@ export const aborted = (cause: unknown): SaveFailure => ({
 });
 
 /** Errors of the file system that have a meaning of their own; any other is `disk.io`. */
-const diskFaults: Readonly<Record<string, { code: string; says: string }>> = {
+const diskFailures: Readonly<Record<string, { code: string; says: string }>> = {
   ENOSPC: { code: 'disk.full', says: 'The disk is full' },
   EDQUOT: { code: 'disk.full', says: 'The disk quota is used up' },
   EROFS: { code: 'disk.readonly', says: 'The disk is mounted read-only' },
@@ -44,7 +44,7 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
       return fail({ code: isLink ? 'disk.link' : 'disk.io', class: 'stop', message: cause.message, cause });
     }
     if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) throw cause;
-    const { code, says } = diskFaults[String(cause.code)] ?? { code: 'disk.io', says: 'The disk failed' };
+    const { code, says } = diskFailures[String(cause.code)] ?? { code: 'disk.io', says: 'The disk failed' };
     return fail({ code, class: 'stop', message: `${says} (${cause.message}).`, cause });
   }
 }

@@ -12,7 +12,7 @@ export type InputSource =
   /** An http(s) address or a data URI. */
   | { readonly kind: 'url'; readonly url: string };
 
-/** An image as it is sent, and its size in pixels where its file tells (that of a HEIC file is not looked for). */
+/** An image as it is sent, and its size in pixels where its file gives it (the size of a HEIC file is not read). */
 export interface LoadedImage extends InlineImage, Partial<Size> {}
 
 /** A mask for one image. */

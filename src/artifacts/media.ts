@@ -16,7 +16,7 @@ export interface Media {
   readonly formats: readonly VideoFormat[];
   /** The final name of an output, without extension. */
   readonly path: (key: string, output: number) => string;
-  /** The code of what is something else. */
+  /** The error code of any other kind of content. */
   readonly otherwise: SaveFailure['code'];
 }
 
@@ -29,7 +29,7 @@ export const images: Media = {
   otherwise: 'download.not-image',
 };
 
-/** Films, and the image formats that can move. A GIF may hold a single picture: its head does not tell. */
+/** Films, and the image formats that can move. A GIF may hold a single picture: its head does not show that. */
 export const videos: Media = {
   name: 'video',
   formats: [

@@ -25,11 +25,11 @@ interface Ready {
 }
 
 /**
- * Writes what a text call came to. No file has its name before all of them are whole; the answer, which names the
- * others, comes last. @throws SaveError
+ * Writes the files of a text call. No file gets its name before all of them are whole; the reply, which names the others,
+ * comes last. @throws SaveError
  */
 export async function writeReply(
-  { key, pieces, answer, round = 1, goesOn = false }: KeepRequest,
+  { key, pieces, answer: reply, round = 1, goesOn = false }: KeepRequest,
   store: ArtifactStore,
   limits: KeepLimits,
   signal: AbortSignal,
@@ -55,8 +55,8 @@ export async function writeReply(
       ready.push({ artifact, file });
     }
     const artifacts = ready.map(({ artifact }) => artifact);
-    const whole = answer === undefined ? undefined : await receive(answerPath(key));
-    await whole?.write(Buffer.from(limits.dataMask(namingImages(answer ?? '', pieces, artifacts))));
+    const whole = reply === undefined ? undefined : await receive(answerPath(key));
+    await whole?.write(Buffer.from(limits.dataMask(namingImages(reply ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
     const answerFile = answerName(key, goesOn ? round : undefined);
     await whole?.finish(answerFile);
@@ -156,11 +156,7 @@ const shownType = (mimeType: string): string =>
   /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'by no name';
 
 /** In place of image data stands the name of the file that holds it. */
-function namingImages(
-  answer: string,
-  pieces: readonly AnswerPiece[],
-  artifacts: readonly Artifact[],
-): string {
+function namingImages(reply: string, pieces: readonly AnswerPiece[], artifacts: readonly Artifact[]): string {
   return pieces.reduce((text, piece, index) => {
     const { file } = artifacts[index] as Artifact;
     if (piece.kind !== 'image') return text;
@@ -168,7 +164,7 @@ function namingImages(
     return text
       .replaceAll(`data:${piece.mimeType};base64,${piece.data}`, file)
       .replaceAll(JSON.stringify(piece.data), JSON.stringify(file));
-  }, answer);
+  }, reply);
 }
 
 /** Removes what an earlier try left: the same output in another form, and outputs that there are no more. */
@@ -190,7 +186,7 @@ async function removeOthers(
   for (let output = artifacts.length + 1; await removeOutput(output); output += 1);
 }
 
-/** Removes the rounds of an earlier conversation that this one did not come to. */
+/** Removes rounds of an earlier conversation beyond the last round of this one. */
 async function removeRounds(key: string, from: number, store: ArtifactStore): Promise<void> {
   for (let round = from; await store.remove([answerName(key, round)]); round += 1);
 }

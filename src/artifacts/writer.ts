@@ -43,7 +43,10 @@ export interface ArtifactWriter {
     },
     signal: AbortSignal,
   ): Promise<SaveAnswer>;
-  /** Writes texts that a job came to, and the images among them, under final names, synced. Idempotent: files of an earlier try are replaced whole. */
+  /**
+   * Writes the texts of a job, and the images among them, under final names, synced. Idempotent: files of an earlier try
+   * are replaced whole.
+   */
   keep(request: KeepRequest, signal: AbortSignal): Promise<KeepAnswer>;
   close(): Promise<void>;
 }

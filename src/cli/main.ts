@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { flushed, processIo } from './adapters/process-io.ts';
 import { exitCodes } from './errors/cli-error.ts';
-import { faultOf } from './errors/render.ts';
+import { shownErrorOf } from './errors/render.ts';
 import { program } from './program.ts';
 import { plainIo } from './terminal/plain-io.ts';
 import { Redactor } from './terminal/redact.ts';
@@ -9,9 +9,9 @@ import { Redactor } from './terminal/redact.ts';
 const redactor = new Redactor();
 const io = processIo();
 
-/** Nothing may go on after these: what is durable is in the state, and the next run goes on with it. */
+/** Nothing may continue after these: durable work is in the state, and the next run continues from there. */
 const bug = (error: unknown): void => {
-  plainIo(io).err(redactor.apply(faultOf(error).text ?? ''));
+  plainIo(io).err(redactor.apply(shownErrorOf(error).text ?? ''));
   process.exit(exitCodes.internal);
 };
 process.on('uncaughtException', bug);

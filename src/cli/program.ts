@@ -2,7 +2,7 @@ import type { Command, Context } from './args/command.ts';
 import { didYouMean } from './args/did-you-mean.ts';
 import { commandHelp, overview } from './args/help.ts';
 import { exitCodes, usageError } from './errors/cli-error.ts';
-import { faultOf } from './errors/render.ts';
+import { shownErrorOf } from './errors/render.ts';
 import type { Io } from './terminal/io.ts';
 import { plainIo } from './terminal/plain-io.ts';
 import { Redactor } from './terminal/redact.ts';
@@ -28,8 +28,7 @@ export const allCommands = (): Promise<readonly Command[]> =>
   Promise.all([...commands.values()].map((load) => load()));
 
 /**
- * Carries out one command line and gives back the exit code. All that goes wrong has been printed then; nothing is
- * thrown.
+ * Runs one command line and returns its exit code. Every failure has been printed by then; nothing is thrown.
  *
  * @param args what stands behind `promptpress`
  */
@@ -42,7 +41,7 @@ export async function program(
   try {
     return await dispatch(args, { io, redactor });
   } catch (error) {
-    const { exitCode, text } = faultOf(error);
+    const { exitCode, text } = shownErrorOf(error);
     if (text !== undefined) io.err(redactor.apply(text));
     return exitCode;
   }

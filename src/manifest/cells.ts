@@ -32,7 +32,7 @@ export async function* narrowedCells(
     let last = 0;
     while (chosen !== undefined || !roots.allPlaced) {
       if (roots.allPlaced && chosen !== undefined) {
-        // Nothing is left to look for: only the chosen ones count.
+        // Nothing is left to search for: only the chosen cells count.
         if (chosen.number > last) yield { cell: chosen, chosen: true };
         last = chosen.number;
         chosen = (await chosenCells.next()).value;

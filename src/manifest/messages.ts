@@ -3,9 +3,9 @@ const mostDifferent = 1000;
 
 /** What is shown of messages: one of them, and how many different ones there are besides. */
 export interface CommonMessage {
-  /** The most frequent one; of equally frequent ones the first by its text, so that whoever counts says the same. */
+  /** The most frequent one; of equally frequent ones the first by its text, so that every count gives the same message. */
   readonly message: string;
-  /** Absent: none. Only the first 1000 different ones are told apart. */
+  /** Absent: none. Only the first 1000 different messages are counted separately. */
   readonly otherMessages?: number;
 }
 

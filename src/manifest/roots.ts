@@ -1,12 +1,12 @@
 import type { StateReader } from '../state/store.ts';
 import { KeySet } from './key-set.ts';
 
-/** How far past all that is known a narrowed manifest looks for results that an edit of the matrix moved. */
+/** How far beyond all known cells a narrowed manifest searches for results that an edit of the matrix moved. */
 const leastReach = 10_000;
 
 /**
- * Which jobs without a parent the state holds, and which of them the manifest has met on its way through the plan.
- * It tells a narrowed manifest when to stop: behind the last of them no cell has a result.
+ * The jobs without a parent in the state, and which of them the manifest has met in the plan. It decides when a narrowed
+ * manifest stops: after the last of them no cell has a result.
  */
 export class Roots {
   readonly #reader: StateReader;
@@ -28,11 +28,11 @@ export class Roots {
   }
 
   /**
-   * The number of the last cell in which it is worth to look for the roots that are not placed yet.
+   * The number of the last cell in which the roots that are not placed yet can still be found.
    *
-   * A root that no cell asks for any more (its prompt was edited) is never placed, and would make every `--limit 10`
-   * go through the whole matrix. So the search ends at twice the farthest cell that any of them came from, and not
-   * before 10,000 cells: its effort follows what the state holds, not what the plan could hold.
+   * A root that no cell asks for any more (its prompt was edited) is never placed, and would make every `--limit 10` go
+   * through the whole matrix. So the search ends at twice the farthest cell that any of them came from, and not before
+   * 10,000 cells: its effort follows what the state holds, not what the plan could hold.
    */
   reach(): number {
     let farthest = 0;

@@ -50,7 +50,7 @@ function* slotRows(
   lookup: (key: string) => JobRecord | undefined,
   accounted: KeySet,
 ): Generator<ManifestRow> {
-  // While it is made anew, a row shows the result that stands: its file, its task, and what that came from.
+  // While it is made again, a row shows the result that stands: its file, its task, and what that came from.
   const slot = found.record?.former === undefined ? found : { ...found, record: standing(found.record) };
   const { record } = slot;
   const parentTaskId = record === undefined ? taskToBe(slot, lookup) : parentTaskOf(record, lookup);

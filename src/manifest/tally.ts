@@ -13,7 +13,7 @@ export interface Reason extends CommonMessage {
   readonly unasked?: number;
 }
 
-/** What a manifest adds up to: the basis of exit codes and of what the user is told at the end. */
+/** The totals of a manifest: the basis of exit codes and of the final messages. */
 export interface ManifestTally {
   readonly rows: number;
   /** Slots that the selection chose, by status. */
@@ -30,7 +30,7 @@ export interface ManifestTally {
   readonly possibleCost?: number;
   /** Sums of the token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
-  /** About what answers took beside these that told no tokens; absent: all told theirs. */
+  /** Estimated tokens of replies without a token count; absent: every reply had one. */
   readonly assumedTokens?: number;
 }
 
@@ -38,7 +38,7 @@ export interface ManifestTally {
 const mostReasons = 100;
 
 /** Adds rows up, one at a time. */
-export class Tally {
+export class ManifestCounter {
   #rows = 0;
   #otherSlots = 0;
   #files = 0;

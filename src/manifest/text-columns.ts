@@ -11,8 +11,8 @@ export interface TextFields {
 }
 
 /**
- * The text columns of one row. A text stands on the row of its own file; where no file was kept, on the slot's only row:
- * that of an answer which could not be used too, so that what was paid can be looked at.
+ * The text columns of one row. A text stands on the row of its own file; where no file was kept, on the slot's only row. A
+ * reply that could not be used is shown too, because it was paid.
  */
 export function textFields({ job, record }: Slot, artifact: Artifact | undefined): TextFields {
   const request = record?.request ?? job?.request;
@@ -20,7 +20,7 @@ export function textFields({ job, record }: Slot, artifact: Artifact | undefined
   if (request === undefined || !isTextRequest(request)) return {};
   const result = record?.text;
   const { model: asked } = request.fields;
-  // Before the first answer the model that is asked is known, not the one that answers.
+  // Before the first reply the model that is asked is known, not the one that answers.
   const model = result?.model ?? (typeof asked === 'string' ? asked : undefined);
   const candidate = result?.candidates[(artifact?.candidate ?? 1) - 1];
   const shown = { ...(model === undefined ? {} : { model }), ...reasons(candidate, result?.blockReason) };

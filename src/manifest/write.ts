@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { StateReader } from '../state/store.ts';
 import { manifestHeader, rowFields } from './columns.ts';
 import { manifestRows } from './rows.ts';
-import { type ManifestTally, Tally } from './tally.ts';
+import { ManifestCounter, type ManifestTally } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
 
 /** Rows that become text together: one write to the file, and one turn of the event loop in between. */
@@ -33,7 +33,7 @@ export async function writeManifest(options: {
   readonly escapeFormulas?: boolean;
   readonly signal?: AbortSignal;
 }): Promise<ManifestTally> {
-  const tally = new Tally();
+  const tally = new ManifestCounter();
   await writeWhole(options.file, manifestText(options, tally));
   return tally.result();
 }
@@ -54,7 +54,7 @@ async function* manifestText(
     readonly escapeFormulas?: boolean;
     readonly signal?: AbortSignal;
   },
-  tally: Tally,
+  tally: ManifestCounter,
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;
   const csv = (records: readonly (readonly string[])[]): string =>

@@ -28,8 +28,8 @@ export interface FilePort {
 }
 
 /**
- * Where a file lies that a pipeline names: `git` is inside the root, but where git keeps what is its own. There lie
- * addresses with passwords in them and what nobody committed; no pipeline has any business there.
+ * Where a file of a pipeline lies: `git` is inside the root, but in a folder that git uses for itself. Such a folder holds
+ * addresses with passwords, and content that was never committed; a pipeline must not read it.
  */
 export type FilePlace = 'inside' | 'outside' | 'git';
 
@@ -96,7 +96,7 @@ export class FileCheck {
     } catch (error) {
       return missing(
         declared,
-        `It cannot be looked at: ${error instanceof Error ? error.message : String(error)}`,
+        `It cannot be read: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
     if (facts === undefined) return missing(declared, 'Paths are relative to the pipeline file.');

@@ -26,13 +26,13 @@ export interface PipelineSource {
 /** What came of a file: a pipeline, unless some diagnostic is an error. */
 export interface ParsedPipeline {
   readonly pipeline?: Pipeline;
-  /** Every mistake, each once, in file order; mistakes in tables come last. */
+  /** Every error, each once, in file order; errors in tables come last. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads and checks a pipeline: YAML, then the schema, then what only the whole can tell. A later stage looks at
- * whatever the earlier ones could read, so that one mistake does not hide others.
+ * Reads and checks a pipeline: YAML, then the schema, then the rules between its parts. A later stage checks every part
+ * that the earlier stages could read, so that one error does not hide others.
  *
  * @param files reaches tables (their header) and looks at images and masks; nothing else is read
  */

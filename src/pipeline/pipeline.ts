@@ -39,8 +39,8 @@ export interface ServiceBlock {
    */
   readonly auth: 'bearer' | 'header';
   /**
-   * Image submissions carry the job's key in `state`, which the task echoes (gateway 2.2: at most 255
-   * characters). It tells which job a task belongs to, and is no part of a job's identity.
+   * Image submissions carry the job's key in `state`, which the task echoes (gateway 2.2: at most 255 characters). The
+   * state shows which job a task belongs to. It is no part of a job's identity.
    */
   readonly tag: boolean;
   readonly names: NamesSetting;
@@ -71,7 +71,7 @@ export interface RetrySettings {
   readonly resubmits: number;
   readonly ambiguous: 'retry' | 'hold';
   readonly patienceMs: number;
-  /** New calls after a text answer that could not be used. */
+  /** New calls after a text reply that could not be used. */
   readonly invalid: number;
   /** Reasons of failed tasks that no new submission would change; looked through before `transient` and what is known. */
   readonly permanent: readonly ReasonMatch[];
@@ -89,7 +89,7 @@ export interface Timeouts {
   readonly textMs: number;
   /** Of a stream: until its first byte. */
   readonly firstByteMs: number;
-  /** Of a text answer: the longest silence once it has begun. */
+  /** Of a text reply: the longest silence once it has begun. */
   readonly idleMs: number;
 }
 
@@ -246,7 +246,7 @@ export interface Pipeline {
   readonly poll: {
     readonly minMs: number;
     readonly maxMs: number;
-    /** Many tasks are looked at in one request, where the gateway offers that (gateway 4.1, `list-by-condition`). */
+    /** One request polls many tasks, where the gateway offers that (gateway 4.1, `list-by-condition`). */
     readonly list: boolean;
   };
   readonly budget: Budget;

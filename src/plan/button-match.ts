@@ -45,7 +45,7 @@ const marks: Readonly<Record<ButtonWord, WordMarks>> = {
   'prompt 4': suggestion(4),
 };
 
-/** The first of several ways to look that finds something. */
+/** The first of several ways to search that finds something. */
 function firstOf(
   buttons: readonly Button[],
   tests: readonly ((button: Button) => boolean)[],
@@ -84,8 +84,8 @@ function matches(press: Press, buttons: readonly Button[]): readonly Button[] {
 }
 
 /**
- * The button to press: that of the first alternative which the task offers. A text is a label or else an emoji,
- * and is compared exactly. Several buttons that fit one alternative are `several`, never the first of them.
+ * The button to press: that of the first alternative which the task offers. A text is a label, or an emoji if no label
+ * fits, and is compared exactly. Several buttons for one alternative give `several`, never the first.
  */
 export function findButton(press: readonly Press[], buttons: readonly Button[]): Found {
   for (const alternative of press) {
@@ -119,7 +119,7 @@ export const isInpaint = ({ customId }: Button): boolean => /(?:^|::)Inpaint(?::
 const maskless =
   /(?:^|::)(?:CustomZoom|Outpaint|reroll|(?:low_|high_)?variation|pan_\w+|upsample\w*|animate_\w+|video\w*|PicReader|Picread|PromptAnalyzer)(?:::|$)/i;
 
-/** False for a button that is known to open no window that takes a mask, or none at all. */
+/** False for a button that opens no window for a mask, or no window at all. */
 export const mayTakeMask = (button: Button): boolean => isInpaint(button) || !maskless.test(button.customId);
 
 /** Why a button is not to be pressed by a job, which is one task: what it does, to follow its name. Undefined: it may be. */

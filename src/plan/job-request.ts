@@ -94,7 +94,7 @@ export type ImageSource =
   /** All images that this job produced, in order. */
   | { readonly job: string };
 
-/** True for a video that goes on with a task of its parent's, which must be named. */
+/** True for a video that continues a task of its parent. That task must be named. */
 export const extendsParent = ({ kind, fields }: JobRequest): boolean =>
   kind === 'video' && fields['extend'] !== undefined;
 
@@ -102,12 +102,12 @@ export const extendsParent = ({ kind, fields }: JobRequest): boolean =>
 export const isTextKind = (kind: StepKind): kind is TextRequest['kind'] =>
   kind === 'generate' || kind === 'chat';
 
-/** True for a job whose answer is text: it has no task, takes no room for one, and is never in doubt. */
+/** True for a job whose reply is text: it has no task, takes no room for one, and is never in doubt. */
 export const isTextRequest = (request: JobRequest): request is TextRequest => isTextKind(request.kind);
 
 /** What is declared about a text call beside the request itself. */
 export interface TextCall {
-  /** The answer comes as a stream. */
+  /** The reply comes as a stream. */
   readonly stream: boolean;
   /** Finish reasons besides a plain end whose text is taken as a result all the same (`accept`). */
   readonly accept: readonly string[];

@@ -17,9 +17,9 @@ export interface JobSpec {
   /** Key of the job whose button is pressed; of any other job, of the one that it starts from. */
   readonly parent?: string;
   /**
-   * Of a step that gathers, in place of a parent: the keys of what it gathers, one for each slot that was not skipped,
-   * in the manifest's order. Never empty; slots that share a job name it once each, so that the third image is the
-   * third branch. A job that gathers a single one names it as its parent: that is the very job that continues it.
+   * Of a step that gathers, in place of a parent: the keys of the gathered jobs, one for each slot that was not skipped, in
+   * the manifest's order. Never empty; slots that share a job repeat its key. A single gathered job is named as the parent
+   * instead: it is the very job that continues it.
    */
   readonly inputs?: readonly string[];
   /** Where the files lie that its request names by content: SHA-256 → path relative to the pipeline. No part of the key. */
@@ -101,9 +101,9 @@ export interface TokenUsage {
   readonly total?: number;
 }
 
-/** What is kept of one candidate of an answer. */
+/** The kept part of one candidate of a reply. */
 export interface TextCandidate {
-  /** All visible text, joined; of an answer that only calls functions, canonical JSON of the calls. */
+  /** All visible text, joined; of a reply that only calls functions, canonical JSON of the calls. */
   readonly text: string;
   /** The text was asked for as JSON, and is. */
   readonly isJson: boolean;
@@ -116,7 +116,7 @@ export interface TextCandidate {
   readonly parts: readonly Value[];
 }
 
-/** What a text call came to, as far as the state and the manifest need it; the whole answer lies beside the texts. */
+/** The result of a text call, reduced to what the state and the manifest need. The whole reply is a file beside the texts. */
 export interface TextResult {
   readonly candidates: readonly TextCandidate[];
   /** Why the prompt was not answered at all (gateway 6.5, `promptFeedback.blockReason`). */
@@ -125,7 +125,7 @@ export interface TextResult {
   readonly model?: string;
   readonly responseId?: string;
   readonly requestId?: string;
-  /** The whole answer as JSON, relative to the run directory, where it was kept. */
+  /** The whole reply as JSON, relative to the run directory, where it was kept. */
   readonly answerFile?: string;
 }
 
@@ -139,7 +139,7 @@ export interface TaskResult {
   readonly prompts?: readonly string[];
 }
 
-/** What a finished job had come to when the user had it made anew; its files stay in `artifacts`. */
+/** The result of a finished job before the user had it redone; its files stay in `artifacts`. */
 export type FormerResult = Pick<
   JobRecord,
   | 'taskId'
@@ -158,32 +158,32 @@ export type FormerResult = Pick<
   | 'invalid'
 >;
 
-/** Where a job was first asked for: for messages, for logs, and to tell a changed slot from a new one. */
+/** Where a job was first asked for: for messages, for logs, and to distinguish a changed slot from a new one. */
 export interface JobOrigin {
   readonly cell: number;
   readonly step: string;
   /** Branch segments joined by `/`; empty for a step's own operation. */
   readonly branch: string;
-  /** Hash of step, branch, variables and repeat: the slot's identity, whatever it asks for. */
+  /** Hash of step, branch, variables and repeat: the slot's identity, independent of its request. */
   readonly slot: string;
 }
 
-/** Submissions of a job of which nobody knows whether they made a task: no answer came, or one that does not say. */
+/** Submissions of a job that may have made a task: no response came, or an unclear one. */
 export interface DoubtfulSubmits {
   /** How many, over the job's life; never 0. They are among its `attempts`. */
   readonly count: number;
   /** What they may have cost beside the job's `cost`. Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
   /**
-   * The job has no task yet, and some of them may have made the one that it asks for: when the first of these was sent, Unix
-   * ms. Absent once a task was taken on, or the user has said that the job is to be submitted anew.
+   * Present while the job has no task and one of these submissions may have made the task: when the first of them was sent,
+   * Unix ms. Absent after a task was adopted, or the user decided to submit the job again.
    */
   readonly since?: number;
 }
 
-/** What answers that told no usable count of tokens are taken to have come to: budgets count it, and no column shows it. */
+/** The assumed tokens of replies that gave no usable count: budgets count them, and no column shows them. */
 export interface AssumedTokens {
-  /** How many answers, over the job's life; never 0. */
+  /** How many replies, over the job's life; never 0. */
   readonly answers: number;
   /** About what they took, as estimated before they were asked for. */
   readonly tokens: number;
@@ -210,7 +210,7 @@ export interface JobRecord {
   readonly keep: boolean;
   /** Submissions that may have cost money. */
   readonly attempts: number;
-  /** HTTP tries of the submission under way, so that a restart goes on with the backoff, not from its start. */
+  /** HTTP tries of the current submission, so that a restart continues the backoff instead of starting over. */
   readonly tries: number;
   /** New submissions after a task failed. */
   readonly resubmits: number;
@@ -218,8 +218,8 @@ export interface JobRecord {
   /** The button that was found and pressed. */
   readonly pressed?: Button;
   /**
-   * The button opened a modal. `taskId` waits for it; `sent` counts the answers that may have arrived, so that what was
-   * answered is never answered again (gateway 4.6). The record's own `taskId` is the task that is looked at.
+   * The button opened a modal. `taskId` waits for the modal; `sent` counts the confirmations that may have arrived, so that
+   * an answered modal is never confirmed again (gateway 4.6). The record's own `taskId` is the task that is polled.
    */
   readonly modal?: { readonly taskId: string; readonly sent: number; readonly accepted?: true };
   readonly taskId?: string;
@@ -230,20 +230,20 @@ export interface JobRecord {
   readonly result?: TaskResult;
   readonly artifacts: readonly Artifact[];
   /**
-   * It was done and is being made anew (`--redo`). There until there is a new result, and then gone; where nothing comes of the
-   * redo, the job is done again with what stands here. While it is there, `artifacts` are the former ones.
+   * The job was done and is being redone (`--redo`): its former result. Present until there is a new result. If the redo
+   * fails, the job is done again with this result. While it is present, `artifacts` are the former ones.
    */
   readonly former?: FormerResult;
   /** How often its result was replaced by a new one, and what its first one was. Absent: never. */
   readonly redone?: { readonly count: number; readonly first: Pick<JobRecord, 'taskId' | 'submittedAt'> };
-  /** The finished task of its parent, when this was begun: what is pressed, shown or gone on with. */
+  /** The finished task of the parent when this job was begun: the task that is pressed, shown or continued. */
   readonly parentTaskId?: string;
   /**
    * What it was begun from: by key of a job, how often that had been redone by then. What its request needs (`needsOf`) is there
    * only where that was redone before; what its templates name is always there.
    */
   readonly from?: Readonly<Record<string, number>>;
-  /** As `from`: it was to be made anew from these results, nothing came of that, and it stays as it is beside them. */
+  /** As `from`: the job was to be redone from these results, the redo failed, and the job stays as it is. */
   readonly kept?: Readonly<Record<string, number>>;
   readonly error?: JobError;
   /** Absent: unknown (no price is given), which is not 0. */
@@ -252,45 +252,48 @@ export interface JobRecord {
   readonly doubtful?: DoubtfulSubmits;
   /** Its `taskId` was named by the user, and the service has not shown that task yet. */
   readonly named?: NamedTask;
-  /** Answers that told no tokens, or none that can be; absent: all told theirs. */
+  /** Replies without a usable token count; absent: every reply gave its tokens. */
   readonly assumed?: AssumedTokens;
-  /** An answer told no tokens and is priced by them: `cost` is a part, good for the budget, and shown nowhere. */
+  /** A reply without a token count is priced by tokens: `cost` is then only a part. Budgets use it, and nothing shows it. */
   readonly partlyPriced?: true;
   /** As in its {@link JobSpec}. */
   readonly files?: Readonly<Record<string, string>>;
   readonly call?: TextCall;
-  /** Of a text job: its last answer, also where the job failed for it. */
+  /** Of a text job: its last reply, also where the job failed for it. */
   readonly text?: TextResult;
-  /** Tokens of all answers that were ever paid for this job, unusable ones and rounds of function calls included. */
+  /** Tokens of all replies that were ever paid for this job, unusable ones and rounds of function calls included. */
   readonly usage?: TokenUsage;
   /**
-   * Native contents (gateway 6.2) after the request's own: the calls of each finished round and the answers they
-   * were given. A restart goes on from here.
+   * Native contents (gateway 6.2) after those of the request: the calls of each finished round and the results that they
+   * got. A restart continues from here.
    */
   readonly turns?: readonly Value[];
   /** Answers since the job began that came and could not be used (`retry.invalid`). */
   readonly invalid?: number;
 }
 
-/** True where nothing is missing but files of what the service has made: its buttons can be pressed. */
+/** True where only files are missing: the buttons of the result can be pressed. */
 export const lacksOnlyFiles = ({ status, result, error }: JobRecord): boolean =>
   status === 'failed' &&
   result !== undefined &&
   error?.code !== 'service.task-unknown' &&
   error?.code !== 'download.no-prompts';
 
-/** What a job cost, where all of it is known. */
+/** The cost of a job, where all parts are known. */
 export const knownCost = ({
   cost,
   partlyPriced,
 }: Pick<JobRecord, 'cost' | 'partlyPriced'>): number | undefined => (partlyPriced ? undefined : cost);
 
-/** One submission of a job, or what the user decided about one whose answer never came, as history. */
+/** One submission of a job, or what the user decided about one whose reply never came, as history. */
 export interface Attempt {
   readonly key: string;
   /** Unix ms of the moment the intent, or the decision, was recorded. */
   readonly at: number;
-  /** What the answer came to; `task.failed`: its task failed and it is submitted again; of a decision `user.adopted`, `user.dropped` or `user.retry`; of a task that was found by its tag `found`, and `found.unused` where another one was taken. */
+  /**
+   * The result: `task.failed`: its task failed and it is submitted again; of a decision `user.adopted`, `user.dropped` or
+   * `user.retry`; of a task that was found by its tag `found`, and `found.unused` where another task was chosen.
+   */
   readonly outcome: string;
   readonly taskId?: string;
   readonly error?: JobError;

@@ -27,7 +27,7 @@ export interface JobIdentity {
    * body), and what is pressed, all alternatives in order (`U1 | Foo` asks for something else than `U1` where
    * U1 is not offered); what it shows, in order, by content: a file's hash, an address as declared, the key of the job that
    * made it; a mask likewise, by its file's hash or by its shapes, and whether it is inverted. Of a text job also the key of
-   * the job whose turns come before. How its answer comes (`stream`) and which
+   * the job whose turns come before. How its reply comes (`stream`) and which
    * ends of it are accepted (`accept`) are not in it.
    */
   readonly request: JobRequest;
@@ -89,7 +89,7 @@ export function keyFromText(
   );
 }
 
-/** Identity of a combination of values, whatever its number is; see {@link slotId}. */
+/** Identity of a combination of values, independent of its number; see {@link slotId}. */
 export const cellIdentity = (vars: Readonly<Record<string, Value>>, repeat: number): string =>
   cut(canonicalJson({ repeat, vars }));
 
@@ -101,8 +101,8 @@ export const placeText = (step: string, branch: readonly string[]): string =>
   JSON.stringify([step, ...branch]);
 
 /**
- * Identity of a slot whatever it asks for: step, branch, variables and repeat (not the cell's number, which moves
- * when the matrix is edited). By it the state tells a changed slot from a new one.
+ * Identity of a slot, independent of its request: step, branch, variables and repeat (not the cell's number, which moves
+ * when the matrix is edited). It distinguishes a changed slot from a new one in the state.
  */
 export const slotId = (
   step: string,

@@ -3,7 +3,7 @@ import { SourceText } from '../pipeline/diagnostics/source.ts';
 import type { FilePort } from '../pipeline/files.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Cell } from './cell.ts';
-import { gatheredPerCellLimit, layOut, slotsPerCellLimit, type TooLarge } from './graph/build.ts';
+import { buildGraph, gatheredPerCellLimit, slotsPerCellLimit, type TooLarge } from './graph/build.ts';
 import type { SlotGraph } from './graph/slot-template.ts';
 import { prepareMatrix } from './matrix/matrix.ts';
 import { type Matrix } from './matrix/types.ts';
@@ -44,7 +44,7 @@ export async function preparePlan(
   pipeline: Pipeline,
   { files, serviceId, images, signal }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
-  const slotGraph = layOut(pipeline.steps, pipeline.models);
+  const slotGraph = buildGraph(pipeline.steps, pipeline.models);
   const tooLarge = 'tooMany' in slotGraph ? [tooLargeDiagnostic(pipeline, slotGraph)] : [];
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);

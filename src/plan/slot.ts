@@ -18,7 +18,7 @@ export interface Slot {
   readonly depth: number;
   /** Its files are wanted: by its own step, unless that says `keep: false`, or by a step that shows its images. */
   readonly keep: boolean;
-  /** Identity of the slot whatever it asks for; see `JobOrigin.slot`. */
+  /** Identity of the slot, independent of its request; see `JobOrigin.slot`. */
   readonly id: string;
   /** Absent while the request is not known (it waits for a result), or never will be. */
   readonly job?: JobSpec;
@@ -28,15 +28,15 @@ export interface Slot {
   /** Pending or {@link outdated}, and all it waits for is done: its job may be started. */
   readonly ready: boolean;
   /**
-   * Its job is settled, and what it came from has been made anew since (`--redo`): the job is to be made anew too. Until then it
-   * stands as it is.
+   * Its job is settled, and a job that it came from has been redone since (`--redo`): this job is to be redone too. Until
+   * then its result stands.
    */
   readonly outdated?: true;
-  /** What it comes from is being made anew, or is to be: nothing is begun here before that is settled. */
+  /** A job that it comes from is being redone, or is to be: nothing is begun here before that is settled. */
   readonly waitsAnew?: true;
   /**
-   * Its job is done and paid, but its files were not brought in or written, because no slot wanted that until now. The status is `saving`;
-   * nothing is to be submitted.
+   * Its job is done and paid, but its files were not downloaded or written, because no slot wanted them until now. The
+   * status is `saving`; nothing is to be submitted.
    */
   readonly unsaved?: true;
   /** For failed and in-doubt; for blocked: what it is blocked by; for skipped: why. */

@@ -21,7 +21,7 @@ export interface SandboxOptions {
   readonly port?: number;
   /** Default: the neutral words (gateway 1.2). */
   readonly names?: SandboxNames;
-  /** A folder that keeps the tasks on disk, so that a sandbox started on it later goes on; default: memory only. */
+  /** A folder that keeps the tasks on disk, so that a sandbox started on it later continues them; default: memory only. */
   readonly state?: string;
   /** The only key that is accepted. */
   readonly apiKey: string;
@@ -68,7 +68,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const desks: DeskParts = { book, settings, names, now, admission: new Admission(book, settings, now) };
   const closing = new AbortController();
-  // Each answer that is on its way listens for the end: as many as there are, not a leak.
+  // Each response that is on its way listens for the end: as many as there are, not a leak.
   setMaxListeners(0, closing.signal);
   const ports = { service: 0, site: 0 };
   const service = new Service({

@@ -7,7 +7,7 @@ export interface SandboxSettings extends TextMarks {
   /** Factor on all task durations and text latencies: 0.1 is ten times quicker, 0 finishes everything at once. */
   readonly pace: number;
   /** How long a task works, by what it does and the speed of its path prefix (gateway 1.5), before `pace` and `spread`. */
-  readonly durations: Readonly<Record<OperationClass, Readonly<Record<Speed, number>>>>;
+  readonly durations: Readonly<Record<OperationClass, Readonly<Record<TaskSpeed, number>>>>;
   /** Share by which one task's duration may differ from the table, either way; drawn from the request, so it repeats. */
   readonly spread: number;
   /** Tasks that work at the same time (gateway 9.2); U1 to U4 do not count. */
@@ -25,9 +25,9 @@ export interface SandboxSettings extends TextMarks {
   readonly refresh: number;
   /** What a click that opens a modal answers: 21 at once, or 1 so that only polling shows MODAL (gateway 4.6). */
   readonly modalCode: 1 | 21;
-  /** Whether a modal's answer makes another task (gateway 4.6) or goes on in the one that waits (gateway 4.6). */
+  /** Whether confirming a modal makes another task, or continues the one that waits (gateway 4.6). */
   readonly modalTask: 'new' | 'same';
-  /** Whether the task of a modal that was answered goes on showing MODAL until the work is done (gateway 4.6). */
+  /** Whether the task of a confirmed modal still shows MODAL until the work is done (gateway 4.6). */
   readonly modalLinger: boolean;
   /** How long a modal waits; one that is answered later fails (gateway 4.6). 0 is for ever. */
   readonly modalLife: number;
@@ -36,7 +36,7 @@ export interface SandboxSettings extends TextMarks {
   /** Whether enableRemix is dropped on the way: no window opens, and the parent's prompt is worked with. */
   readonly ignoreRemix: boolean;
   /**
-   * Whether the text of an answer to a submission is rewritten: code 22 is 1, and so is 21 but for a click on Vary (Region)
+   * Whether the text of a response to a submission is rewritten: code 22 is 1, and so is 21 but for a click on Vary (Region)
    * or Custom Zoom (gateway 3.3).
    */
   readonly rewriteCodes: boolean;
@@ -60,7 +60,7 @@ export interface SandboxSettings extends TextMarks {
   readonly twoRows: boolean;
   /** Whether buttons is null, and not empty, until a task is done (gateway 4.2). */
   readonly nullButtons: boolean;
-  /** Whether progress is also told in words, and is `100%` of a task that failed (gateway 4.4). */
+  /** Whether progress is also given in words, and is `100%` for a failed task (gateway 4.4). */
   readonly progressTexts: boolean;
   /**
    * How a body that is not right is refused on the image routes (gateway 3.3): the error envelope, or
@@ -230,7 +230,7 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
 }
 
 /** The speeds (gateway 1.5): chosen by the path prefix, relax without one. */
-export type Speed = 'relax' | 'fast' | 'turbo';
+export type TaskSpeed = 'relax' | 'fast' | 'turbo';
 
 /** What decides how long a task works. `enlarge` is an upscale of a single image, `outpaint` zoom and pan. */
 export type OperationClass =

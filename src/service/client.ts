@@ -1,5 +1,5 @@
 import type { RequestFacts } from './failures/request-context.ts';
-import { judgeSubmit } from './failures/submit-verdict.ts';
+import { submitVerdict } from './failures/submit-verdict.ts';
 import { amount, largestPart } from './http/body/read.ts';
 import { receiveWhole } from './http/exchange.ts';
 import { writeJson } from './http/json.ts';
@@ -7,8 +7,8 @@ import type { Reply } from './http/reply.ts';
 import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
 import {
   type EntryFields,
+  entryFields,
   entryPaths,
-  entryRequest,
   type ImageRequest,
   imageBody,
   imageBytes,
@@ -33,11 +33,11 @@ export interface ImageServiceOptions extends ServiceOptions {
 const MiB = 1024 * 1024;
 
 /**
- * The image workflow of gateway 2.1 over HTTP. It never repeats a request: the run is the one owner of retries. A
- * request that was given up by the caller ends as `connection.aborted`: of class `unsent` where it never left, else
- * `lost` (a submission) or `retry` (a look at tasks).
+ * The image workflow of gateway 2.1 over HTTP. It never repeats a request: the run is the one owner of retries. A request
+ * that the caller aborts ends as `connection.aborted`: of class `unsent` if it never left, else `lost` (a submission) or
+ * `retry` (a poll).
  *
- * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused.
+ * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would reject.
  */
 export function createImageService(options: ImageServiceOptions): ImageService {
   return new HttpImageService(options);
@@ -87,14 +87,14 @@ class HttpImageService implements ImageService {
   }
 
   begin(request: Submission & EntryFields, signal: AbortSignal): Promise<Answer<SubmitAnswer>> {
-    const { fields, images } = entryRequest(request, this.#http.names);
+    const { fields, images } = entryFields(request, this.#http.names);
     return this.#submit(entryPaths[request.kind], request, fields, images, signal);
   }
 
   async fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>> {
     if (!isUsableTaskId(id)) {
       const message = `The task id "${this.#http.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
-      return refusedHere('service.bad-id', message);
+      return rejectedHere('service.bad-id', message);
     }
     // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
@@ -137,9 +137,9 @@ class HttpImageService implements ImageService {
     const body = this.#bodyOf(request);
     if (body === undefined) {
       const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
-      return refusedHere('request.too-large', message);
+      return rejectedHere('request.too-large', message);
     }
-    const facts = { safe: false, largestPart: largest, judge: judgeSubmit };
+    const facts = { safe: false, largestPart: largest, judge: submitVerdict };
     return this.#request({ method: 'POST', path, endpoint: path, body, facts }, signal, readSubmit);
   }
 
@@ -160,7 +160,7 @@ class HttpImageService implements ImageService {
   }
 }
 
-const refusedHere = (code: string, message: string): Answer<never> => ({
+const rejectedHere = (code: string, message: string): Answer<never> => ({
   ok: false,
   error: { code, class: 'permanent', message },
 });

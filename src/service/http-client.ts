@@ -9,7 +9,7 @@ import { BodyPool } from './http/body/budget.ts';
 import { connectionPool } from './http/connect/pool.ts';
 import { exchange, type Receive, type Silence, type Transport } from './http/exchange.ts';
 import { makeClean } from './http/sanitize.ts';
-import { dataMaskOf, maskOf } from './http/secrets.ts';
+import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
 import type { Names } from './names.ts';
 import type { Answer } from './result.ts';
@@ -44,18 +44,18 @@ export interface ServiceOptions {
   readonly timer?: Timer;
   /** Milliseconds since whenever, never going back. Default performance.now. */
   readonly elapsed?: () => number;
-  /** Bound of an answer after decompression. Default 8 MiB, of text answers 64 MiB. */
+  /** Bound of a response after decompression. Default 8 MiB, of text responses 64 MiB. */
   readonly maxBodyBytes?: number;
-  /** Bound of all answers that are being read, shared with whoever else reads answers. Default: 128 MiB for this service. */
+  /** Bound of all responses that are being read, shared with other readers of responses. Default: 128 MiB for this service. */
   readonly bodies?: BodyPool;
 }
 
 /** One request as the halves of the service make it. */
 export interface ServiceRequest {
   readonly method: 'GET' | 'POST';
-  /** Begins with `/`; every part of it is escaped. */
+  /** Begins with `/`; every part is escaped. */
   readonly path: string;
-  /** Names what is asked for without what it is asked about: requests to it have the same address. */
+  /** Names the endpoint without the ids in its path: requests to one endpoint share the verdict on its address. */
   readonly endpoint: string;
   /** JSON text. */
   readonly body?: string;
@@ -64,16 +64,16 @@ export interface ServiceRequest {
   readonly accept?: string;
   readonly timeoutMs: number;
   readonly silence?: Silence;
-  /** Bound of its answer after decompression, where that is not the one of all answers. */
+  /** Bound of its response after decompression, where that is not the one of all responses. */
   readonly maxBodyBytes?: number;
-  /** What failures are told with; see there. */
+  /** The context of failures; see there. */
   readonly facts: Pick<RequestFacts, 'safe' | 'largestPart' | 'judge'>;
 }
 
 /** The key as `Authorization: Bearer`, or in the header that the native text endpoint takes too (gateway 1.4). */
 export type Auth = 'bearer' | 'header';
 
-/** Sends what the halves of the service ask for, with the key, and tells failures without it. */
+/** Sends the requests of both halves of the service with the key, and keeps the key out of failures. */
 export class HttpClient {
   readonly names: Names;
   readonly requestMs: number;
@@ -107,7 +107,7 @@ export class HttpClient {
       maxBodyBytes: options.maxBodyBytes ?? maxBodyBytes,
       bodies: options.bodies ?? new BodyPool(),
     };
-    const mask = maskOf([apiKey.value, ...(options.secrets ?? [])]);
+    const mask = secretMaskOf([apiKey.value, ...(options.secrets ?? [])]);
     this.shared = {
       baseUrl: baseUrl.value,
       mask,
@@ -118,7 +118,7 @@ export class HttpClient {
     };
   }
 
-  /** One request: `receive` takes the answer from the network, `read` judges it. */
+  /** One request: `receive` takes the response from the network, `read` judges it. */
   async request<R, T>(
     request: ServiceRequest,
     signal: AbortSignal,
@@ -131,9 +131,9 @@ export class HttpClient {
       ...request.facts,
       label: this.shared.mask(`${method} ${path}`),
       isAddressRight: () => this.#endpoints.isRight(endpoint),
-      hasAnswered: () => this.#endpoints.hasAnswered(endpoint),
+      hasResponded: () => this.#endpoints.hasResponded(endpoint),
     };
-    // One signal serves every request of a run. Each listener goes with its request: many of them are no leak.
+    // One signal serves every request of a run. Each listener is removed with its request: many of them are no leak.
     setMaxListeners(0, signal);
     const result = await exchange(
       {
@@ -148,10 +148,10 @@ export class HttpClient {
       signal,
       receive,
     );
-    if (!result.ok) return { ok: false, error: connectionFailure(result.loss, result.sent, facts) };
-    const answer = read(result.value, facts);
-    this.#endpoints.note(endpoint, answer);
-    return answer;
+    if (!result.ok) return { ok: false, error: connectionFailure(result.failure, result.sent, facts) };
+    const answered = read(result.value, facts);
+    this.#endpoints.note(endpoint, answered);
+    return answered;
   }
 
   async close(): Promise<void> {

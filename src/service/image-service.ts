@@ -111,9 +111,12 @@ export interface ImageService {
     request: Submission & {
       readonly kind: 'blend' | 'describe' | 'video' | 'edit';
       readonly fields: Readonly<Record<string, unknown>>;
-      /** In order: blend's images; describe's and edit's image; video's first frame, unless it goes on from one, then its last. */
+      /**
+       * In order: blend's images; describe's and edit's image; video's first frame, unless it extends another video, then
+       * its last.
+       */
       readonly images: readonly InlineImage[];
-      /** Of a video with `extend`: the task whose video goes on. */
+      /** Of a video with `extend`: the task whose video is continued. */
       readonly taskId?: string;
       /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
       readonly mask?: InlineImage;
@@ -122,8 +125,8 @@ export interface ImageService {
   ): Promise<Answer<SubmitAnswer>>;
   fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>>;
   /**
-   * Several tasks in one request, where the gateway offers it (gateway 4.1), in the order in which they are asked for;
-   * what it does not know is not among them. `service.no-listing`: it does not offer it.
+   * Several tasks in one request, where the gateway offers it (gateway 4.1), in the requested order; unknown tasks are
+   * missing. `service.no-listing`: the gateway offers no such list.
    */
   fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
   /**

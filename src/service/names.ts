@@ -58,8 +58,8 @@ export type NamePreset = keyof typeof namePresets;
 /** All single names, in the order in which they are listed to users. */
 export const nameKeys = Object.keys(namePresets.neutral) as readonly NameKey[];
 
-/** A mistake in the `names` of a pipeline. */
-export interface NamesMistake {
+/** An error in the `names` of a pipeline. */
+export interface NamesError {
   readonly code: 'names.unknown-preset' | 'names.unknown-name' | 'names.invalid';
   readonly message: string;
   /** The name at fault, where it is a single one. */
@@ -68,7 +68,7 @@ export interface NamesMistake {
 
 export type ResolvedNames =
   | { readonly ok: true; readonly value: Names }
-  | { readonly ok: false; readonly error: readonly NamesMistake[] };
+  | { readonly ok: false; readonly error: readonly NamesError[] };
 
 // A name becomes part of an address: no slash at either end, no `..`, nothing that would need escaping.
 const pathWord = /^[A-Za-z0-9_-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._~-]*)*$/;
@@ -91,12 +91,12 @@ const shapes: Readonly<Record<NameKey, { readonly pattern: RegExp; readonly what
 
 const isNameKey = (name: string): name is NameKey => Object.hasOwn(shapes, name);
 
-/** A preset with single names of one's own; all mistakes at once. */
+/** A preset with single names of one's own; all errors at once. */
 export function resolveNames(preset: string, own: Readonly<Record<string, string>> = {}): ResolvedNames {
-  const mistakes: NamesMistake[] = [];
+  const errors: NamesError[] = [];
   if (!Object.hasOwn(namePresets, preset)) {
     const known = Object.keys(namePresets).join(', ');
-    mistakes.push({
+    errors.push({
       code: 'names.unknown-preset',
       message: `Unknown names preset "${preset}". Known: ${known}.`,
     });
@@ -106,13 +106,13 @@ export function resolveNames(preset: string, own: Readonly<Record<string, string
   for (const [name, value] of Object.entries(own)) {
     if (!isNameKey(name)) {
       const message = `Unknown name "${name}". Known: ${nameKeys.join(', ')}.`;
-      mistakes.push({ code: 'names.unknown-name', message, name });
+      errors.push({ code: 'names.unknown-name', message, name });
     } else if (shapes[name].pattern.test(value)) {
       names[name] = value;
     } else {
       const message = `Invalid name: expected ${shapes[name].what} for "${name}", got ${JSON.stringify(value)}.`;
-      mistakes.push({ code: 'names.invalid', message, name });
+      errors.push({ code: 'names.invalid', message, name });
     }
   }
-  return mistakes.length > 0 ? { ok: false, error: mistakes } : { ok: true, value: names };
+  return errors.length > 0 ? { ok: false, error: errors } : { ok: true, value: names };
 }

@@ -15,7 +15,7 @@ export type FailureClass =
   /** It was sent and no status came back, or a status that hides a time-out (400 with code 5). */
   | 'lost';
 
-/** A request that gave no usable answer. */
+/** A request that gave no usable response. */
 export interface ServiceFailure {
   /**
    * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
@@ -33,7 +33,7 @@ export interface ServiceFailure {
   readonly class: FailureClass;
   /** For the user: what happened, with the service's own words, and what to do. Never a secret. */
   readonly message: string;
-  /** The service's words alone, without the request id: what twenty refusals in a row are compared by. */
+  /** The service's words alone, without the request id: used to compare twenty rejections in a row. */
   readonly serviceMessage?: string;
   readonly status?: number;
   readonly requestId?: string;
@@ -43,7 +43,7 @@ export interface ServiceFailure {
   readonly wrongAddress?: true;
   /** It ends the run (class `stop`), and the service may have carried the submission out all the same. */
   readonly mayBeDone?: true;
-  /** Tokens that the service counted before a text answer broke off. */
+  /** Tokens that the service counted before a text response broke off. */
   readonly usage?: ReplyUsage;
   readonly cause?: unknown;
 }
@@ -53,13 +53,13 @@ export type Answer<T> =
   | { readonly ok: false; readonly error: ServiceFailure };
 
 /**
- * Tokens as the service counted them; what it did not say is absent. `total` = prompt + candidates + thoughts + tool; where
- * the service told no total, it is their sum.
+ * Tokens as the service counted them. A count that the service did not give is absent. `total` = prompt + candidates +
+ * thoughts + tool; without a total from the service, it is their sum.
  */
 export interface ReplyUsage {
   readonly prompt?: number;
   readonly cached?: number;
-  /** What is seen of the answer: thoughts are counted beside it. */
+  /** What is seen of the response: thoughts are counted beside it. */
   readonly candidates?: number;
   readonly thoughts?: number;
   readonly tool?: number;

@@ -7,7 +7,7 @@ import type { Names } from './names.ts';
 import type { Answer } from './result.ts';
 import { judgeText } from './text/classify.ts';
 import { readModels } from './text/models.ts';
-import { type Received, readAnswer } from './text/reply/read.ts';
+import { type Received, readReply } from './text/reply/read.ts';
 import { chatBody } from './text/request/chat-body.ts';
 import { requestParts } from './text/request/fields.ts';
 import { generateBody } from './text/request/generate-body.ts';
@@ -17,9 +17,9 @@ import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from 
 export interface TextServiceOptions extends ServiceOptions {
   /** Bound of one text call, from connecting to the last byte, in ms. */
   readonly textMs: number;
-  /** Of an answer that comes as a stream: until its first byte, in ms. */
+  /** Of a reply that comes as a stream: until its first byte, in ms. */
   readonly firstByteMs: number;
-  /** Of a text answer that has begun: the longest silence, in ms. */
+  /** Of a text reply that has begun: the longest silence, in ms. */
   readonly idleMs: number;
   /** Where the native endpoint finds the key (gateway 1.4); chat and models take `bearer` only. Default `bearer`. */
   readonly auth?: Auth;
@@ -57,12 +57,12 @@ class HttpTextService implements TextService {
     const { kind, fields, extra, stream } = request;
     const { model } = fields;
     if (typeof model !== 'string' || !isUsableModel(model))
-      return refusedHere('service.bad-id', this.#badId(model));
+      return rejectedHere('service.bad-id', this.#badId(model));
     const largest = (): string | undefined => largestPart(requestParts(request));
     const body = this.#bodyOf(request);
     if (body === undefined) {
       const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
-      return refusedHere('request.too-large', message);
+      return rejectedHere('request.too-large', message);
     }
     const asked = { model: this.#http.shared.clean(model), fields, ...(extra && { extra }) };
     const { textMs, firstByteMs, idleMs, auth } = this.#options;
@@ -85,7 +85,7 @@ class HttpTextService implements TextService {
       },
       signal,
       receiveText(kind),
-      (received, facts) => readAnswer(received, { kind, stream }, facts),
+      (received, facts) => readReply(received, { kind, stream }, facts),
     );
   }
 
@@ -121,7 +121,7 @@ class HttpTextService implements TextService {
   }
 }
 
-const refusedHere = (code: string, message: string): Answer<never> => ({
+const rejectedHere = (code: string, message: string): Answer<never> => ({
   ok: false,
   error: { code, class: 'permanent', message },
 });
@@ -136,16 +136,16 @@ function pathOf({ kind, stream }: TextCallRequest, model: string, { nativePath }
   return `/${nativePath}/models/${encodeURIComponent(model)}:${operator}`;
 }
 
-/** A refusal is read whole, an answer as it comes. */
+/** An error response is read whole, a reply in pieces. */
 const receiveText =
   (kind: TextCallRequest['kind']): Receive<Received> =>
   async (response, receiving) => {
-    const isAnswer = response.status >= 200 && response.status < 300;
-    if (!isAnswer) return { kind: 'refusal', reply: await receiveWhole(response, receiving) };
-    return receiveAnswer(kind, response, receiving);
+    const isModelReply = response.status >= 200 && response.status < 300;
+    if (!isModelReply) return { kind: 'refusal', reply: await receiveWhole(response, receiving) };
+    return receiveReply(kind, response, receiving);
   };
 
-async function receiveAnswer(
+async function receiveReply(
   kind: TextCallRequest['kind'],
   response: HttpResponse,
   receiving: Receiving,
@@ -161,16 +161,16 @@ async function receiveAnswer(
 async function readEnd(
   reader: StreamReader,
   response: HttpResponse,
-  { maxBytes, hold, heard, lossOf }: Receiving,
+  { maxBytes, hold, onBytes, failureOf }: Receiving,
 ): Promise<Extract<Received, { kind: 'read' }>['end']> {
   let held = 0;
   try {
     await readChunks(response.body, maxBytes, (chunk) => {
       reader.push(chunk);
       if (reader.isOver) return 'enough';
-      if (reader.isDone) heard(lingerMs);
-      else heard();
-      // Counted is what is kept of the bytes, which of a stream is the smaller part.
+      if (reader.isDone) onBytes(lingerMs);
+      else onBytes();
+      // Counts the bytes that are kept, which are the smaller part of a stream.
       const more = Math.max(0, reader.kept - held);
       held += more;
       return more === 0 ? undefined : hold.take(more);
@@ -178,7 +178,7 @@ async function readEnd(
   } catch (error) {
     // Nothing was to come any more, or what had come says more than the end of the connection.
     if (reader.isDone) return reader.end();
-    return reader.broken() ?? { kind: 'lost', loss: lossOf(error) };
+    return reader.broken() ?? { kind: 'lost', failure: failureOf(error) };
   }
   return reader.end();
 }

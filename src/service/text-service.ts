@@ -1,6 +1,6 @@
 import type { Answer, ReplyUsage } from './result.ts';
 
-/** A JSON object as it travels; fields that nobody here knows pass through. */
+/** A JSON object as it travels; unknown fields pass through. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** An image as it is sent: `inlineData` of the native endpoint, a data URI of chat. */
@@ -15,7 +15,7 @@ export interface EarlierTurn {
   /** Declared fields by their pipeline names; only `prompt` or `contents` count of an earlier turn. */
   readonly fields: JsonObject;
   readonly images: readonly InlineImage[];
-  /** Native contents that followed: rounds of function calls, then the model's answer. */
+  /** Native contents that followed: rounds of function calls, then the model's reply. */
   readonly after: readonly JsonObject[];
 }
 
@@ -61,7 +61,7 @@ export interface ReplyCandidate {
   readonly refusal?: string;
 }
 
-/** An answer of the text endpoints, whichever it was and however it came. */
+/** A reply of the text endpoints, whichever it was and however it came. */
 export interface TextReply {
   /** In order of their index. Empty: the prompt was blocked, or nothing came. */
   readonly candidates: readonly ReplyCandidate[];
@@ -72,7 +72,7 @@ export interface TextReply {
   readonly model?: string;
   readonly responseId?: string;
   readonly requestId?: string;
-  /** The whole answer as one object of gateway 6.5's shape (chat: of its own), a stream's events merged, nothing left out. */
+  /** The whole reply as one object of gateway 6.5's shape (chat: of its own), a stream's events merged, nothing left out. */
   readonly whole: JsonObject;
 }
 
@@ -88,7 +88,7 @@ export interface Model {
 
 /**
  * The text half of the service (gateway 6.1, 7). Like the image half it repeats nothing: the run is the one owner of
- * retries. A text call is never `lost`: what gave no usable answer is of class `retry`.
+ * retries. A text call is never `lost`: a call without a usable reply is of class `retry`.
  *
  * Besides the codes of `ServiceFailure`: `stream.truncated` (a stream ended without a finishReason; class `retry`),
  * `request.too-large` (refused here, before anything left; class `permanent`). `service.bad-id` and `service.not-found` are

@@ -1,10 +1,10 @@
 /**
  * The JSON that travels between promptpress and a gateway, as loosely as real gateways write it (gateway 3, 4).
  * Shared by the client and the sandbox: types only, no behaviour, so that neither can hide
- * the other's mistakes.
+ * the other's errors.
  */
 
-/** The answer to a submission (gateway 3.1, 3.2): `{code, description, result, properties}`. */
+/** The response to a submission (gateway 3.1, 3.2): `{code, description, result, properties}`. */
 export interface WireSubmitResponse {
   readonly code: number;
   readonly description?: string | null;

@@ -63,12 +63,12 @@ function identify(directory: string, pipeline: PipelineIdentity): { file: string
   return { file: relative(realPath(directory), path).split(sep).join('/'), path };
 }
 
-/** With links resolved, so that two ways to one place are one identity; as it is where nothing is there. */
+/** With links resolved, so that two paths to one folder are one identity; unchanged where the path does not exist. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // A state can be asked about a pipeline whose file is gone.
+    // A state can be read for a pipeline whose file is gone.
     return path;
   }
 }

@@ -1,13 +1,13 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
 import type { Database, Statement } from './sqlite/sqlite.ts';
-import { guarded, stateFault } from './state-error.ts';
+import { guarded, stateErrorOf } from './state-error.ts';
 import type { InputFile, StateReader, StoreTotals } from './store.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
 
-/** Rows that one step of a search through everything looks at: a few milliseconds. */
+/** Rows that one step of a full search reads: a few milliseconds. */
 const scanned = 4096;
 
 const statuses = [
@@ -70,13 +70,13 @@ export function stateQueries(database: Database, counted: () => number): StateRe
     try {
       return parseExact(row.doc);
     } catch (cause) {
-      throw stateFault('corrupt', file, cause);
+      throw stateErrorOf('corrupt', file, cause);
     }
   };
   const parseJob = (row: DocumentRow): JobRecord => {
     const job = parse(row);
     if (isJob(job, row.key)) return job;
-    throw stateFault('corrupt', file, new Error(`the record of job ${row.key} is none`));
+    throw stateErrorOf('corrupt', file, new Error(`the record of job ${row.key} is none`));
   };
 
   const statements = ask(() => ({

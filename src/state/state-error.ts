@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { sqliteCode } from './sqlite/sqlite.ts';
 import { StateError } from './store.ts';
 
-type Fault = 'full' | 'readonly' | 'busy' | 'corrupt' | 'foreign' | 'io';
+type StateFailure = 'full' | 'readonly' | 'busy' | 'corrupt' | 'foreign' | 'io';
 
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
-const sqliteFaults: Readonly<Record<number, Fault>> = {
+const sqliteFailures: Readonly<Record<number, StateFailure>> = {
   3: 'readonly', // PERM
   5: 'busy', // BUSY
   6: 'busy', // LOCKED
@@ -21,7 +21,7 @@ const sqliteFaults: Readonly<Record<number, Fault>> = {
 };
 
 /** Errors of the file system that have a meaning of their own; any other is `io`. */
-const systemFaults: Readonly<Record<string, Fault>> = {
+const systemFailures: Readonly<Record<string, StateFailure>> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
   EROFS: 'readonly',
@@ -29,7 +29,7 @@ const systemFaults: Readonly<Record<string, Fault>> = {
   EPERM: 'readonly',
 };
 
-const sayings: Readonly<Record<Fault, (file: string) => { message: string; hint: string }>> = {
+const sayings: Readonly<Record<StateFailure, (file: string) => { message: string; hint: string }>> = {
   full: (file) => ({
     message: `The disk that holds ${file} is full.`,
     hint: 'Free some space and give the same command again: nothing that was finished is lost.',
@@ -59,24 +59,24 @@ const sayings: Readonly<Record<Fault, (file: string) => { message: string; hint:
 };
 
 /** A StateError of one of the faults, in the words users read. */
-export function stateFault(fault: Fault, file: string, cause?: unknown): StateError {
-  const { message, hint } = sayings[fault](file);
+export function stateErrorOf(failure: StateFailure, file: string, cause?: unknown): StateError {
+  const { message, hint } = sayings[failure](file);
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  return new StateError(`state.${fault}`, message.replace(/\.$/, `${reason}.`), {
+  return new StateError(`state.${failure}`, message.replace(/\.$/, `${reason}.`), {
     hint,
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
 /** What an error of SQLite or of the file system means; undefined where it is neither, and so a bug. */
-function faultOf(failure: unknown, file: string): Fault | undefined {
+function failureOf(failure: unknown, file: string): StateFailure | undefined {
   const code = sqliteCode(failure);
   if (code !== undefined) {
-    const fault = sqliteFaults[code];
-    return code === 14 && !isWritable(dirname(file)) ? 'readonly' : fault;
+    const failure = sqliteFailures[code];
+    return code === 14 && !isWritable(dirname(file)) ? 'readonly' : failure;
   }
   if (failure instanceof Error && 'syscall' in failure && 'code' in failure) {
-    return systemFaults[String(failure.code)] ?? 'io';
+    return systemFailures[String(failure.code)] ?? 'io';
   }
   return undefined;
 }
@@ -90,13 +90,13 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Runs `work` on `file`; failures of the disk or the file come out as StateErrors, bugs as they are. */
+/** Runs `work` on `file`. Failures of the disk or the file are thrown as StateErrors, bugs unchanged. */
 export function guarded<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (failure) {
     if (failure instanceof StateError) throw failure;
-    const fault = faultOf(failure, file);
-    throw fault === undefined ? failure : stateFault(fault, file, failure);
+    const kind = failureOf(failure, file);
+    throw kind === undefined ? failure : stateErrorOf(kind, file, failure);
   }
 }

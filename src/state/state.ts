@@ -8,10 +8,10 @@ import { checkHeld, heldFile } from './files/held-files.ts';
 import type { Lock } from './lock/lock.ts';
 import { stateQueries, submissionsFact } from './query.ts';
 import type { Driver } from './sqlite/driver.ts';
-import { refuseOtherSchema, type Schema, schemaMadeBy } from './sqlite/own-schema.ts';
+import { type DeclaredSchema, refuseOtherSchema, schemaMadeBy } from './sqlite/own-schema.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './sqlite/schema.ts';
 import { checkDatabaseFiles, type Database, openDatabase } from './sqlite/sqlite.ts';
-import { guarded, stateFault } from './state-error.ts';
+import { guarded, stateErrorOf } from './state-error.ts';
 import { stateFileName } from './state-files.ts';
 import { invocationFact, StateError, type StateReader, type StateStore } from './store.ts';
 import { openSubmissionCount, readSubmissionCount, type SubmissionCount } from './submission-count.ts';
@@ -23,7 +23,7 @@ export interface StateOptions {
   readonly migrations?: readonly Migration[];
   /** Default: the real file system. */
   readonly fileSystem?: FileSystemProbe;
-  /** The directory's, looked at before each write. */
+  /** The directory's lock, checked before each write. */
   readonly lock?: Pick<Lock, 'check'>;
 }
 
@@ -144,7 +144,7 @@ function schemaVersion(database: Database): number {
   const { application, version, objects } = facts.get() ?? { application: 0, version: 0, objects: 0 };
   if (application === applicationId && version > 0) return version;
   if (application === 0 && version === 0 && objects === 0) return 0;
-  throw stateFault('foreign', database.file);
+  throw stateErrorOf('foreign', database.file);
 }
 
 const tooNew = (file: string, version: number, current: number): StateError =>
@@ -155,12 +155,12 @@ const tooNew = (file: string, version: number, current: number): StateError =>
   );
 
 /** What the first steps of a list of migrations make; made once. */
-const schemas = new WeakMap<readonly Migration[], Map<number, Schema>>();
+const schemas = new WeakMap<readonly Migration[], Map<number, DeclaredSchema>>();
 
 /** What a state of this version declares, whichever SQLite wrote it. */
-function ownSchema(version: number, options: StateOptions): Schema {
+function ownSchema(version: number, options: StateOptions): DeclaredSchema {
   const steps = options.migrations ?? migrations;
-  const known = schemas.get(steps) ?? new Map<number, Schema>();
+  const known = schemas.get(steps) ?? new Map<number, DeclaredSchema>();
   schemas.set(steps, known);
   const schema =
     known.get(version) ??
@@ -173,7 +173,7 @@ function ownSchema(version: number, options: StateOptions): Schema {
 
 function prepareForWriting(database: Database, options: StateOptions): void {
   const steps = options.migrations ?? migrations;
-  // Whose file it is must be settled before the first byte of it is changed.
+  // The owner of the file must be known before its first byte is changed.
   const found = schemaVersion(database);
   if (found > steps.length) throw tooNew(database.file, found, steps.length);
   if (found > 0) refuseOtherSchema(database, ownSchema(found, options));
@@ -201,13 +201,13 @@ function prepareForWriting(database: Database, options: StateOptions): void {
   });
 }
 
-/** @param check throws where the files that are open are not those of the directory any more: looked at before each write */
+/** @param check throws where the open files are no longer those of the directory: called before each write */
 function stateStore(database: Database, count: SubmissionCount, check: () => void): StateStore {
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
   let numbered: number | undefined;
-  // A process that was killed between its commit and its count sent nothing of the two's difference.
+  // A process that was killed between its commit and its count has sent none of the difference.
   count.raise(known);
   // Replacing keeps the row's id, and with it the order in which jobs came.
   const put = database.prepare(

@@ -7,11 +7,14 @@ export interface StoreTotals {
   readonly attempts: number;
   /** Sum of the known costs, for `budget.cost`. */
   readonly cost: number;
-  /** Sum of what submissions may have cost that nobody answered, and answers that told no tokens; `budget.cost` counts it too. */
+  /**
+   * Sum of the possible cost of submissions without a response, and of replies without a token count; `budget.cost` counts
+   * it too.
+   */
   readonly possibleCost: number;
   /** Sum of the tokens that answers are known to have taken, for `budget.tokens`. */
   readonly tokens: number;
-  /** Sum of what answers are taken to have taken that told no tokens; `budget.tokens` counts it too. */
+  /** Sum of the estimated tokens of replies without a token count; `budget.tokens` counts it too. */
   readonly assumedTokens: number;
   /** Failed and in-doubt jobs by error code. */
   readonly codes: Readonly<Record<string, number>>;
@@ -22,8 +25,8 @@ export interface Submissions {
   /** As the state knows: their intents are in it. */
   readonly known: number;
   /**
-   * As is said outside the state. Never more than is known where the state is whole; where it is, the state is an older one, and
-   * so many submissions are missing in it.
+   * As a file beside the state counts them. Never more than the known ones while the state is whole. If it is more, the
+   * state is an older one, and the difference is missing in it.
    */
   readonly counted: number;
 }

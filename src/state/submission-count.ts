@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkFile, ownFile, refuseSecondName } from './files/plain-path.ts';
-import { stateFault } from './state-error.ts';
+import { stateErrorOf } from './state-error.ts';
 import { countFileName } from './state-files.ts';
 import { StateError } from './store.ts';
 
@@ -10,7 +10,7 @@ const digits = 16;
 
 /**
  * The file is opened once and written over, never replaced: a write of one short line is carried out whole or not at all,
- * whatever kills the process. It is not synced. A power cut may take it back to an earlier number, which refuses nobody.
+ * whatever kills the process. It is not synced. A power cut may take it back to an earlier number, which stops no run.
  */
 export interface SubmissionCount {
   readonly file: string;
@@ -67,7 +67,7 @@ export function readSubmissionCount(directory: string): number {
 const open = (file: string, flags: number): number => openSync(file, flags | ownFile, 0o600);
 
 function read(handle: number, file: string): number {
-  if (!fstatSync(handle).isFile()) throw stateFault('foreign', file);
+  if (!fstatSync(handle).isFile()) throw stateErrorOf('foreign', file);
   const buffer = Buffer.alloc(digits + 2);
   const text = buffer.toString('latin1', 0, readSync(handle, buffer, 0, buffer.length, 0));
   // A power cut leaves a new file empty, or filled with zero bytes.
@@ -81,5 +81,5 @@ const noCount = (file: string): StateError =>
   new StateError('state.foreign', `${file} is damaged: the number of submissions is not in it.`, {
     hint:
       'Where state.db is the one that the last run wrote, remove the damaged file and give the same command again: ' +
-      'the run writes it anew. Where state.db was restored from a copy, restore this file from the same copy.',
+      'the run writes it again. Where state.db was restored from a copy, restore this file from the same copy.',
   });

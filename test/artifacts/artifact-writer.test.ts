@@ -17,9 +17,9 @@ const file = async (name = 'png', width = 40, height = 30): Promise<Buffer> => {
   return make(width, height);
 };
 
-const errorOf = (answer: SaveAnswer) => {
-  if (answer.ok) throw new Error('It was saved.');
-  return answer.error;
+const errorOf = (result: SaveAnswer) => {
+  if (result.ok) throw new Error('It was saved.');
+  return result.error;
 };
 
 describe('the folder of an image', () => {
@@ -67,7 +67,7 @@ describe('an image that comes again in another format', () => {
 });
 
 describe('saving an image', () => {
-  it.each(Object.keys(gallery))('brings it in as it is: %s', async (name) => {
+  it.each(Object.keys(gallery))('saves it unchanged: %s', async (name) => {
     const bytes = await file(name);
     // Neither the name nor the header is believed.
     const server = await startServer((_request, response) => {
@@ -75,9 +75,9 @@ describe('saving an image', () => {
     });
     const directory = freshFolder();
     const writer = startWriter(directory);
-    const answer = await writer.save({ url: `${server.url}/image.bmp`, key: 'k1f00', output: 2 }, always);
+    const result = await writer.save({ url: `${server.url}/image.bmp`, key: 'k1f00', output: 2 }, always);
     const { extension, mime } = expected(name);
-    expect(answer).toEqual({
+    expect(result).toEqual({
       ok: true,
       value: {
         output: 2,
@@ -95,7 +95,7 @@ describe('saving an image', () => {
     expect(() => statSync(join(directory, 'images/.incoming'))).toThrow(/ENOENT/);
   });
 
-  it('brings in what arrives in small pieces', async () => {
+  it('saves a file that arrives in small pieces', async () => {
     const bytes = await file();
     const server = await startServer((_request, response) => {
       void (async () => {
@@ -108,11 +108,11 @@ describe('saving an image', () => {
         response.end();
       })();
     });
-    const answer = await startWriter(freshFolder()).save({ url: server.url, key: 'ab', output: 1 }, always);
-    expect(answer).toMatchObject({ ok: true, value: { bytes: bytes.length } });
+    const result = await startWriter(freshFolder()).save({ url: server.url, key: 'ab', output: 1 }, always);
+    expect(result).toMatchObject({ ok: true, value: { bytes: bytes.length } });
   });
 
-  it('tells the server nothing but that it wants a file', async () => {
+  it('sends the server nothing but the request for a file', async () => {
     const bytes = await file();
     const server = await startServer((_request, response) => response.end(bytes));
     await startWriter(freshFolder()).save({ url: `${server.url}/a?sig=1`, key: 'ab', output: 1 }, always);
@@ -147,12 +147,12 @@ describe('saving an image', () => {
     });
     const directory = freshFolder();
     const writer = startWriter(directory);
-    const answers = await Promise.all(
+    const results = await Promise.all(
       ['/small', '/large', '/small', '/large'].map((path) =>
         writer.save({ url: `${server.url}${path}`, key: 'ab', output: 1 }, always),
       ),
     );
-    expect(answers.map((answer) => answer.ok && answer.value.bytes)).toEqual([
+    expect(results.map((result) => result.ok && result.value.bytes)).toEqual([
       small.length,
       large.length,
       small.length,
@@ -189,8 +189,8 @@ describe('saving an image', () => {
     const server = await startServer((_request, response) => response.end(bytes));
     const directory = freshFolder();
     writeFileSync(join(directory, 'images'), 'a file');
-    const answer = await startWriter(directory).save({ url: server.url, key: 'ab', output: 1 }, always);
-    expect(errorOf(answer)).toMatchObject({ code: 'disk.io', class: 'stop' });
+    const result = await startWriter(directory).save({ url: server.url, key: 'ab', output: 1 }, always);
+    expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
   it('leaves no file under a final name when it is killed, and clears up what it left', async () => {

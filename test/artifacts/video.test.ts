@@ -14,24 +14,24 @@ const measure = async (file: Buffer) => formatOf(videos, file.subarray(0, 64))?.
 async function save(bytes: Buffer, options: { maxVideoBytes?: number } = {}) {
   const server = await startServer((_request, response) => response.end(bytes));
   const directory = freshFolder();
-  const answer = await startWriter(directory, options).save(
+  const result = await startWriter(directory, options).save(
     { url: `${server.url}/film?sign=1`, key: 'abc', output: 2, media: 'video' },
     always,
   );
-  return { answer, files: filesIn(directory) };
+  return { result, files: filesIn(directory) };
 }
 
-const errorOf = (answer: SaveAnswer) => {
-  if (answer.ok) throw new Error('It was saved.');
-  return answer.error;
+const errorOf = (result: SaveAnswer) => {
+  if (result.ok) throw new Error('It was saved.');
+  return result.error;
 };
 
 describe.each(Object.entries(films))('a video: %s', (_name, [extension, mime, make]) => {
-  it('is brought in under its own name, and measured', async () => {
+  it('is saved under its own name, and measured', async () => {
     const bytes = await make(64, 48);
-    const { answer, files } = await save(bytes);
+    const { result, files } = await save(bytes);
     const file = `video/ab/abc-2.${extension}`;
-    expect(answer).toMatchObject({
+    expect(result).toMatchObject({
       ok: true,
       value: { output: 2, file, mime, bytes: bytes.length, width: 64, height: 48 },
     });
@@ -44,7 +44,7 @@ describe.each(Object.entries(films))('a video: %s', (_name, [extension, mime, ma
       expect([length, await measure(bytes.subarray(0, length))]).toEqual([length, undefined]);
   });
 
-  it('meets damage with an answer, never with an exception or without an end', async () => {
+  it('returns a result for a damaged file, without an exception and in bounded time', async () => {
     const bytes = await make(64, 48);
     await fc.assert(
       fc.asyncProperty(
@@ -80,8 +80,8 @@ describe('a video', () => {
   });
 
   it('is bounded', async () => {
-    const { answer, files } = await save(mp4File(64, 48), { maxVideoBytes: 2000 });
-    expect(errorOf(answer)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
+    const { result, files } = await save(mp4File(64, 48), { maxVideoBytes: 2000 });
+    expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
     expect(files).toEqual([]);
   });
 
@@ -94,23 +94,23 @@ describe('a video', () => {
     ['a message', () => Promise.resolve(Buffer.from('{"error":"gone"}')), 'fresh-link', 'gone'],
     ['a page', () => Promise.resolve(Buffer.from('<!doctype html>')), 'fresh-link', 'web page'],
   ] as const)('is not %s', async (_name, make, kind, words) => {
-    const { answer, files } = await save(await make());
-    expect(errorOf(answer)).toMatchObject({ code: 'download.not-video', class: kind });
-    expect(errorOf(answer).message).toContain(words);
-    expect(errorOf(answer).message).toContain('instead of a video');
-    expect(errorOf(answer).message).not.toContain('sign=1');
+    const { result, files } = await save(await make());
+    expect(errorOf(result)).toMatchObject({ code: 'download.not-video', class: kind });
+    expect(errorOf(result).message).toContain(words);
+    expect(errorOf(result).message).toContain('instead of a video');
+    expect(errorOf(result).message).not.toContain('sign=1');
     expect(files).toEqual([]);
   });
 
   it('is no image', async () => {
     const server = await startServer((_request, response) => response.end(mp4File(64, 48)));
-    const answer = await startWriter(freshFolder()).save({ url: server.url, key: 'abc', output: 1 }, always);
-    expect(errorOf(answer)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
+    const result = await startWriter(freshFolder()).save({ url: server.url, key: 'abc', output: 1 }, always);
+    expect(errorOf(result)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
   });
 });
 
 describe('keeping a text alone', () => {
-  it('writes no answer beside it', async () => {
+  it('writes no reply beside it', async () => {
     const directory = freshFolder();
     const kept = await startWriter(directory).keep(
       { key: 'abc', pieces: [{ kind: 'text', candidate: 1, text: 'a fox\n\nan owl', mime: 'text/plain' }] },

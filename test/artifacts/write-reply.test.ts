@@ -28,13 +28,13 @@ const picture = (bytes: Buffer, mimeType = 'image/png', candidate = 1): AnswerPi
   mimeType,
 });
 
-const errorOf = (answer: KeepAnswer) => {
-  if (answer.ok) throw new Error('It was kept.');
-  return answer.error;
+const errorOf = (result: KeepAnswer) => {
+  if (result.ok) throw new Error('It was kept.');
+  return result.error;
 };
 
-describe('keeping an answer', () => {
-  it('keeps the whole answer of each round of function calls, and none of an earlier conversation', async () => {
+describe('keeping a reply', () => {
+  it('keeps the whole reply of each round of function calls, and none of an earlier conversation', async () => {
     const directory = freshFolder();
     const writer = startWriter(directory);
     const round = async (n: number, goesOn: boolean, words: string) =>
@@ -55,12 +55,12 @@ describe('keeping an answer', () => {
     expect(readFileSync(join(folder, 'k1f00.answer.2.json'), 'utf8')).toBe('"new 2"');
   });
 
-  it('writes each text to the letter, each image as it is, and the whole answer beside them', async () => {
+  it('writes each text to the letter, each image as it is, and the whole reply beside them', async () => {
     const directory = freshFolder();
     const bytes = await image('jpeg');
     const words = 'Ein “Füchslein”\r\n\u0000 🦊\n';
     const json = '{ "best":  3 }';
-    const answer = await startWriter(directory).keep(
+    const result = await startWriter(directory).keep(
       {
         key: 'k1f00',
         // The service calls it a PNG; it is a JPEG.
@@ -75,7 +75,7 @@ describe('keeping an answer', () => {
       },
       always,
     );
-    expect(answer).toEqual({
+    expect(result).toEqual({
       ok: true,
       value: {
         answerFile: 'text/k1/k1f00.answer.json',
@@ -158,31 +158,31 @@ describe('keeping an answer', () => {
   ])('refuses %s under the name of an image, and leaves no file at all', async (_name, bytes) => {
     const directory = freshFolder();
     const writer = startWriter(directory);
-    const answer = await writer.keep(
+    const result = await writer.keep(
       { key: 'ab', pieces: [text('fine'), picture(bytes)], answer: '{}' },
       always,
     );
-    expect(errorOf(answer)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
+    expect(errorOf(result)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
     await writer.close();
     expect(filesIn(directory)).toEqual([]);
   });
 
   it('refuses an image whose end is missing', async () => {
     const bytes = await image('png', 200, 150);
-    const answer = await startWriter(freshFolder()).keep(
+    const result = await startWriter(freshFolder()).keep(
       { key: 'ab', pieces: [picture(bytes.subarray(0, -20))], answer: '{}' },
       always,
     );
-    expect(errorOf(answer)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
-    expect(errorOf(answer).message).toContain('damaged image/png');
+    expect(errorOf(result)).toMatchObject({ code: 'download.not-image', class: 'permanent' });
+    expect(errorOf(result).message).toContain('damaged image/png');
   });
 
   it('refuses what is too large, by bytes or by the pixels that it claims', async () => {
     const bytes = await image('png', 200, 150);
     const request = { key: 'ab', pieces: [picture(bytes)], answer: '{}' };
     for (const options of [{ maxBytes: 1000 }, { maxPixels: 20_000 }]) {
-      const answer = await startWriter(freshFolder(), options).keep(request, always);
-      expect(errorOf(answer)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
+      const result = await startWriter(freshFolder(), options).keep(request, always);
+      expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
     }
   });
 
@@ -199,11 +199,11 @@ describe('keeping an answer', () => {
 
   it('does not begin when it has been stopped', async () => {
     const directory = freshFolder();
-    const answer = await startWriter(directory).keep(
+    const result = await startWriter(directory).keep(
       { key: 'ab', pieces: [text('one')], answer: '{}' },
       AbortSignal.abort(),
     );
-    expect(errorOf(answer).code).toBe('download.aborted');
+    expect(errorOf(result).code).toBe('download.aborted');
     expect(filesIn(directory)).toEqual([]);
   });
 
@@ -216,20 +216,20 @@ describe('keeping an answer', () => {
   it('stops the run when a file stands where the folder should be', async () => {
     const directory = freshFolder();
     writeFileSync(join(directory, 'text'), 'in the way');
-    const answer = await startWriter(directory).keep({ key: 'ab', pieces: [text('x')], answer: '' }, always);
-    expect(errorOf(answer)).toMatchObject({ code: 'disk.io', class: 'stop' });
+    const result = await startWriter(directory).keep({ key: 'ab', pieces: [text('x')], answer: '' }, always);
+    expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
-  it('gives the whole answer no name while a file that it names has none', async () => {
+  it('gives the whole reply no name while a file that it names has none', async () => {
     const directory = freshFolder();
     // A folder in the way of the image's name.
     mkdirSync(join(directory, 'images/ab/ab-2.png'), { recursive: true });
     const bytes = await image();
-    const answer = await startWriter(directory).keep(
+    const result = await startWriter(directory).keep(
       { key: 'ab', pieces: [text('one'), picture(bytes)], answer: JSON.stringify(bytes.toString('base64')) },
       always,
     );
-    expect(errorOf(answer)).toMatchObject({ code: 'disk.io', class: 'stop' });
+    expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
     expect(filesIn(directory)).toEqual(['text/ab/ab-1.txt']);
   });
 

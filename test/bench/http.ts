@@ -36,8 +36,8 @@ async function looks(how: 'dispatcher' | 'fetch'): Promise<number> {
       const line = async (): Promise<void> => {
         while (left > 0) {
           left -= 1;
-          const answer = await service.fetchTask('1', signal);
-          if (!answer.ok) throw new Error(answer.error.message);
+          const result = await service.fetchTask('1', signal);
+          if (!result.ok) throw new Error(result.error.message);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, line));

@@ -15,17 +15,17 @@ import { parseBounded, parseJson } from '../../src/service/http/json.ts';
 import { readReplyText } from '../../src/service/http/reply.ts';
 import { readRetryAfter } from '../../src/service/http/retry-after.ts';
 import { makeClean } from '../../src/service/http/sanitize.ts';
-import { maskOf } from '../../src/service/http/secrets.ts';
+import { secretMaskOf } from '../../src/service/http/secrets.ts';
 import { splitPrompts } from '../../src/service/image/prompts.ts';
 import { toTask } from '../../src/service/image/task.ts';
-import { objectionOf } from '../../src/service/text/refusal-hints.ts';
+import { rejectionHint } from '../../src/service/text/refusal-hints.ts';
 import { StreamReader } from '../../src/service/text/stream/reader.ts';
 import { rowsOf } from '../pipeline/table-rig.ts';
 import type { Bench } from './comparison.ts';
 
 const MB = 1_000_000;
 
-const mask = maskOf(['sk-0123456789abcdef']);
+const mask = secretMaskOf(['sk-0123456789abcdef']);
 const clean = makeClean(mask);
 const facts = {
   safe: true,
@@ -103,8 +103,8 @@ const readers: Readonly<
     filled('>'),
   ],
   split: [splitPrompts, filled('*', '', 'x'), filled('\r'), filled('1'), filled('\n\n'), filled('1\uFE0F')],
-  objection: [
-    (text) => objectionOf({}, clean(text), { model: 'm', fields: {} }),
+  rejection: [
+    (text) => rejectionHint({}, clean(text), { model: 'm', fields: {} }),
     filled('thinking level '),
     filled('Unknown name "'),
   ],

@@ -20,7 +20,7 @@ const left = (key: string, request: JobRecord['request']): JobRecord => ({
   artifacts: [],
 });
 
-it('of what a killed run was submitting, a text call is not in doubt, and a task is', async () => {
+it('a killed run leaves a task in doubt, and no text call', async () => {
   await using folder = await temporaryFolder();
   const cwd = folder.path;
   const [text, task] = ['a'.repeat(32), 'b'.repeat(32)] as const;

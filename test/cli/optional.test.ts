@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
-import { layOut } from '../../src/plan/graph/build.ts';
+import { buildGraph } from '../../src/plan/graph/build.ts';
 import { optionalIn } from '../../src/plan/graph/optional.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { startFakeService } from '../rig/fake-service.ts';
@@ -37,7 +37,7 @@ function fits(name: string, text: string): Record<string, unknown> {
   return value;
 }
 
-it('an optional button that is not there is skipped, and no failure, wherever it is told of', async () => {
+it('an optional button that is missing is skipped everywhere, and is no failure', async () => {
   await using folder = await temporaryFolder();
   const cwd = folder.path;
   const service = await startFakeService({ apiKey: 'a-key-of-16-characters' });
@@ -65,9 +65,9 @@ it('an optional button that is not there is skipped, and no failure, wherever it
     const { job = '' } = rows.find(({ branch, status: is }) => branch === 'Nope' && is === 'skipped') ?? {};
     const story = fits('show', (await pp('show', job, '--json')).out);
     expect(story).toMatchObject({ status: 'skipped', next: [] });
-    const told = (await pp('show', job)).out;
-    expect(told).toContain('skipped (its optional button is not there)');
-    expect(told).not.toMatch(/failed|--retry-failed/);
+    const printed = (await pp('show', job)).out;
+    expect(printed).toContain('skipped (its optional button is not there)');
+    expect(printed).not.toMatch(/failed|--retry-failed/);
     const parent = String((story['inputs'] as readonly { readonly job: string }[])[0]?.job);
     expect(fits('show', (await pp('show', parent, '--json')).out)).toMatchObject({
       children: [{ status: 'skipped' }],
@@ -110,7 +110,7 @@ it('knows optional buttons by their place, those below wildcards too', async () 
       grid: { imagine: a, path: "U1? → U1, Zoom (x/y)?" }
       wild: { imagine: b, path: "U* → Nope?" }
       below: { from: grid/U1, click: "V1?" }`);
-  const skeleton = layOut(checked.steps);
+  const skeleton = buildGraph(checked.steps);
   if ('tooMany' in skeleton) throw new Error('too large');
   const isOptional = optionalIn(skeleton);
   const optional = skeleton.places.filter(({ selector }) => selector?.optional === true);
@@ -131,7 +131,7 @@ steps:
     imagine: fox
     path: U* → Vary (Strong) → U* → V* → Nope?
 `);
-  const skeleton = layOut(checked.steps);
+  const skeleton = buildGraph(checked.steps);
   if ('tooMany' in skeleton) throw new Error('too large');
   const isOptional = optionalIn(skeleton);
   const branch = (...parts: readonly string[]): { step: string; branch: string } => ({

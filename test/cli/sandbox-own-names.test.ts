@@ -125,8 +125,11 @@ describe('a sandbox with words of its own does not know others', () => {
     expect(right.code, right.err).toBe(0);
   });
 
-  it('errorType, in a refusal', async () => {
-    const answer = await fetch(`${url}/v9/art/submit/imagine`, { method: 'POST', body: '{}' });
-    expect([answer.status, await answer.json()]).toMatchObject([401, { error: { type: 'art_api_error' } }]);
+  it('errorType, in an error response', async () => {
+    const response = await fetch(`${url}/v9/art/submit/imagine`, { method: 'POST', body: '{}' });
+    expect([response.status, await response.json()]).toMatchObject([
+      401,
+      { error: { type: 'art_api_error' } },
+    ]);
   });
 });

@@ -76,7 +76,7 @@ describe.concurrent('a run of every kind of image work that is killed at one exa
   });
 
   it.each(kills)(
-    '$when $moment $n: goes on, repeats nothing, and comes to what an undisturbed run comes to',
+    '$when $moment $n: continues, repeats nothing, and ends like an undisturbed run',
     async (kill) => {
       await using place = await openPlace(oneOfEveryKind);
       const killed = await place.meet(kill);

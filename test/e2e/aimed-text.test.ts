@@ -7,8 +7,8 @@ import { oneText } from './pipelines.ts';
 type When = Mishap['when'];
 
 /**
- * Calls on the disk that text jobs make. Files of one answer: its text or JSON is written and synced, then the whole
- * answer; then the one gets its name, then the other; then the job is durable. Five answers are written so.
+ * Calls on the disk that text jobs make. Files of one reply: its text or JSON is written and synced, then the whole
+ * reply; then the one gets its name, then the other; then the job is durable. Five answers are written so.
  */
 const aims: readonly (readonly [Moment, number, readonly When[]])[] = [
   ['text open', 1, ['before']],
@@ -33,7 +33,7 @@ describe.concurrent('a run with texts that is killed at one exact moment', () =>
   });
 
   it.each(kills)(
-    '$when $moment $n: goes on, asks for no durable answer again, and comes to the same',
+    '$when $moment $n: continues, repeats no durable call, and ends like an undisturbed run',
     async (kill) => {
       await using place = await openPlace(oneText);
       const durable = new DurableTexts();

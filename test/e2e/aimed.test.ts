@@ -37,7 +37,7 @@ describe.concurrent('a run that is killed at one exact moment', () => {
   });
 
   it.each(kills)(
-    '$when $moment $n: goes on, repeats nothing, and comes to what an undisturbed run comes to',
+    '$when $moment $n: continues, repeats nothing, and ends like an undisturbed run',
     async (kill) => {
       await using place = await openPlace(twoCells);
       const killed = await place.meet(kill);

@@ -34,7 +34,7 @@ describe.concurrent('a disk that fails while a run is on', () => {
   });
 
   it.each(cases)(
-    '$does from $moment $n on is said, and the run goes on when it is mended',
+    '$does from $moment $n on is reported, and the run continues after the repair',
     async ({ moment, n, does, says, code = 74 }) => {
       await using place = await openPlace(twoCells);
       const mishap: Mishap = { moment, n, when: 'before', does };

@@ -6,7 +6,7 @@ import { type Block, type Document, repository } from '../rig/documents.ts';
 /** The code blocks of documents, each of which some test has to take. */
 export class DocumentBlocks {
   readonly #blocks: readonly Block[];
-  readonly #taken = new Set<Block>();
+  readonly #used = new Set<Block>();
 
   constructor(documents: readonly Document[]) {
     this.#blocks = documents.flatMap(({ blocks }) => blocks);
@@ -21,21 +21,21 @@ export class DocumentBlocks {
     if (block === undefined || found.length > 1) {
       throw new Error(`${document}: ${found.length} blocks of ${language} with ${part}, expected one`);
     }
-    this.#taken.add(block);
+    this.#used.add(block);
     return block.text;
   }
 
   /** Takes every block of a language. */
   takeAll(language: string): readonly Block[] {
     const found = this.#blocks.filter((block) => block.language === language);
-    for (const block of found) this.#taken.add(block);
+    for (const block of found) this.#used.add(block);
     return found;
   }
 
   /** Where the blocks stand that no test has taken. */
   left(): readonly string[] {
     return this.#blocks
-      .filter((block) => !this.#taken.has(block))
+      .filter((block) => !this.#used.has(block))
       .map(({ document, line, language }) => `${document}:${line} ${language}`);
   }
 }

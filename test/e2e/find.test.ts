@@ -8,7 +8,7 @@ import { write } from './pipelines.ts';
 
 const apiKey = 'find-key-1234567890';
 
-it('a task that was made and never told is found by its tag and taken on: nothing is paid twice', async () => {
+it('a task whose response was lost is found by its tag and adopted: nothing is paid twice', async () => {
   const fault = parseFault('submit:504-after:first 1');
   if (!fault.ok) throw new Error(fault.error);
   const sandbox = await startSandbox({ apiKey, settings: { pace: 0.02, pixels: 64, faults: [fault.value] } });
@@ -25,7 +25,7 @@ it('a task that was made and never told is found by its tag and taken on: nothin
       });
     const first = await run();
     expect(first.code, first.stderr).toBe(5);
-    expect(first.stderr).toContain('up to 1.00 for submissions that nobody answered');
+    expect(first.stderr).toContain('up to 1.00 for submissions without a response');
     const next = first.stderr.slice(first.stderr.indexOf('Next:')).split('\n');
     expect(next[1]).toContain('promptpress run set.yaml --in-doubt find');
     const { stdout } = await cli(['status', 'set.yaml'], { cwd: folder.path });
@@ -44,7 +44,7 @@ it('a task that was made and never told is found by its tag and taken on: nothin
   }
 }, 60_000);
 
-it('a submission that was answered by 504 is looked for by its tag before it is sent again: nothing is paid twice', async () => {
+it('a submission that got a 504 is searched by its tag before it is sent again: nothing is paid twice', async () => {
   const fault = parseFault('submit:504-after:first 3');
   if (!fault.ok) throw new Error(fault.error);
   const sandbox = await startSandbox({ apiKey, settings: { pace: 0.02, pixels: 64, faults: [fault.value] } });

@@ -83,8 +83,8 @@ async function run(
 
 const everything = `Authorization: Bearer ${key} ${encodeURIComponent(key)} ${Object.values(variables).join(' ')}`;
 
-describe('a service that repeats all it was told', () => {
-  it('finds none of it in any file, in the log or on the screen', async () => {
+describe('a service that repeats everything it receives', () => {
+  it('leaves no secret in any file, in the log or on the screen', async () => {
     await using folder = await temporaryFolder();
     await using cdn = await serve((path, response) => {
       const shapes: Readonly<Record<string, () => void>> = {
@@ -225,7 +225,7 @@ describe('a service that repeats all it was told', () => {
     expect(found).toEqual([]);
   });
 
-  it('a bug that meets the key is told without it', async () => {
+  it('a bug that meets the key is reported without it', async () => {
     await using folder = await temporaryFolder();
     const service = await start();
     service.fault('imagine', { status: 503, body: {} });

@@ -163,7 +163,7 @@ const ends = (cdn: string): Readonly<Record<string, readonly [TaskScript, string
 
 const outcome = ({ status, error_code }: ManifestRow): string => `${status} ${error_code}`;
 
-it('each hostile answer costs its own job and nothing else', { timeout: 60_000 }, async () => {
+it('each hostile response costs its own job and nothing else', { timeout: 60_000 }, async () => {
   await using trap = await serve((_path, response) => response.end(makePng(9)));
   await using cdnServer = await imageServer(() => trap.port);
   await using folder = await temporaryFolder();

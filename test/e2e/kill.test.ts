@@ -31,7 +31,7 @@ describe(`a run that is killed again and again (SEED=${seed})`, () => {
     expect(calm.tasks).toBe(jobs);
   }, 120_000);
 
-  it('answers no modal twice, and pays once for blends, descriptions, films and edits too', async () => {
+  it('confirms no modal twice, and pays once for blends, descriptions, films and edits too', async () => {
     const killed = await killAgainAndAgain({
       pipeline: tenOfEveryKind,
       kills: fewer,
@@ -54,7 +54,7 @@ describe(`a run that is killed again and again (SEED=${seed})`, () => {
     expect(calm.tasks).toBe(10 * everyKind.jobs);
   }, 120_000);
 
-  it('asks for no text again whose answer was durable, and ends with what an undisturbed run ends with', async () => {
+  it('repeats no text call whose reply was durable, and ends like an undisturbed run', async () => {
     const killed = await killAgainAndAgain({
       pipeline: twentyTexts,
       kills,

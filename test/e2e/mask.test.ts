@@ -38,7 +38,7 @@ const repaint = async (place: RunPlace) => (await place.rows()).find(({ step }) 
 const asked = ({ service }: RunPlace) =>
   (['imagine', 'action', 'modal'] as const).map((route) => service.count(route));
 
-describe('a mask that cannot answer its modal', () => {
+describe('a mask that cannot confirm its modal', () => {
   it.each([
     ['has another size', () => plain(255, 8, 7), 'mask.size'],
     ['leaves nothing to repaint', () => plain(0, 8, 8), 'mask.empty'],

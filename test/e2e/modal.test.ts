@@ -57,7 +57,7 @@ describe('a run of every kind of image work', () => {
     expect((await readFile(manifest)).equals(bytes)).toBe(true);
   });
 
-  it('answers a modal with what the pipeline says: prompt, and a mask that is white where it is repainted', async () => {
+  it('confirms a modal with the pipeline’s values: prompt, and a mask that is white where it is repainted', async () => {
     await using place = await openPlace(oneModal);
     expect((await place.run()).code).toBe(0);
     const [modal] = place.service.submits.modals;
@@ -85,7 +85,7 @@ steps:
     path: [prompt 2, { button: V1, remix: true }, U1, { button: Vary (Strong), remix: true }]
 `;
 
-it('the prompt of a describe answers its button and every remix below that, and the manifest tells it', async () => {
+it('the prompt of a describe confirms its button and every remix below, and the manifest shows it', async () => {
   await using place = await openPlace(suggested);
   const { code, err } = await place.run();
   expect(code, err).toBe(0);
@@ -109,7 +109,7 @@ steps:
 `;
 
 describe('a manual animation', () => {
-  it.each([21, 1] as const)('is answered with the prompt beside its button: code %i', async (modalCode) => {
+  it.each([21, 1] as const)('is confirmed with the prompt beside its button: code %i', async (modalCode) => {
     await using place = await openPlace(byHand(', prompt: it runs'), { manualAnimation: true, modalCode });
     const { code, err } = await place.run();
     expect(code, err).toBe(0);
@@ -124,7 +124,7 @@ describe('a manual animation', () => {
     ]);
   });
 
-  it('without a prompt is a mistake of the pipeline, and nothing is asked for', async () => {
+  it('without a prompt is an error of the pipeline, and nothing is asked for', async () => {
     await using place = await openPlace(byHand(''), { manualAnimation: true });
     const { code, err } = await place.run();
     expect([code, place.service.count('imagine')]).toEqual([2, 0]);
@@ -144,7 +144,7 @@ steps:
     path: V1
 `;
 
-describe('a modal that nobody answers', () => {
+describe('a modal that nobody confirms', () => {
   it.each([21, 1] as const)(
     'fails its job with modal.unanswered and what to write: code %i',
     async (modalCode) => {
@@ -188,8 +188,8 @@ it('a gateway that opens no window fails what was to be said there, and nothing 
   expect([place.service.count('action'), place.service.count('modal')]).toEqual([2, 0]);
 });
 
-describe('a modal whose answer does not arrive', () => {
-  it('is looked at first: one that was carried out is not sent again', async () => {
+describe('a modal whose confirmation gets no response', () => {
+  it('is polled first: one that was carried out is not sent again', async () => {
     await using place = await openPlace(oneModal);
     const { service } = place;
     service.fault('modal', { reset: 'after' }, { times: 1 });
@@ -258,7 +258,7 @@ describe('promptpress resolve, of a job whose modal is in doubt,', () => {
     expect(await repaint(place)).toMatchObject({ status: 'done' });
   });
 
-  it('--task goes on with the task that was found', async () => {
+  it('--task continues with the task that was found', async () => {
     await using place = await openPlace(oneModal);
     const { service } = place;
     const job = await lost(place);
@@ -280,7 +280,7 @@ describe('promptpress resolve, of a job whose modal is in doubt,', () => {
   });
 });
 
-describe('the answer to a modal', () => {
+describe('the confirmation of a modal', () => {
   it.each([
     ['queue full', { code: 23, description: 'full' }],
     ['503', { status: 503, body: { error: { message: 'busy', type: 'x', code: '' } } }],
@@ -299,7 +299,7 @@ describe('the answer to a modal', () => {
     [24, 'task.moderated'],
     [4, 'submit.refused'],
   ])(
-    'that is refused with code %i fails its job, and --retry-failed answers the dialog that is open, without a click',
+    'that is refused with code %i fails its job, and --retry-failed confirms the open dialog, without a click',
     async (code, error_code) => {
       await using place = await openPlace(oneModal);
       const { service } = place;

@@ -12,7 +12,7 @@ const withTable = twoCells.replace('animal: [fox, owl]', 'rows: animals.csv');
 const table = 'animal\nfox\nowl\n';
 
 describe('a run directory that was killed midway and moved', () => {
-  it('answers without its pipeline, and goes on with --out, paying for nothing again', async () => {
+  it('is readable without its pipeline, and continues with --out, paying for nothing again', async () => {
     const calm = await calmRun(twoCells);
     await using place = await openPlace(withTable);
     await writeFile(join(place.folder, 'animals.csv'), table);

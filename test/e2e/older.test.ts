@@ -29,7 +29,7 @@ describe('a state that was copied in the middle of a run, and put in place of th
     ['with its log', stateFiles, 26],
     ['without its log', ['state.db'], 30],
   ])(
-    '%s: refused with exit 74 until the user says how to go on',
+    '%s: refused with exit 74 until the user says how to continue',
     async (_, names, missing) => {
       await using folder = await temporaryFolder();
       const cwd = folder.path;
@@ -58,7 +58,7 @@ describe('a state that was copied in the middle of a run, and put in place of th
       service.fault('list', { status: 500, body: { error: { message: 'no list' } } }, { times: 1 });
       const unfound = await run('--in-doubt', 'find');
       expect(unfound.code, unfound.err).toBe(74);
-      expect(unfound.err).toContain('could not be looked for');
+      expect(unfound.err).toContain('could not be searched');
       expect((await run()).code).toBe(74);
       expect(service.submits.all).toHaveLength(30);
 

@@ -15,7 +15,7 @@ describe('one run at a time on a run directory', () => {
   });
   afterEach(() => service.close());
 
-  it('a second run is refused with exit 75, naming the owner, and status still answers', async () => {
+  it('a second run is refused with exit 75, naming the owner, and status still works', async () => {
     await using folder = await temporaryFolder();
     await write(folder.path, { 'one.yaml': oneStep(3) });
     const hang = service.fault('imagine', { hang: 'before' });

@@ -13,7 +13,7 @@ const lostPath: FaultAction = {
   headers: { 'content-type': 'text/plain' },
 };
 
-it('a page, a redirect and a plain 404 after good answers cost no run', { timeout: 60_000 }, async () => {
+it('a page, a redirect and a plain 404 after good responses stop no run', { timeout: 60_000 }, async () => {
   await using folder = await temporaryFolder();
   const service = await startFakeService({ log: false });
   for (const [at, action] of [page, redirect, lostPath].entries()) {

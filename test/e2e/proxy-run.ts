@@ -122,8 +122,8 @@ export function differencesOf(
   const changed = rows.flatMap((row, at) => {
     const other = direct.rows[at] ?? {};
     const columns = Object.keys(row).filter((name) => row[name] !== other[name]);
-    const told = columns.map((name) => `${name}: ${row[name]}, not ${other[name]}`);
-    return told.length === 0 ? [] : [`row ${at + 1}, ${told.join('; ')}`];
+    const lines = columns.map((name) => `${name}: ${row[name]}, not ${other[name]}`);
+    return lines.length === 0 ? [] : [`row ${at + 1}, ${lines.join('; ')}`];
   });
   const lost = requests.filter(({ status, path }) => status === 504 && isText.test(path)).length;
   const counted = (['tasks', 'repeated', 'modals', 'text'] as const).flatMap((name) => {

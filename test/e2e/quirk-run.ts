@@ -200,7 +200,7 @@ export function brokenBy(
   calm: readonly ManifestRow[],
 ): readonly string[] {
   const { attempts, tasks, repeated, resubmits, modals, unaccounted, rows, last } = run;
-  // An answered modal makes a task of its own, or does not; and it is answered anew after a failed task was submitted anew.
+  // An answered modal makes a task of its own, or does not; and it is answered again after a failed task was submitted again.
   const { settings: { modalTask = 'new' } = {}, refuses = {} } = quirk;
   const isNew = modalTask === 'new';
   const paid = tasks - (isNew ? modals.answered : 0);

@@ -24,7 +24,7 @@ describe('a pipeline of every kind of step in the sandbox', () => {
     calm = (await quirkRun({}, 1)).rows;
   });
 
-  it.each(chosen)('comes to the same manifest: %s', async (name) => {
+  it.each(chosen)('writes the same manifest: %s', async (name) => {
     const quirk = quirks[name] ?? {};
     const run = await quirkRun(quirk, 1);
     expect([run.first.code, run.statuses], run.first.err).toEqual([0, { done: rowsOfCell }]);
@@ -35,7 +35,7 @@ describe('a pipeline of every kind of step in the sandbox', () => {
     ['no remix', 1],
     ['remix dropped on the way', 1],
     ['ordinary buttons only', 1],
-  ])('comes to the same manifest but for what is refused: %s', async (name, refused) => {
+  ])('writes the same manifest but for what is refused: %s', async (name, refused) => {
     const quirk = quirks[name] ?? {};
     const run = await quirkRun(quirk, 1);
     const statuses = { done: rowsOfCell - refused, failed: refused };

@@ -83,7 +83,7 @@ describe('a service that refuses', () => {
     },
   );
 
-  it('twenty equal refusals in a row stop the run, exit 3, whatever their request ids', async () => {
+  it('twenty equal rejections in a row stop the run, exit 3, whatever their request ids', async () => {
     let n = 0;
     service.fault('imagine', () => ({
       status: 400,

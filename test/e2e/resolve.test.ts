@@ -40,7 +40,7 @@ describe('a job in doubt', () => {
     return { key, task };
   }
 
-  it('goes on with its task, and is not submitted again: --task', async () => {
+  it('continues with its task, and is not submitted again: --task', async () => {
     const { key, task } = await doubtful();
     const shown = await promptpress('show', key.slice(0, 8));
     expect(shown.code, shown.stderr).toBe(0);
@@ -58,7 +58,7 @@ describe('a job in doubt', () => {
     expect(done.find(({ job }) => job === key)).toMatchObject({ task_id: task, attempts: '1' });
   });
 
-  it('is in doubt again where the service does not know the task that was named, and can be resolved anew', async () => {
+  it('is in doubt again where the service does not know the task that was named, and can be resolved again', async () => {
     const { key, task } = await doubtful();
     expect((await promptpress('resolve', key, '--task', '123')).code).toBe(0);
     const second = await promptpress('run', 'one.yaml');

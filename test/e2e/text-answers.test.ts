@@ -329,7 +329,7 @@ ${step('accepting', ', accept: [MAX_TOKENS, length]')}
 }
 
 describe.concurrent('text calls that go wrong', () => {
-  it.each(all)('%s: what each comes to, in calls, in its row, in tokens', async (way) => {
+  it.each(all)('%s: the result of each, in calls, in its row, in tokens', async (way) => {
     const chosen = cases.filter(({ ways }) => ways.includes(way));
     await using place = await openTextPlace(pipelineOf(way, chosen));
     const { service } = place;
@@ -364,7 +364,7 @@ describe.concurrent('text calls that go wrong', () => {
     );
     for (const [at, { says: part = '' }] of chosen.entries())
       expect(rows[at]?.['error_message']).toContain(part);
-    expect(tokenSums(listed)).toEqual(service.texts.tokens.told);
+    expect(tokenSums(listed)).toEqual(service.texts.tokens.counted);
 
     // Nothing of it is tried again unless it is asked for.
     const calls = place.calls();

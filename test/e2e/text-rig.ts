@@ -11,7 +11,7 @@ export interface TextPlace extends AsyncDisposable {
   readonly folder: string;
   /** The run directory. */
   readonly directory: string;
-  /** Writes the pipeline anew: what stands below `name` and the quick limits. */
+  /** Writes the pipeline again: what stands below `name` and the quick limits. */
   edit(pipeline: string): Promise<void>;
   run(...flags: string[]): Promise<Said & { readonly rows: readonly ManifestRow[] }>;
   /** Requests of the text routes so far, lists of models not counted. */

@@ -40,7 +40,7 @@ const ofStep = (rows: readonly ManifestRow[], step: string): readonly ManifestRo
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
 describe.concurrent('text steps', () => {
-  it('of a built command line choose buttons, caption pictures, answer functions, go on; and cost nothing again', async () => {
+  it('of a built command line choose buttons, caption pictures, call functions, continue; and cost nothing again', async () => {
     await using place = await openTextPlace(chain);
     const { service, directory } = place;
     const first = await built(place);
@@ -53,7 +53,7 @@ describe.concurrent('text steps', () => {
     expect(sha256(await readFile(join(directory, 'manifest.csv')))).toBe(sha256(manifest));
 
     expect(byStatus(rows)).toEqual({ done: 12 });
-    expect(tokenSums(rows)).toEqual(service.texts.tokens.told);
+    expect(tokenSums(rows)).toEqual(service.texts.tokens.counted);
     expect(tokenSums(rows)).toEqual(service.texts.tokens.complete);
     for (const row of ofStep(rows, 'best')) {
       const [pick] = ofStep(rows, 'pick').filter(({ cell }) => cell === row['cell']);
@@ -134,7 +134,7 @@ steps:
     await place.edit(edited);
     const { rows } = await place.run();
     expect([place.calls(), place.service.texts.byName.get('another 7'), rows.length]).toEqual([21, 1, 20]);
-    // How the answer comes, and what is taken, is no part of what is asked.
+    // How the reply comes, and what is taken, is no part of what is asked.
     await place.edit(says(20, ', stream: true, accept: [MAX_TOKENS]'));
     await place.run();
     expect(place.calls()).toBe(21);
@@ -158,10 +158,10 @@ steps:
     const all = await place.run('--retry-failed');
     expect([all.code, place.calls(), byStatus(all.rows)]).toEqual([0, 6, { done: 4 }]);
     // What the failed answers cost is counted too.
-    expect(tokenSums(all.rows)).toEqual(service.texts.tokens.told);
+    expect(tokenSums(all.rows)).toEqual(service.texts.tokens.counted);
   });
 
-  it('stop at --max-submits, and go on from there', async () => {
+  it('stop at --max-submits, and continue from there', async () => {
     await using place = await openTextPlace(says(30));
     const { code, rows } = await place.run('--max-submits', '10');
     expect([code, place.calls(), byStatus(rows)]).toEqual([4, 10, { done: 10, pending: 20 }]);
@@ -169,13 +169,13 @@ steps:
     expect(place.calls()).toBe(30);
   });
 
-  it('stop at budget.tokens, which counts what the service told', async () => {
+  it('stop at budget.tokens, which counts the tokens of the service', async () => {
     const tokens = 500;
     const bounded = says(100, ', generationConfig: { maxOutputTokens: 60 }');
     await using place = await openTextPlace(`budget: { tokens: ${tokens} }${bounded}`);
     const { code, err, rows } = await place.run();
     expect(code, err).toBe(4);
-    const { total } = place.service.texts.tokens.told;
+    const { total } = place.service.texts.tokens.counted;
     expect(tokenSums(rows)['total']).toBe(total);
     expect(total).toBeGreaterThan(tokens / 2);
     // What a call will take is reserved before it is made.
@@ -193,7 +193,7 @@ steps:
     expect(rows.map(({ step, status }) => `${step} ${status}`)).toEqual(['fact done', 'fact done']);
   });
 
-  it('with a judge whose answers do not fit are blocked, and what they cost is told', async () => {
+  it('with a judge whose replies do not fit are blocked, and their cost is shown', async () => {
     await using place = await openTextPlace(chain);
     place.service.fault('generate', { says: { text: '{"best": 9}' } }, { match: isOf('Which fox') });
     const { code, rows } = await place.run();
@@ -208,7 +208,7 @@ steps:
       ['caption', 'blocked', 'ancestor.failed'],
     ]);
     expect(place.service.submits.byPath.get('fox --seed 1 > U9')).toBeUndefined();
-    expect(tokenSums(rows)).toEqual(place.service.texts.tokens.told);
+    expect(tokenSums(rows)).toEqual(place.service.texts.tokens.counted);
   });
 
   it('with several candidates and images have a row for each, and one sum', async () => {
@@ -230,7 +230,7 @@ steps:
       ['3', 'text/plain', 'other'],
     ]);
     expect(await readFile(join(place.directory, rows[1]?.['file_name'] ?? ''))).toEqual(makePng(5));
-    expect(tokenSums(rows)).toEqual(place.service.texts.tokens.told);
+    expect(tokenSums(rows)).toEqual(place.service.texts.tokens.counted);
   });
 
   it('keep nothing on disk with keep: false, and the text all the same', async () => {

@@ -90,7 +90,7 @@ describe('a state that was torn after its run was killed', () => {
 
   const shares = fc.double({ min: 0, max: 0.999, noNaN: true });
 
-  it('goes on when its log was cut behind the last submission, else it is refused: nothing is paid twice', async () => {
+  it('continues when its log was cut behind the last submission, else it is refused: nothing is paid twice', async () => {
     const outcomes: string[] = [];
     await fc.assert(
       fc.asyncProperty(shares, async (share) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cli, temporaryFolder } from '../rig/cli.ts';
 import { write } from './pipelines.ts';
 
-const fiveMistakes = `name: mistakes
+const fiveDiagnostics = `name: mistakes
 limits: { taskz: 3 }
 matrix:
   animal: [fox, owl]
@@ -19,9 +19,9 @@ steps:
 `;
 
 describe('promptpress validate', () => {
-  it('shows five different mistakes at once, each on its line, and exits with 2', async () => {
+  it('shows five different errors at once, each on its line, and exits with 2', async () => {
     await using folder = await temporaryFolder();
-    await write(folder.path, { 'mistakes.yaml': fiveMistakes });
+    await write(folder.path, { 'mistakes.yaml': fiveDiagnostics });
     const { code, stderr, stdout } = await cli(['validate', 'mistakes.yaml'], { cwd: folder.path });
     expect(code).toBe(2);
     const places = [...`${stdout}${stderr}`.matchAll(/mistakes\.yaml:(\d+):(\d+)/g)].map(

@@ -60,7 +60,7 @@ it('an ordinary word that a variable holds stays in files and in what is sent on
   expect(err).not.toContain('The API key has only');
 });
 
-it('a key as short as a word is told of once', async () => {
+it('a key as short as a word is warned of once', async () => {
   await using folder = await temporaryFolder();
   const service = await startFakeService({
     apiKey: 'swordfish',

@@ -26,7 +26,7 @@ test('the list holds no entry for an expression that is gone or proven', () => {
 });
 
 test.each([
-  ['a run that every place begins anew', '\\s+$', ''],
+  ['a run that every place begins again', '\\s+$', ''],
   ['the same behind a word that repeats', 'task[^.]*not found', 'i'],
   ['two runs over the same blanks', '^\\s*\\d*\\s*%?\\s*$', ''],
   ['blanks on both sides of what may be missing', '^\\d+\\s*%?\\s*$', ''],

@@ -39,7 +39,7 @@ export class Random {
     return item;
   }
 
-  /** Some items, each drawn anew. */
+  /** Some items, each drawn again. */
   some<T>(least: number, most: number, draw: () => T): readonly T[] {
     return Array.from({ length: this.whole(least, most) }, draw);
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KeySet } from '../../src/manifest/key-set.ts';
 
 describe('KeySet', () => {
-  it('answers as a set of strings does, whatever is added', () => {
+  it('behaves as a set of strings does, whatever is added', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 8 }), { maxLength: 300 }), fc.string(), (keys, other) => {
         const set = new KeySet();

@@ -103,7 +103,7 @@ describe('a narrowed manifest', () => {
     expect(read()).toBeLessThan(10);
   });
 
-  it('goes on past the chosen cells until every result has its place', async () => {
+  it('continues past the chosen cells until every result has its place', async () => {
     const plan = await planOf(tenCells);
     const store = memoryStore();
     await finishCells(plan, store, [1, 9]);

@@ -115,7 +115,7 @@ describe('the rows of a text job', () => {
     expect(rows[0]).toMatchObject({ text: 'a fox', file_name: '', status: 'done', model: 'text-pro' });
   });
 
-  it('show what a failed answer had, and why it was not taken', async () => {
+  it('show the content of a failed reply, and why it was not accepted', async () => {
     const plan = await one(generate);
     const error = { code: 'text.max-tokens', message: 'The answer was cut off.', requestId: 'req-2' };
     const store = await stored(plan, () => ({
@@ -150,7 +150,7 @@ describe('the rows of a text job', () => {
     expect(rows[0]).toMatchObject({ block_reason: 'SAFETY', finish_reason: '', text: '', total_tokens: '3' });
   });
 
-  it('count what is assumed of answers that told no tokens, where the job has no other figure', async () => {
+  it('count the assumed tokens of replies without a token count, where the job has no other figure', async () => {
     const plan = await one(generate);
     const store = await stored(plan, () => ({
       status: 'failed',
@@ -163,7 +163,7 @@ describe('the rows of a text job', () => {
     expect(store.totals()).toMatchObject({ assumedTokens: 300, possibleCost: 0.5 });
   });
 
-  it('know the model that is asked before anything was answered', async () => {
+  it('know the requested model before any reply came', async () => {
     const { rows } = await written(await one(generate), memoryStore());
     expect(rows[0]).toMatchObject({ model: 'text-pro', status: 'pending', total_tokens: '', text: '' });
   });

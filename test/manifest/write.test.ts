@@ -158,7 +158,7 @@ describe('manifest.csv', () => {
     expect(tally.cost).toBe(store.totals().cost);
   });
 
-  it('sums the money that may be spent as the state does: of lost answers, and of answers that told no tokens', async () => {
+  it('sums the money that may be spent as the state does: of lost responses, and of replies without a token count', async () => {
     const plan = await planOf(twoSteps);
     const store = memoryStore();
     await finish(plan, store);

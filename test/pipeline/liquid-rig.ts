@@ -18,13 +18,13 @@ export const scopeOf = (
 
 export const written = (source: string): WrittenNumber => new WrittenNumber(source, Number(source));
 
-/** The value of a result that must be good; its mistakes are the failure's text. */
+/** The value of a result that must be good; its errors are the failure's text. */
 export function good<T>(result: Result<T, readonly DiagnosticDraft[]>): T {
   if (result.ok) return result.value;
   throw new Error(`refused: ${JSON.stringify(result.error)}`);
 }
 
-/** The mistakes of a result that must be bad, each with the text it marks. */
+/** The errors of a result that must be bad, each with the text it marks. */
 export function marked(
   text: string,
   result: Result<unknown, readonly DiagnosticDraft[]>,
@@ -55,10 +55,10 @@ export function thrown(run: () => unknown): TemplateError {
   throw new Error(`nothing was thrown, but ${JSON.stringify(value)} given`);
 }
 
-/** True when every mistake of a refused text marks a part of it, and there is one. */
-export const marksParts = (text: string, mistakes: readonly DiagnosticDraft[]): boolean =>
-  mistakes.length > 0 &&
-  mistakes.every(({ offset, length }) => offset >= 0 && length >= 0 && offset + length <= text.length);
+/** True when every error of a refused text marks a part of it, and there is one. */
+export const marksParts = (text: string, diagnostics: readonly DiagnosticDraft[]): boolean =>
+  diagnostics.length > 0 &&
+  diagnostics.every(({ offset, length }) => offset >= 0 && length >= 0 && offset + length <= text.length);
 
 /** What a run comes to: the type of its value, or the code of its error. */
 export function comesTo(run: () => unknown): string {

@@ -199,8 +199,8 @@ describe('the whole language', () => {
   });
 });
 
-describe('several mistakes', () => {
-  it('are told at once, each once, in file order', async () => {
+describe('several errors', () => {
+  it('are reported together, each once, in file order', async () => {
     const text = `name: t
 service: { speed: fats }
 matrix:
@@ -221,7 +221,7 @@ steps:
     ]);
   });
 
-  it('are told once where an alias repeats them', async () => {
+  it('are reported once where an alias repeats them', async () => {
     const text = 'name: t\nsteps:\n  a: { imagine: &p "{{ x }}" }\n  b: { imagine: *p }\n';
     expect(await diagnose(text)).toEqual(['template.unknown-variable 3:24']);
   });

@@ -15,8 +15,8 @@ export async function rowsOf(
   return rows;
 }
 
-/** The mistake that ends the reading of a table; undefined when there is none. */
-export async function mistakeIn(
+/** The error that ends the reading of a table; undefined when there is none. */
+export async function tableErrorIn(
   format: TableFormat,
   text: string | Uint8Array,
   files: FilePort = new MemoryFiles({ table: text }),

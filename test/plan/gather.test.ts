@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { layOut } from '../../src/plan/graph/build.ts';
+import { buildGraph } from '../../src/plan/graph/build.ts';
 import { chosenSteps } from '../../src/plan/graph/step-selection.ts';
 import { inputsOf } from '../../src/plan/job.ts';
 import type { JobRequest } from '../../src/plan/job-request.ts';
@@ -136,7 +136,7 @@ describe('templates', () => {
     expect(scene.at('late').ready).toBe(true);
   });
 
-  test('a mistake is told before money is spent, unless the inputs may be skipped', async () => {
+  test('an error is reported before money is spent, unless the inputs may be skipped', async () => {
     const yaml = `
       matrix: { m: [{ b: 1 }, { a: 1 }] }
       steps:
@@ -201,7 +201,7 @@ describe('the whole plan', () => {
     );
     const plan = await preparePlan(pipeline, { files: noFiles, serviceId: 'x' });
     expect(plan).toMatchObject({ ok: false, error: [{ code: 'plan.too-large', line: 15 }] });
-    expect(layOut(pipeline.steps.slice(0, 12))).not.toHaveProperty('tooMany');
+    expect(buildGraph(pipeline.steps.slice(0, 12))).not.toHaveProperty('tooMany');
   });
 
   test('a long chain of wide gathers costs no more than its inputs', async () => {

@@ -87,7 +87,7 @@ export function parseDocument(path: string, text: string): Document {
   return { path, text, blocks, anchors, links: linksOf(prose.join('\n')) };
 }
 
-function unusedAnchor(title: string, taken: ReadonlySet<string>): string {
+function unusedAnchor(title: string, used: ReadonlySet<string>): string {
   const anchor = title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -95,7 +95,7 @@ function unusedAnchor(title: string, taken: ReadonlySet<string>): string {
     .replaceAll(' ', '-');
   for (let count = 0; ; count++) {
     const numbered = count === 0 ? anchor : `${anchor}-${count}`;
-    if (!taken.has(numbered)) return numbered;
+    if (!used.has(numbered)) return numbered;
   }
 }
 

@@ -15,8 +15,8 @@ import type { Answer } from '../../src/service/result.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
 
 /** An answer, and when it is heard. */
-export interface Heard<T> {
-  readonly answer: T;
+export interface Delivered<T> {
+  readonly result: T;
   readonly afterMs: number;
 }
 
@@ -25,17 +25,17 @@ export type Submitted = Answer<SubmitAnswer> | { readonly unread: SaveFailure };
 
 /** A service without sockets and promises: it works when it is asked, and is heard later. */
 export interface DrivenService {
-  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Submitted>;
-  modal(record: JobRecord, now: number): Heard<Submitted>;
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted>;
+  modal(record: JobRecord, now: number): Delivered<Submitted>;
   /** Why the mask of a click is none. Absent: all masks fit. */
-  mask?(record: JobRecord, now: number): Heard<SaveFailure | undefined>;
-  fetch(taskId: string, now: number): Heard<Answer<Task>>;
+  mask?(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
+  fetch(taskId: string, now: number): Delivered<Answer<Task>>;
   /** Absent: a gateway that does not list tasks. */
-  list?(taskIds: readonly string[], now: number): Heard<Answer<readonly Task[]>>;
+  list?(taskIds: readonly string[], now: number): Delivered<Answer<readonly Task[]>>;
   /** All its tasks, with their tags. Absent: a gateway that has no such list. */
-  listAll?(now: number): Heard<Answer<readonly Task[]>>;
-  save(key: string, output: number): Heard<SaveAnswer>;
-  ask(record: JobRecord, now: number): Heard<AskAnswer>;
+  listAll?(now: number): Delivered<Answer<readonly Task[]>>;
+  save(key: string, output: number): Delivered<SaveAnswer>;
+  ask(record: JobRecord, now: number): Delivered<AskAnswer>;
 }
 
 /** Where a process can die within a turn. */
@@ -68,7 +68,7 @@ export interface DriveOptions {
   /** Sees every effect just before the service does. */
   readonly onEffect?: (effect: Effect, now: number) => void;
   /** Sees every answer just before the run does. */
-  readonly onHeard?: (input: RunInput, now: number) => void;
+  readonly onResult?: (input: RunInput, now: number) => void;
   /** Sees what the run holds after each turn. */
   readonly onTurn?: (held: {
     readonly requests: number;
@@ -76,7 +76,7 @@ export interface DriveOptions {
     readonly jobs: number;
     readonly cells: number;
   }) => void;
-  /** A run that sends before its turn is durable: the mistake that every test of durability must notice. */
+  /** A run that sends before its turn is durable: the error that every test of durability must notice. */
   readonly sendsFirst?: boolean;
 }
 
@@ -150,48 +150,48 @@ export function drive(options: DriveOptions): Driven {
     const { job, send: what } = effect;
     const { key } = job.record;
     options.onEffect?.(effect, now);
-    const hear = ({ afterMs }: Heard<unknown>, input: RunInput): void => {
+    const hear = ({ afterMs }: Delivered<unknown>, input: RunInput): void => {
       order += 1;
       arrivals.push({ at: now + afterMs, order, input, isPaid: isPaid(effect) });
     };
     switch (what.kind) {
       case 'submit': {
-        const heard = service.submit(job.record, job.parentTaskId, now);
-        return hear(heard, submittedBy(key, heard.answer));
+        const delivered = service.submit(job.record, job.parentTaskId, now);
+        return hear(delivered, submittedBy(key, delivered.result));
       }
       case 'modal': {
-        const heard = service.modal(job.record, now);
-        return hear(heard, submittedBy(key, heard.answer));
+        const delivered = service.modal(job.record, now);
+        return hear(delivered, submittedBy(key, delivered.result));
       }
       case 'mask': {
-        const heard = service.mask?.(job.record, now) ?? { answer: undefined, afterMs: 1 };
-        const { answer: error } = heard;
-        return hear(heard, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
+        const delivered = service.mask?.(job.record, now) ?? { result: undefined, afterMs: 1 };
+        const { result: error } = delivered;
+        return hear(delivered, { type: 'masked', key, ...(error === undefined ? {} : { error }) });
       }
       case 'fetch': {
-        const heard = service.fetch(what.taskId, now);
-        return hear(heard, { type: 'fetched', key, why: what.why, answer: heard.answer });
+        const delivered = service.fetch(what.taskId, now);
+        return hear(delivered, { type: 'fetched', key, why: what.why, answer: delivered.result });
       }
       case 'list': {
         const { targets } = what;
         const ids = targets.map(({ taskId }) => taskId);
-        const heard = service.list?.(ids, now) ?? { answer: noListing, afterMs: 100 };
-        return hear(heard, { type: 'listed', key, targets, answer: heard.answer });
+        const delivered = service.list?.(ids, now) ?? { result: noListing, afterMs: 100 };
+        return hear(delivered, { type: 'listed', key, targets, answer: delivered.result });
       }
       case 'search': {
-        const heard = service.listAll?.(now) ?? { answer: noListing, afterMs: 100 };
-        const answer: Answer<readonly Task[]> = heard.answer.ok
-          ? { ok: true, value: ownTasks(job.record, store.attempts(key), heard.answer.value) }
-          : heard.answer;
-        return hear(heard, { type: 'searched', key, answer });
+        const delivered = service.listAll?.(now) ?? { result: noListing, afterMs: 100 };
+        const result: Answer<readonly Task[]> = delivered.result.ok
+          ? { ok: true, value: ownTasks(job.record, store.attempts(key), delivered.result.value) }
+          : delivered.result;
+        return hear(delivered, { type: 'searched', key, answer: result });
       }
       case 'save': {
-        const heard = service.save(key, what.output);
-        return hear(heard, { type: 'saved', key, answer: heard.answer });
+        const delivered = service.save(key, what.output);
+        return hear(delivered, { type: 'saved', key, answer: delivered.result });
       }
       case 'ask': {
-        const heard = service.ask(job.record, now);
-        return hear(heard, { type: 'asked', key, answer: heard.answer });
+        const delivered = service.ask(job.record, now);
+        return hear(delivered, { type: 'asked', key, answer: delivered.result });
       }
     }
   };
@@ -300,7 +300,7 @@ export function drive(options: DriveOptions): Driven {
       scheduler.handle({ type: 'drain', end: { kind: 'interrupted', forced: false } }, now);
     } else if (arrival !== undefined && arrival.at <= now) {
       arrivals.shift();
-      options.onHeard?.(arrival.input, now);
+      options.onResult?.(arrival.input, now);
       scheduler.handle(arrival.input, now);
     } else scheduler.handle({ type: 'tick' }, now);
   }

@@ -8,14 +8,14 @@ function answeredCalls({ request, status, turns = [] }: JobRecord): readonly str
   if (!isTextRequest(request)) return [];
   const { prompt } = request.fields;
   if (typeof prompt !== 'string') return [];
-  // Each finished round is two turns: the calls, and their answers.
+  // Each finished round is two turns: the calls, and their replies.
   const rounds = turns.length / 2 + (status === 'done' ? 1 : 0);
   return Array.from({ length: rounds }, (_, round) => (round === 0 ? prompt : `${prompt} +${round * 2}`));
 }
 
-/** Watches that no text whose answer has been durable is ever asked for again. */
+/** Watches that no text whose reply has been durable is ever asked for again. */
 export class DurableTexts {
-  /** Calls → how often they had been made when their answer was first seen to be durable. */
+  /** Calls → how often they had been made when their reply was first seen to be durable. */
   readonly #calls = new Map<string, number>();
 
   /** To be called while no process is at work on the run directory. */
@@ -32,7 +32,7 @@ export class DurableTexts {
     }
   }
 
-  /** Answers that have been seen. */
+  /** Replies that have been seen. */
   get size(): number {
     return this.#calls.size;
   }

@@ -21,7 +21,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** Checks a body as image proxies do (gateway 2.6). @returns a refusal with code 4 for one that is not right */
 export function readEntry(route: 'blend' | 'describe' | 'video' | 'edits', body: Body): FakeEntry | Reply {
-  const wrong = mistakeIn(route, body);
+  const wrong = errorIn(route, body);
   if (wrong !== undefined) return refused(4, wrong);
   const { state: _, ...asked } = body;
   const prompt = textOf(body['prompt']);
@@ -35,7 +35,7 @@ export function readEntry(route: 'blend' | 'describe' | 'video' | 'edits', body:
   };
 }
 
-function mistakeIn(route: 'blend' | 'describe' | 'video' | 'edits', body: Body): string | undefined {
+function errorIn(route: 'blend' | 'describe' | 'video' | 'edits', body: Body): string | undefined {
   switch (route) {
     case 'blend': {
       const images = body['base64Array'];

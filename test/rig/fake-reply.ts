@@ -11,7 +11,7 @@ export interface Reply {
   /** Of a stream: the body, as it is to be written. */
   readonly chunks?: readonly Buffer[];
   /** Once so many bytes have left, the client can know this count of tokens. */
-  readonly tells?: readonly { readonly bytes: number; readonly tokens: FakeTokens }[];
+  readonly usageMarks?: readonly { readonly bytes: number; readonly tokens: FakeTokens }[];
 }
 
 export const json = (value: unknown, status = 200): Reply => ({

@@ -61,7 +61,7 @@ test('a chain is counted, its links expire, its buttons age', async () => {
 });
 
 test.each(['new', 'same'] as const)(
-  'a modal waits, is answered once, and is shown as it is answered: %s',
+  'a modal waits, is confirmed once, and is shown as it is confirmed: %s',
   async (modalTask) => {
     const service = await startFakeService({ polls: 1, modalTask, modalLingers: true });
     const press = async (taskId: unknown, label: string, more = {}): Promise<Record<string, unknown>> => {
@@ -96,7 +96,7 @@ test.each(['new', 'same'] as const)(
   },
 );
 
-test('what begins from images is checked, and told apart by its body', async () => {
+test('a task that begins from images is checked, and identified by its body', async () => {
   const service = await startFakeService({ polls: 0 });
   const submit = async (path: string, body: object): Promise<unknown> =>
     (await ask(`${service.url}/img/submit/${path}`, body))['code'];
@@ -120,7 +120,7 @@ test('what begins from images is checked, and told apart by its body', async () 
   await service.close();
 });
 
-test('faults hit when they are told to', async () => {
+test('faults hit when they are asked for', async () => {
   const service = await startFakeService();
   const fault = service.fault('imagine', { code: 23, description: 'full' }, { skip: 1, every: 2, times: 2 });
   const codes: unknown[] = [];

@@ -1,7 +1,7 @@
 /**
  * A scripted gateway on 127.0.0.1: the whole image workflow, generate, chat and models, small and quick,
  * for every test that needs a service. Deterministic: ids are counted, tasks advance by being polled, nothing looks at a clock. It shares
- * no code with src/, so that it cannot share its mistakes.
+ * no code with src/, so that it cannot share its errors.
  *
  * As a process of its own it prints its address: `npx tsx test/rig/fake-service.ts --port 0 --key test-key --polls 1`;
  * `GET /fake/state` then tells its counters and the tokens of its answers, which it prints as well when it is interrupted.

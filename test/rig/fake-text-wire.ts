@@ -8,9 +8,9 @@ import {
   type FakeTokens,
 } from './fake-saying.ts';
 
-/** An answer in the words of one endpoint, in the pieces of a stream. */
+/** A reply in the words of one endpoint, in the pieces of a stream. */
 interface Pieces {
-  /** The whole answer as one object. */
+  /** The whole reply as one object. */
   readonly whole: Body;
   /** The same as events of a stream, each with what it tells of the tokens. */
   readonly events: readonly { readonly body: Body; readonly tokens?: FakeTokens }[];
@@ -18,7 +18,7 @@ interface Pieces {
 
 const created = 1_793_491_200;
 
-/** The answer that says this (gateway 6.5, 6.7, 7.1). */
+/** The reply that says this (gateway 6.5, 6.7, 7.1). */
 export function textReply(ask: FakeAsk, saying: FakeSaying, number: number): Reply {
   const isChat = ask.endpoint === 'chat';
   const isStream = isChat ? ask.body['stream'] === true : ask.endpoint === 'stream';
@@ -28,13 +28,15 @@ export function textReply(ask: FakeAsk, saying: FakeSaying, number: number): Rep
   if (!isStream) {
     const body = Buffer.from(JSON.stringify(pieces.whole));
     const type = { 'content-type': 'application/json; charset=utf-8' };
-    return { status: 200, headers: { ...headers, ...type }, body, ...told([[body.length, tokens]]) };
+    return { status: 200, headers: { ...headers, ...type }, body, ...usageUpTo([[body.length, tokens]]) };
   }
   return streamReply(pieces.events, saying.stream, isChat, headers);
 }
 
-const told = (marks: readonly (readonly [number, FakeTokens | undefined])[]): Pick<Reply, 'tells'> => ({
-  tells: marks.flatMap(([bytes, tokens]) => (tokens === undefined ? [] : [{ bytes, tokens }])),
+const usageUpTo = (
+  marks: readonly (readonly [number, FakeTokens | undefined])[],
+): Pick<Reply, 'usageMarks'> => ({
+  usageMarks: marks.flatMap(([bytes, tokens]) => (tokens === undefined ? [] : [{ bytes, tokens }])),
 });
 
 const unavailable = {
@@ -70,7 +72,7 @@ function streamReply(
     headers: { ...headers, 'content-type': 'text/event-stream' },
     body: Buffer.concat(chunks),
     chunks,
-    ...told(marks),
+    ...usageUpTo(marks),
   };
 }
 

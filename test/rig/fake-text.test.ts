@@ -47,7 +47,7 @@ async function events(path: string, body: unknown): Promise<readonly unknown[]> 
     .flatMap((event) => (event.startsWith('data: {') ? [JSON.parse(event.slice(6)) as unknown] : []));
 }
 
-test('the same request is answered the same, in all three ways, and tokens are counted exactly', async () => {
+test('the same request gets the same reply, in all three ways, and tokens are counted exactly', async () => {
   const { candidates, usageMetadata } = await answerTo(asking('fox'));
   const text = String(candidates?.[0]?.content.parts?.[0]?.['text']);
   expect((await answerTo(asking('fox'))).candidates).toEqual(candidates);
@@ -57,9 +57,9 @@ test('the same request is answered the same, in all three ways, and tokens are c
     candidatesTokenCount: text.length,
     totalTokenCount: 3 + text.length,
   });
-  const told = (await events(stream, asking('fox'))) as Native[];
-  expect(told.map(({ candidates: [one] = [] }) => one?.content.parts?.[0]?.['text']).join('')).toBe(text);
-  expect(told.at(-1)?.usageMetadata).toEqual(usageMetadata);
+  const replies = (await events(stream, asking('fox'))) as Native[];
+  expect(replies.map(({ candidates: [one] = [] }) => one?.content.parts?.[0]?.['text']).join('')).toBe(text);
+  expect(replies.at(-1)?.usageMetadata).toEqual(usageMetadata);
 
   const chatted = (await (
     await post(chat, { model: 'text-pro', messages: [{ role: 'user', content: 'fox' }] })
@@ -68,7 +68,7 @@ test('the same request is answered the same, in all three ways, and tokens are c
   expect(chatted.usage.total_tokens).toBe(3 + said.length);
   const total = 3 * (3 + text.length) + chatted.usage.total_tokens;
   expect(service.texts.tokens.charged.total).toBe(total);
-  expect(service.texts.tokens.told).toEqual(service.texts.tokens.charged);
+  expect(service.texts.tokens.counted).toEqual(service.texts.tokens.charged);
   expect(service.texts.tokens.complete).toEqual(service.texts.tokens.charged);
   expect(['generate', 'stream', 'chat'].map((route) => service.count(route as 'chat'))).toEqual([2, 1, 1]);
   expect([...service.texts.byName]).toEqual([['fox', 4]]);
@@ -105,12 +105,12 @@ test('JSON keeps to its schema, images are counted, functions are called once', 
   expect([...service.texts.byName.keys()].slice(-2)).toEqual(['where', 'where +2']);
 });
 
-test('what is told of an answer that breaks is told apart from what it cost', async () => {
+test('the usage that a broken reply reports is counted apart from its cost', async () => {
   service.fault('stream', { says: { text: 'a long text', stream: 'unfinished' } });
-  const told = (await events(stream, asking('fox'))) as Native[];
-  expect(told.every(({ candidates: [one] = [] }) => one?.finishReason === undefined)).toBe(true);
+  const replies = (await events(stream, asking('fox'))) as Native[];
+  expect(replies.every(({ candidates: [one] = [] }) => one?.finishReason === undefined)).toBe(true);
   expect(service.texts.tokens.charged.total).toBe(3 + 11);
-  expect(service.texts.tokens.told.total).toBe(3);
+  expect(service.texts.tokens.counted.total).toBe(3);
 
   service.fault('generate', { truncate: 20 });
   await expect(post(native, asking('fox')).then((response) => response.text())).rejects.toThrow('terminated');
@@ -118,12 +118,12 @@ test('what is told of an answer that breaks is told apart from what it cost', as
   await expect(post(chat, { model: 'm', messages: [{ role: 'user', content: 'fox' }] })).rejects.toThrow(
     'fetch failed',
   );
-  expect(service.texts.tokens.told.total).toBe(3);
+  expect(service.texts.tokens.counted.total).toBe(3);
   expect(service.texts.tokens.complete.total).toBe(3);
   expect(service.texts.byName.get('fox')).toBe(3);
 });
 
-test('a model says what it is told to, and only to who may ask', async () => {
+test('a model says what it is asked to say, and only to authorised callers', async () => {
   service.fault('generate', { says: { blockReason: 'SAFETY' } }, { times: 1 });
   expect(await answerTo(asking('fox'))).toMatchObject({ promptFeedback: { blockReason: 'SAFETY' } });
   service.fault('generate', { says: ({ text }) => ({ text, finishReason: 'MAX_TOKENS' }) }, { times: 1 });
@@ -141,7 +141,7 @@ test('a model says what it is told to, and only to who may ask', async () => {
   expect(await status(chat, { model: 'm', messages: [{ role: 'user', content: 'fox' }] })).toBe(401);
 });
 
-test('as a process of its own it ends by telling its tokens', async () => {
+test('as a process of its own it ends by reporting its tokens', async () => {
   const file = fileURLToPath(new URL('fake-service.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', file, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -153,7 +153,7 @@ test('as a process of its own it ends by telling its tokens', async () => {
   child.kill('SIGTERM');
   expect(JSON.parse((await ended)[0])).toMatchObject({
     counts: { generate: 1 },
-    tokens: { told: { prompt: 3 } },
+    tokens: { replies: { prompt: 3 } },
   });
   await once(child, 'close');
 });

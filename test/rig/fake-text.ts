@@ -25,16 +25,16 @@ const noTokens = (): TokenSums => ({ prompt: 0, candidates: 0, thoughts: 0, tool
 
 /** What was asked of the models, in ways to count it. */
 export interface FakeTexts {
-  /** {@link FakeAsk.name} → calls that were carried out, whatever became of their answers. */
+  /** {@link FakeAsk.name} → calls that were carried out, whatever became of their replies. */
   readonly byName: ReadonlyMap<string, number>;
   /** The calls that were carried out, in order (unless `log: false`). */
   readonly asks: readonly FakeAsk[];
   readonly tokens: {
     /** Of all calls that were carried out: what they cost. */
     readonly charged: Readonly<TokenSums>;
-    /** Of these what was told: the last count that left with each answer, whole or broken. */
-    readonly told: Readonly<TokenSums>;
-    /** What whole answers told. */
+    /** Of these what was told: the last count that left with each reply, whole or broken. */
+    readonly counted: Readonly<TokenSums>;
+    /** What whole replies told. */
     readonly complete: Readonly<TokenSums>;
   };
 }
@@ -61,7 +61,7 @@ export function locateText(path: string): TextAddress | undefined {
 export class FakeTextGateway implements FakeTexts {
   readonly byName = new Map<string, number>();
   readonly asks: FakeAsk[] = [];
-  readonly tokens = { charged: noTokens(), told: noTokens(), complete: noTokens() };
+  readonly tokens = { charged: noTokens(), counted: noTokens(), complete: noTokens() };
   readonly #says: FakeSays;
   readonly #models: readonly string[];
   readonly #keeps: boolean;
@@ -73,7 +73,7 @@ export class FakeTextGateway implements FakeTexts {
     this.#keeps = keeps;
   }
 
-  /** @returns the answer; or the message of a 400 */
+  /** @returns the reply; or the message of a 400 */
   answer(request: FakeRequest, { endpoint, model }: TextAddress, instead?: FakeSays): Reply | string {
     if (endpoint === 'models') return this.#list();
     const asked = endpoint === 'chat' ? word(request.body?.['model']) : model;
@@ -87,11 +87,11 @@ export class FakeTextGateway implements FakeTexts {
     return textReply(ask, saying, ++this.#answers);
   }
 
-  /** To be told how many bytes of an answer have left. */
+  /** To be told how many bytes of a reply have left. */
   sent(reply: Reply, bytes: number): void {
-    const last = reply.tells?.findLast((mark) => mark.bytes <= bytes)?.tokens;
+    const last = reply.usageMarks?.findLast((mark) => mark.bytes <= bytes)?.tokens;
     if (last === undefined) return;
-    add(this.tokens.told, last);
+    add(this.tokens.counted, last);
     if (bytes >= reply.body.length) add(this.tokens.complete, last);
   }
 

@@ -10,7 +10,7 @@ import { seededRandom } from './virtual-run.ts';
 const routes = fakeRoutes.filter((route) => route !== 'models' && route !== 'site' && route !== 'unknown');
 
 /** Resolves once the service has got `more` further requests. */
-async function heard(service: FakeService, more: number): Promise<void> {
+async function received(service: FakeService, more: number): Promise<void> {
   const count = (): number => routes.reduce((sum, route) => sum + service.count(route), 0);
   const until = count() + more;
   while (count() < until)
@@ -135,7 +135,7 @@ export async function killAgainAndAgain({
       isOver = !(await die(drawKill(moments, random)));
     } else {
       const { child, done } = startCli(run, options);
-      await Promise.race([heard(service, 1 + Math.floor(random() * most)), done]);
+      await Promise.race([received(service, 1 + Math.floor(random() * most)), done]);
       const ms = delayMs?.(random) ?? 0;
       if (ms > 0) await Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), done]);
       child.kill('SIGKILL');

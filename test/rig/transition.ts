@@ -27,8 +27,8 @@ export function transition(job: Job, changes: Partial<JobContext> = {}) {
       after({ type: 'fetched', why, answer: answerOf(result) }),
     searched: (result: readonly Task[] | ServiceFailure) =>
       after({ type: 'searched', answer: answerOf(result) }),
-    saved: (answer: SaveAnswer) => after({ type: 'saved', answer }),
-    asked: (answer: AskAnswer) => after({ type: 'asked', answer }),
+    saved: (result: SaveAnswer) => after({ type: 'saved', answer: result }),
+    asked: (result: AskAnswer) => after({ type: 'asked', answer: result }),
   };
 }
 

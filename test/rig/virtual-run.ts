@@ -39,23 +39,23 @@ export function runVirtually({
     startAt,
     service: {
       submit: (record, parent, now) => ({
-        answer: service.submit(record, parent, now),
+        result: service.submit(record, parent, now),
         afterMs: latency('submit'),
       }),
-      modal: (record, now) => ({ answer: service.modal(record, now), afterMs: latency('submit') }),
-      mask: (record) => ({ answer: service.mask(record), afterMs: latency('download') }),
-      fetch: (id, now) => ({ answer: service.fetch(id, now), afterMs: latency('poll') }),
+      modal: (record, now) => ({ result: service.modal(record, now), afterMs: latency('submit') }),
+      mask: (record) => ({ result: service.mask(record), afterMs: latency('download') }),
+      fetch: (id, now) => ({ result: service.fetch(id, now), afterMs: latency('poll') }),
       ...(lists && {
         list: (ids: readonly string[], now: number) => ({
-          answer: service.list(ids, now),
+          result: service.list(ids, now),
           afterMs: latency('poll'),
         }),
       }),
-      ...(service.tells && {
-        listAll: (now: number) => ({ answer: service.listAll(now), afterMs: latency('poll') }),
+      ...(service.reportsUsage && {
+        listAll: (now: number) => ({ result: service.listAll(now), afterMs: latency('poll') }),
       }),
-      save: (key, output) => ({ answer: service.save(key, output), afterMs: latency('download') }),
-      ask: (record, now) => ({ answer: service.ask(record, now), afterMs: latency('text') }),
+      save: (key, output) => ({ result: service.save(key, output), afterMs: latency('download') }),
+      ask: (record, now) => ({ result: service.ask(record, now), afterMs: latency('text') }),
     },
     dies: (turn, place) => turn === dieAfterTurns && place === 'after-commit',
     onTurn: (held) => {

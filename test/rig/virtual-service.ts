@@ -270,12 +270,12 @@ export class VirtualService {
 
   list(taskIds: readonly string[], at: number): Answer<readonly Task[]> {
     this.lists.push(taskIds.length);
-    const answers = taskIds.map((id) => this.#look(id, at));
-    return { ok: true, value: answers.flatMap((answer) => (answer.ok ? [answer.value] : [])) };
+    const results = taskIds.map((id) => this.#look(id, at));
+    return { ok: true, value: results.flatMap((result) => (result.ok ? [result.value] : [])) };
   }
 
   /** True where it lists its tasks. */
-  get tells(): boolean {
+  get reportsUsage(): boolean {
     return this.#script.onSearch !== undefined;
   }
 
@@ -283,8 +283,8 @@ export class VirtualService {
   listAll(at: number): Answer<readonly Task[]> {
     this.searches += 1;
     const tasks = [...this.tasks.values()].flatMap(({ id, submit }): readonly Task[] => {
-      const answer = this.#look(id, at);
-      return answer.ok ? [{ ...answer.value, tag: submit.key, submittedAt: submit.at }] : [];
+      const result = this.#look(id, at);
+      return result.ok ? [{ ...result.value, tag: submit.key, submittedAt: submit.at }] : [];
     });
     const said = this.#script.onSearch?.(tasks, this.searches) ?? tasks;
     return 'class' in said ? { ok: false, error: said } : { ok: true, value: said };
@@ -313,8 +313,8 @@ export class VirtualService {
   ask(record: JobRecord, at: number): AskAnswer {
     const call: VirtualCall = { number: this.calls.length + 1, record, at };
     this.calls.push(call);
-    const answer = this.#script.onAsk?.(call) ?? textReply({ text: `Hello ${call.number}.` });
-    return 'class' in answer ? { kind: 'refused', error: answer } : askedOf(record, answer);
+    const result = this.#script.onAsk?.(call) ?? textReply({ text: `Hello ${call.number}.` });
+    return 'class' in result ? { kind: 'refused', error: result } : askedOf(record, result);
   }
 
   #make(submit: VirtualSubmit, pressed?: Button): VirtualTask {

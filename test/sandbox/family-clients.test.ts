@@ -53,9 +53,9 @@ const fox = { contents: [{ role: 'user', parts: [{ text: 'a fox' }] }] };
 test('an imagine without botType is one of the ordinary bot', async () => {
   const body = { base64Array: [], notifyHook: '', prompt: 'a fox', state: '', botType: null };
   for (const sent of [{ prompt: 'a fox' }, body]) {
-    const answer = await post('imagine', sent);
-    expect([answer.status, answer.body.code]).toEqual([200, 1]);
-    expect((await get(`task/${answer.body.result}/fetch`)).body.botType).toBe('MID_JOURNEY');
+    const response = await post('imagine', sent);
+    expect([response.status, response.body.code]).toEqual([200, 1]);
+    expect((await get(`task/${response.body.result}/fetch`)).body.botType).toBe('MID_JOURNEY');
   }
   expect((await post('imagine', { prompt: 'a fox', botType: 'IMG_JOURNEY' })).status).toBe(400);
 });
@@ -73,7 +73,7 @@ describe('the key', () => {
     ['in mj-api-secret, with another one as Bearer', { ...secret, authorization: 'Bearer other' }, 401],
     ['in mj-api-secret, and wrong', { 'mj-api-secret': 'other' }, 401],
     ['nowhere', {}, 401],
-  ])('%s: %s answers %i', async (_, headers, status) => {
+  ])('%s: %s responds with %i', async (_, headers, status) => {
     expect((await post('imagine', { prompt: 'a fox' }, headers)).status).toBe(status);
   });
 
@@ -85,7 +85,7 @@ describe('the key', () => {
     [`${native}:generateContent?key=other`, 401],
     [`/v1/chat/completions?key=${encodeURIComponent(key)}`, 401],
     [`/mj/submit/imagine?key=${encodeURIComponent(key)}`, 401],
-  ])('in the query of %s answers %i', async (path, status) => {
+  ])('in the query of %s responds with %i', async (path, status) => {
     expect((await send('POST', path, path.startsWith('/mj') ? { prompt: 'a fox' } : fox, {})).status).toBe(
       status,
     );
@@ -161,7 +161,7 @@ describe('change', () => {
     });
   });
 
-  test('of what cannot be changed is refused as a click is', async () => {
+  test('is refused, as a click is, for a task that cannot be changed', async () => {
     const taskId = await grid();
     const single = (await post('change', { taskId, action: 'UPSCALE', index: 1 })).body.result;
     const upscale = { action: 'UPSCALE', index: 1 };
@@ -189,8 +189,8 @@ describe('change', () => {
     ['simple-change', { content: '1' }, /^content: expected a task id and U1 to U4/],
     ['simple-change', { content: '1 U5' }, /^content: expected/],
   ])('%s refuses %o', async (route, body, message) => {
-    const answer = await post(route, body);
-    expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringMatching(message)]);
+    const response = await post(route, body);
+    expect([response.status, response.body.error.message]).toEqual([400, expect.stringMatching(message)]);
   });
 });
 
@@ -247,7 +247,7 @@ test('the seed of an image is that of its prompt, or one of its own', async () =
   expect((await get('task/1/image-seed')).status).toBe(404);
 });
 
-test('a sandbox of the neutral words takes none of it', async () => {
+test('a sandbox of the neutral words accepts none of it', async () => {
   const neutral = await start({ apiKey: key });
   try {
     const bearer = { authorization: `Bearer ${key}` };

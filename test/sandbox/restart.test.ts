@@ -31,7 +31,7 @@ async function closed(client: Client): Promise<void> {
   await client.sandbox.close();
 }
 
-test('a restarted sandbox goes on where the time says, with links for its new port', async () => {
+test('a restarted sandbox continues by the clock, with links for its new port', async () => {
   const clock = new Clock();
   const first = await opened(clock);
   const done = await first.finished('a fox, ink');
@@ -58,7 +58,7 @@ test('a restarted sandbox goes on where the time says, with links for its new po
 });
 
 test.each(['new', 'same'] as const)(
-  'a modal that waited is answered after a restart, and its images are still there: %s',
+  'a waiting modal is confirmed after a restart, and its images are still there: %s',
   async (modalTask) => {
     const clock = new Clock();
     const first = await opened(clock, { modalTask });
@@ -110,7 +110,7 @@ test('a state folder serves one sandbox at a time', async () => {
   await expect(startSandbox({ apiKey: key, state: folder })).rejects.toThrow(/another sandbox holds it/);
 });
 
-test('what a killed sandbox has answered, the next one knows', async () => {
+test('a new sandbox knows the responses of the killed one', async () => {
   const script = `
     import { startSandbox } from ${JSON.stringify(new URL('../../src/sandbox/sandbox.ts', import.meta.url).href)};
     const sandbox = await startSandbox({ apiKey: ${JSON.stringify(key)}, state: ${JSON.stringify(folder)}, settings: { queue: 1000 } });

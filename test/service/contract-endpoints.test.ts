@@ -23,9 +23,9 @@ const uri = 'data:image/png;base64,AAAA';
 const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
 
 const fetched = async (record: object, status = 200): Promise<Task> => {
-  const answer = await answering(status, record).fetchTask(id, never);
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.value;
+  const result = await answering(status, record).fetchTask(id, never);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
 };
 
 const buttons = [
@@ -90,8 +90,8 @@ const rows: readonly Row[] = [
 
 describe('gateway 2.1', () => {
   test.each(rows)('gateway 2.1: $line', async ({ line, ask, body }) => {
-    const { answer, line: sent, request } = await exchanged(ask);
-    expect(answer).toEqual(accepted);
+    const { answer: result, line: sent, request } = await exchanged(ask);
+    expect(result).toEqual(accepted);
     expect(sent).toBe(line);
     expect(request.body).toEqual(body);
   });
@@ -99,11 +99,11 @@ describe('gateway 2.1', () => {
   test('gateway 2.1: GET /img/task/{id}/fetch', async () => {
     const record = { status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons };
     const {
-      answer,
+      answer: result,
       line: sent,
       request,
     } = await exchanged((service) => service.fetchTask(id, never), record);
-    expect(answer).toEqual({
+    expect(result).toEqual({
       ok: true,
       value: { id, state: 'success', status: 'SUCCESS', imageUrl: 'https://x.test/a.png', buttons },
     });
@@ -151,7 +151,7 @@ describe('gateway 1.5', () => {
   });
 });
 
-describe('the fields of requests and answers', () => {
+describe('the fields of requests and responses', () => {
   test('gateway 3.1: code 1 and the id of the new task', async () => {
     expect(await imagine(answering(200, { code: 1, result: id }))).toEqual(accepted);
   });
@@ -202,19 +202,19 @@ describe('gateway 9', () => {
 
   test('gateway 9.1: a body of 8 MiB is sent', async () => {
     const large = { ...image, data: 'A'.repeat(8 * 1024 * 1024) };
-    const { answer } = await exchanged((service) =>
+    const { answer: result } = await exchanged((service) =>
       service.begin({ kind: 'describe', fields: {}, images: [large], speed: 'relax' }, never),
     );
-    expect(answer).toEqual(accepted);
+    expect(result).toEqual(accepted);
   });
 
   test('gateway 9.2: whatever its threshold, a 429 is a pause and no failure of the job', async () => {
-    const answer = await answering(
+    const result = await answering(
       429,
       { error: { code: '', message: 'slow down', type: 'svc_api_error' } },
       { 'retry-after': '5' },
     ).modal({ taskId: id, speed: 'relax' }, never);
-    expect(answer).toMatchObject({
+    expect(result).toMatchObject({
       error: { code: 'service.throttled', class: 'throttle', retryAfterMs: 5_000 },
     });
   });
@@ -226,11 +226,11 @@ describe('gateway 9', () => {
         throw new Error('must not be asked');
       },
     });
-    const answer = await service.begin(
+    const result = await service.begin(
       { kind: 'blend', fields: {}, images: [large, large], speed: 'relax' },
       never,
     );
-    expect(answer).toMatchObject({ error: { code: 'request.too-large', class: 'permanent' } });
+    expect(result).toMatchObject({ error: { code: 'request.too-large', class: 'permanent' } });
   });
 });
 

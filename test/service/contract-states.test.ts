@@ -14,9 +14,9 @@ const uri = 'data:image/png;base64,AAAA';
 const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
 
 const fetched = async (record: object, status = 200): Promise<Task> => {
-  const answer = await answering(status, record).fetchTask(id, never);
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.value;
+  const result = await answering(status, record).fetchTask(id, never);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
 };
 
 const buttons = [
@@ -30,7 +30,7 @@ describe('gateway 4.3', () => {
     expect(task).toMatchObject({ state: 'success', imageUrl: 'https://x.test/a.png', buttons });
   });
 
-  test('gateway 4.6: a click that shows MODAL, its answer, and the new task', async () => {
+  test('gateway 4.6: a click that shows MODAL, its response, and the new task', async () => {
     const next = '1700000000000002';
     const answers: readonly unknown[] = [
       { code: 1, result: id },
@@ -87,13 +87,17 @@ describe('gateway 4.3', () => {
   });
 
   test('gateway 3.1: an imagine that is taken says the id of its new task in result', async () => {
-    const { answer, line, request } = await exchanged(
+    const {
+      answer: result,
+      line,
+      request,
+    } = await exchanged(
       (service) => service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, never),
       { code: 1, result: '1700000000000003' },
     );
     expect(line).toBe('POST /img/submit/imagine');
     expect(request.body).toMatchObject({ prompt: 'a fox' });
-    expect(answer).toEqual({
+    expect(result).toEqual({
       ok: true,
       value: { kind: 'accepted', taskId: '1700000000000003', code: 1 },
     });
@@ -138,14 +142,14 @@ describe('gateway 8.1, 8.2', () => {
   ])('gateway 8.2: %i is %s, class %s, whatever was asked', async (status, code, kind) => {
     const service = answering(status, envelope('no'));
     const speed = 'relax' as const;
-    const answers = [
+    const results = [
       await service.imagine({ fields: { prompt: 'x' }, speed }, never),
       await service.action({ taskId: id, customId: 'c', speed }, never),
       await service.modal({ taskId: id, speed }, never),
       await service.begin({ kind: 'describe', fields: {}, images: [image], speed }, never),
       await service.fetchTask(id, never),
     ];
-    for (const answer of answers) expect(answer).toMatchObject({ error: { code, class: kind, status } });
+    for (const result of results) expect(result).toMatchObject({ error: { code, class: kind, status } });
   });
 });
 
@@ -158,9 +162,9 @@ describe('gateway 8.3', () => {
   ): Promise<{ readonly code: string; readonly class: string; readonly message: string }> => {
     const headers = { location: 'https://www.example.com/img/submit/modal' };
     const service = answering(status, body, headers, { baseUrl });
-    const answer = await service.modal({ taskId: id, speed: 'relax' }, never);
-    if (answer.ok) throw new Error('It was taken.');
-    return answer.error;
+    const result = await service.modal({ taskId: id, speed: 'relax' }, never);
+    if (result.ok) throw new Error('It was taken.');
+    return result.error;
   };
 
   test('gateway 8.3: a redirect is a wrong address', async () => {
@@ -173,7 +177,7 @@ describe('gateway 8.3', () => {
     expect(await failureOf(status, page)).toMatchObject({ code: 'service.not-json', class: 'stop' });
   });
 
-  test('gateway 8.3: redirects are not followed, and an address that ends in /v1 is told of', async () => {
+  test('gateway 8.3: redirects are not followed, and an address that ends in /v1 is reported', async () => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: id }));
     const service = serviceWith({ fetch });
     await service.modal({ taskId: id, speed: 'relax' }, never);
@@ -201,14 +205,14 @@ describe('gateway 5.6', () => {
     expect(task.buttons.map(({ label }) => label)).toEqual(['U1', '']);
   });
 
-  test('gateway 4.6: a task stays in MODAL until its modal is submitted, as often as it is looked at', async () => {
+  test('gateway 4.6: a task stays in MODAL until its modal is submitted, however often it is polled', async () => {
     const service = answering(200, { status: 'MODAL' });
     for (let look = 0; look < 3; look++)
       expect(await service.fetchTask(id, never)).toMatchObject({ value: { state: 'modal' } });
-    const { answer } = await exchanged((other) =>
+    const { answer: result } = await exchanged((other) =>
       other.modal({ taskId: id, prompt: 'x', speed: 'relax' }, never),
     );
-    expect(answer).toEqual(accepted);
+    expect(result).toEqual(accepted);
   });
 
   test.each([[], null])('gateway 4.3: buttons %j are those of a task in progress', async (none) => {

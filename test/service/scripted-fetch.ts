@@ -13,7 +13,7 @@ export interface SentRequest {
   readonly redirect: string | undefined;
 }
 
-/** A fetch that gives one answer to everything and keeps what it was asked. */
+/** A fetch that gives one response to everything and keeps what it was asked. */
 export function scriptedFetch(answer: () => Response | Promise<Response>): {
   readonly fetch: typeof globalThis.fetch;
   readonly sent: SentRequest[];
@@ -44,7 +44,7 @@ export const serviceWith = (options: Partial<ImageServiceOptions>): ImageService
     ...options,
   });
 
-/** A service whose every request gets this answer. A body that is no text is sent as JSON. */
+/** A service whose every request gets this response. A body that is no text is sent as JSON. */
 export function answering(
   status: number,
   body: unknown,
@@ -72,7 +72,7 @@ function typeOf(text: string): string {
 export const imagine = (service: ImageService, signal = never): ReturnType<ImageService['imagine']> =>
   service.imagine({ fields: { prompt: 'a fox' }, speed: 'relax' }, signal);
 
-/** One request, as it was sent, and what came of its answer. */
+/** One request, as it was sent, and what came of its response. */
 export async function exchanged<T>(
   ask: (service: ImageService) => Promise<T>,
   body: unknown = { code: 1, result: '1700000000000001' },

@@ -12,7 +12,7 @@ import { LineageAuditor } from './lineage-auditor.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { TaskAuditor } from './task-auditor.ts';
 import { TextAuditor } from './text-auditor.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 /** What a submission of a task costs in every history; the calls of models are not priced. */
 export const priceOfTask = ({ kind }: JobRecord): number | undefined => (isTextKind(kind) ? undefined : 1);
@@ -38,7 +38,7 @@ export class Auditor {
   readonly #askedTexts = new Set<string>();
   readonly #mayUnkeep: boolean;
   /** The service lists all its tasks, by their tags and at once. */
-  readonly #tellsAll: boolean;
+  readonly #reportsAll: boolean;
   /** What was sent that costs, over all starts. */
   #paid = 0;
   #invocation: Invocation | undefined;
@@ -57,7 +57,7 @@ export class Auditor {
     this.#limits = new LimitsAuditor(scenario, store, gateway);
     this.#texts = new TextAuditor(scenario, store);
     this.#tasks = new TaskAuditor(gateway);
-    this.#tellsAll = scenario.taskList === undefined;
+    this.#reportsAll = scenario.taskList === undefined;
     this.#lineage = new LineageAuditor(store, readsOf);
     this.#mayUnkeep = scenario.invocations.some(({ unkept }) => unkept === true);
   }
@@ -71,16 +71,18 @@ export class Auditor {
   ): void {
     const { known, counted } = this.#store.submissions();
     if (counted > known)
-      throw new Violation(`a state that is whole knows ${known} submissions where ${counted} are counted`);
+      throw new BrokenPromise(
+        `a state that is whole knows ${known} submissions where ${counted} are counted`,
+      );
     this.#isPlanned = isPlanned;
     this.#texts.begin(invocation, records, redo);
     this.#tasks.keeps(records);
-    // What a crash left in the very turn in which it was begun anew.
+    // What a crash left in the very turn in which it was begun again.
     this.#checkSettled();
     this.#invocation = invocation;
     this.#limits.begin(records);
     this.#licences.begin(invocation, records, redo);
-    this.#madeAnew(this.#lineage.begin(redo));
+    this.#redone(this.#lineage.begin(redo));
   }
 
   sends(effect: Effect, now: number): void {
@@ -97,11 +99,11 @@ export class Auditor {
     const durable = this.#store.get(key);
     const isModal = send.kind === 'modal';
     if (this.#invocation?.cells !== undefined && !this.#isPlanned(key))
-      throw new Violation(`${key} is ${isModal ? 'answered' : 'submitted'} though no cell asks for it`);
+      throw new BrokenPromise(`${key} is ${isModal ? 'answered' : 'submitted'} though no cell asks for it`);
     if (isModal && (durable?.modal?.sent ?? 0) < 1)
-      throw new Violation(`${key} answers its modal while its record says that nothing was sent`);
+      throw new BrokenPromise(`${key} answers its modal while its record says that nothing was sent`);
     if (durable?.status !== 'submitting' || durable.attempts !== job.record.attempts)
-      throw new Violation(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
+      throw new BrokenPromise(`${key} is submitted while its record says ${durable?.status ?? 'nothing'}`);
     if (!isModal) this.#checkSearched(job.record, now);
     this.#licences.sends(job.record, send.kind);
     this.#limits.submits(now);
@@ -111,28 +113,28 @@ export class Auditor {
     this.#paid += 1;
     const { counted } = this.#store.submissions();
     if (counted < this.#paid)
-      throw new Violation(`submission ${this.#paid} leaves where ${counted} are counted`);
+      throw new BrokenPromise(`submission ${this.#paid} leaves where ${counted} are counted`);
   }
 
   /** Nothing is submitted again whose task the service lists: it is looked for before. */
   #checkSearched({ key, doubtful }: JobRecord, now: number): void {
-    if (!this.#tellsAll || doubtful?.since === undefined) return;
+    if (!this.#reportsAll || doubtful?.since === undefined) return;
     const known = new Set(this.#store.attempts(key).map(({ taskId }) => taskId));
     for (const { id, key: owner, at, end } of this.#gateway.tasks.values())
       if (owner === key && at >= doubtful.since && at < now && end !== 'lost' && !known.has(id))
-        throw new Violation(`${key} is submitted again although the service lists its task ${id}`);
+        throw new BrokenPromise(`${key} is submitted again although the service lists its task ${id}`);
   }
 
   /** A turn is durable. */
   committed(records: readonly JobRecord[]): void {
     this.#texts.committed();
     this.#tasks.keeps(records);
-    this.#madeAnew(this.#lineage.committed(records));
+    this.#redone(this.#lineage.committed(records));
   }
 
   /** What a run said, and how what it left is told. */
-  told(events: readonly RunEvent[]): void {
-    this.#lineage.told(events);
+  onEvents(events: readonly RunEvent[]): void {
+    this.#lineage.onEvents(events);
     this.#lineage.checkPressed();
   }
 
@@ -141,11 +143,11 @@ export class Auditor {
     this.#lineage.checkSettled();
   }
 
-  /** What came from a job that was made anew is made anew too. */
-  #madeAnew(keys: readonly string[]): void {
+  /** What came from a job that was made again is made again too. */
+  #redone(keys: readonly string[]): void {
     for (const key of keys) {
-      this.#licences.madeAnew(key);
-      this.#texts.madeAnew(key);
+      this.#licences.redone(key);
+      this.#texts.redone(key);
     }
   }
 
@@ -153,8 +155,8 @@ export class Auditor {
     switch (input.type) {
       case 'listed': {
         this.#limits.hears();
-        const { answer, targets } = input;
-        for (const task of answer.ok ? answer.value : []) {
+        const { answer: result, targets } = input;
+        for (const task of result.ok ? result.value : []) {
           const look = targets.find(({ taskId }) => taskId === task.id);
           if (look !== undefined) this.#sees(look.key, task);
         }
@@ -162,8 +164,8 @@ export class Auditor {
       }
       case 'asked': {
         this.#limits.hears();
-        const { key, answer } = input;
-        if (answer.kind === 'answered' && answer.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
+        const { key, answer: result } = input;
+        if (result.kind === 'answered' && result.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
         return this.#texts.hears(input, now);
       }
       case 'masked':
@@ -177,9 +179,9 @@ export class Auditor {
         return this.#licences.again(input.key);
       case 'fetched': {
         this.#limits.hears();
-        const { key, answer, why } = input;
-        if (answer.ok && (why === 'poll' || why === 'modal')) this.#sees(key, answer.value);
-        if (answer.ok && why === 'parent') this.#licences.reads(key, answer.value);
+        const { key, answer: result, why } = input;
+        if (result.ok && (why === 'poll' || why === 'modal')) this.#sees(key, result.value);
+        if (result.ok && why === 'parent') this.#licences.reads(key, result.value);
         return;
       }
       case 'submitted':
@@ -202,35 +204,35 @@ export class Auditor {
     for (const [key, made] of this.#gateway.made) {
       const attempts = this.#store.get(key)?.attempts ?? 0;
       if (attempts < made)
-        throw new Violation(`${made} tasks were made for ${key}, and ${attempts} attempts are counted`);
+        throw new BrokenPromise(`${made} tasks were made for ${key}, and ${attempts} attempts are counted`);
       const paid = this.#store.get(key);
       // A run that died has left what it was submitting to the next one.
       const left = paid?.status === 'submitting' && paid.modal === undefined ? 1 : 0;
       const counted = (paid?.cost ?? 0) + (paid?.doubtful?.cost ?? 0) + left;
       if (counted < made)
-        throw new Violation(
+        throw new BrokenPromise(
           `${made} tasks were made for ${key}, and no more than ${counted} are counted as paid`,
         );
       if (paid?.status === 'failed' && paid.doubtful?.since !== undefined)
-        throw new Violation(`${key} has failed while a task may have been made for it`);
+        throw new BrokenPromise(`${key} has failed while a task may have been made for it`);
     }
   }
 
   /** Whatever ended a run that was not killed, it has waited for the answers to what it sent, and kept them. */
-  checkHeard(): void {
+  checkReported(): void {
     // Of the answer to a modal, a later look may have to tell what became of it.
     for (const { key, status, modal } of this.#store.unfinished())
       if (status === 'submitting' && modal === undefined)
-        throw new Violation(`The run ended without the answer to ${key}, or has not kept it`);
+        throw new BrokenPromise(`The run ended without the answer to ${key}, or has not kept it`);
   }
 
-  /** A task that failed in a way that may pass is made anew. */
+  /** A task that failed in a way that may pass is made again. */
   #sees(key: string, task: Task): void {
     const { state, failReason } = task;
     this.#tasks.sees(task);
     // From here on there is a new result, which what was there before may give way to.
     if (state === 'success') this.#doneOnce.delete(key);
-    if (state === 'failure' && mayPass(failReason)) this.#licences.anew(key);
+    if (state === 'failure' && mayPass(failReason)) this.#licences.fresh(key);
   }
 
   /** A finished result never goes away again, but for another one. A redo that is under way leaves its files where they are. */
@@ -240,9 +242,9 @@ export class Auditor {
       const had = this.#doneOnce.get(key);
       const has = record === undefined ? undefined : cameTo(record);
       if (had !== undefined && (has !== had || record === undefined))
-        throw new Violation(`${key} was done and is ${record?.status ?? 'gone'} now: ${had} is ${has}`);
+        throw new BrokenPromise(`${key} was done and is ${record?.status ?? 'gone'} now: ${had} is ${has}`);
       if (record?.status === 'pending' && record.former !== undefined)
-        throw new Violation(`${key} would be made anew by a run that is not told to`);
+        throw new BrokenPromise(`${key} would be made again by a run that is not told to`);
       // Files that are wanted only later may turn out to be gone.
       const isWhole = record?.status === 'done' && (record.artifacts.length > 0 || !this.#mayUnkeep);
       if (isWhole && has !== undefined) this.#doneOnce.set(key, has);
@@ -252,12 +254,12 @@ export class Auditor {
         record.status !== 'done' &&
         record.error === undefined
       )
-        throw new Violation(`${key} is ${record.status} without saying why`);
+        throw new BrokenPromise(`${key} is ${record.status} without saying why`);
     }
   }
 }
 
-/** What a job that is done has come to, or what stands until it is made anew; undefined: nothing. */
+/** What a job that is done has come to, or what stands until it is made again; undefined: nothing. */
 function cameTo({ status, taskId, text, artifacts, former }: JobRecord): string | undefined {
   const stands = status === 'done' ? { taskId, text } : former;
   return stands && JSON.stringify([stands.taskId ?? '', stands.text ?? '', artifacts]);

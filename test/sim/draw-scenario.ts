@@ -21,21 +21,21 @@ const paths = [
 const neededFor: Readonly<Partial<Record<string, KindName>>> = { 'no-videos': 'film', 'no-prompts': 'words' };
 
 /** Of the requests of a route, the share that goes wrong at the most. */
-const mostTrouble = 0.7;
+const mostFaults = 0.7;
 
 /** Draws a whole history from one seed. */
 export function drawScenario(seed: number): Scenario {
   const chance = new Chance(seed);
   // Most histories have few kinds of trouble, so that each kind is also seen alone; each kind has its turn.
-  const trouble = chance.pick([0.02, 0.1, 0.3], 'trouble');
+  const faultShare = chance.pick([0.02, 0.1, 0.3], 'trouble');
   const rates = <K extends string>(kinds: readonly K[], what: string): Partial<Record<K, number>> => {
     const inTurn = kinds[seed % kinds.length];
     const drawn = kinds
-      .filter((kind) => kind === inTurn || chance.happens(trouble, what, kind))
+      .filter((kind) => kind === inTurn || chance.happens(faultShare, what, kind))
       .map((kind) => [kind, chance.pick([0.05, 0.2, 0.5], what, kind, 'rate')] as const);
     // Something has to come out well, or nothing is seen of what follows.
     const sum = drawn.reduce((total, [, rate]) => total + rate, 0);
-    const scale = Math.min(1, mostTrouble / sum);
+    const scale = Math.min(1, mostFaults / sum);
     return Object.fromEntries(
       drawn.map(([kind, rate]) => [kind, Number((rate * scale).toPrecision(2))]),
     ) as Partial<Record<K, number>>;

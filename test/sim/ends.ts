@@ -49,5 +49,5 @@ export const lasting: readonly FailedEnd[] = [
 
 const passes = new Set(passing.map(({ failReason }) => failReason));
 
-/** Whether a task that ended so may be submitted anew: by the table, and not by what the run makes of the words. */
+/** Whether a task that ended so may be submitted again: by the table, and not by what the run makes of the words. */
 export const mayPass = (failReason: string | undefined): boolean => passes.has(failReason ?? '');

@@ -165,7 +165,7 @@ const named = (what: string, kinds: readonly string[]): readonly string[] =>
   kinds.map((kind) => `${what}:${kind}`);
 
 /** Every kind of trouble that histories are to meet, as the gateway counts them. */
-export const troubles: readonly string[] = [
+export const faultNames: readonly string[] = [
   ...named('submit', submitFaults),
   ...named('mask', maskFaults),
   ...named('fetch', fetchFaults),

@@ -5,7 +5,7 @@ import { readTask } from '../../src/service/image/task.ts';
 import { readTaskList } from '../../src/service/image/task-list.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
-import type { DrivenService, Heard, Submitted } from '../rig/drive.ts';
+import type { Delivered, DrivenService, Submitted } from '../rig/drive.ts';
 import type { Chance } from './chance.ts';
 import {
   askFaults,
@@ -73,7 +73,7 @@ export class Gateway implements DrivenService {
     this.#temper.healed = healed;
   }
 
-  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Heard<Submitted> {
+  submit(record: JobRecord, parentTaskId: string | undefined, now: number): Delivered<Submitted> {
     const { pressed } = record;
     if (pressed !== undefined) {
       const parent = this.tasks.get(parentTaskId ?? '');
@@ -82,24 +82,24 @@ export class Gateway implements DrivenService {
         throw new Error(
           `Violation: ${record.key} presses ${pressed.customId}, which task ${parentTaskId} does not offer.`,
         );
-      if (age !== this.#rows.ageAt(now)) return { answer: outdated, afterMs: 100 };
+      if (age !== this.#rows.ageAt(now)) return { result: outdated, afterMs: 100 };
     }
     return this.#take('submit', record, now, () => this.#made.make(record, now));
   }
 
-  modal(record: JobRecord, now: number): Heard<Submitted> {
+  modal(record: JobRecord, now: number): Delivered<Submitted> {
     const open = this.tasks.get(record.modal?.taskId ?? '');
     if (open?.key !== record.key)
       throw new Error(`Violation: ${record.key} answers a modal that is not its own.`);
     if (open.waits && (this.#made.isOver(open, now, 'refused') || this.#made.isOver(open, now, 'failed'))) {
       this.#temper.meet('modal:over');
-      const taken = {
+      const accepted = {
         key: record.key,
         n: ++this.#requests,
         make: () => '',
         older: () => ({ id: '', status: '' }),
       };
-      return { answer: answerTo('code-3-404', { ...taken, opened: () => undefined }), afterMs: 100 };
+      return { result: answerTo('code-3-404', { ...accepted, opened: () => undefined }), afterMs: 100 };
     }
     return this.#take('modal', record, now, () => this.#made.begin(open, now));
   }
@@ -110,7 +110,7 @@ export class Gateway implements DrivenService {
   }
 
   /** @param make carries it out, and tells the id of the task */
-  #take(route: 'submit' | 'modal', record: JobRecord, now: number, make: () => string): Heard<Submitted> {
+  #take(route: 'submit' | 'modal', record: JobRecord, now: number, make: () => string): Delivered<Submitted> {
     const n = ++this.#requests;
     const barred =
       route === 'submit' && this.#temper.isBarred(record.key) ? this.#scenario.barred : undefined;
@@ -131,7 +131,7 @@ export class Gateway implements DrivenService {
         return this.#chance.happens(0.5, 'modal at once', n) ? 21 : 1;
       },
     });
-    return { answer, afterMs: fault === 'timeout-made' ? requestMs : this.#temper.latency(n) };
+    return { result: answer, afterMs: fault === 'timeout-made' ? requestMs : this.#temper.latency(n) };
   }
 
   /**
@@ -161,33 +161,34 @@ export class Gateway implements DrivenService {
     return { id, status: this.#rows.of(id, now)?.status ?? 'NOT_START' };
   }
 
-  mask(): Heard<SaveFailure | undefined> {
+  mask(): Delivered<SaveFailure | undefined> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(maskFaults, this.#scenario.mask, 'mask', n);
-    return { answer: fault && fileFailures[fault], afterMs: this.#temper.latency(n) };
+    return { result: fault && fileFailures[fault], afterMs: this.#temper.latency(n) };
   }
 
-  fetch(id: string, now: number): Heard<Answer<Task>> {
+  fetch(id: string, now: number): Delivered<Answer<Task>> {
     const n = ++this.#requests;
     const { key = '' } = this.tasks.get(id) ?? {};
-    const hidden = this.#rows.told.has(id) && this.#temper.isHidden(key) ? this.#scenario.hidden : undefined;
+    const hidden =
+      this.#rows.reported.has(id) && this.#temper.isHidden(key) ? this.#scenario.hidden : undefined;
     const fault = hidden ?? this.#temper.fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
-    return { answer: this.#look(id, now, fault, n), afterMs };
+    return { result: this.#look(id, now, fault, n), afterMs };
   }
 
-  list(ids: readonly string[], now: number): Heard<Answer<readonly Task[]>> {
+  list(ids: readonly string[], now: number): Delivered<Answer<readonly Task[]>> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(fetchFaults, this.#scenario.fetch, 'list', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
     if (this.#scenario.listing === 'refused')
-      return { answer: readTaskList(ids, replyOf(404, '<html></html>'), facts(true)), afterMs };
+      return { result: readTaskList(ids, replyOf(404, '<html></html>'), facts(true)), afterMs };
     const failed = lookFailure('', fault);
     if (failed !== undefined && !failed.ok && failed.error.code !== 'service.task-unknown')
-      return { answer: failed, afterMs };
+      return { result: failed, afterMs };
     // In any order, and what is not known is missing.
     const rows = failed === undefined ? ids.flatMap((id) => this.#listed(id, now, fault, n)).reverse() : [];
-    return { answer: readTaskList(ids, replyOf(200, rows), facts(true)), afterMs };
+    return { result: readTaskList(ids, replyOf(200, rows), facts(true)), afterMs };
   }
 
   /** The rows that a list has of a task: one, but for odd lists (gateway 4.1, 3.5). */
@@ -216,13 +217,13 @@ export class Gateway implements DrivenService {
   }
 
   /** The same list, asked for by a run: what can go wrong with a look can go wrong with this too. */
-  listAll(now: number): Heard<Answer<readonly Task[]>> {
+  listAll(now: number): Delivered<Answer<readonly Task[]>> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(fetchFaults, this.#scenario.fetch, 'task list', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
     const failed = lookFailure('', fault);
-    const isTold = failed === undefined || failed.ok || failed.error.code === 'service.task-unknown';
-    return { answer: isTold ? this.taskList(now) : failed, afterMs };
+    const isReported = failed === undefined || failed.ok || failed.error.code === 'service.task-unknown';
+    return { result: isReported ? this.taskList(now) : failed, afterMs };
   }
 
   /** All tasks, by the tags of their submissions (`task/list`), where the gateway has such a list. */
@@ -241,14 +242,14 @@ export class Gateway implements DrivenService {
     return readTaskList(undefined, replyOf(200, rows), facts(true));
   }
 
-  save(key: string, output: number): Heard<SaveAnswer> {
+  save(key: string, output: number): Delivered<SaveAnswer> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(saveFaults, this.#scenario.save, 'save', n);
     const afterMs = this.#temper.latency(n);
-    if (fault !== undefined) return { answer: { ok: false, error: saveFailures[fault] }, afterMs };
+    if (fault !== undefined) return { result: { ok: false, error: saveFailures[fault] }, afterMs };
     return {
       afterMs,
-      answer: {
+      result: {
         ok: true,
         value: {
           output,
@@ -263,12 +264,12 @@ export class Gateway implements DrivenService {
     };
   }
 
-  ask(record: JobRecord): Heard<AskAnswer> {
+  ask(record: JobRecord): Delivered<AskAnswer> {
     const n = ++this.#requests;
     const isBarred = this.#temper.isBarred(record.key);
     const fault = isBarred ? '429' : this.#temper.fault(askFaults, this.#scenario.ask, 'ask', n);
     const afterMs = fault === 'timeout-counted' ? textMs : this.#chance.whole(200, 40_000, 'thinking', n);
-    return { answer: carryOutAsk(record, this.#chance, n, fault), afterMs };
+    return { result: carryOutAsk(record, this.#chance, n, fault), afterMs };
   }
 
   #look(id: string, now: number, fault: FetchFault | undefined, n: number): Answer<Task> {

@@ -3,7 +3,7 @@ import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
 import type { Invocation, Scenario } from './scenario.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 /**
  * How often each job may be submitted, and its modal be answered: once, and again each time the service advised it or the
@@ -40,20 +40,20 @@ export class Licences {
     this.#either.clear();
     for (const { key, status, modal, error } of records) {
       const doubtful = status === 'in-doubt' || status === 'submitting';
-      const told =
+      const granted =
         (doubtful && inDoubt === 'retry') || (status === 'failed' && retryFailed) || redo.includes(key);
       // What waits for its modal is told to answer that, and not to press again.
       const waits =
         modal !== undefined && !modal.accepted && !redo.includes(key) && error?.code !== 'modal.unanswered';
       // The word that an earlier run was given holds for that run.
       if (status === 'done') this.#presses.set(key, 0);
-      if (told && waits) this.#modals.set(key, 1);
-      else if (told) this.#presses.set(key, 1);
+      if (granted && waits) this.#modals.set(key, 1);
+      else if (granted) this.#presses.set(key, 1);
       // Nothing was made, and the run that was to look at its button has ended: this one reads that anyway.
       else if (status === 'pending' && (this.#refused.has(key) || error?.code === 'submit.refused'))
         this.#presses.set(key, 1);
       // Where it waits no more, its button may be pressed instead.
-      if (told && waits) this.#either.add(key);
+      if (granted && waits) this.#either.add(key);
     }
     this.#refused.clear();
   }
@@ -61,13 +61,13 @@ export class Licences {
   sends({ key, request, pressed }: JobRecord, kind: 'submit' | 'modal'): void {
     const isModal = kind === 'modal';
     if (!isModal && request.kind === 'click' && request.mask !== undefined && !this.#masked.has(key))
-      throw new Violation(`${key} is clicked before its mask is known to fit`);
+      throw new BrokenPromise(`${key} is clicked before its mask is known to fit`);
     const isEither = this.#either.delete(key);
     if (isEither && !isModal) this.#presses.set(key, 1);
     const licences = isModal ? this.#modals : this.#presses;
     const left = licences.get(key) ?? 1;
     if (left < 1)
-      throw new Violation(
+      throw new BrokenPromise(
         `${key} ${isModal ? 'answers its modal' : 'is submitted'} again without the service's advice or the user's word`,
       );
     licences.set(key, left - 1);
@@ -82,11 +82,11 @@ export class Licences {
   }
 
   /** What the service said to what was sent last. */
-  answered(key: string, answer: Answer<SubmitAnswer>): void {
+  answered(key: string, result: Answer<SubmitAnswer>): void {
     // No advice to repeat it reaches the answer to a modal that may have arrived.
     const isModal = this.#asked.get(key) === this.#modals;
-    if (answer.ok) {
-      const { value } = answer;
+    if (result.ok) {
+      const { value } = result;
       const customId = this.#pressed.get(key);
       const isPress = this.#asked.get(key) === this.#presses;
       if (isPress && customId && value.kind === 'refused' && (value.code === 3 || value.code === 4))
@@ -94,11 +94,11 @@ export class Licences {
       if (value.kind === 'queue-full') this.again(key);
       return;
     }
-    const { class: kind, status, code } = answer.error;
+    const { class: kind, status, code } = result.error;
     const isUnmade = status === 503 || code === 'service.not-ready';
     const advised = kind === 'retry' && (isUnmade || (!isModal && this.#ambiguous === 'retry'));
-    const told = (kind === 'lost' || (kind === 'retry' && isModal)) && this.#inDoubt === 'retry';
-    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || told) this.again(key);
+    const granted = (kind === 'lost' || (kind === 'retry' && isModal)) && this.#inDoubt === 'retry';
+    if (kind === 'throttle' || kind === 'unsent' || kind === 'stop' || advised || granted) this.again(key);
   }
 
   /** A click that was refused may be pressed again where its customId has changed, or where that may pass. */
@@ -107,16 +107,16 @@ export class Licences {
     if (refused === undefined || state !== 'success') return;
     this.#refused.delete(key);
     const isSame = buttons.some(({ customId }) => customId === refused.customId);
-    if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.anew(key);
+    if (!isSame || /关联任务不存在或已?失效|关联任务状态错误/.test(refused.words)) this.fresh(key);
   }
 
-  /** What it came from was made anew, and so is it. */
-  madeAnew(key: string): void {
+  /** What it came from was made again, and so is it. */
+  redone(key: string): void {
     this.#presses.set(key, 1);
   }
 
   /** The job may be submitted once more: what was made came to nothing. */
-  anew(key: string): void {
+  fresh(key: string): void {
     this.#presses.set(key, (this.#presses.get(key) ?? 0) + 1);
   }
 

@@ -3,7 +3,7 @@ import { isTextKind } from '../../src/plan/job-request.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import type { Gateway } from './gateway.ts';
 import type { Scenario } from './scenario.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting']);
 
@@ -34,7 +34,7 @@ export class LimitsAuditor {
   sends(): void {
     this.#requests += 1;
     if (this.#requests > this.#scenario.limits.requests)
-      throw new Violation(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
+      throw new BrokenPromise(`${this.#requests} requests at once, limit ${this.#scenario.limits.requests}`);
   }
 
   /** A request of any kind has come to its end. */
@@ -51,11 +51,11 @@ export class LimitsAuditor {
   holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
     const { tasks, requests } = this.#scenario.limits;
     if (held.rooms > Math.max(tasks, this.#found))
-      throw new Violation(`${held.rooms} tasks in flight, limit ${tasks}`);
+      throw new BrokenPromise(`${held.rooms} tasks in flight, limit ${tasks}`);
     // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
     const bound = 16 * (tasks + 2 * (tasks + requests));
     if (held.jobs > bound || held.cells > bound)
-      throw new Violation(`${held.jobs} jobs and ${held.cells} cells are held, bound ${bound}`);
+      throw new BrokenPromise(`${held.jobs} jobs and ${held.cells} cells are held, bound ${bound}`);
   }
 
   #checkRate(now: number): void {
@@ -64,7 +64,7 @@ export class LimitsAuditor {
     this.#submitTimes.push(now);
     const lately = this.#submitTimes.filter((at) => at > now - 60_000);
     if (lately.length > submitPerMinute)
-      throw new Violation(`${lately.length} submissions within a minute, limit ${submitPerMinute}`);
+      throw new BrokenPromise(`${lately.length} submissions within a minute, limit ${submitPerMinute}`);
   }
 
   #checkBudget(): void {
@@ -72,7 +72,7 @@ export class LimitsAuditor {
     const { attempts, cost, possibleCost } = this.#store.totals();
     // The healing runs at the end have no budget.
     if (budget !== undefined && !this.#gateway.healed && attempts > budget)
-      throw new Violation(`${attempts} attempts, budget ${budget}`);
+      throw new BrokenPromise(`${attempts} attempts, budget ${budget}`);
     const underWay = this.#store
       .unfinished()
       .filter(
@@ -80,6 +80,6 @@ export class LimitsAuditor {
       );
     const most = cost + possibleCost + underWay.length;
     if (costBudget !== undefined && !this.#gateway.healed && most > costBudget)
-      throw new Violation(`Up to ${most} may be paid, budget ${costBudget}`);
+      throw new BrokenPromise(`Up to ${most} may be paid, budget ${costBudget}`);
   }
 }

@@ -2,14 +2,14 @@ import { type JobRecord, type JobStatus, needsOf } from '../../src/plan/job.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { Effect } from '../../src/run/scheduler/commit.ts';
 import type { StateStore } from '../../src/state/store.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 /** What stands of each job that another one came from, by key: the task, or the moment at which the answer was asked for. */
 type Sources = Map<string, string>;
 
 /**
  * Watches where the results of a simulated history come from: kept from what was sent and what is durable alone, and from nothing that
- * the records say of their lineage. What came from a result that was replaced (`--redo`) is made anew, once, or says that it was not;
+ * the records say of their lineage. What came from a result that was replaced (`--redo`) is made again, once, or says that it was not;
  * every job names the task that was really pressed.
  */
 export class LineageAuditor {
@@ -18,7 +18,7 @@ export class LineageAuditor {
   readonly #readsOf: (key: string) => readonly string[];
   /** The same, of those that were sent. */
   readonly #reads = new Map<string, readonly string[]>();
-  /** Jobs that are made anew while they have a result: another one replaces that. */
+  /** Jobs that are made again while they have a result: another one replaces that. */
   readonly #redoable = new Set<string>();
   /** What stands of each job. */
   readonly #stands = new Map<string, string>();
@@ -26,12 +26,12 @@ export class LineageAuditor {
   readonly #sent = new Map<string, { readonly sources: Sources; readonly pressed?: string }>();
   /** What the result that stands was made from. */
   readonly #made = new Map<string, { readonly sources: Sources; readonly pressed?: string }>();
-  /** Jobs that were to be made anew, came to nothing, and said so: beside which sources they stay. */
+  /** Jobs that were to be made again, came to nothing, and said so: beside which sources they stay. */
   readonly #kept = new Map<string, Sources>();
   /** Jobs that may be sent once more, for which sources that was allowed. */
   readonly #allowed = new Map<string, string>();
 
-  /** How each job was before the turn that became durable last: what is settled may be begun anew in the very next one. */
+  /** How each job was before the turn that became durable last: what is settled may be begun again in the very next one. */
   readonly #was = new Map<string, JobStatus>();
 
   constructor(store: StateStore, readsOf: (key: string) => readonly string[]) {
@@ -39,7 +39,7 @@ export class LineageAuditor {
     this.#readsOf = readsOf;
   }
 
-  /** @returns keys of what a run that begins now makes anew */
+  /** @returns keys of what a run that begins now makes again */
   begin(redo: readonly string[]): readonly string[] {
     // A redo that an earlier run was told of, and never sent, is forgotten with that run.
     for (const key of this.#redoable)
@@ -65,7 +65,7 @@ export class LineageAuditor {
     if (sent !== undefined && this.#stands.get(key) === taskId) this.#kept.set(key, sent.sources);
   }
 
-  /** A turn is durable. @returns keys of what is to be made anew from now on */
+  /** A turn is durable. @returns keys of what is to be made again from now on */
   committed(records: readonly JobRecord[]): readonly string[] {
     for (const record of records) {
       const { key, status, former, result, taskId, submittedAt } = record;
@@ -87,12 +87,12 @@ export class LineageAuditor {
   }
 
   /** What a run said: a redo that came to nothing is told. */
-  told(events: readonly RunEvent[]): void {
+  onEvents(events: readonly RunEvent[]): void {
     for (const event of events) {
       if (event.type !== 'run:notice' || event.code !== 'redo.failed') continue;
       const [, key = ''] = /^--redo: ([0-9a-f]+)/.exec(event.message) ?? [];
       const record = this.#store.get(key);
-      if (record === undefined) throw new Violation(`A notice names no job: ${event.message}`);
+      if (record === undefined) throw new BrokenPromise(`A notice names no job: ${event.message}`);
       this.#kept.set(key, this.#sourcesOf(record));
     }
   }
@@ -103,7 +103,7 @@ export class LineageAuditor {
       const record = this.#store.get(key);
       if (record === undefined || record.former !== undefined || record.status !== 'done') continue;
       if (record.request.kind === 'click' && record.parentTaskId !== pressed)
-        throw new Violation(`${key} was pressed on task ${pressed}, and names ${record.parentTaskId}`);
+        throw new BrokenPromise(`${key} was pressed on task ${pressed}, and names ${record.parentTaskId}`);
     }
   }
 
@@ -113,7 +113,7 @@ export class LineageAuditor {
     for (const key of this.#made.keys())
       if (this.#isOutdated(key)) {
         const { from, redone, status } = this.#store.get(key) ?? {};
-        throw new Violation(
+        throw new BrokenPromise(
           `${key} is ${status} and came from what was replaced: ${JSON.stringify({ from, redone, made: [...(this.#made.get(key)?.sources ?? [])], now: [...this.#sourcesOf(this.#store.get(key) as JobRecord)] })}`,
         );
       }
@@ -124,9 +124,9 @@ export class LineageAuditor {
     for (const key of new Set([...this.#made.keys(), ...this.#sent.keys()])) {
       const record = this.#store.get(key);
       const statuses = [record?.status, this.#was.get(key)];
-      // What ends and is begun anew in one turn is durable as its next submission only.
-      const isBegunAnew = record?.status === 'submitting' && this.#was.has(key);
-      const isSettled = statuses.includes('done') || statuses.includes('failed') || isBegunAnew;
+      // What ends and is begun again in one turn is durable as its next submission only.
+      const isBeingRedone = record?.status === 'submitting' && this.#was.has(key);
+      const isSettled = statuses.includes('done') || statuses.includes('failed') || isBeingRedone;
       if (record === undefined || !isSettled || !this.#isOutdated(key)) continue;
       const sources = JSON.stringify([...this.#sourcesOf(record)]);
       if (this.#allowed.get(key) === sources) continue;

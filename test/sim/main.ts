@@ -3,7 +3,7 @@
  * how often each kind of trouble came about.
  */
 import { parseArgs } from 'node:util';
-import { troubles } from './faults.ts';
+import { faultNames } from './faults.ts';
 import { search } from './search.ts';
 
 const { values } = parseArgs({
@@ -22,11 +22,10 @@ console.log(
   `${played.seeds} histories from seed ${from}: ${played.submits} submissions, ${played.inDoubt} jobs in doubt, ${found === undefined ? 0 : 1} violations, ${seconds} s`,
 );
 if (values.met)
-  for (const trouble of troubles)
-    console.log(`${String(played.met.get(trouble) ?? 0).padStart(8)} ${trouble}`);
+  for (const fault of faultNames) console.log(`${String(played.met.get(fault) ?? 0).padStart(8)} ${fault}`);
 if (found !== undefined) {
   console.log(
-    `seed ${found.seed}: ${found.violation}\nthe simplest history that shows it:\n${JSON.stringify(found.simplest, undefined, 2)}`,
+    `seed ${found.seed}: ${found.broken}\nthe simplest history that shows it:\n${JSON.stringify(found.simplest, undefined, 2)}`,
   );
   process.exitCode = 1;
 }

@@ -10,16 +10,16 @@ import { Gateway } from './gateway.ts';
 import { epoch, settingsOf } from './outset.ts';
 import { calmed, type Scenario, unlimited } from './scenario.ts';
 import { bestOf } from './text-model.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
-/** How many slots of these cells are not done, or came from what was made anew since, and could be. */
+/** How many slots of these cells are not done, or came from what was made again since, and could be. */
 export function unfinished(plan: Plan, cells: readonly Cell[], store: StateStore): number {
   let count = 0;
   for (const cell of cells)
     for (const { status, error, outdated } of plan.resolve(cell, (key) => store.get(key))) {
       // A button that is not there stays not there, however healthy the service.
-      const hopeless = error?.code === 'button.missing' || status === 'blocked';
-      if ((status !== 'done' && status !== 'skipped' && !hopeless) || outdated) count += 1;
+      const unfixable = error?.code === 'button.missing' || status === 'blocked';
+      if ((status !== 'done' && status !== 'skipped' && !unfixable) || outdated) count += 1;
     }
   return count;
 }
@@ -36,7 +36,7 @@ export async function checkManifest(plan: Plan, cells: readonly Cell[], store: S
   for await (const { slot, firstOfSlot } of manifestRows(plan, {}, store))
     if (firstOfSlot) listed.push(`${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`);
   if (listed.join('\n') !== planned.join('\n'))
-    throw new Violation('The manifest does not list what is planned.');
+    throw new BrokenPromise('The manifest does not list what is planned.');
 }
 
 /** What was made is right: the same final manifest as without faults, by the buttons and the modals that were asked for. */
@@ -65,7 +65,7 @@ export async function checkResults(
   const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
   if (expected !== got) {
     const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
-    throw new Violation(
+    throw new BrokenPromise(
       `The manifest differs from that of a calm run, in row ${at + 1}:\n${expected.split('\n')[at]}\n${got.split('\n')[at]}`,
     );
   }
@@ -76,7 +76,7 @@ function checkAnswered(store: StateStore, tasks: Gateway['tasks']): void {
   for (const { key, request, pressed, taskId = '' } of store.withStatus('done')) {
     const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
     if (asks && tasks.get(taskId)?.isAnswered !== true)
-      throw new Violation(`${key} is done without what its modal was to be answered with.`);
+      throw new BrokenPromise(`${key} is done without what its modal was to be answered with.`);
   }
 }
 
@@ -88,7 +88,9 @@ function checkPressed({ seed }: Scenario, plan: Plan, cells: readonly Cell[], st
     const judge = slots.find(({ step }) => step === 'pick')?.record;
     const pressed = slots.find(({ step }) => step === 'best')?.record?.pressed;
     if (judge !== undefined && pressed?.label !== `U${bestOf(chance, judge.key)}`)
-      throw new Violation(`The judge of cell ${cell.number} is not obeyed: ${pressed?.label} is pressed.`);
+      throw new BrokenPromise(
+        `The judge of cell ${cell.number} is not obeyed: ${pressed?.label} is pressed.`,
+      );
   }
 }
 

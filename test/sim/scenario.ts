@@ -55,7 +55,7 @@ export interface Scenario {
   readonly lag: boolean;
   /** Links, videos and prompts come later than SUCCESS; of what has more than an image, that is there first. */
   readonly resultsLag: boolean;
-  /** A task goes on showing MODAL until its work is done, or for as long as a gateway takes to ask for it anew. */
+  /** A task goes on showing MODAL until its work is done, or for as long as a gateway takes to ask for it again. */
   readonly lingers: 'no' | 'work' | 'refresh';
   /** Share of clicks that open no modal, whatever they ask for. */
   readonly windowless?: number;

@@ -6,7 +6,7 @@ import { type Mutant, type Outcome, simulate } from './simulate.ts';
 /** A broken promise, with the simplest history that breaks it. */
 export interface Found {
   readonly seed: number;
-  readonly violation: string;
+  readonly broken: string;
   readonly simplest: Scenario;
 }
 
@@ -32,10 +32,10 @@ export async function search(from: number, count: number, mutant?: Mutant): Prom
     const outcome = await simulate(scenario, mutant);
     submits += outcome.submits;
     inDoubt += outcome.inDoubt;
-    for (const [trouble, times] of outcome.met) met.set(trouble, (met.get(trouble) ?? 0) + times);
-    if (outcome.violation !== undefined) {
-      const [simplest, violation] = await shrink(scenario, outcome.violation, mutant);
-      return { seeds: seed - from + 1, submits, inDoubt, met, found: { seed, violation, simplest } };
+    for (const [fault, times] of outcome.met) met.set(fault, (met.get(fault) ?? 0) + times);
+    if (outcome.broken !== undefined) {
+      const [simplest, broken] = await shrink(scenario, outcome.broken, mutant);
+      return { seeds: seed - from + 1, submits, inDoubt, met, found: { seed, broken, simplest } };
     }
   }
   return { seeds: count, submits, inDoubt, met };
@@ -43,18 +43,18 @@ export async function search(from: number, count: number, mutant?: Mutant): Prom
 
 async function shrink(
   scenario: Scenario,
-  violation: string,
+  broken: string,
   mutant: Mutant | undefined,
 ): Promise<[Scenario, string]> {
-  let [simplest, why] = [scenario, violation];
+  let [simplest, why] = [scenario, broken];
   let tries = 0;
   for (let improved = true; improved; ) {
     improved = false;
     for (const candidate of simpler(simplest)) {
       if (++tries > patience) return [simplest, why];
       const outcome: Outcome = await simulate(candidate, mutant);
-      if (outcome.violation === undefined) continue;
-      [simplest, why] = [candidate, outcome.violation];
+      if (outcome.broken === undefined) continue;
+      [simplest, why] = [candidate, outcome.broken];
       improved = true;
       break;
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawScenario } from './draw-scenario.ts';
-import { troubles } from './faults.ts';
+import { faultNames } from './faults.ts';
 import { simulateOutcasts } from './outcasts.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';
@@ -16,13 +16,13 @@ describe('simulated histories', () => {
     expect(found).toBeUndefined();
   }, 300_000);
 
-  it('meet every kind of trouble that is known of gateways', async () => {
+  it('meet every kind of fault that is known of gateways', async () => {
     const { met, found } = await search(1, seedsOfAll);
     expect(found).toBeUndefined();
-    expect(troubles.filter((trouble) => !met.has(trouble))).toEqual([]);
+    expect(faultNames.filter((fault) => !met.has(fault))).toEqual([]);
   }, 300_000);
 
-  it('do all that some jobs which the gateway never takes, or never tells of, have nothing to do with', async () => {
+  it('complete all jobs that do not depend on jobs which the gateway never accepts or never reports', async () => {
     for (let seed = from; seed < from + 2 * seeds; seed++)
       expect([seed, await simulateOutcasts(drawScenario(seed))]).toEqual([seed, undefined]);
   }, 300_000);
@@ -35,19 +35,17 @@ describe('simulated histories', () => {
   it('notice a run that sends before its intent is durable, and show the simplest history that does', async () => {
     const { found, seeds: needed } = await search(1, 100, 'sends-first');
     expect(needed).toBeLessThanOrEqual(100);
-    expect(found?.violation).toMatch(
-      /is (submitted|asked) while its record says|leaves where \d+ are counted/,
-    );
+    expect(found?.broken).toMatch(/is (submitted|asked) while its record says|leaves where \d+ are counted/);
     expect(found?.simplest.invocations.length).toBeLessThanOrEqual(1);
   }, 60_000);
 
   it('notice a run that presses again where a modal waits', async () => {
     const { found } = await search(1, 100, 'forgets-modals');
-    expect(found?.violation).toMatch(/is submitted again|tasks were made|while its record says/);
+    expect(found?.broken).toMatch(/is submitted again|tasks were made|while its record says/);
   }, 60_000);
 
   it('notice a run that submits again what the service lists', async () => {
     const { found } = await search(1, 100, 'overlooks-tasks');
-    expect(found?.violation).toContain('is submitted again although the service lists its task');
+    expect(found?.broken).toContain('is submitted again although the service lists its task');
   }, 60_000);
 });

@@ -14,14 +14,14 @@ import { Gateway } from './gateway.ts';
 import { epoch, planFor, settingsOf } from './outset.ts';
 import { checkManifest, checkResults, unfinished } from './results.ts';
 import { type Invocation, type Scenario, unlimited } from './scenario.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 /** A rule that is broken on purpose, to see that it is noticed. */
 export type Mutant = 'sends-first' | 'forgets-modals' | 'overlooks-tasks';
 
 export interface Outcome {
   /** What was broken; undefined: nothing. */
-  readonly violation?: string;
+  readonly broken?: string;
   readonly submits: number;
   readonly inDoubt: number;
   /** How often each kind of trouble came about. */
@@ -77,8 +77,8 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       startAt: now,
       commitMs: scenario.commitMs,
       onEffect: (effect, at) => auditor.sends(effect, at),
-      onHeard: (input, at) => {
-        if (at - now > longestRunMs) throw new Violation('The run does not end.');
+      onResult: (input, at) => {
+        if (at - now > longestRunMs) throw new BrokenPromise('The run does not end.');
         auditor.hears(input, at);
       },
       onTurn: (held) => auditor.holds(held),
@@ -88,10 +88,10 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     });
     now = driven.endedAt;
     submits += driven.submits;
-    auditor.told(driven.events);
+    auditor.onEvents(driven.events);
     auditor.checkCounted();
     // One commit that fails is tried once more at the least.
-    if (driven.end !== undefined && (disk === undefined || disk.commits === 1)) auditor.checkHeard();
+    if (driven.end !== undefined && (disk === undefined || disk.commits === 1)) auditor.checkReported();
     return driven;
   };
 
@@ -105,7 +105,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
     for (let n = 0; unfinished(plan, cells, store) > 0; n++) {
       if (n === healingRuns)
-        throw new Violation(
+        throw new BrokenPromise(
           `${unfinished(plan, cells, store)} slots are not done after ${n} runs against a healthy service`,
         );
       await start(word, settingsOf(unlimited(scenario), word), 1000 + n);
@@ -114,11 +114,11 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     await checkResults(scenario, plan, cells, store, gateway);
     return { submits, inDoubt, met: gateway.met };
   } catch (error) {
-    const violation =
+    const broken =
       error instanceof Error
-        ? `${error.message}${error instanceof Violation ? '' : `\n${error.stack ?? ''}`}`
+        ? `${error.message}${error instanceof BrokenPromise ? '' : `\n${error.stack ?? ''}`}`
         : String(error);
-    return { violation, submits, inDoubt, met: gateway.met };
+    return { broken, submits, inDoubt, met: gateway.met };
   }
 }
 
@@ -150,7 +150,7 @@ const blind = (gateway: Gateway): DrivenService => ({
   mask: () => gateway.mask(),
   fetch: (...asked) => gateway.fetch(...asked),
   list: (...asked) => gateway.list(...asked),
-  listAll: () => ({ answer: { ok: true, value: [] }, afterMs: 1 }),
+  listAll: () => ({ result: { ok: true, value: [] }, afterMs: 1 }),
   save: (...asked) => gateway.save(...asked),
   ask: (record) => gateway.ask(record),
 });
@@ -180,7 +180,7 @@ const watched = (store: StateStore, committed: (records: readonly JobRecord[]) =
   },
 });
 
-/** Keys of what an invocation is told to make anew. */
+/** Keys of what an invocation is told to make again. */
 function redone(
   { seed }: Scenario,
   { redo = 0 }: Invocation,

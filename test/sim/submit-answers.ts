@@ -1,12 +1,12 @@
 import { connectionFailure } from '../../src/service/failures/classify.ts';
-import type { Loss } from '../../src/service/http/reply.ts';
+import type { ConnectionFailure } from '../../src/service/http/reply.ts';
 import { readSubmit } from '../../src/service/image/submit.ts';
 import type { Submitted } from '../rig/drive.ts';
 import { fileFailures, type SubmitFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 
 /** A submission that the simulated gateway is to answer, and what it can make of it. */
-export interface Taken {
+export interface Accepted {
   readonly key: string;
   /** Counts requests. */
   readonly n: number;
@@ -19,8 +19,8 @@ export interface Taken {
 }
 
 /** What the gateway says to a submission, in bytes that the client's reader judges. Undefined: it takes it. */
-export function answerTo(fault: SubmitFault | undefined, taken: Taken): Submitted {
-  const { key, n, make } = taken;
+export function answerTo(fault: SubmitFault | undefined, accepted: Accepted): Submitted {
+  const { key, n, make } = accepted;
   const reply = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Submitted =>
     readSubmit(replyOf(status, body, headers), facts(false));
   const code = (number: number, description: string, more: object = {}, status = 200): Submitted =>
@@ -31,13 +31,13 @@ export function answerTo(fault: SubmitFault | undefined, taken: Taken): Submitte
     reply(status, {
       error: { code: errorCode, message: `${message} (request id: r${n})`, type: 'svc_api_error' },
     });
-  const lost = (loss: Loss, sent: boolean): Submitted => ({
+  const lost = (loss: ConnectionFailure, sent: boolean): Submitted => ({
     ok: false,
     error: connectionFailure(loss, sent, facts(false)),
   });
   const accept = (said = 1): Submitted => {
     const id = make();
-    const opened = taken.opened(id);
+    const opened = accepted.opened(id);
     const properties = opened === undefined ? { numberOfQueues: n % 3 } : { remix: true };
     return code(opened ?? said, 'ok', { result: id, properties });
   };
@@ -92,7 +92,7 @@ export function answerTo(fault: SubmitFault | undefined, taken: Taken): Submitte
       return code(21, 'Waiting for window confirm', { result: make(), properties: { remix: true } });
     case 'code-21-exists':
     case 'code-21-exists-failed': {
-      const { id: result, status } = taken.older(fault === 'code-21-exists-failed');
+      const { id: result, status } = accepted.older(fault === 'code-21-exists-failed');
       const properties = {
         status,
         imageUrl: status === 'SUCCESS' ? `https://images.example/${result}.png` : '',
@@ -124,7 +124,7 @@ export function answerTo(fault: SubmitFault | undefined, taken: Taken): Submitte
         {
           status: 200,
           header: () => null,
-          body: { kind: 'unread', loss: { code: 'connection.lost', what: 'the answer was cut off' } },
+          body: { kind: 'unread', failure: { code: 'connection.lost', what: 'the answer was cut off' } },
         },
         facts(false),
       );

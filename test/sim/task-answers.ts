@@ -1,5 +1,5 @@
 import { connectionFailure } from '../../src/service/failures/classify.ts';
-import type { Loss } from '../../src/service/http/reply.ts';
+import type { ConnectionFailure } from '../../src/service/http/reply.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
@@ -16,7 +16,7 @@ export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED
 export function lookFailure(id: string, fault: FetchFault | undefined): Answer<Task> | undefined {
   const reply = (status: number, body: unknown): Answer<Task> =>
     readTask(id, replyOf(status, body), facts(true));
-  const lost = (loss: Loss): Answer<Task> => ({
+  const lost = (loss: ConnectionFailure): Answer<Task> => ({
     ok: false,
     error: connectionFailure(loss, true, facts(true)),
   });
@@ -34,7 +34,11 @@ export function lookFailure(id: string, fault: FetchFault | undefined): Answer<T
       return lost({ code: 'connection.timeout', what: 'no answer in time' });
     case 'truncated': {
       const loss = { code: 'connection.lost', what: 'cut off' } as const;
-      return readTask(id, { status: 200, header: () => null, body: { kind: 'unread', loss } }, facts(true));
+      return readTask(
+        id,
+        { status: 200, header: () => null, body: { kind: 'unread', failure: loss } },
+        facts(true),
+      );
     }
     case 'html-502':
       return reply(502, '<html></html>');

@@ -2,7 +2,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { Gateway } from './gateway.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 /** Codes that only a task which has failed gives a job; a prompt may also be moderated before there is a task. */
 const ofFailedTasks: readonly string[] = ['task.failed', 'task.rejected', 'task.cancelled'];
@@ -34,13 +34,13 @@ export class TaskAuditor {
       if (isTextKind(kind)) continue;
       const code = error?.code ?? '';
       if (taskId !== undefined && this.#gateway.tasks.get(taskId)?.key !== key)
-        throw new Violation(`${key} has the task ${taskId}, which was not made for it`);
+        throw new BrokenPromise(`${key} has the task ${taskId}, which was not made for it`);
       if (status === 'done' && !this.#succeeded.has(taskId ?? ''))
-        throw new Violation(`${key} is done, and nobody saw its task ${taskId} succeed`);
+        throw new BrokenPromise(`${key} is done, and nobody saw its task ${taskId} succeed`);
       if (status === 'failed' && ofFailedTasks.includes(code) && !this.#failed.has(taskId ?? ''))
-        throw new Violation(`${key} has failed with ${code}, and nobody saw its task ${taskId} fail`);
+        throw new BrokenPromise(`${key} has failed with ${code}, and nobody saw its task ${taskId} fail`);
       if (status === 'failed' && ofEveryRow.includes(code))
-        throw new Violation(`${key} has failed with ${code}, which is said of every row`);
+        throw new BrokenPromise(`${key} has failed with ${code}, which is said of every row`);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Temper } from './temper.ts';
 /** What a simulated gateway shows of its tasks, before anything goes wrong on the way. */
 export class TaskRows {
   /** Tasks of which it has told that they are finished. */
-  readonly told = new Set<string>();
+  readonly reported = new Set<string>();
   readonly #temper: Temper;
   readonly #made: MadeTasks;
 
@@ -45,7 +45,7 @@ export class TaskRows {
       case 'success':
       case 'stuck':
       case 'linkless':
-        this.told.add(id);
+        this.reported.add(id);
         return {
           id,
           status: 'SUCCESS',

@@ -49,8 +49,8 @@ export class Temper {
   }
 
   /** This trouble came about. */
-  meet(trouble: string): void {
-    this.met.set(trouble, (this.met.get(trouble) ?? 0) + 1);
+  meet(fault: string): void {
+    this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
   }
 
   /** How long the nth request takes, ms. */

@@ -5,7 +5,7 @@ import { tokensOf, usageOf } from '../../src/run/machine/text-call.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import type { Invocation, Scenario } from './scenario.ts';
-import { Violation } from './violation.ts';
+import { BrokenPromise } from './violation.ts';
 
 /** How often each text job may be called: kept from what the run heard alone. */
 interface Licence {
@@ -25,8 +25,8 @@ export class TextAuditor {
   readonly #scenario: Scenario;
   readonly #store: StateStore;
   #licences = new Map<string, Licence>();
-  /** Tokens by job: of answers that were heard, and of those whose turn is durable. */
-  #heard = new Map<string, number>();
+  /** Tokens by job: of replies that were heard, and of those whose turn is durable. */
+  #received = new Map<string, number>();
   readonly #durable = new Map<string, number>();
   #sentAt: number[] = [];
   #answered: { readonly at: number; readonly tokens: number }[] = [];
@@ -37,25 +37,25 @@ export class TextAuditor {
   }
 
   begin({ retryFailed }: Invocation, records: Iterable<JobRecord>, redo: readonly string[]): void {
-    this.#heard = new Map();
+    this.#received = new Map();
     this.#sentAt = [];
     this.#answered = [];
     this.#licences = new Map();
     for (const { key, request, status, tries, invalid = 0, turns } of records) {
       if (!isTextRequest(request)) continue;
-      const anew = (status === 'failed' && retryFailed) || redo.includes(key);
+      const fresh = (status === 'failed' && retryFailed) || redo.includes(key);
       const open = status === 'pending' || status === 'submitting';
       this.#licences.set(
         key,
-        anew
+        fresh
           ? { calls: 1, tries: 0, invalid: 0, rounds: 0 }
           : { calls: open ? 1 : 0, tries, invalid, rounds: roundsIn(turns) },
       );
     }
   }
 
-  /** What it came from was made anew, and so is it. */
-  madeAnew(key: string): void {
+  /** What it came from was made again, and so is it. */
+  redone(key: string): void {
     if (this.#licences.has(key)) this.#licences.set(key, { calls: 1, tries: 0, invalid: 0, rounds: 0 });
   }
 
@@ -63,23 +63,23 @@ export class TextAuditor {
     const { key } = record;
     const durable = this.#store.get(key);
     if (durable?.status !== 'submitting' || durable.attempts !== record.attempts)
-      throw new Violation(`${key} is asked while its record says ${durable?.status ?? 'nothing'}`);
+      throw new BrokenPromise(`${key} is asked while its record says ${durable?.status ?? 'nothing'}`);
     const licence = this.#licenceOf(key);
-    if (licence.calls < 1) throw new Violation(`${key} is asked more often than it may be`);
+    if (licence.calls < 1) throw new BrokenPromise(`${key} is asked more often than it may be`);
     licence.calls -= 1;
     this.#checkRates(now);
     const { budget, tokenBudget } = this.#scenario;
     const { attempts, tokens } = this.#store.totals();
     if (!healed && budget !== undefined && attempts > budget)
-      throw new Violation(`${attempts} attempts, budget ${budget}`);
+      throw new BrokenPromise(`${attempts} attempts, budget ${budget}`);
     if (!healed && tokenBudget !== undefined && tokens >= tokenBudget)
-      throw new Violation(`A text call leaves after ${tokens} tokens, budget ${tokenBudget}`);
+      throw new BrokenPromise(`A text call leaves after ${tokens} tokens, budget ${tokenBudget}`);
   }
 
-  hears({ key, answer }: Extract<RunInput, { type: 'asked' }>, now: number): void {
-    const usage = usageOf(answer);
+  hears({ key, answer: result }: Extract<RunInput, { type: 'asked' }>, now: number): void {
+    const usage = usageOf(result);
     if (usage !== undefined) {
-      this.#heard.set(key, (this.#heard.get(key) ?? 0) + tokensOf(usage));
+      this.#received.set(key, (this.#received.get(key) ?? 0) + tokensOf(usage));
       this.#answered.push({ at: now, tokens: tokensOf(usage) });
     }
     const licence = this.#licenceOf(key);
@@ -88,14 +88,14 @@ export class TextAuditor {
       licence.tries += 1;
       if (licence.tries < retry.attempts) licence.calls += 1;
     };
-    switch (answer.kind) {
+    switch (result.kind) {
       case 'answered': {
         licence.tries = 0;
-        const { verdict } = answer.asked;
+        const { verdict } = result.asked;
         if (verdict.kind === 'calls') {
           licence.rounds += 1;
           if (licence.rounds <= roundsAllowed) licence.calls += 1;
-          else throw new Violation(`${key} goes round more often than it may`);
+          else throw new BrokenPromise(`${key} goes round more often than it may`);
         }
         if (verdict.kind === 'invalid') {
           licence.invalid += 1;
@@ -104,23 +104,24 @@ export class TextAuditor {
         return;
       }
       case 'refused':
-        if (answer.error.class === 'retry' || answer.error.class === 'lost') tryAgain();
-        else if (answer.error.class !== 'permanent') licence.calls += 1;
+        if (result.error.class === 'retry' || result.error.class === 'lost') tryAgain();
+        else if (result.error.class !== 'permanent') licence.calls += 1;
         return;
       case 'unwritten':
         // Only its files are tried again, by whoever writes them.
-        if (answer.error.class === 'stop') licence.calls += 1;
+        if (result.error.class === 'stop') licence.calls += 1;
         return;
       case 'unread':
-        if (answer.error.class === 'stop') licence.calls += 1;
-        else if (answer.error.class !== 'permanent') tryAgain();
+        if (result.error.class === 'stop') licence.calls += 1;
+        else if (result.error.class !== 'permanent') tryAgain();
     }
   }
 
   /** A turn is durable, and with it all that was heard before. */
   committed(): void {
-    for (const [key, tokens] of this.#heard) this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);
-    this.#heard = new Map();
+    for (const [key, tokens] of this.#received)
+      this.#durable.set(key, (this.#durable.get(key) ?? 0) + tokens);
+    this.#received = new Map();
   }
 
   /** The state's own sums are what the service said, to the token. */
@@ -128,11 +129,13 @@ export class TextAuditor {
     let sum = 0;
     for (const [key, tokens] of this.#durable) {
       sum += tokens;
-      const told = this.#store.get(key)?.usage?.total ?? 0;
-      if (told !== tokens) throw new Violation(`${key} has ${told} tokens, and its answers told ${tokens}`);
+      const counted = this.#store.get(key)?.usage?.total ?? 0;
+      if (counted !== tokens)
+        throw new BrokenPromise(`${key} has ${counted} tokens, and its answers told ${tokens}`);
     }
     const { tokens } = this.#store.totals();
-    if (tokens !== sum) throw new Violation(`The state sums ${tokens} tokens, and the answers told ${sum}`);
+    if (tokens !== sum)
+      throw new BrokenPromise(`The state sums ${tokens} tokens, and the answers told ${sum}`);
   }
 
   #licenceOf(key: string): Licence {
@@ -146,14 +149,14 @@ export class TextAuditor {
     this.#sentAt.push(now);
     const lately = this.#sentAt.filter((at) => at > now - 60_000).length;
     if (textPerMinute !== undefined && lately > textPerMinute)
-      throw new Violation(`${lately} text calls within a minute, limit ${textPerMinute}`);
+      throw new BrokenPromise(`${lately} text calls within a minute, limit ${textPerMinute}`);
     if (tokensPerMinute === undefined) return;
-    const told = this.#answered
+    const counted = this.#answered
       .filter(({ at }) => at > now - 60_000)
       .reduce((sum, { tokens }) => sum + tokens, 0);
-    if (told >= tokensPerMinute)
-      throw new Violation(
-        `A text call leaves while ${told} tokens of the last minute are known, limit ${tokensPerMinute}`,
+    if (counted >= tokensPerMinute)
+      throw new BrokenPromise(
+        `A text call leaves while ${counted} tokens of the last minute are known, limit ${tokensPerMinute}`,
       );
   }
 }

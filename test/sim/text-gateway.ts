@@ -2,9 +2,9 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import type { AskAnswer } from '../../src/run/machine/job.ts';
 import { connectionFailure } from '../../src/service/failures/classify.ts';
-import type { Loss } from '../../src/service/http/reply.ts';
+import type { ConnectionFailure } from '../../src/service/http/reply.ts';
 import type { Answer } from '../../src/service/result.ts';
-import { readAnswer } from '../../src/service/text/reply/read.ts';
+import { readReply } from '../../src/service/text/reply/read.ts';
 import { StreamReader } from '../../src/service/text/stream/reader.ts';
 import type { TextReply } from '../../src/service/text-service.ts';
 import { askedOf } from '../rig/virtual-service.ts';
@@ -25,9 +25,9 @@ export function carryOutAsk(
 ): AskAnswer {
   if (fault === 'unread-retry' || fault === 'unread-permanent')
     return { kind: 'unread', error: fileFailures[fault] };
-  const answer = answered(record, chance, n, fault);
-  if (!answer.ok) return { kind: 'refused', error: answer.error };
-  const asked = askedOf(record, answer.value);
+  const result = answered(record, chance, n, fault);
+  if (!result.ok) return { kind: 'refused', error: result.error };
+  const asked = askedOf(record, result.value);
   const isWritten = record.keep && asked.kind === 'answered' && asked.asked.verdict.kind !== 'calls';
   if (
     isWritten &&
@@ -36,7 +36,7 @@ export function carryOutAsk(
     return {
       kind: 'unwritten',
       error: fileFailures[fault],
-      ...(answer.value.usage === undefined ? {} : { usage: answer.value.usage }),
+      ...(result.value.usage === undefined ? {} : { usage: result.value.usage }),
     };
   return asked;
 }
@@ -50,12 +50,12 @@ function answered(
   if (!isTextRequest(record.request)) throw new Error(`${record.key} asks for no text.`);
   const { kind } = record.request;
   const stream = record.call?.stream ?? false;
-  const lost = (code: Loss['code'], sent: boolean): Answer<TextReply> => ({
+  const lost = (code: ConnectionFailure['code'], sent: boolean): Answer<TextReply> => ({
     ok: false,
     error: connectionFailure({ code, what: 'it was lost' }, sent, facts(true)),
   });
   const refused = (status: number, body: unknown): Answer<TextReply> =>
-    readAnswer({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream }, facts(true));
+    readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream }, facts(true));
   const envelope = (words: string) => ({
     error: { code: '', message: `${words} (request id: r${n})`, type: 'x' },
   });
@@ -87,12 +87,12 @@ function answered(
       const end = reader.end();
       const { usage } = reader;
       const received = { kind: 'read', reply: replyOf(200, ''), end, ...(usage && { usage }) } as const;
-      return readAnswer(received, { kind, stream }, facts(true));
+      return readReply(received, { kind, stream }, facts(true));
     }
   }
 }
 
-/** An answer as it travels. What breaks streams leaves an answer that is none alone. */
+/** A reply as it travels. What breaks streams leaves a reply that is none alone. */
 function bytesOf(
   { events }: ModelAnswer,
   kind: 'generate' | 'chat',

@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** A native answer, in the parts that a stream would bring it in. */
 export interface ModelAnswer {
   readonly events: readonly Json[];
-  /** Tokens of the whole answer. */
+  /** Tokens of the whole reply. */
   readonly tokens: number;
 }
 
@@ -30,7 +30,7 @@ export function answerOf(
   const { key, request } = record;
   if (!isTextRequest(request)) throw new Error(`${key} asks for no text.`);
   const usage = usageOf(chance, n);
-  const tell = (parts: readonly Json[], finishReason = 'STOP'): ModelAnswer => ({
+  const reply = (parts: readonly Json[], finishReason = 'STOP'): ModelAnswer => ({
     tokens: usage.totalTokenCount,
     events: [
       ...parts.map((part) => ({
@@ -52,29 +52,29 @@ export function answerOf(
         events: [{ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: usage }],
       };
     case 'filtered':
-      return tell([{ text: 'It is' }], 'SAFETY');
+      return reply([{ text: 'It is' }], 'SAFETY');
     case 'max-tokens':
-      return tell([{ text: 'It was a dark' }], 'MAX_TOKENS');
+      return reply([{ text: 'It was a dark' }], 'MAX_TOKENS');
     case 'all-thought':
-      return tell([thought], 'MAX_TOKENS');
+      return reply([thought], 'MAX_TOKENS');
     case 'empty':
-      return tell([]);
+      return reply([]);
     case 'bad-call':
-      return tell([], 'MALFORMED_FUNCTION_CALL');
+      return reply([], 'MALFORMED_FUNCTION_CALL');
     case 'stranger-call':
-      return tell([{ functionCall: { name: 'launch', args: {} } }]);
+      return reply([{ functionCall: { name: 'launch', args: {} } }]);
     case 'endless-calls':
-      return tell([{ functionCall: { name: 'wind', args: {} } }]);
+      return reply([{ functionCall: { name: 'wind', args: {} } }]);
     case 'not-json':
-      return tell([{ text: 'Number two, I think.' }]);
+      return reply([{ text: 'Number two, I think.' }]);
     case 'schema':
-      return tell([{ text: '{"best":9}' }]);
+      return reply([{ text: '{"best":9}' }]);
     default:
-      return tell([thought, ...saidTo(record, chance)]);
+      return reply([thought, ...saidTo(record, chance)]);
   }
 }
 
-/** Whether what goes wrong can go wrong with such a request: an answer that is no JSON is a good one where none was asked for. */
+/** Whether what goes wrong can go wrong with such a request: a reply that is no JSON is a good one where none was asked for. */
 function fits(fault: AskFault | undefined, fields: JobRecord['request']['fields']): boolean {
   const hasSchema = isMapping(fields['responseSchema']);
   if (fault === 'schema') return hasSchema;

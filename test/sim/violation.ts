@@ -1,2 +1,2 @@
 /** A broken promise. */
-export class Violation extends Error {}
+export class BrokenPromise extends Error {}

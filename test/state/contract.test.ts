@@ -27,7 +27,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('knows of the submissions of a turn with the turn, and counts them when it is told to', () => {
+  it('knows the submissions of a commit with the commit, and counts them on request', () => {
     const store = open();
     store.commit({ records: [jobRecord('a', 'submitting')], attempts: [], submits: 2 });
     expect(store.submissions()).toEqual({ known: 2, counted: 0 });
@@ -43,7 +43,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('gives back what was committed, whatever it is', () => {
+  it('returns what was committed, whatever it is', () => {
     fc.assert(
       fc.property(fc.array(anyTurn, { maxLength: 5 }), (turns) => {
         const store = open();
@@ -170,7 +170,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('does not answer once it is closed', () => {
+  it('does not respond once it is closed', () => {
     const store = open();
     store.close();
     expect(() => store.get('a')).toThrow(/not open|finalized|closed/);

@@ -90,7 +90,7 @@ describe('a damaged state', () => {
     expect(openedWith(whole.subarray(0, Math.floor(whole.length / 8192) * 4096))).toMatch(/state\.corrupt/);
   });
 
-  it('never ends in anything but an answer or a coded failure', () => {
+  it('always ends in a result or a coded failure', () => {
     fc.assert(
       fc.property(
         fc.nat(whole.length - 1),

@@ -5,7 +5,7 @@ import { drivers, freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 
 /** A driver that tells which connections were opened for writing. */
-function telling(driver: Driver): { readonly driver: Driver; readonly writing: readonly RawDatabase[] } {
+function recording(driver: Driver): { readonly driver: Driver; readonly writing: readonly RawDatabase[] } {
   const writing: RawDatabase[] = [];
   return {
     driver: {
@@ -21,7 +21,7 @@ function telling(driver: Driver): { readonly driver: Driver; readonly writing: r
 }
 
 it.each(drivers)('$name: a commit of the state returns when it is on the disk', (plain) => {
-  const { driver, writing } = telling(plain);
+  const { driver, writing } = recording(plain);
   const state = openState(freshFolder(), { driver });
   state.commit({ records: [jobRecord('k1', 'done')], attempts: [] });
   const found = writing.map((database) => [

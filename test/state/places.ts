@@ -36,7 +36,7 @@ export interface Child {
   readonly output: () => string;
   /** Resolves when its output holds the text. */
   readonly says: (text: string) => Promise<void>;
-  readonly tell: (line: string) => void;
+  readonly send: (line: string) => void;
   readonly kill: () => Promise<void>;
   /** Resolves with its exit code when it has ended by itself. */
   readonly ended: Promise<number | null>;
@@ -82,7 +82,7 @@ export function startChild(script: string, ...given: string[]): Child {
         waiting.add(look);
         look();
       }),
-    tell: (line) => child.stdin.write(`${line}\n`),
+    send: (line) => child.stdin.write(`${line}\n`),
     kill: async () => {
       child.kill('SIGKILL');
       await ended;

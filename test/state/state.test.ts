@@ -221,7 +221,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
   });
 
   describe('disks that fail', () => {
-    it('says that the disk is full, keeps what was there, and goes on when there is room', () => {
+    it('says that the disk is full, keeps the former state, and continues when there is room', () => {
       const directory = freshFolder();
       const state = openState(directory, { driver: changed(driver, 'PRAGMA max_page_count = 40') });
       state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
@@ -303,7 +303,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       state.close();
     });
 
-    it('tells the programs behind FUSE apart by the longest mount', () => {
+    it('identifies the programs behind FUSE by the longest mount', () => {
       const directory = freshFolder();
       const table = (kind: string): string =>
         `${mount('/', 'ext4')}${mount(directory, kind)}${mount('/other', 'fuse.sshfs')}`;

@@ -65,7 +65,7 @@ describe('the count of submissions beside the state', () => {
     expect(submissions(directory)).toEqual({ known: 5, counted: 5 });
   });
 
-  it('begins anew where it is missing, or was left without its number by a power cut', () => {
+  it('begins again where it is missing, or was left without its number by a power cut', () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: [], attempts: [], submits: 5 });
@@ -107,7 +107,7 @@ describe('the count of submissions beside the state', () => {
   });
 
   /** A state is copied between any two steps of a run, with or without its log, and put in place of the last one. */
-  it('tells of every state that was copied before the last submission, and of no other', () => {
+  it('reports every state that was copied before the last submission, and no other', () => {
     const step = fc.constantFrom('commit', 'count', 'copy', 'copy without its log', 'result');
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {

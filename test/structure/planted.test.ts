@@ -5,7 +5,7 @@ import { refusedBetweenRooms, refusedBetweenSubFolders } from './refused-arrows.
 import { overfullFolders, overlongFiles } from './sizes.ts';
 import { importsOf, treeOf } from './source-tree.ts';
 
-test('reads imports, exports and import types, with their lines, and nothing of comments and texts', () => {
+test('reads imports, exports and import types, with their lines, and ignores comments and texts', () => {
   const code = `import fs from 'node:fs';
 import {
   type A,

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** A name or an address that an image link may not lead to. */
-export class AddressRefused extends Error {
+export class AddressError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'AddressRefused';
@@ -16,7 +16,7 @@ export class AddressRefused extends Error {
  */
 export interface AddressRule {
   /** Why a link may not even be tried: its scheme, credentials in it, an address that is not public. */
-  refusal(url: URL): string | undefined;
+  forbiddenReason(url: URL): string | undefined;
   /**
    * Resolves names for a connection, without the addresses that are not allowed. The connection goes to what this
    * gives and to nothing looked up later, so a name cannot change its meaning in between (DNS rebinding).
@@ -26,7 +26,7 @@ export interface AddressRule {
    * The same question for a link that a proxy will resolve: answered on the name alone, before the request. What the
    * proxy then makes of the name is the proxy's responsibility; a name that only the proxy can resolve is allowed.
    */
-  proxiedRefusal(url: URL): Promise<string | undefined>;
+  proxiedForbiddenReason(url: URL): Promise<string | undefined>;
 }
 
 /**
@@ -43,7 +43,7 @@ export function addressRule(
   const base = new URL(baseUrl);
   const ownHost = hostOf(base);
 
-  const refusal = (url: URL): string | undefined => {
+  const forbiddenReason = (url: URL): string | undefined => {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return `it is a ${url.protocol} link`;
     if (url.username !== '' || url.password !== '') return 'it carries credentials';
     const host = hostOf(url);
@@ -66,7 +66,7 @@ export function addressRule(
       const allowed = Array.isArray(found) ? found.filter(({ address }) => isPublic(address)) : [];
       const [first] = allowed;
       if (first === undefined) {
-        callback(new AddressRefused(`${hostname} has no public address`), '');
+        callback(new AddressError(`${hostname} has no public address`), '');
       } else if (options.all === true) {
         callback(null, allowed);
       } else {
@@ -76,16 +76,16 @@ export function addressRule(
   };
 
   return {
-    refusal,
+    forbiddenReason,
     lookup: allowedLookup,
-    proxiedRefusal: async (url) => {
-      const refused = refusal(url);
+    proxiedForbiddenReason: async (url) => {
+      const reason = forbiddenReason(url);
       const host = hostOf(url);
-      if (refused !== undefined || host === ownHost || isIP(host) !== 0) return refused;
+      if (reason !== undefined || host === ownHost || isIP(host) !== 0) return reason;
       if (isLocalName(host)) return `${host} is a name of a local network`;
       return new Promise((resolve) => {
         allowedLookup(host, { all: true }, (error) => {
-          resolve(error instanceof AddressRefused ? error.message : undefined);
+          resolve(error instanceof AddressError ? error.message : undefined);
         });
       });
     },
@@ -100,7 +100,7 @@ function isLocalName(host: string): boolean {
 const portOf = ({ protocol, port }: URL): string =>
   port !== '' ? port : protocol === 'https:' ? '443' : '80';
 
-/** As it is compared: lower case (`URL` has seen to it), no brackets, no final dot. */
+/** The host in the form that is compared: lower case (`URL` ensures that), no brackets, no final dot. */
 const hostOf = (url: URL): string => plainName(url.hostname);
 
 const plainName = (host: string): string =>
@@ -110,8 +110,8 @@ const plainName = (host: string): string =>
     .replace(/\.$/, '');
 
 /**
- * True for addresses that anybody on the internet may have. An IPv6 address that stands for an IPv4 one (mapped, or
- * through NAT64, which networks without IPv4 use for the whole internet) is judged as that one.
+ * True for public addresses. An IPv6 address that stands for an IPv4 one (mapped, or through NAT64, which networks without
+ * IPv4 use for the whole internet) counts as that one.
  */
 export function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { decoded, UnknownCoding } from '../../service/http/body/content-coding.ts';
 import { fail, shownLink } from '../failure.ts';
 import type { Deadline } from './deadline.ts';
-import { interrupted } from './link-failure.ts';
+import { interruptionFailure } from './link-failure.ts';
 
 /** A file on its way: a link that was answered, its body unread. */
 export interface DownloadBody {
@@ -14,15 +14,15 @@ export interface DownloadBody {
   /** Nothing is between the bytes on the line and these. */
   readonly plain: boolean;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Lets go of the connection, read to the end or not. */
+  /** Releases the connection, whether the body was read to its end or not. */
   discard(): void;
 }
 
-/** The file of an answer with a status that has one. @throws SaveError for a content coding that is not known */
+/** The file of a response with a status that has one. @throws SaveError for a content coding that is not known */
 export function body(url: URL, response: Dispatcher.ResponseData): DownloadBody {
   const { body, headers } = response;
   const promised = headers['content-length'];
-  // Errors are met where the body is read; one that is not read has nobody to tell.
+  // Errors appear where the body is read. An unread body has no reader that could get an error.
   body.on('error', () => undefined);
   const plain = withoutCodings(response, url);
   return {
@@ -65,7 +65,7 @@ export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGene
       yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     }
   } catch (cause) {
-    throw interrupted(body.url, cause, deadline, 'truncated');
+    throw interruptionFailure(body.url, cause, deadline, 'truncated');
   }
   if (body.plain && body.contentLength !== undefined && received !== body.contentLength) {
     fail({

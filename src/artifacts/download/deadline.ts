@@ -57,7 +57,7 @@ export function startDeadline(
   const cancelTotal = clock.at(last + totalMs, () => {
     controller.abort(new TimedOut(`it took longer than ${seconds(totalMs)}`));
   });
-  // One signal serves every download of a run, and each listener goes with its download: many of them are no leak.
+  // One signal serves every download of a run, and each listener is removed with its download: many of them are no leak.
   setMaxListeners(0, caller);
   if (caller.aborted) abortAsCaller();
   else caller.addEventListener('abort', abortAsCaller, { once: true });

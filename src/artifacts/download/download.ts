@@ -61,7 +61,7 @@ export async function download(
   }
 }
 
-/** Writes what arrives; looks at its beginning before a byte of it is written. */
+/** Writes the bytes that arrive, after a check of the first ones. */
 async function receive(
   body: DownloadBody,
   file: IncomingArtifact,

@@ -4,8 +4,8 @@ import { fail, shownLink, shownWords } from '../failure.ts';
 import type { AddressRule } from './address-policy.ts';
 import { body, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
-import { forbidden, holdsSecret, interrupted, refusedStatus } from './link-failure.ts';
-import { wordsLength, wordsOfRefusal } from './verify.ts';
+import { forbidden, holdsSecret, interruptionFailure, statusFailure } from './link-failure.ts';
+import { wordsLength, wordsOfBody } from './verify.ts';
 
 /** Hops that a link may take; links to images take one or two. */
 const mostRedirects = 5;
@@ -13,7 +13,7 @@ const mostRedirects = 5;
 const dumpedBytes = 65_536;
 
 /** How the links of one run are followed. */
-export interface Route {
+export interface LinkRoute {
   readonly rule: AddressRule;
   readonly dispatcher: Dispatcher;
   /** The dispatcher is a proxy: it resolves names, so they are judged before the request. */
@@ -33,7 +33,7 @@ export interface Route {
  */
 export async function openLink(
   link: string,
-  route: Route,
+  route: LinkRoute,
   deadline: Deadline,
   now: number,
 ): Promise<DownloadBody> {
@@ -49,7 +49,7 @@ export async function openLink(
     const words = await wordsOf(response, route.mask);
     const location = headers.location;
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') {
-      return fail(refusedStatus(url, { status, headers, words }, now));
+      return fail(statusFailure(url, { status, headers, words }, now));
     }
     url = parseLink(location, route, url);
   }
@@ -60,9 +60,9 @@ export async function openLink(
   });
 }
 
-const giverOf = ({ giver = 'The service' }: Route): string => giver;
+const giverOf = ({ giver = 'The service' }: LinkRoute): string => giver;
 
-function parseLink(link: string, route: Route, base?: URL): URL {
+function parseLink(link: string, route: LinkRoute, base?: URL): URL {
   try {
     return new URL(link, base);
   } catch (cause) {
@@ -75,20 +75,20 @@ function parseLink(link: string, route: Route, base?: URL): URL {
   }
 }
 
-async function checkAddress(url: URL, route: Route, deadline: Deadline): Promise<void> {
+async function checkAddress(url: URL, route: LinkRoute, deadline: Deadline): Promise<void> {
   if (route.dataMask(url.href) !== url.href) fail(holdsSecret(giverOf(route)));
   let why: string | undefined;
   try {
     why = route.proxied
-      ? await abortable(route.rule.proxiedRefusal(url), deadline.signal)
-      : route.rule.refusal(url);
+      ? await abortable(route.rule.proxiedForbiddenReason(url), deadline.signal)
+      : route.rule.forbiddenReason(url);
   } catch (cause) {
-    throw interrupted(url, cause, deadline, 'connection');
+    throw interruptionFailure(url, cause, deadline, 'connection');
   }
   if (why !== undefined) fail(forbidden(url, why));
 }
 
-/** A look-up cannot be stopped, but nobody has to wait for it. */
+/** A look-up cannot be stopped, but nobody has to wait for its end. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
@@ -98,33 +98,33 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-async function get(url: URL, route: Route, deadline: Deadline): Promise<Dispatcher.ResponseData> {
+async function get(url: URL, route: LinkRoute, deadline: Deadline): Promise<Dispatcher.ResponseData> {
   try {
     return await request(url, {
       dispatcher: route.dispatcher,
       signal: deadline.signal,
-      // `*/*`: what is asked for by type is sometimes converted to it on the way.
+      // `*/*`: a proxy sometimes converts an image to the type that a request asks for.
       headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'promptpress' },
       // Deadlines are ours: the total one counts over all hops.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   } catch (cause) {
-    throw interrupted(url, cause, deadline, 'connection');
+    throw interruptionFailure(url, cause, deadline, 'connection');
   }
 }
 
 /**
- * What an answer without a file says. It is decided on its status: a body that breaks off, or has no end, changes nothing
+ * What a response without a file says. It is decided on its status: a body that breaks off, or has no end, changes nothing
  * and says nothing.
  */
 async function wordsOf(
   { body, headers }: Dispatcher.ResponseData,
-  mask: Route['mask'],
+  mask: LinkRoute['mask'],
 ): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let size = 0;
-  // Where the reading stops early, nobody is left to tell of an error.
+  // When reading stops early, nobody is left to receive an error.
   body.on('error', () => undefined);
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -137,5 +137,5 @@ async function wordsOf(
   }
   // A content coding was declined. What is longer is a page, and the half of a message may hold half of a secret.
   if (size > wordsLength || headers['content-encoding'] !== undefined) return undefined;
-  return wordsOfRefusal(Buffer.concat(pieces), mask);
+  return wordsOfBody(Buffer.concat(pieces), mask);
 }

@@ -1,8 +1,8 @@
-import { certificateFault } from '../../service/http/connect/certificate.ts';
+import { certificateError } from '../../service/http/connect/certificate.ts';
 import { readRetryAfter } from '../../service/http/retry-after.ts';
 import { aborted, SaveError, shownLink } from '../failure.ts';
 import type { SaveFailure } from '../writer.ts';
-import { AddressRefused } from './address-policy.ts';
+import { AddressError } from './address-policy.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
 
 /** The link holds a secret. `giver`: who gave it. */
@@ -22,16 +22,16 @@ export const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure =
   cause,
 });
 
-/** What an error of the connection means. Bugs come back as they are. */
-export function interrupted(
+/** The failure for an error of the connection. Bugs are thrown on unchanged. */
+export function interruptionFailure(
   url: URL,
   cause: unknown,
   deadline: Deadline,
   stage: 'connection' | 'truncated',
 ): unknown {
   if (cause instanceof SaveError) return cause;
-  const refused = refusalIn(cause);
-  if (refused !== undefined) return new SaveError(forbidden(url, refused.message, cause));
+  const addressError = addressErrorIn(cause);
+  if (addressError !== undefined) return new SaveError(forbidden(url, addressError.message, cause));
   if (deadline.signal.aborted) {
     const { reason } = deadline.signal;
     if (!(reason instanceof TimedOut)) return new SaveError(aborted(cause));
@@ -49,34 +49,41 @@ export function interrupted(
     message:
       stage === 'truncated'
         ? `The file at ${shownLink(url)} broke off (${cause.message}).`
-        : `${shownLink(url)} could not be reached (${certificateFault(cause) ?? (cause.message || String(cause.code))}).`,
+        : `${shownLink(url)} could not be reached (${certificateError(cause) ?? (cause.message || String(cause.code))}).`,
     cause,
   });
 }
 
 /** Node joins the failures of several addresses in one AggregateError. */
-function refusalIn(failure: unknown): AddressRefused | undefined {
-  if (failure instanceof AddressRefused) return failure;
+function addressErrorIn(failure: unknown): AddressError | undefined {
+  if (failure instanceof AddressError) return failure;
   if (!(failure instanceof Error)) return undefined;
   const inner: readonly unknown[] = failure instanceof AggregateError ? failure.errors : [failure.cause];
-  return inner.map((error) => (error === failure ? undefined : refusalIn(error))).find(Boolean);
+  return inner.map((error) => (error === failure ? undefined : addressErrorIn(error))).find(Boolean);
 }
 
-/** An answer that holds no file. */
-interface Refusal {
+/** A response that holds no file. */
+interface RejectedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** What its body says, fit to be shown. */
   readonly words: string | undefined;
 }
 
-/** Any status without a file. `now`: Unix ms, which a date to wait for is told from where the answer has none of its own. */
-export function refusedStatus(url: URL, { status, headers, words }: Refusal, now: number): SaveFailure {
+/**
+ * A response without a file, of any status. `now`: Unix ms, the reference for a Retry-After date when the response has no
+ * Date of its own.
+ */
+export function statusFailure(
+  url: URL,
+  { status, headers, words }: RejectedResponse,
+  now: number,
+): SaveFailure {
   const header = (name: string): string | null => [headers[name] ?? []].flat()[0] ?? null;
   const wait = readRetryAfter(header('retry-after'), header('date'), () => now);
   const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   const link = shownLink(url);
-  if (isRefusal(status)) {
+  if (isPermanentStatus(status)) {
     const why = words === undefined ? ': the link has probably expired' : ` (${words})`;
     const message = `${link} was refused with ${status}${why}.`;
     return { ...base, code: 'download.refused', class: 'fresh-link', message };
@@ -92,7 +99,7 @@ export function refusedStatus(url: URL, { status, headers, words }: Refusal, now
 }
 
 /** 400: what image routes say of a task that they do not know, or not yet (gateway 4.7). */
-const isRefusal = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);
+const isPermanentStatus = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);
 
 /** 204 and 206 answer a question that was not asked: some caches do it while they fill. */
 const isPassing = (status: number): boolean => status >= 500 || [204, 206, 408, 425].includes(status);

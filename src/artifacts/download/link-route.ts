@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { connectionPool } from '../../service/http/connect/pool.ts';
 import { addressRule } from './address-policy.ts';
 import type { DownloadTimeouts } from './deadline.ts';
-import type { Route } from './follow-link.ts';
+import type { LinkRoute } from './follow-link.ts';
 
 /** How links of one run are followed. */
 export interface LinkOptions {
@@ -33,7 +33,7 @@ export const defaultTimeouts: DownloadTimeouts = { idleMs: 60_000, totalMs: 600_
 const defaultConnections = 16;
 
 /** The route of links, to be closed when no more are followed. */
-export function openRoute(options: LinkOptions): Route & { close(): Promise<void> } {
+export function openRoute(options: LinkOptions): LinkRoute & { close(): Promise<void> } {
   const { baseUrl, ownPortOnly, lookup, mask = (text) => text, dataMask = mask } = options;
   const rule = addressRule(baseUrl, lookup, ownPortOnly);
   const masks = { mask, dataMask };

@@ -70,11 +70,12 @@ export function notWanted(
 }
 
 /**
- * What the whole body of a refusal says: the words of its JSON, or its plain text. Pages say nothing in one line.
+ * The words of an error response from its whole body: the words of its JSON, or its plain text. A page gives no single line
+ * of text.
  *
  * @param mask takes secrets out of words before they are cut
  */
-export function wordsOfRefusal(body: Buffer, mask: (text: string) => string): string | undefined {
+export function wordsOfBody(body: Buffer, mask: (text: string) => string): string | undefined {
   const text = body
     .toString('utf8')
     .replace(/^\uFEFF/, '')
@@ -95,7 +96,7 @@ function wordsOfJson(text: string): string {
     const value: unknown = JSON.parse(text);
     return wordsIn(value) ?? text;
   } catch {
-    // Cut off, or not quite JSON: it is shown as it is.
+    // Cut off, or not quite JSON: shown unchanged.
     return text;
   }
 }

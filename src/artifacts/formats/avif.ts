@@ -1,5 +1,5 @@
-import { type Box, boxesIn, boxLength, brandsOf } from './box.ts';
-import { type Bytes, type ImageFormat, type Size, sizeOf } from './format.ts';
+import { boxesIn, boxLength, brandsOf, type IsoBox } from './box.ts';
+import { type Bytes, type ImageFormat, positiveSize, type Size } from './format.ts';
 
 /** More than real files have. */
 const mostBoxes = 512;
@@ -17,7 +17,7 @@ export const avif: ImageFormat = {
 };
 
 /** The largest of the sizes that the file's items have: a thumbnail or a tile is smaller than the image. */
-async function measureMeta(bytes: Bytes, { from, to }: Box): Promise<Size | undefined> {
+async function measureMeta(bytes: Bytes, { from, to }: IsoBox): Promise<Size | undefined> {
   if (to - from > mostMetaBytes) return undefined;
   const meta = await bytes.read(from, to - from);
   let largest: Size | undefined;
@@ -29,7 +29,7 @@ async function measureMeta(bytes: Bytes, { from, to }: Box): Promise<Size | unde
       const name = meta.toString('latin1', at + 4, at + 8);
       if (name === 'iprp' || name === 'ipco') visit(at + 8, at + box);
       if (name === 'ispe' && box >= 20) {
-        const size = sizeOf(meta.readUInt32BE(at + 12), meta.readUInt32BE(at + 16));
+        const size = positiveSize(meta.readUInt32BE(at + 12), meta.readUInt32BE(at + 16));
         if (size !== undefined && size.width * size.height > (largest?.width ?? 0) * (largest?.height ?? 0)) {
           largest = size;
         }

@@ -1,7 +1,7 @@
 import type { Bytes } from './format.ts';
 
 /** A box of an ISO base media file (ISO/IEC 14496-12). */
-export interface Box {
+export interface IsoBox {
   readonly name: string;
   /** Where its content begins and where it ends, in the file. */
   readonly from: number;
@@ -23,8 +23,12 @@ export function boxLength(head: Buffer, rest: number): number | undefined {
 }
 
 /** The boxes that lie between two places; undefined where they do not fill it, or are too many. */
-export async function boxesIn(bytes: Bytes, from: number, to: number): Promise<readonly Box[] | undefined> {
-  const boxes: Box[] = [];
+export async function boxesIn(
+  bytes: Bytes,
+  from: number,
+  to: number,
+): Promise<readonly IsoBox[] | undefined> {
+  const boxes: IsoBox[] = [];
   for (let at = from; at < to; ) {
     const head = await bytes.read(at, 16);
     const length = boxLength(head, to - at);

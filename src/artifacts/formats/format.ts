@@ -18,8 +18,8 @@ export const inMemory = (file: Buffer): Bytes => ({
 });
 
 /**
- * An image format, known by its first bytes. Only headers are read and nothing is decoded: a hostile file costs a few
- * small reads, whatever it claims to hold.
+ * An image format, known by its first bytes. Only headers are read and nothing is decoded: so a hostile file costs only a
+ * few small reads.
  */
 export interface ImageFormat {
   readonly mime: string;
@@ -31,9 +31,9 @@ export interface ImageFormat {
   measure(bytes: Bytes): Promise<Size | undefined>;
 }
 
-/** A format of moving pictures, known and looked at in the same way. */
+/** A format of moving pictures, detected and checked in the same way. */
 export interface VideoFormat extends Omit<ImageFormat, 'measure'> {
-  /** The size, as far as the file's head tells; undefined where the file is damaged or its end is missing. */
+  /** The size that the head of the file gives; undefined where the file is damaged or truncated. */
   measure(bytes: Bytes): Promise<Partial<Size> | undefined>;
 }
 
@@ -47,5 +47,5 @@ export async function tail(bytes: Bytes, from = 0): Promise<Buffer> {
 }
 
 /** A size, where there is one to speak of. */
-export const sizeOf = (width: number, height: number): Size | undefined =>
+export const positiveSize = (width: number, height: number): Size | undefined =>
   width > 0 && height > 0 ? { width, height } : undefined;

@@ -1,4 +1,4 @@
-import { type ImageFormat, sizeOf, tail } from './format.ts';
+import { type ImageFormat, positiveSize, tail } from './format.ts';
 
 /** GIF87a and GIF89a. */
 export const gif: ImageFormat = {
@@ -10,6 +10,6 @@ export const gif: ImageFormat = {
     if (head.length < 10) return undefined;
     // The last byte is the trailer `;`, but for zeros that some programs append.
     const last = (await tail(bytes, 10)).findLast((byte) => byte !== 0);
-    return last === 0x3b ? sizeOf(head.readUInt16LE(6), head.readUInt16LE(8)) : undefined;
+    return last === 0x3b ? positiveSize(head.readUInt16LE(6), head.readUInt16LE(8)) : undefined;
   },
 };

@@ -1,4 +1,4 @@
-import { type Bytes, type ImageFormat, type Size, sizeOf, tail } from './format.ts';
+import { type Bytes, type ImageFormat, positiveSize, type Size, tail } from './format.ts';
 
 /** More segments than any real file has before its pixels. */
 const mostSegments = 2048;
@@ -34,7 +34,7 @@ async function readHeader(bytes: Bytes): Promise<{ size: Size | undefined; pixel
     if (marker === 0xda) return { size, pixelsAt: position };
     if (isFrame(marker)) {
       if (segment.length < 9) return undefined;
-      size = sizeOf(segment.readUInt16BE(7), segment.readUInt16BE(5));
+      size = positiveSize(segment.readUInt16BE(7), segment.readUInt16BE(5));
     }
     position += 2 + segment.readUInt16BE(2);
   }

@@ -1,5 +1,5 @@
 import { boxesIn, brandsOf } from './box.ts';
-import { type Bytes, type Size, sizeOf, type VideoFormat } from './format.ts';
+import { type Bytes, positiveSize, type Size, type VideoFormat } from './format.ts';
 
 /** MP4 and its kin, also in pieces (ISO/IEC 14496-12 and -14). */
 export const mp4: VideoFormat = {
@@ -43,5 +43,5 @@ async function trackSize(bytes: Bytes, end: number): Promise<Size | undefined> {
   const height = Math.round(last.readUInt32BE(40) / 65_536);
   // A film that is stored lying is turned by a quarter when it is shown.
   const isTurned = last.readInt32BE(0) === 0 && last.readInt32BE(4) !== 0;
-  return isTurned ? sizeOf(height, width) : sizeOf(width, height);
+  return isTurned ? positiveSize(height, width) : positiveSize(width, height);
 }

@@ -1,4 +1,4 @@
-import { type ImageFormat, sizeOf, tail } from './format.ts';
+import { type ImageFormat, positiveSize, tail } from './format.ts';
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 /** The closing chunk, whole: length 0, its name, its checksum. */
@@ -13,6 +13,6 @@ export const png: ImageFormat = {
     const head = await bytes.read(0, 24);
     if (head.length < 24 || head.toString('latin1', 12, 16) !== 'IHDR') return undefined;
     if (!(await tail(bytes, 24)).includes(end)) return undefined;
-    return sizeOf(head.readUInt32BE(16), head.readUInt32BE(20));
+    return positiveSize(head.readUInt32BE(16), head.readUInt32BE(20));
   },
 };

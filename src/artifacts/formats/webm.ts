@@ -1,4 +1,4 @@
-import { type Bytes, type Size, sizeOf, type VideoFormat } from './format.ts';
+import { type Bytes, positiveSize, type Size, type VideoFormat } from './format.ts';
 
 /** Element ids (RFC 9559; EBML: RFC 8794). */
 const ids = {
@@ -15,7 +15,7 @@ const ids = {
 /** More than real files have in one place before their pictures. */
 const mostElements = 256;
 
-/** WebM; Matroska, which it is a part of, is taken for it: players do too. */
+/** WebM. Any other Matroska file counts as WebM too: players treat it so. */
 export const webm: VideoFormat = {
   mime: 'video/webm',
   extension: 'webm',
@@ -54,7 +54,7 @@ async function trackSize(bytes: Bytes, track: Element): Promise<Size | undefined
   const width = await find(bytes, video, ids.width);
   const height = await find(bytes, video, ids.height);
   if (width === undefined || height === undefined) return undefined;
-  return sizeOf(await numberIn(bytes, width), await numberIn(bytes, height));
+  return positiveSize(await numberIn(bytes, width), await numberIn(bytes, height));
 }
 
 /** The first element with an id within another; pictures are not looked through. */
@@ -84,7 +84,7 @@ async function elementAt(bytes: Bytes, at: number): Promise<Element | undefined>
   return { id: head.readUIntBE(0, idLength), from, to: isUnknown ? bytes.size : from + size };
 }
 
-/** Of a number with a variable length: the zeros before its first one tell. */
+/** The length of a variable-length number: the zeros before its first one bit give it. */
 const lengthOf = (first: number | undefined): number | undefined =>
   first === undefined || first === 0 ? undefined : Math.clz32(first) - 23;
 

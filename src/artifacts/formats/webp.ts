@@ -1,4 +1,4 @@
-import { type ImageFormat, type Size, sizeOf } from './format.ts';
+import { type ImageFormat, positiveSize, type Size } from './format.ts';
 
 /** WebP (RFC 9649): lossy, lossless and extended. */
 export const webp: ImageFormat = {
@@ -17,14 +17,14 @@ function measureChunk(head: Buffer): Size | undefined {
   switch (head.toString('latin1', 12, 16)) {
     case 'VP8 ':
       if (head.readUIntBE(23, 3) !== 0x9d012a) return undefined;
-      return sizeOf(head.readUInt16LE(26) & 0x3fff, head.readUInt16LE(28) & 0x3fff);
+      return positiveSize(head.readUInt16LE(26) & 0x3fff, head.readUInt16LE(28) & 0x3fff);
     case 'VP8L': {
       if (head[20] !== 0x2f) return undefined;
       const packed = head.readUInt32LE(21);
-      return sizeOf((packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1);
+      return positiveSize((packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1);
     }
     case 'VP8X':
-      return sizeOf(head.readUIntLE(24, 3) + 1, head.readUIntLE(27, 3) + 1);
+      return positiveSize(head.readUIntLE(24, 3) + 1, head.readUIntLE(27, 3) + 1);
     default:
       return undefined;
   }

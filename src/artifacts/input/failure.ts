@@ -23,7 +23,7 @@ export const notImage = (name: string): SaveFailure =>
   );
 
 /** Why a file may not be read that a pipeline names; undefined where it may. @param real its path, links resolved */
-export function placeRefusal(name: string, real: string, filesRoot: string): SaveFailure | undefined {
+export function placeFailure(name: string, real: string, filesRoot: string): SaveFailure | undefined {
   const place = placeOf(filesRoot, real);
   if (place === 'inside') return undefined;
   const why =
@@ -42,7 +42,7 @@ export const linkedArtifact = (file: string): SaveFailure =>
 export const replacedArtifact = (file: string): SaveFailure =>
   permanent(
     'input.changed',
-    `${file.slice(0, 200)} is not the file that its job saved: it has been changed or replaced since, and is not sent. Put the saved one back, or make it anew with --redo.`,
+    `${file.slice(0, 200)} is not the file that its job saved: it has been changed or replaced since, and is not sent. Put the saved one back, or make it again with --redo.`,
   );
 
 /** @param cause of the file system; absent: something else than a file lies there */

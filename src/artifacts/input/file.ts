@@ -6,7 +6,7 @@ import { fail, onDisk } from '../failure.ts';
 import { largestInput } from '../inputs.ts';
 import { isAboutFile } from '../store/file-error.ts';
 import type { ArtifactStore } from '../store/store.ts';
-import { linkedArtifact, missingFile, placeRefusal, replacedArtifact, tooLarge } from './failure.ts';
+import { linkedArtifact, missingFile, placeFailure, replacedArtifact, tooLarge } from './failure.ts';
 
 /**
  * A file that a pipeline names, with the content that its job was planned with.
@@ -20,8 +20,8 @@ export async function readPipelineFile(
 ): Promise<Buffer> {
   const bytes = await aboutFile(path, async () => {
     const real = await realpath(isAbsolute(path) ? path : join(folder, path));
-    const refusal = placeRefusal(path, real, filesRoot);
-    if (refusal !== undefined) return fail(refusal);
+    const failure = placeFailure(path, real, filesRoot);
+    if (failure !== undefined) return fail(failure);
     const read = await readPlainFile(real, largestInput);
     if (read.ok) return read.bytes;
     return fail(read.why === 'too-large' ? tooLarge(path) : missingFile(path));

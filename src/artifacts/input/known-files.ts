@@ -7,17 +7,17 @@ import { readFlags } from '../../state/files/plain-file.ts';
 import { headLength, inputType } from '../download/verify.ts';
 import { SaveError } from '../failure.ts';
 import { largestInput } from '../inputs.ts';
-import { missingFile, notImage, placeRefusal, tooLarge } from './failure.ts';
+import { missingFile, notImage, placeFailure, tooLarge } from './failure.ts';
 
 /** A file as a run has seen it. */
 export interface SeenFile {
   readonly sha256: string;
   readonly bytes: number;
-  /** Unix ms; with the size it tells whether the file is still the same without reading it. */
+  /** Unix ms. Together with the size it shows whether the file is unchanged, without reading the file. */
   readonly mtimeMs: number;
 }
 
-/** What is kept of files beyond this process: in the state of a run directory. */
+/** Keeps facts of files beyond this process: in the state of a run directory. */
 export interface SeenFiles {
   /** @param path as the pipeline's template rendered it */
   recall(path: string): SeenFile | undefined;
@@ -37,22 +37,22 @@ export interface ImageFilesOptions {
   readonly mostKnown?: number;
 }
 
-/** {@link ImageFiles} that can tell what they were asked for. */
+/** {@link ImageFiles} that can list the files they were asked for. */
 export interface KnownImageFiles extends ImageFiles {
   /** The files that are known now, by path: all that were asked for, unless some had to be forgotten. */
   known(): readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[];
 }
 
 /**
- * The images of a pipeline, as planning asks for them. A file is looked at once, as long as it is not forgotten for
- * others: what it is does not change under a run, and where it has, the run that reads it to send it will say so.
+ * The images of a pipeline, as planning asks for them. A file is read once, while it stays in the bounded memory. A file
+ * does not change during a run; if it does, the run notices when it reads the file for sending.
  */
 export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
   const { seen, preferSeen = false, mostKnown = 20_000 } = options;
   // Oldest first: a map keeps the order in which its keys came.
   const known = new Map<string, ImageFile>();
 
-  const look = (path: string): ImageFile => {
+  const seenAs = (path: string): ImageFile => {
     const last = seen?.recall(path);
     if (preferSeen && last !== undefined) return { sha256: last.sha256, bytes: last.bytes };
     try {
@@ -74,7 +74,7 @@ export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
     facts: (path) => {
       const before = known.get(path);
       if (before !== undefined) return before;
-      const facts = look(path);
+      const facts = seenAs(path);
       if (known.size >= mostKnown) for (const oldest of known.keys()) if (known.delete(oldest)) break;
       known.set(path, facts);
       return facts;
@@ -94,8 +94,8 @@ function readFacts(
   let descriptor: number;
   try {
     const real = realpathSync(isAbsolute(path) ? path : join(folder, path));
-    const refusal = placeRefusal(path, real, filesRoot);
-    if (refusal !== undefined) throw new SaveError(refusal);
+    const failure = placeFailure(path, real, filesRoot);
+    if (failure !== undefined) throw new SaveError(failure);
     descriptor = openSync(real, readFlags);
   } catch (cause) {
     throw cause instanceof SaveError ? cause : new SaveError(missingFile(path, cause));

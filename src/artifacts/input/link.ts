@@ -1,7 +1,7 @@
 import { fromBase64 } from '../base64.ts';
 import { chunks, type DownloadBody } from '../download/body.ts';
 import type { Deadline } from '../download/deadline.ts';
-import { openLink, type Route } from '../download/follow-link.ts';
+import { type LinkRoute, openLink } from '../download/follow-link.ts';
 import { headLength, inputType, notWanted, wordsLength } from '../download/verify.ts';
 import { fail, SaveError } from '../failure.ts';
 import { largestInput } from '../inputs.ts';
@@ -10,11 +10,16 @@ import type { SaveFailure } from '../writer.ts';
 import { notImage, tooLarge } from './failure.ts';
 
 /** The image at an address, read into memory. @throws SaveError */
-export async function readLink(url: string, route: Route, deadline: Deadline, now: number): Promise<Buffer> {
+export async function readLink(
+  url: string,
+  route: LinkRoute,
+  deadline: Deadline,
+  now: number,
+): Promise<Buffer> {
   try {
     const body = await openLink(url, { ...route, giver: 'The pipeline' }, deadline, now);
     try {
-      return await readArrival(body, deadline, route.mask);
+      return await readResponse(body, deadline, route.mask);
     } finally {
       body.discard();
     }
@@ -28,7 +33,7 @@ export async function readLink(url: string, route: Route, deadline: Deadline, no
 const asInput = (failure: SaveFailure): SaveFailure =>
   failure.class === 'fresh-link' ? { ...failure, class: 'permanent' } : failure;
 
-async function readArrival(
+async function readResponse(
   body: DownloadBody,
   deadline: Deadline,
   mask: (text: string) => string,

@@ -1,5 +1,5 @@
 import { type DownloadClock, startDeadline } from '../download/deadline.ts';
-import type { Route } from '../download/follow-link.ts';
+import type { LinkRoute } from '../download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from '../download/link-route.ts';
 import { imageFormat, inputType } from '../download/verify.ts';
 import { aborted, fail, SaveError } from '../failure.ts';
@@ -22,8 +22,9 @@ export interface InputReaderOptions extends LinkOptions {
 }
 
 /**
- * Reads the images that requests show, wherever they lie, and makes their masks. What they are, their content says; they are passed on as
- * they are, whatever a model makes of the format. Addresses follow the rule of image links (`address-policy.ts`).
+ * Reads the images of requests, wherever they are, and makes their masks. Their content decides their type. They are passed
+ * on unchanged, even in a format that the model may not read. Addresses follow the rule of image links
+ * (`address-policy.ts`).
  */
 export function createInputReader(options: InputReaderOptions): InputReader & { close(): Promise<void> } {
   const route = openRoute(options);
@@ -43,7 +44,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
     }
   };
 
-  const answered = async (signal: AbortSignal, work: () => Promise<LoadedImage>): Promise<InputAnswer> => {
+  const withResult = async (signal: AbortSignal, work: () => Promise<LoadedImage>): Promise<InputAnswer> => {
     if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
     try {
       return { ok: true, value: await work() };
@@ -59,14 +60,14 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
 
   return {
     load: (source, signal) =>
-      answered(signal, async () => {
+      withResult(signal, async () => {
         const bytes = await read(source, signal);
         const mimeType = inputType(bytes) ?? fail(notImage(nameOf(source)));
         const size = await imageFormat(bytes)?.measure(inMemory(bytes));
         return { mimeType, data: bytes.toString('base64'), ...size };
       }),
     mask: (request, signal) =>
-      answered(signal, async () => {
+      withResult(signal, async () => {
         const { source } = request;
         const file = source.kind === 'file' ? await readPipelineFile(source, options) : undefined;
         return await masks.make(request, file, signal);
@@ -77,7 +78,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
 
 async function download(
   url: string,
-  route: Route,
+  route: LinkRoute,
   clock: DownloadClock,
   { timeouts = defaultTimeouts }: LinkOptions,
   signal: AbortSignal,

@@ -15,7 +15,7 @@ const sharpLibrary = async (): Promise<typeof Sharp> => (await import('sharp')).
  * @throws SaveError
  */
 export async function readMaskFile(bytes: Buffer, path: string, size: Size): Promise<Levels> {
-  // The header tells enough to refuse a file before anything of it is unpacked.
+  // The header is enough to reject a file before any part is unpacked.
   const found = png.matches(bytes) ? await png.measure(inMemory(bytes)) : undefined;
   if (found === undefined) {
     return fail({
@@ -52,8 +52,8 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
 }
 
 /**
- * A mask as a PNG file, as its endpoint wants it (gateway 2.7). Both forms are white where the image is repainted and
- * black where it is kept, so that a service that looks at the colours of what should be transparent reads the same.
+ * A mask as a PNG file, as its endpoint wants it (gateway 2.7). Both forms are white where the image is repainted and black
+ * where it is kept, so that a service that reads colours instead of transparency gets the same mask.
  *
  * @throws SaveError
  */

@@ -4,8 +4,8 @@ import type { Clock } from '../../run/clock.ts';
 const longestMs = 2 ** 31 - 1;
 
 /**
- * Wall time that never goes back. When the machine's clock is set back, time goes on from where it was: what waits
- * for a moment would otherwise wait for it a second time. A jump forwards (a machine that slept) is taken as it is.
+ * Wall time that never goes back. When the machine's clock is set back, time continues from the last reading; otherwise a
+ * waiting job would wait twice. A jump forwards (a machine that slept) is accepted.
  *
  * @param read the machine's clock, Unix ms
  */

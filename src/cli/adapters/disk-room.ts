@@ -3,7 +3,7 @@ import type { DiskPort, MadeFiles } from '../../run/resources/disk-room.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { StepStart } from '../terminal/progress/model.ts';
 
-/** What statfs(2) tells of a disk, in blocks. */
+/** What statfs(2) reports of a disk, in blocks. */
 export interface DiskFacts {
   /** Bytes of a block. */
   readonly bsize: number;
@@ -15,7 +15,7 @@ export interface DiskFacts {
 /** Enough for a mean, and read in a moment: keys are hashes, so the first ones are as good as drawn. */
 const mostJobs = 256;
 
-/** How many bytes this process may still write in a folder; undefined where the system does not tell. */
+/** How many bytes this process may still write in a folder; undefined where the system does not report it. */
 export function freeBytesIn(
   folder: string,
   statfs: (folder: string) => DiskFacts = statfsSync,
@@ -30,7 +30,7 @@ export function freeBytesIn(
   }
 }
 
-/** The disk that a run directory lies on, and what is known of the files that the run writes there. */
+/** The disk of a run directory, and the known sizes of the files that the run writes there. */
 export const diskOf = (
   { directory, state }: { readonly directory: string; readonly state: Pick<StateReader, 'withStatus'> },
   steps: readonly StepStart[],

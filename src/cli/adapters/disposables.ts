@@ -20,7 +20,7 @@ export class Disposables {
   }
 }
 
-/** Runs the work with things to close; a failure of the work is told before one of closing. */
+/** Runs the work with things to close. A failure of the work is reported before a failure of closing. */
 export async function closingAfter<T>(work: (disposables: Disposables) => Promise<T>): Promise<T> {
   const disposables = new Disposables();
   let result: T;

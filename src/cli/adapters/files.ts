@@ -8,8 +8,8 @@ import { type FolderEntry, listFiles } from '../../pipeline/matrix/table/list-fi
 /**
  * The files of this machine as a pipeline may see them.
  *
- * Links are resolved, and `read` refuses what lies outside the root, whoever asks: a pipeline from somewhere else
- * must not be able to send `~/.ssh` to a service.
+ * Links are resolved, and `read` refuses every file outside the root: a pipeline from somewhere else must not be able to
+ * send `~/.ssh` to a service.
  *
  * @param root a folder, its links resolved
  */

@@ -1,7 +1,7 @@
 import type { MemoryReading } from '../../run/events.ts';
 import type { BodyPool } from '../../service/http/body/budget.ts';
 
-/** Reads what this process holds, and what of that are answers of the service. */
+/** Reads the memory of this process, and the part that responses of the service take. */
 export function memoryOf(bodies: BodyPool): MemoryReading {
   const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
   return {

@@ -37,7 +37,7 @@ export function processIo(): Io {
     outClosed,
     err: toStderr,
     ...(shown === undefined ? {} : { terminal: shown }),
-    ...(canAnswer() ? { ask } : {}),
+    ...(canPrompt() ? { ask } : {}),
     colors: wantsColors(),
     now: Date.now,
     freeBytes: (folder) => freeBytesIn(folder),
@@ -64,7 +64,7 @@ const drained = (stream: Writable): Promise<void> =>
     else stream.write('', () => resolve());
   });
 
-/** A reader that has gone (`| head`) is no failure; any other failure of standard output has nowhere to be told. */
+/** A reader that has gone (`| head`) is no failure. Any other failure of standard output cannot be reported anywhere. */
 function quietly(stream: Writable): AbortSignal {
   const closed = new AbortController();
   stream.on('error', () => closed.abort());
@@ -83,8 +83,8 @@ function terminal(): Terminal | undefined {
   };
 }
 
-/** A build server may have a terminal, and nobody at it: a question would wait for ever. */
-const canAnswer = (): boolean => process.stdin.isTTY && process.stderr.isTTY && !isSet(process.env['CI']);
+/** A build server may have a terminal without a user: a question would wait for ever. */
+const canPrompt = (): boolean => process.stdin.isTTY && process.stderr.isTTY && !isSet(process.env['CI']);
 
 /** Not as a line editor, which would take Ctrl-C for itself: it ends the process, as everywhere before a command has begun. */
 const ask = (question: string): Promise<string | undefined> =>
@@ -123,7 +123,7 @@ function interrupts(): Interrupts {
       return;
     }
     const exitCode = exitCodes[first];
-    // A third signal, or a command that does not come to its end, leaves the process as a crash would: that is safe.
+    // A third signal, or a command that does not end, leaves the process as a crash would: that is safe.
     if (leave.signal.aborted) process.exit(exitCode);
     leave.abort();
     setTimeout(() => process.exit(exitCode), leaveGraceMs).unref();

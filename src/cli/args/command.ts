@@ -6,7 +6,7 @@ import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle 
 /** What a command is given beside its arguments. */
 export interface Context {
   readonly io: Io;
-  /** Applied to all that the command prints or writes; the command adds the secrets it comes to know. */
+  /** Applied to everything that the command prints or writes; the command adds each secret that it learns. */
   readonly redactor: Redactor;
 }
 

@@ -23,7 +23,7 @@ export const placeFlags = {
     anyText,
   ),
   'new-service': toggle(
-    'go on although the jobs of the run directory were made for another service: what is done there is made, and paid for, again here',
+    'continue although the jobs of the run directory were made for another service: finished jobs are made, and paid, again here',
   ),
   'files-root': valued(
     'DIR',
@@ -35,17 +35,17 @@ export const placeFlags = {
 /** Flags that have settled jobs tried again; `plan` takes them too, and says what they would do. */
 export const revivalFlags = {
   'retry-failed': toggle(
-    'try failed jobs again: what is made already is only downloaded, the rest is submitted anew',
+    'try failed jobs again: what is made already is only downloaded, the rest is submitted again',
   ),
   code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
   redo: repeated(
     'JOB',
-    'submit this job anew, whatever became of it, and all that came from it; the beginning of its key is enough',
+    'submit this job again, whatever became of it, and all that came from it; the beginning of its key is enough',
     anyText,
   ),
   'in-doubt': valued(
     'hold|retry|find',
-    'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which looks for their tasks by tag where the gateway lists tasks, and holds the rest',
+    'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which searches their tasks by tag where the gateway lists tasks, and holds the rest',
     oneOf('hold', 'retry', 'find'),
   ),
 } as const;
@@ -64,13 +64,13 @@ export const runFlags = {
   ...selectionFlags,
   ...revivalFlags,
   'accept-older-state': toggle(
-    'go on with a state that is older than its run, as it is: what it does not know may be paid twice',
+    'continue with a state that is older than its run: jobs that the state does not know may be paid twice',
   ),
   'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
   'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
   'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
   yes: toggle(
-    'go on although the estimate is above budget.ask, which else asks, or refuses without a terminal',
+    'continue although the estimate is above budget.ask; without this flag the run asks, or stops if there is no terminal',
   ),
   frozen: toggle('refuse to run (exit 2) unless pipeline, tables and service are those of the last run'),
   'dry-run': toggle('say what would run and why, as promptpress plan does'),

@@ -4,7 +4,7 @@ import {
   defaultSettings,
   type OperationClass,
   type SandboxSettings,
-  type Speed,
+  type TaskSpeed,
 } from '../../sandbox/settings.ts';
 import { type NamePreset, type Names, nameKeys, namePresets, resolveNames } from '../../service/names.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -59,7 +59,7 @@ export const settingFlags = {
   'ignore-remix': toggle(
     'remix is dropped on the way: no modal opens, and the prompt of before is worked with',
   ),
-  'rewrite-codes': toggle('code 22 is told as 1, and so is 21 but for Vary (Region) and Custom Zoom'),
+  'rewrite-codes': toggle('send code 1 in place of 22, and of 21 except for Vary (Region) and Custom Zoom'),
   'stock-buttons': toggle(
     'clicks that stock gateways do not know (Animate, the U of a video, the prompts of a describe) answer 400 unknown_action',
   ),
@@ -74,7 +74,7 @@ export const settingFlags = {
   ),
   'no-previews': toggle('a task that works shows no image yet'),
   'null-buttons': toggle('buttons is null until a task is done'),
-  'progress-texts': toggle('progress is also told in words'),
+  'progress-texts': toggle('progress is also given in words'),
   'bare-ids': toggle('task ids are 17-digit numbers without quotes'),
   'error-shape': valued(
     'SHAPE',
@@ -120,8 +120,8 @@ export const settingFlags = {
 } as const;
 
 /** The settings that these flags ask for; those without a flag, and the flags that are not given, are absent. */
-export function settingsOf(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {
-  const durations: Record<OperationClass, Record<Speed, number>> = { ...defaultSettings.durations };
+export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {
+  const durations: Record<OperationClass, Record<TaskSpeed, number>> = { ...defaultSettings.durations };
   for (const { work, ms } of flags.duration) durations[work] = { relax: ms, fast: ms, turbo: ms };
   const given: Partial<Record<keyof SandboxSettings, unknown>> = {
     durations,

@@ -46,7 +46,7 @@ export function checkSelection(plan: Plan, selection: Selection): void {
   }
 }
 
-/** A run of nothing, or the plan of one, is a mistake, not a success. @throws CliError (exit 2) when no cell is chosen */
+/** A run of nothing, or the plan of one, is an error, not a success. @throws CliError (exit 2) when no cell is chosen */
 export function checkChosen(plan: Plan, chosen: number): void {
   if (chosen > 0) return;
   throw usageError(

@@ -44,7 +44,7 @@ steps:
 
 # Edit anything and run it again: only what changed is made.
 #
-# A text model can look at what came out, and its answer can choose the next button (generate, chat): see
+# A text model can look at the images, and its reply can choose the next button (generate, chat): see
 # pipelines/judge.yaml and pipelines/captions.yaml of promptpress.
 `;
 
@@ -96,7 +96,7 @@ function refuseLinks(folder: string): void {
   checkFile(join(folder, '.gitignore'), { inPlace: true });
 }
 
-/** Exclusive: between a look and a write somebody else could have made the file. */
+/** Exclusive: another process could create the file between a check and a write. */
 async function writeNew(file: string, text: string): Promise<string> {
   makeFolders(dirname(file));
   try {

@@ -2,7 +2,7 @@ import { parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { preparePlan } from '../../plan/plan.ts';
 import { counted } from '../../report/text/amounts.ts';
-import { printable } from '../../report/text/printable.ts';
+import { shownLine } from '../../report/text/printable.ts';
 import { tableLines } from '../../report/text/table.ts';
 import { type NamePreset, namePresets } from '../../service/names.ts';
 import type { Model } from '../../service/text-service.ts';
@@ -12,14 +12,14 @@ import { type Context, command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { oneOf } from '../args/values.ts';
-import { exitCodes, Reported } from '../errors/cli-error.ts';
+import { exitCodes, ReportedError } from '../errors/cli-error.ts';
 import { failureText } from '../errors/render.ts';
 import { askModels, type ModelUse, modelsOf, unlistedModels } from '../service/models.ts';
 import { settleService } from '../service/settings.ts';
 import { admit } from '../service/trust.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { imagesForPlan } from '../workspace/images.ts';
-import { printDiagnostics, type ReadPipeline, readPipeline } from '../workspace/read-pipeline.ts';
+import { loadPipeline, printDiagnostics, type ReadPipeline } from '../workspace/read-pipeline.ts';
 
 const presets = Object.keys(namePresets) as readonly NamePreset[];
 
@@ -52,7 +52,7 @@ export const models = command(
   async (flags, [file], context) =>
     await closingAfter(async (disposables) => {
       const { io, redactor } = context;
-      const read = file === undefined ? undefined : await readPipeline(file, flags, context);
+      const read = file === undefined ? undefined : await loadPipeline(file, flags, context);
       const pipeline = read?.pipeline ?? (await nothingButService(flags.names ?? 'neutral', io.cwd));
       const settled = settleService(pipeline, flags, io.env, redactor);
       const service = await admit(settled, file ?? 'the pipeline', context, { mayAsk: true });
@@ -76,7 +76,7 @@ export const models = command(
     }),
 );
 
-/** A pipeline of which only the service block, and that by its defaults, is looked at. */
+/** A pipeline of which only the service block is used, with its defaults. */
 async function nothingButService(names: NamePreset, folder: string): Promise<Pipeline> {
   const text = `name: models\nservice: { names: ${names} }\nsteps: { none: { imagine: nothing } }\n`;
   const { pipeline } = await parsePipeline({ file: 'FILE', folder, text }, machineFiles(folder));
@@ -93,7 +93,7 @@ async function usesOf(
   const plan = await preparePlan(pipeline, { files, serviceId, images });
   if (plan.ok) return await modelsOf(plan.value, {});
   printDiagnostics(plan.error, context);
-  throw new Reported(exitCodes.usage);
+  throw new ReportedError(exitCodes.usage);
 }
 
 const facts = ({ id, ownedBy, created, endpoints }: Model) => ({
@@ -116,11 +116,11 @@ function tableText(models: readonly Model[], origin: string): string {
       ownedBy ?? '',
       created === undefined ? '' : (day(created)?.slice(0, 10) ?? ''),
       endpoints.join(', '),
-    ].map(printable),
+    ].map(shownLine),
   );
   return [
     ...tableLines(rows, { head: ['id', 'owner', 'created', 'endpoints'] }),
-    `${counted(models.length, 'model')} at ${printable(origin)}`,
+    `${counted(models.length, 'model')} at ${shownLine(origin)}`,
     '',
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import { placeFlags, revivalFlags } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { showCells, showPlan } from '../run/dry-run.ts';
-import { readPipeline } from '../workspace/read-pipeline.ts';
+import { loadPipeline } from '../workspace/read-pipeline.ts';
 
 /** `promptpress plan FILE` */
 export const plan = command(
@@ -37,7 +37,7 @@ export const plan = command(
   async (flags, [file = ''], context) => {
     if (flags.cells && flags.json)
       throw usageError('--cells prints JSON already.', 'Give --cells or --json.');
-    const read = await readPipeline(file, flags, context);
+    const read = await loadPipeline(file, flags, context);
     return flags.cells ? await showCells(read, flags, context) : await showPlan(read, flags, context);
   },
 );

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import type { JobRecord } from '../../plan/job.ts';
 import { isInDoubt } from '../../report/facts/in-doubt.ts';
 import { type Commands, commandsOf } from '../../report/text/next-commands.ts';
-import { printable } from '../../report/text/printable.ts';
+import { shownLine } from '../../report/text/printable.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
@@ -29,7 +29,7 @@ const taskId = (text: string, name: string): string => {
 };
 
 const decisionFlags = {
-  task: valued('ID', 'the service made it: take this task on; the next run looks at it', taskId),
+  task: valued('ID', 'the service made this task: adopt it; the next run polls it', taskId),
   drop: toggle('give it up: it counts as failed (job.dropped), until --retry-failed'),
   retry: toggle('let the next run submit it again, which may be paid twice'),
 } as const;
@@ -40,8 +40,8 @@ export const resolve = command(
     name: 'resolve',
     summary: 'settles one job in doubt: takes its task on, gives it up, or has it submitted again',
     operands: 'JOB [FILE|DIR]',
-    about: `A job is in doubt when its submission was sent and no answer came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then say what it is. Nothing is sent now: the next run goes on with what was decided. It is refused while a run is on (exit 75), and for jobs that are not in doubt.
-JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which looks for them in the service's list of tasks, and --in-doubt retry.`,
+    about: `A job is in doubt when its submission was sent and no response came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then decide. Nothing is sent now: the next run follows the decision. The command is refused during a run (exit 75), and for jobs that are not in doubt.
+JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which searches the service's list of tasks, and --in-doubt retry.`,
     examples: [
       {
         command: 'promptpress resolve 3f9c21 --task 1762000000000123',
@@ -70,7 +70,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const commands = commandsOf(directory, state, pipeline, io.cwd);
       const record = doubtfulJob(key, state, commands);
       const decision = decisionOf(flags);
-      if (decision.kind === 'task') refuseTakenTask(decision.taskId, record, state);
+      if (decision.kind === 'task') refuseOwnedTask(decision.taskId, record, state);
       const price = pipeline && priceOfJob(pipeline.prices, record);
       state.commit(settleDoubt(record, decision, price, io.now()));
       const place = relative(io.cwd, directory) || '.';
@@ -115,21 +115,21 @@ function openHeld(directory: string, disposables: Disposables, { io }: Context):
 function doubtfulJob(key: string, state: StateReader, commands: Commands): JobRecord {
   const record = state.get(key);
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
-  // The lock is ours: nobody waits for the answer of a submission any more.
+  // The lock is ours: no process waits for the response to a submission any more.
   if (isInDoubt(record, false)) return record;
   throw usageError(
     `Job ${key} is not in doubt, but ${record.status}.`,
-    `${commands.show(key)} tells its story and what can be done.`,
+    `${commands.show(key)} shows all facts about it and the next commands.`,
   );
 }
 
 /** @throws CliError (exit 2) when another job has this task: one of the two would have the other's image */
-function refuseTakenTask(id: string, { key }: JobRecord, state: StateReader): void {
+function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReader): void {
   for (const other of jobsOfTask(id, state)) {
     if (other.key === key) continue;
     const { cell, step, branch } = other.origin;
     throw usageError(
-      `Task ${id} belongs to another job: ${other.key} (cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}).`,
+      `Task ${id} belongs to another job: ${other.key} (cell ${cell}, ${shownLine(branch === '' ? step : `${step}/${branch}`)}).`,
       'A job in doubt has a task that no other job knows.',
     );
   }
@@ -152,13 +152,13 @@ function resolvedText(
   { run = 'promptpress run FILE' }: Commands,
 ): string {
   const slot = origin.branch === '' ? origin.step : `${origin.step}/${origin.branch}`;
-  const job = `${key} (cell ${origin.cell}, ${printable(slot)})`;
-  const place = printable(directory);
+  const job = `${key} (cell ${origin.cell}, ${shownLine(slot)})`;
+  const place = shownLine(directory);
   switch (decision.kind) {
     case 'task':
-      return `${job} in ${place} has task ${printable(decision.taskId)} now. The next run looks at it and submits nothing:\n  ${run}\n`;
+      return `${job} in ${place} has task ${shownLine(decision.taskId)} now. The next run polls it and submits nothing:\n  ${run}\n`;
     case 'drop':
-      return `${job} in ${place} is given up: failed (job.dropped), and what hangs on it is blocked. The next run goes on without it, and its manifest says so:\n  ${run}\n`;
+      return `${job} in ${place} is given up: failed (job.dropped), and the jobs that depend on it are blocked. The next run continues without it, and its manifest shows that:\n  ${run}\n`;
     case 'retry':
       return `${job} in ${place} waits for its turn again. The next run submits it:\n  ${run}\n`;
   }

@@ -16,7 +16,7 @@ import { type Context, command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import { runFlags } from '../args/run-flags.ts';
 import { selectionOf } from '../args/selection-flags.ts';
-import { failureText, faultOf } from '../errors/render.ts';
+import { failureText, shownErrorOf } from '../errors/render.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
 import { carryOut, listResults, reachService } from '../run/execute.ts';
@@ -28,12 +28,12 @@ import { runSettings } from '../run/settings.ts';
 import { summarize } from '../run/summary.ts';
 import { settleService } from '../service/settings.ts';
 import { type AdmittedService, admit } from '../service/trust.ts';
-import { doubtAbout, doubtAboutKey } from '../service/warnings.ts';
+import { addressWarning, keyWarning } from '../service/warnings.ts';
 import type { Interrupts, Io } from '../terminal/io.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
-import { type ReadPipeline, readPipeline } from '../workspace/read-pipeline.ts';
+import { loadPipeline, type ReadPipeline } from '../workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from '../workspace/record.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
@@ -42,11 +42,11 @@ type RunFlags = FlagValues<typeof runFlags>;
 export const run = command(
   {
     name: 'run',
-    summary: 'runs a pipeline, or goes on with it',
+    summary: 'runs a pipeline, or continues it',
     operands: 'FILE',
-    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again goes on: what is done is not repeated, what failed stays failed until --retry-failed, and after an edit only what changed is made. It may be killed at any moment.
+    about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again continues: finished jobs are not repeated, failed jobs stay failed until --retry-failed, and after an edit only changed jobs are made. It may be killed at any moment.
 Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.
-Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same refusal over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
+Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same rejection over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
     examples: [
       {
         command: 'promptpress run pipeline.yaml --sandbox',
@@ -65,15 +65,15 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
   },
   { least: 1, most: 1 },
   async (flags, [file = ''], context) => {
-    const read = await readPipeline(file, flags, context);
+    const read = await loadPipeline(file, flags, context);
     if (flags['dry-run']) return await showPlan(read, flags, context);
 
     const settled = settleService(read.pipeline, flags, context.io.env, context.redactor);
     const service = await admit(settled, file, context, { mayAsk: true });
     const { baseUrl, apiKey } = service;
-    const doubts = baseUrl === undefined ? [] : [doubtAbout(baseUrl), doubtAboutKey(apiKey)];
-    for (const doubt of doubts) {
-      if (doubt !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${doubt}`)));
+    const warnings = baseUrl === undefined ? [] : [addressWarning(baseUrl), keyWarning(apiKey)];
+    for (const warning of warnings) {
+      if (warning !== undefined) context.io.err(context.redactor.apply(failureText(`warning: ${warning}`)));
     }
     await askAboutCost(read, flags, context);
     return await closingAfter((disposables) => runPipeline(read, service, flags, disposables, context));
@@ -202,7 +202,7 @@ async function watched(
     const report = await carry({ listener, log, say: (text) => progress.say(text), disk });
     if (report.listenerError !== undefined) {
       // What runs is more important than who watches; but it is a bug.
-      progress.say(faultOf(report.listenerError).text ?? '');
+      progress.say(shownErrorOf(report.listenerError).text ?? '');
     }
     return report;
   } finally {
@@ -220,7 +220,7 @@ function redacted({ io, redactor }: Context): Io {
   };
 }
 
-/** Writes the manifest, whatever the run came to: what is done is listed after an interrupt and after a full disk too. */
+/** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
 async function listed(
   session: RunSession,
   { end, redosFailed }: RunReport,
@@ -232,10 +232,12 @@ async function listed(
     const tally = await listResults(session, redactor, interrupts.leave, { escapeFormulas });
     return { tally, exitCode: runExitCode(end, tally?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
-    const fault = faultOf(error);
-    if (fault.text !== undefined) io.err(redactor.apply(fault.text));
+    const shownError = shownErrorOf(error);
+    if (shownError.text !== undefined) io.err(redactor.apply(shownError.text));
     const exitCode =
-      end.kind === 'complete' ? fault.exitCode : runExitCode(end, undefined, interrupts.first(), redosFailed);
+      end.kind === 'complete'
+        ? shownError.exitCode
+        : runExitCode(end, undefined, interrupts.first(), redosFailed);
     return { tally: undefined, exitCode };
   }
 }

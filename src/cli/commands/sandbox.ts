@@ -9,7 +9,7 @@ import { databaseFiles } from '../../state/sqlite/sqlite.ts';
 import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
-import { namesOf, settingFlags, settingsOf } from '../args/sandbox-flags.ts';
+import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
 import { anyText, wholeNumber } from '../args/values.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { refuseTracked } from '../workspace/checks/tracked.ts';
@@ -75,7 +75,7 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
       ),
       state: valued(
         'DIR',
-        'keep the tasks in this folder, so that a sandbox started later goes on; default: memory',
+        'keep the tasks in this folder, so that a sandbox started later continues them; default: memory',
         anyText,
       ),
       'trust-directory': toggle(
@@ -96,7 +96,7 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
         names: flags.names ?? neutralNames,
         port: flags.port ?? 0,
         ...(state === undefined ? {} : { state }),
-        settings: settingsOf(flags),
+        settings: flagSettings(flags),
       });
       disposables.add(() => running.close());
       await io.out(`${running.url}\n`);

@@ -1,5 +1,5 @@
-import { readStory } from '../../report/text/job/job.ts';
-import { storyText } from '../../report/text/job/text.ts';
+import { readJobReport } from '../../report/text/job/job.ts';
+import { jobReportText } from '../../report/text/job/text.ts';
 import { commandsOf } from '../../report/text/next-commands.ts';
 import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
@@ -16,7 +16,7 @@ export const show = command(
     name: 'show',
     summary: "one job's whole story: request, answers, files, and what to do next",
     operands: 'JOB [FILE|DIR]',
-    about: `Tells everything that a run directory knows of one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
+    about: `Shows everything that a run directory knows about one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
 Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one.`,
     examples: [
       { command: 'promptpress show 3f9c21', does: 'a job of a run under runs/' },
@@ -41,8 +41,8 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
       disposables.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io.cwd);
       const commands = commandsOf(directory, state, pipeline, io.cwd);
-      const story = readStory(directory, state, key, commands, optionalOf(pipeline), io);
-      await io.out(redactor.apply(flags.json ? jsonLine(story) : storyText(story)));
+      const report = readJobReport(directory, state, key, commands, optionalOf(pipeline), io);
+      await io.out(redactor.apply(flags.json ? jsonLine(report) : jobReportText(report)));
       return exitCodes.ok;
     }),
 );

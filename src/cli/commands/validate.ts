@@ -53,7 +53,7 @@ With --online the service is asked for its models (GET /v1/models, once for each
         files: port,
         diagnostics: written,
       } = await checkPipeline(file, flags, context);
-      // Its tables are read to the end: a bad row is a mistake like any other.
+      // Its tables are read to the end: a bad row is an error like any other.
       const planned =
         readable === undefined
           ? undefined

@@ -5,7 +5,7 @@ export const exitCodes = {
   failed: 1,
   /** Wrong use, or an invalid pipeline. */
   usage: 2,
-  /** The service stopped the run: key or address wrong, the same refusal over and over. */
+  /** The service stopped the run: key or address wrong, the same rejection over and over. */
   stopped: 3,
   budget: 4,
   /** Jobs in doubt, nothing worse. */
@@ -40,7 +40,7 @@ export const usageError = (message: string, hint?: string): CliError =>
   new CliError(exitCodes.usage, message, hint === undefined ? {} : { hint });
 
 /** Thrown after diagnostics have been printed: they are the message. */
-export class Reported extends Error {
+export class ReportedError extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {

@@ -2,10 +2,10 @@ import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { StateError } from '../../state/store.ts';
 import { reportAdvice, version } from '../version.ts';
-import { CliError, exitCodes, Reported } from './cli-error.ts';
+import { CliError, exitCodes, ReportedError } from './cli-error.ts';
 
-/** What a thrown failure comes to: an exit code, and what is said of it. */
-export interface Fault {
+/** A thrown failure as the user sees it: an exit code, and a text. */
+export interface ShownError {
   readonly exitCode: number;
   /** Nothing, when it has been reported already. */
   readonly text?: string;
@@ -15,8 +15,8 @@ export interface Fault {
 const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
 
 /** Turns whatever a command threw into the end of the process. All failures are printed here, in one style, once. */
-export function faultOf(error: unknown): Fault {
-  if (error instanceof Reported) return { exitCode: error.exitCode };
+export function shownErrorOf(error: unknown): ShownError {
+  if (error instanceof ReportedError) return { exitCode: error.exitCode };
   if (error instanceof CliError)
     return { exitCode: error.exitCode, text: failureText(error.message, error.hint) };
   if (error instanceof StateError) {
@@ -29,7 +29,7 @@ export function faultOf(error: unknown): Fault {
       exitCode: exitCodes.disk,
       text: failureText(
         `The disk failed: ${error.message}`,
-        'Make room or make it writable, then run the same command again: it goes on.',
+        'Make room or make it writable, then run the same command again: it continues.',
       ),
     };
   }
@@ -69,13 +69,13 @@ function isDiskError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function internalText(error: unknown): string {
-  const story = error instanceof Error ? storyOf(error) : String(error);
-  const marked = story.includes('Internal error:') ? story : `Internal error: ${story}`;
+  const stack = error instanceof Error ? stackOf(error) : String(error);
+  const marked = stack.includes('Internal error:') ? stack : `Internal error: ${stack}`;
   return failureText(marked, `${reportAdvice} promptpress ${version}, Node.js ${process.version}.`);
 }
 
 /** The stack, with those of its causes: the first failure is usually the last of them. */
-function storyOf(error: Error): string {
+function stackOf(error: Error): string {
   const stories: string[] = [];
   for (let at: unknown = error; at instanceof Error && stories.length < 5; at = at.cause) {
     stories.push(at.stack ?? at.message);

@@ -11,7 +11,7 @@ import { estimateRun } from './dry-run.ts';
  * Asks before a run whose estimate is above `budget.ask`, and before anything is opened or sent. A rehearsal costs nothing,
  * and asks nothing.
  *
- * @throws CliError (exit 2) for a no, and where nobody can be asked: a run that nobody watches is not to spend what its file
+ * @throws CliError (exit 2) for a no, and where no user can be asked: an unattended run must not spend money that its file
  * wants to be asked about, unless its command line says yes
  */
 export async function askAboutCost(
@@ -33,8 +33,8 @@ export async function askAboutCost(
       `${says}, and there is no terminal to ask at. Nothing was submitted.`,
       'Say yes on the command line (--yes), or run a part of it (--limit, --filter). promptpress plan shows what it is for.',
     );
-  const answer = await io.ask(redactor.apply(`${says}. Go on? [y/N] `));
-  if (/^\s*y(?:es)?\s*$/i.test(answer ?? '')) return;
+  const typed = await io.ask(redactor.apply(`${says}. Go on? [y/N] `));
+  if (/^\s*y(?:es)?\s*$/i.test(typed ?? '')) return;
   throw usageError(
     'Not confirmed: nothing was submitted.',
     'promptpress plan shows what it costs; --limit runs a part of it.',

@@ -11,7 +11,7 @@ import type { Context } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { placeFlags, revivalFlags } from '../args/run-flags.ts';
 import { checkChosen, checkSelection, type selectionFlags, selectionOf } from '../args/selection-flags.ts';
-import { exitCodes, Reported } from '../errors/cli-error.ts';
+import { exitCodes, ReportedError } from '../errors/cli-error.ts';
 import { identifyService, type ServiceIdentity } from '../service/settings.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
@@ -39,7 +39,7 @@ export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context)
     return exitCodes.ok;
   });
 
-/** What a run with these flags would do, as `plan` tells it. */
+/** What a run with these flags would do, in the words of `plan`. */
 export const estimateRun = async (
   read: ReadPipeline,
   flags: PlanFlags,
@@ -113,7 +113,7 @@ async function openPlan(
   });
   if (!prepared.ok) {
     printDiagnostics(prepared.error, context);
-    throw new Reported(exitCodes.usage);
+    throw new ReportedError(exitCodes.usage);
   }
   checkSelection(prepared.value, selectionOf(flags));
   return {

@@ -8,7 +8,7 @@ import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
 import { createImageService } from '../../service/client.ts';
-import { dataMaskOf, maskOf } from '../../service/http/secrets.ts';
+import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import { wallClock } from '../adapters/clock.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { memoryOf } from '../adapters/memory.ts';
@@ -37,7 +37,7 @@ export async function reachService(
   const sandbox = await startSandbox({
     apiKey: service.apiKey,
     names: sandboxNames(service.names),
-    // On disk, so that a run that is killed goes on with the tasks it had begun.
+    // On disk, so that a killed run continues with the tasks it had begun.
     state: join(directory, runFiles.sandbox),
     // A rehearsal asks the models that the real run will ask, whatever they are called.
     settings: { anyModel: true },
@@ -55,7 +55,7 @@ export async function carryOut(
     readonly settings: RunSettings;
     /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
     readonly find: boolean;
-    /** An older state is gone on with as it is (`--accept-older-state`). */
+    /** An older state is continued as it is (`--accept-older-state`). */
     readonly acceptOlder: boolean;
     readonly env: Environment;
   },
@@ -63,7 +63,7 @@ export async function carryOut(
   watch: {
     readonly listener: RunListener;
     readonly log: RunLog;
-    /** Tells the user a line. */
+    /** Shows the user a line. */
     readonly say: (text: string) => void;
     readonly disk: DiskPort;
   },
@@ -73,7 +73,7 @@ export async function carryOut(
   const { baseUrl, service, settings } = to;
   const { timeouts, source } = plan.pipeline;
   const connecting = connectingTo(service, plan.pipeline, to.env);
-  const mask = maskOf(service.secrets);
+  const mask = secretMaskOf(service.secrets);
   const dataMask = dataMaskOf(service.credentials);
   const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const images = createImageService(options);

@@ -7,7 +7,7 @@ import type { InterruptName } from '../terminal/io.ts';
  * The exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5.
  *
  * @param slots the chosen slots by status; absent when the run left before they could be counted
- * @param redosFailed jobs that were to be made anew and were not: all may be done, and yet not what the user asked for
+ * @param redosFailed jobs that were to be made again and were not: all may be done, and yet not what the user asked for
  */
 export function runExitCode(
   end: RunEnd,

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../plan/job.ts';
 import { isTextKind, isTextRequest } from '../../plan/job-request.ts';
 import { isInDoubt } from '../../report/facts/in-doubt.ts';
 import { isObject, jsonFact } from '../../report/facts/json.ts';
-import { printable } from '../../report/text/printable.ts';
+import { shownLine } from '../../report/text/printable.ts';
 import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import type { ImageService, SubmitAnswer, Task } from '../../service/image-service.ts';
@@ -12,11 +12,11 @@ import type { StateReader, StateStore } from '../../state/store.ts';
 import { acceptMissing, type MissingWork, olderState, twice } from '../workspace/checks/stale-state.ts';
 import { settleDoubt } from './resolution.ts';
 
-/** What `--in-doubt find` came to. */
+/** The result of `--in-doubt find`. */
 export interface Findings {
   /** Jobs that were in doubt. */
   readonly doubtful: number;
-  /** Of these, jobs whose task was found, and is looked at now. */
+  /** Of these, jobs whose task was found and is now polled. */
   readonly adopted: number;
   /** Further tasks of adopted jobs, which nothing uses: each try of a submission may have made one. */
   readonly unused: readonly { readonly job: string; readonly taskIds: readonly string[] }[];
@@ -25,11 +25,12 @@ export interface Findings {
 }
 
 /**
- * Looks for the tasks of jobs in doubt by the tag that their submissions carried (`service.tag`), and takes them on as
- * `promptpress resolve --task` does. A tag is a job's key, which other run directories of the pipeline share: what was submitted
- * before the job was is theirs. Where there are several, each was made of the job's own request, by one of its tries: the one that
- * came furthest is taken on, and the others are named and noted in its history. Of one whose modal was sent, the task that waited for the
- * answer is not looked for, nor one that waits itself: with neither, the run looks at the former once more.
+ * Searches the tasks of jobs in doubt by the tag of their submissions (`service.tag`), and adopts them as `promptpress
+ * resolve --task` does. A tag is a job's key, which other run directories of the pipeline share: a task that is older than
+ * the job's own submission belongs to another directory. Where there are several tasks, each was made by one try of this
+ * very job: the most advanced one is adopted, the others are named and noted in the job's history. Of a job whose modal was
+ * confirmed, neither the task that waited for the confirmation nor any waiting task is searched for; without another one,
+ * the run polls the task that waited once more.
  *
  * Before the run begins; the caller holds the directory's lock.
  *
@@ -84,30 +85,30 @@ const mostNamed = 10;
 function unusedText({ job, taskIds }: Findings['unused'][number]): string {
   const named = taskIds.slice(0, mostNamed).join(', ');
   const left = taskIds.length - mostNamed;
-  return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${printable(named)}${left > 0 ? ` and ${left} more, which stand in its history` : ''}.`;
+  return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${shownLine(named)}${left > 0 ? ` and ${left} more, which stand in its history` : ''}.`;
 }
 
 /** In words, for the user. */
 export function findingsText({ doubtful, adopted, unused, unknown }: Findings): string {
   if (unknown !== undefined) {
-    return `--in-doubt find: ${jobs(doubtful)} could not be looked for. ${unknown}`;
+    return `--in-doubt find: ${jobs(doubtful)} could not be searched. ${unknown}`;
   }
   const held = doubtful - adopted;
   return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${unused.map(unusedText).join('')}`;
 }
 
-/** A task of the service's that carries a job's key and that the state knows nothing of. */
+/** A task of the service that carries a job's key and is missing in the state. */
 type Found = Pick<Task, 'id' | 'state'>;
 
 /** By job key; of each, the task that came furthest first. */
 type FoundTasks = Readonly<Record<string, readonly Found[]>>;
 
-/** Where they are kept: the run that goes on with an older state may be killed before it comes to all of them. */
+/** Where found tasks are kept: a run that continues an older state may be killed before it reaches all of them. */
 const factName = 'state.found';
 
 /**
- * Looks for the tasks of submissions that an older state does not know, by the tag that they carried, and keeps them. A job that
- * comes to its turn then takes its task on ({@link takingOn}).
+ * Searches the tasks of submissions that an older state does not know, by their tag, and keeps them. When such a job is
+ * next in turn, it adopts its task ({@link takingOn}).
  *
  * @param service without `listTasks` where submissions carry no tag
  * @returns for the user: what was found
@@ -123,7 +124,7 @@ export async function findMissing(
   const listed = await service.listTasks?.(signal);
   if (listed?.ok !== true) {
     const why = listed?.error.message ?? 'The submissions of this pipeline carry no tag (`service.tag`).';
-    throw olderState(directory, missing, `What is missing could not be looked for. ${why}`);
+    throw olderState(directory, missing, `What is missing could not be searched. ${why}`);
   }
   const since = (missing.since ?? 0) - skewMs;
   // Tags are what the service says: `constructor` would be a member that every object has.
@@ -139,7 +140,7 @@ export async function findMissing(
   return foundText(missing, found.size);
 }
 
-/** Going on with an older state as it is. @returns for the user: what it may cost */
+/** Continues an older state without a search. @returns for the user: the possible cost */
 export function goOnWithout(state: StateStore, missing: MissingWork): string {
   acceptMissing(state);
   return `--accept-older-state: what is missing in the state counts as never sent. ${twice(missing.submits)}`;
@@ -150,7 +151,7 @@ function foundText({ submits }: MissingWork, jobs: number): string {
     submits === 0 ? 'what is missing in the state' : `${submits} submissions that are missing in the state`;
   return (
     `--in-doubt find: of ${sent}, the service lists tasks of ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; they are taken on where ` +
-    'the run comes to them. Texts are asked for again, and so is what the service no longer lists.'
+    'the run comes to them. Text calls are repeated, and so are submissions that the service no longer lists.'
   );
 }
 
@@ -187,10 +188,10 @@ export function takingOn(service: ImageService, state: StateReader): ImageServic
   const clicked = (key = ''): Answer<SubmitAnswer> | undefined => {
     const task = open(key, () => true);
     if (task === undefined) return undefined;
-    // What went on from its modal is told once the modal is answered: so the run knows that one opened.
-    return task.state === 'modal' || answersModal(state, key) ? modalOpen(task.id) : accepted(task.id);
+    // The task that continued from its modal is only known once the modal was confirmed. So the run knows that a modal opened.
+    return task.state === 'modal' || confirmsModal(state, key) ? modalOpen(task.id) : accepted(task.id);
   };
-  const answered = (key: string, taskId: string): Answer<SubmitAnswer> | undefined => {
+  const acceptedResult = (key: string, taskId: string): Answer<SubmitAnswer> | undefined => {
     const task = found[key]?.find(
       ({ id, state: stage }) => stage !== 'modal' && (id === taskId || !isKnown(state, key, id)),
     );
@@ -201,7 +202,7 @@ export function takingOn(service: ImageService, state: StateReader): ImageServic
     begin: async (request, signal) => submitted(request.tag) ?? (await service.begin(request, signal)),
     action: async (request, signal) => clicked(request.tag) ?? (await service.action(request, signal)),
     modal: async (request, signal) =>
-      answered(request.tag ?? '', request.taskId) ?? (await service.modal(request, signal)),
+      acceptedResult(request.tag ?? '', request.taskId) ?? (await service.modal(request, signal)),
     fetchTask: (id, signal) => service.fetchTask(id, signal),
     fetchTasks: (ids, signal) => service.fetchTasks(ids, signal),
     listTasks: async (signal) => (await service.listTasks?.(signal)) ?? notListed,
@@ -210,7 +211,7 @@ export function takingOn(service: ImageService, state: StateReader): ImageServic
 }
 
 /** True of a click that says what its modal is answered with. */
-function answersModal(state: StateReader, key: string): boolean {
+function confirmsModal(state: StateReader, key: string): boolean {
   const request = state.get(key)?.request;
   if (request === undefined || isTextRequest(request) || request.kind !== 'click') return false;
   return request.mask !== undefined || request.fields['prompt'] !== undefined;
@@ -222,7 +223,10 @@ const notListed: Answer<readonly Task[]> = {
   error: { code: 'service.no-listing', class: 'permanent', message: 'The gateway does not list its tasks.' },
 };
 
-/** Code 1 is what the gateway says of what it takes on, 21 of what waits for its modal (gateway 3.2). */
+/**
+ * The gateway responds with code 1 to a submission that it accepts, and with 21 to one that waits for its modal (gateway
+ * 3.2).
+ */
 const accepted = (taskId: string): Answer<SubmitAnswer> => ({
   ok: true,
   value: { kind: 'accepted', taskId, code: 1 },

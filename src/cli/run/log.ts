@@ -13,7 +13,7 @@ export interface RunLog {
   /** One line beyond the run's own events. */
   info(facts: Readonly<Record<string, unknown>>, message: string): void;
   warn(facts: Readonly<Record<string, unknown>>, message: string): void;
-  /** Of `trace` alone, the only level that tells what requests and answers hold; undefined at any other. */
+  /** Only for `trace`, the one level that shows the content of requests and responses; undefined at any other level. */
   readonly trace?: (facts: Readonly<Record<string, unknown>>, message: string) => void;
   close(): void;
 }
@@ -24,12 +24,11 @@ const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | 
  * Appends to a run's log: NDJSON, readable by its owner only, secrets masked, nothing in it that a terminal obeys.
  *
  * `info` has what a person would want to know afterwards; each change of each job and each text call is `debug`, each other
- * request `trace`, so that the log of a million jobs stays small. What a text call says and is answered stands in it at
- * `trace` alone, and cut. Lines are written at once: they are few, and the last ones before a
- * crash are the ones that matter.
+ * request `trace`, so that the log of a million jobs stays small. The texts of a call and of its reply appear only at
+ * `trace`, and are cut. Lines are written at once: they are few, and the last ones before a crash are the ones that matter.
  *
  * @throws StateError where the file is a link, no file, or has a second name; the error of the file system
- * @param onError told once when the log can no longer be written; the run goes on, its state says enough
+ * @param onError called once when the log can no longer be written; the run continues, its state is enough
  */
 export function openRunLog(
   file: string,
@@ -117,7 +116,7 @@ function readable(event: RunEvent): { readonly type: string } & Readonly<Record<
 /** Characters of a request or an answer that stand in a log. */
 const longest = 2000;
 
-/** Tells of each text call what was asked and what came; images by their size alone. */
+/** Logs the request and the reply of each text call; images by their size alone. */
 export function tracedText(
   service: TextService,
   trace: (facts: Readonly<Record<string, unknown>>, message: string) => void,
@@ -131,21 +130,21 @@ export function tracedText(
   return {
     ask: async (request, signal) => {
       trace({ request: shown(withoutData(request)) }, 'text:ask');
-      const answer = await service.ask(request, signal);
-      if (answer.ok) {
-        const { candidates, blockReason, usage, model, requestId } = answer.value;
-        const told = candidates.map(({ text, finishReason, functionCalls, images }) => ({
+      const result = await service.ask(request, signal);
+      if (result.ok) {
+        const { candidates, blockReason, usage, model, requestId } = result.value;
+        const shownText = candidates.map(({ text, finishReason, functionCalls, images }) => ({
           text,
           finishReason,
           functionCalls,
           images: images.map(sizeOnly),
         }));
-        trace({ answer: shown(told), blockReason, usage, model, requestId }, 'text:answer');
+        trace({ answer: shown(shownText), blockReason, usage, model, requestId }, 'text:answer');
       } else {
-        const { code, message, status, requestId } = answer.error;
+        const { code, message, status, requestId } = result.error;
         trace({ code, message, status, requestId }, 'text:refusal');
       }
-      return answer;
+      return result;
     },
     models: (signal) => service.models(signal),
     close: () => service.close(),

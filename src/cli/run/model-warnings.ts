@@ -32,7 +32,7 @@ export function checkModelsBeside(
     }
   };
   const checked = check().catch((error: unknown) => {
-    // A bug of a check that nothing depends on: it is told, and stops nothing.
+    // A bug in a check that nothing depends on: it is reported, and stops nothing.
     if (!over.signal.aborted) log.warn({ error: String(error) }, 'models:unknown');
   });
   disposables.add(async () => {

@@ -2,10 +2,10 @@ import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { StepStart } from '../terminal/progress/model.ts';
 import type { RunSession } from './session.ts';
 
-/** Looking at more slots than this one by one would be felt before a run begins. */
+/** Examining more slots than this one by one would delay the start of a run noticeably. */
 const mostSlots = 20_000;
 
-/** What is known of each step before a run: how many jobs it has, and how many are settled. */
+/** The state of each step before a run: its number of jobs, and how many are settled. */
 export async function progressStart({ plan, selection, state }: RunSession): Promise<readonly StepStart[]> {
   const { exact, steps, state: held } = await estimatePlan(plan, selection, state, { mostSlots });
   const isNew = held === undefined || Object.values(held.jobs).every((count) => count === 0);

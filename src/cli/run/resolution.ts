@@ -11,8 +11,8 @@ export type Decision =
   { readonly kind: 'task'; readonly taskId: string } | { readonly kind: 'drop' } | { readonly kind: 'retry' };
 
 /**
- * What a decision makes of a job in doubt, and of its history: one turn, so that the job is never settled without
- * a word of who settled it.
+ * Applies a decision to a job in doubt and to its history, in one commit, so that a settled job always has an entry that
+ * says who settled it.
  *
  * @param record in doubt, or submitting in a directory that nobody runs in
  * @param price of one submission of it, where known
@@ -28,7 +28,7 @@ export function settleDoubt(
     records: [decided(doubtful, decision, price, now)],
     attempts: [
       // The next submission replaces its time in the record; the history must not lose it.
-      ...(record.status === 'submitting' ? [unanswered(doubtful)] : []),
+      ...(record.status === 'submitting' ? [doubtfulAttempt(doubtful)] : []),
       entryOf(record.key, decision, now),
     ],
   };
@@ -55,7 +55,7 @@ const droppedError = (error: JobError | undefined): JobError => ({
   message: `Given up by promptpress resolve --drop.${error === undefined ? '' : ` It was in doubt: ${error.message}`}`,
 });
 
-const unanswered = ({ key, submittedAt, error }: JobRecord): Attempt => ({
+const doubtfulAttempt = ({ key, submittedAt, error }: JobRecord): Attempt => ({
   key,
   at: submittedAt ?? 0,
   outcome: 'unanswered',

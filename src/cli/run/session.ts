@@ -15,7 +15,7 @@ import type { StateStore } from '../../state/store.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import { checkChosen, checkSelection } from '../args/selection-flags.ts';
-import { exitCodes, Reported, usageError } from '../errors/cli-error.ts';
+import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { type MissingWork, missingWork, noteMissing, olderState } from '../workspace/checks/stale-state.ts';
@@ -33,7 +33,7 @@ export interface RunSession {
   readonly artifacts: ArtifactStore;
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
-  /** The images that the pipeline names, as far as they have been asked for. */
+  /** The images that the pipeline names and that have been read. */
   readonly images: KnownImageFiles;
   /** Folder that all files of the pipeline must lie in, links resolved. */
   readonly filesRoot: string;
@@ -46,10 +46,10 @@ export interface RunSession {
 }
 
 /**
- * Takes a run directory for a pipeline. What it opens is closed by `disposables`.
+ * Opens a run directory for a pipeline. `disposables` closes everything that this opens.
  *
- * The order matters: nothing of the directory is changed before it is known to be ours and free, and the facts of
- * the last run are replaced only when everything about this one is known to be right.
+ * The order matters: nothing of the directory is changed before it is known to be ours and free, and the facts of the last
+ * run are replaced only when everything about this one is known to be right.
  *
  * @throws StateError, CliError, Reported
  */
@@ -58,13 +58,13 @@ export async function openRunSession(
   run: {
     readonly directory: string;
     readonly service: RunService;
-    /** What the directory holds of another service is known, and left as it is (`--new-service`). */
+    /** The user knows that the directory holds work for another service, and keeps that work (`--new-service`). */
     readonly newService: boolean;
     readonly selection: Selection;
     readonly frozen: boolean;
-    /** What git tracks in the directory is taken as it is (`--trust-directory`). */
+    /** Files that git tracks in the directory are accepted (`--trust-directory`). */
     readonly trusted: boolean;
-    /** True: the user has said how to go on with a state that is older than its directory. */
+    /** True: the user has decided how to continue with a state that is older than its directory. */
     readonly acceptsOlder: boolean;
   },
   disposables: Disposables,
@@ -108,7 +108,7 @@ export async function openRunSession(
   });
   if (!prepared.ok) {
     printDiagnostics(prepared.error, context);
-    throw new Reported(exitCodes.usage);
+    throw new ReportedError(exitCodes.usage);
   }
   const plan = prepared.value;
   checkSelection(plan, selection);

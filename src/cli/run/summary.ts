@@ -9,7 +9,7 @@ import type { RunSession } from './session.ts';
 
 const mostInDoubt = 20;
 
-/** Adds up what a run came to. */
+/** Adds up the results of a run. */
 export async function summarize(
   { plan, state, artifacts, directory, startedAt }: RunSession,
   run: {

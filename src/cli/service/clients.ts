@@ -13,7 +13,7 @@ import type { AdmittedService } from './trust.ts';
 /** Longest time to set up one connection. */
 const longestConnectMs = 10_000;
 
-/** How both halves of the service, and whoever follows its links, connect. */
+/** How both halves of the service, and the reader of its links, connect. */
 export interface Connecting {
   readonly connections: number;
   readonly connectMs: number;

@@ -22,9 +22,9 @@ export function linkOptions(
     readonly isRehearsal: boolean;
     /** The longest silence of a server, in ms. */
     readonly requestMs: number;
-    /** Takes secrets out of what is said of servers. */
+    /** Removes secrets from messages about servers. */
     readonly mask: (text: string) => string;
-    /** Takes credentials out of what servers give. */
+    /** Removes credentials from data that servers send. */
     readonly dataMask: (text: string) => string;
   },
   connecting: Connecting,
@@ -64,8 +64,8 @@ export function openInputs(
 }
 
 /**
- * Downloads of a run in the sandbox. A sandbox that is started again goes on with its tasks on another port, so a link
- * that it gave before leads nowhere by now: each link is followed at the address that the sandbox has now.
+ * Downloads of a run in the sandbox. A restarted sandbox continues its tasks on another port, so an earlier link leads
+ * nowhere: each link is followed at the sandbox's current address.
  */
 export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWriter => ({
   save: (request, signal) => writer.save({ ...request, url: moved(request.url, baseUrl) }, signal),
@@ -74,7 +74,7 @@ export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWri
 });
 
 function moved(link: string, baseUrl: string): string {
-  // What is no link is told by who is asked to follow it.
+  // The follower of the link reports a text that is no link.
   if (!URL.canParse(link)) return link;
   const { pathname, search } = new URL(link);
   return `${baseUrl}${pathname}${search}`;

@@ -4,7 +4,7 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Environment } from '../terminal/io.ts';
 
 /** A text of the service block with its variables filled in. */
-export interface Resolved {
+export interface FilledText {
   readonly text: string;
   /** The values that came from the environment: what must never be shown. */
   readonly values: readonly string[];
@@ -20,16 +20,17 @@ export const missingVariables = (text: string, env: Environment): readonly strin
   );
 
 /**
- * Fills `${VAR}` and `${VAR:-default}` in. What a variable holds is not looked at again.
+ * Fills `${VAR}` and `${VAR:-default}` in. The value of a variable is not expanded again.
  *
- * @param field what the text is: `service.apiKey` may hold any variable, every other one only those that may be sent anywhere
+ * @param field what the text is: `service.apiKey` may hold any variable, every other one only those that may be sent
+ * anywhere
  * @throws CliError (exit 2) naming the variable and the line of the pipeline that asks for it
  */
 export function fillIn(
   text: string,
   field: string,
   { env, pipeline }: { readonly env: Environment; readonly pipeline: Pick<Pipeline, 'source'> },
-): Resolved {
+): FilledText {
   const values: string[] = [];
   const filled = text.replaceAll(variableReference, (_, name: string, fallback: string | undefined) => {
     if (field !== keyField && !mayBeSent(name))

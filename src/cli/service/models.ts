@@ -6,7 +6,7 @@ import type { Selection } from '../../plan/cell.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { printable } from '../../report/text/printable.ts';
+import { shownLine } from '../../report/text/printable.ts';
 import type { Model } from '../../service/text-service.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import { sandboxNames } from '../args/sandbox-flags.ts';
@@ -34,9 +34,9 @@ export async function askModels(
   const { timeouts } = settings;
   const connecting = connectingTo(service, settings, env);
   const options = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
-  const answer = await openTextService(options, service, timeouts, disposables).models(signal);
-  if (!answer.ok) throw new CliError(exitCodes.stopped, answer.error.message);
-  const models = answer.value.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const result = await openTextService(options, service, timeouts, disposables).models(signal);
+  if (!result.ok) throw new CliError(exitCodes.stopped, result.error.message);
+  const models = result.value.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   return { origin: new URL(baseUrl).origin, models };
 }
 
@@ -48,10 +48,10 @@ async function startedSandbox(service: AdmittedService, disposables: Disposables
   return sandbox.url;
 }
 
-/** Cells whose requests are looked at for the models that a template names. */
+/** Cells whose requests are examined for the models that a template names. */
 const mostCells = 200;
 
-/** More names than these cannot be told in a message. */
+/** A message cannot list more names than these. */
 const mostModels = 50;
 
 /** A model that a pipeline asks, and one of the steps that do. */
@@ -115,7 +115,7 @@ export function unlistedModels(uses: readonly ModelUse[], listed: readonly Model
     .map(({ model, step, place }) => {
       const near = nearest(model, known);
       const hint = near === undefined ? 'promptpress models lists what there is.' : `Did you mean "${near}"?`;
-      return printable(
+      return shownLine(
         `${place} model.unlisted The service does not list the model "${model}" that the step "${step}" asks. ${hint}`,
       );
     });

@@ -17,7 +17,7 @@ export interface ServiceFlags {
   readonly speed?: Speed | undefined;
 }
 
-/** What of a pipeline says which service is meant. */
+/** The part of a pipeline that identifies its service. */
 export type ServicePart = Pick<Pipeline, 'service' | 'source'>;
 
 /** Which service a run talks to, and how. */
@@ -33,7 +33,7 @@ export interface ServiceSettings {
   readonly keySource?: string;
   /** The key and all other values of variables that may not be shown. */
   readonly secrets: readonly string[];
-  /** Those of them that give access: the key, and what a variable put into the path of the address. */
+  /** The values that give access: the key, and each variable in the path of the address. */
   readonly credentials: readonly string[];
   /** Part of every job key. */
   readonly id: string;
@@ -87,7 +87,7 @@ export interface ServiceIdentity {
   readonly id?: string;
   /** Where requests would go; undefined where no address is known, and in a rehearsal. */
   readonly origin?: string;
-  /** The variable that would tell. */
+  /** The variable that would give it. */
   readonly missing?: string;
 }
 
@@ -152,7 +152,7 @@ const noAddress = ({ source }: ServicePart): Error =>
 const isOrigin = (value: string, address: string): boolean =>
   value.includes('://') || (URL.canParse(address) && new URL(address).origin.includes(value));
 
-/** The key, and which variable held it: what one looks at when it is refused. */
+/** The key, and the variable that held it: what the user checks when the key is rejected. */
 function settleKey(
   pipeline: ServicePart,
   env: Environment,
@@ -173,8 +173,8 @@ function settleKey(
 }
 
 /**
- * The service's identity is part of every key and kept in the state, where no value of a variable may lie: an identity
- * that has such values is known by what is written and by a hash of what that comes to.
+ * The service's identity is part of every key and kept in the state, which must not hold the value of a variable. So an
+ * identity with variables is stored as it is written, with a hash of its expanded value.
  */
 function settleId(written: string, pipeline: ServicePart, env: Environment, redactor: Redactor): string {
   const { text, values } = fillIn(written, 'service.id', { env, pipeline });

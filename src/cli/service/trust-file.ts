@@ -14,7 +14,7 @@ export interface Trust {
   readonly origin: string;
 }
 
-/** What the user trusts, as it is remembered. */
+/** What the user trusts, as the file keeps it. */
 export interface Remembered {
   readonly trusted: readonly Trust[];
   /** Why the file is not believed, in words; then nothing is trusted, and it is not written. */

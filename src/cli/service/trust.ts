@@ -40,10 +40,10 @@ export async function admit(
   const remembered = await readTrust(place);
   if (isTrusted(remembered.trusted, wanted)) return service as AdmittedService;
 
-  tellDamage(remembered, context);
+  showDamage(remembered, context);
   if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, file, 'is not trusted with it yet');
-  const answer = await io.ask(questionOf(wanted));
-  if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
+  const typed = await io.ask(questionOf(wanted));
+  if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
   await remember(place, remembered, wanted, context);
   return service as AdmittedService;
 }
@@ -71,11 +71,11 @@ export function readOrigin(text: string, from: string): string {
 /** `https://x`, and what one should know of it before a key goes there. */
 export function originWords(origin: string): string {
   const { protocol, hostname } = new URL(origin);
-  const doubts = [
+  const reasons = [
     ...(protocol === 'http:' ? ['plain http: unencrypted'] : []),
     ...(/(?:^|\.)xn--/.test(hostname) ? ['xn-- stands for letters that may look like others'] : []),
   ];
-  return doubts.length === 0 ? origin : `${origin} (${doubts.join('; ')})`;
+  return reasons.length === 0 ? origin : `${origin} (${reasons.join('; ')})`;
 }
 
 const questionOf = ({ key, origin }: Trust): string => `Send $${key} to ${originWords(origin)}? [y/N] `;
@@ -90,8 +90,8 @@ const notTrusted = ({ key, origin }: Trust, file: string, why: string): Error =>
     ].join('\n'),
   );
 
-/** A file that is not believed is said to be so once, by whoever meets it. */
-function tellDamage({ damage }: Remembered, { io, redactor }: Context): void {
+/** Reports once that a file is not believed. */
+function showDamage({ damage }: Remembered, { io, redactor }: Context): void {
   if (damage === undefined) return;
   const hint = 'Move it away; promptpress trust ORIGIN writes it again.';
   io.err(

@@ -18,7 +18,7 @@ export function checkBaseUrl(text: string, from: string): string {
  * What is suspicious about a base address, if anything. Chat clients are given `<address>/v1` (gateway 8.3); the
  * image routes lie beside it, so the first request will be redirected or refused.
  */
-export function doubtAbout(baseUrl: string): string | undefined {
+export function addressWarning(baseUrl: string): string | undefined {
   const [, before, version] = /^(.*)(\/v1(?:beta)?)$/.exec(baseUrl) ?? [];
   return before === undefined
     ? undefined
@@ -26,7 +26,7 @@ export function doubtAbout(baseUrl: string): string | undefined {
 }
 
 /** What is to be said of a key that is too short to be looked for in what the service gives, if it is. */
-export function doubtAboutKey(apiKey: string): string | undefined {
+export function keyWarning(apiKey: string): string | undefined {
   const { length } = apiKey;
   return length >= leastInData || apiKey === sandboxKey
     ? undefined

@@ -5,7 +5,7 @@
 export interface Io {
   readonly cwd: string;
   readonly env: Environment;
-  /** Writes a result to standard output; resolves when more may follow. Quiet when nobody reads any more. */
+  /** Writes a result to standard output; resolves when more may follow. Silent when the reader has gone. */
   out(text: string): Promise<void>;
   /** Aborted when the reader of standard output is gone (`promptpress plan … | head`). */
   readonly outClosed: AbortSignal;
@@ -14,19 +14,19 @@ export interface Io {
   /** What standard error is shown on; absent when it is no terminal, or on a build server. */
   readonly terminal?: Terminal;
   /**
-   * Shows a question and waits for a line; undefined when the input ends. Absent where nobody can answer: standard input or
-   * standard error is no terminal, or a build server's.
+   * Shows a question and waits for a line; undefined when the input ends. Absent where no user can answer: standard input
+   * or standard error is no terminal, or belongs to a build server.
    */
   readonly ask?: (question: string) => Promise<string | undefined>;
   /** Colours on standard error. */
   readonly colors: boolean;
   /** Unix milliseconds. */
   now(): number;
-  /** Bytes that this process may still write in a folder; undefined where the system does not tell. */
+  /** Bytes that this process may still write in a folder; undefined where the system does not report it. */
   freeBytes(folder: string): number | undefined;
   /** Calls back about every `ms` until the result is called; does not keep the process alive. */
   every(ms: number, call: () => void): () => void;
-  /** From now on a signal no longer ends the process, but is told to the command. */
+  /** From now on a signal no longer ends the process; the command receives it instead. */
   interrupts(): Interrupts;
 }
 
@@ -37,7 +37,7 @@ export interface Terminal {
   columns(): number;
   /** Block characters can be shown. */
   readonly unicode: boolean;
-  /** Writes to standard error as it is, cursor movements too: who draws answers for each character that is not its own. */
+  /** Writes to standard error unchanged, cursor movements too: the caller must escape every character from outside. */
   draw(frame: string): void;
 }
 

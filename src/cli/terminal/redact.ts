@@ -1,4 +1,4 @@
-import { dataMaskOf, type Mask, maskOf } from '../../service/http/secrets.ts';
+import { dataMaskOf, type Mask, secretMaskOf } from '../../service/http/secrets.ts';
 
 /**
  * Takes secrets out of everything that leaves the process: all of them out of standard output and error and the log,
@@ -14,7 +14,7 @@ export class Redactor {
   /** From now on this text is masked, but for data. */
   add(secret: string): void {
     this.#secrets.add(secret);
-    this.#mask = maskOf(this.#secrets);
+    this.#mask = secretMaskOf(this.#secrets);
   }
 
   /** From now on this text, which gives access to the service, is masked wherever it is found. */
@@ -29,7 +29,7 @@ export class Redactor {
     return [...this.#secrets];
   }
 
-  /** What of that is masked in data too, if it is long enough. */
+  /** The secrets that are masked in data too, if they are long enough. */
   get credentials(): readonly string[] {
     return [...this.#credentials];
   }

@@ -29,7 +29,7 @@ export function checkFrozen(
   if (last.serviceId !== now.serviceId) {
     throw usageError(
       `--frozen: the last run used the service ${last.serviceId}, this one would use ${now.serviceId}.`,
-      'Another service means other jobs: nothing of the last run would be found again.',
+      'Another service means other jobs: no job of the last run would be found.',
     );
   }
 }

@@ -3,11 +3,11 @@ import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { StateReader, StateStore } from '../../state/store.ts';
 
 /** Where the images of a pipeline lie. */
-type Place = Pick<Pipeline, 'source'>;
+type ImagePlaces = Pick<Pipeline, 'source'>;
 
-/** The images of a pipeline that a run is planned with: what it sees of them is kept in its state. */
+/** The images of the pipeline for a run: the state keeps the facts of each file that was read. */
 export const imagesForRun = (
-  { source }: Place,
+  { source }: ImagePlaces,
   filesRoot: string,
   state: Pick<StateStore, 'inputFile' | 'rememberInputFile'>,
 ): KnownImageFiles =>
@@ -23,7 +23,7 @@ export const imagesForRun = (
 
 /** The same for a plan that changes nothing. @param state of the run directory, if there is one */
 export const imagesForPlan = (
-  { source }: Place,
+  { source }: ImagePlaces,
   filesRoot: string,
   state: StateReader | undefined,
 ): KnownImageFiles =>

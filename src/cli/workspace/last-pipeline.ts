@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
-import { layOut } from '../../plan/graph/build.ts';
+import { buildGraph } from '../../plan/graph/build.ts';
 import { type IsOptional, missingCode, neverOptional, optionalIn } from '../../plan/graph/optional.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
@@ -27,9 +27,9 @@ export async function keptPipeline(
   return (await parsePipeline(source, files)).pipeline;
 }
 
-/** Which buttons of a pipeline are optional; without a pipeline none is known to be. */
+/** Finds the optional buttons of a pipeline; without a pipeline none is known. */
 export function optionalOf(pipeline: Pipeline | undefined): IsOptional {
-  const skeleton = pipeline && layOut(pipeline.steps, pipeline.models);
+  const skeleton = pipeline && buildGraph(pipeline.steps, pipeline.models);
   return skeleton === undefined || 'tooMany' in skeleton ? neverOptional : optionalIn(skeleton);
 }
 

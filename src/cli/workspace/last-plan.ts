@@ -7,14 +7,14 @@ import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/store.ts';
 import { machineFiles } from '../adapters/files.ts';
 import type { Context } from '../args/command.ts';
-import { exitCodes, Reported, usageError } from '../errors/cli-error.ts';
+import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 import { imagesOfDirectory } from './images.ts';
 import { printDiagnostics } from './read-pipeline.ts';
 import { keptFiles } from './tables.ts';
 
 /**
  * The plan of a directory's last run, from what the directory keeps: the pipeline's text in its state, its tables in
- * `inputs/`. The pipeline file itself is not looked at: it may have been edited since.
+ * `inputs/`. The pipeline file itself is not read: it may have been edited since.
  *
  * @throws CliError (exit 2) when a table that was too large to keep is gone or has changed, Reported when the text is
  *   no longer valid
@@ -29,7 +29,7 @@ export async function planOfDirectory(
   const path = state.fact(pipelineFacts.path);
   if (facts === undefined || text === undefined || path === undefined) {
     throw usageError(
-      `${relative(context.io.cwd, directory) || '.'} holds no run that got as far as its first job.`,
+      `${relative(context.io.cwd, directory) || '.'} holds no run that reached its first job.`,
       'Run the pipeline first.',
     );
   }
@@ -39,7 +39,7 @@ export async function planOfDirectory(
   const { pipeline, diagnostics } = await parsePipeline(source, asItWas(files, facts));
   if (pipeline === undefined) {
     printDiagnostics(diagnostics, context);
-    throw new Reported(exitCodes.usage);
+    throw new ReportedError(exitCodes.usage);
   }
   const prepared = await preparePlan(pipeline, {
     files,
@@ -48,7 +48,7 @@ export async function planOfDirectory(
   });
   if (!prepared.ok) {
     printDiagnostics(prepared.error, context);
-    throw new Reported(exitCodes.usage);
+    throw new ReportedError(exitCodes.usage);
   }
   refuseOtherTables(prepared.value, facts);
   return { plan: prepared.value, facts };

@@ -62,7 +62,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    // Whatever cannot be looked at is no run directory; using it would say why.
+    // A folder that cannot be read is not treated as a run directory; using it would report why.
     return false;
   }
 }

@@ -8,7 +8,7 @@ import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { yamlLimits } from '../../pipeline/yaml/limits.ts';
 import { defaultFilesRoot, machineFiles } from '../adapters/files.ts';
 import type { Context } from '../args/command.ts';
-import { CliError, exitCodes, Reported, usageError } from '../errors/cli-error.ts';
+import { CliError, exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
 
 /** A pipeline that was read, and the files that it may use. */
 export interface ReadPipeline {
@@ -24,14 +24,14 @@ export interface ReadPipeline {
  * @param file as the user gave it, relative to the current folder
  * @throws CliError when there is no such file, Reported (exit 2) when it is not valid
  */
-export async function readPipeline(
+export async function loadPipeline(
   file: string,
   flags: { readonly 'files-root'?: string | undefined },
   context: Context,
 ): Promise<ReadPipeline> {
   const { pipeline, path, files, diagnostics } = await checkPipeline(file, flags, context);
   printDiagnostics(diagnostics, context);
-  if (pipeline === undefined) throw new Reported(exitCodes.usage);
+  if (pipeline === undefined) throw new ReportedError(exitCodes.usage);
   return { pipeline, path, files };
 }
 
@@ -80,7 +80,7 @@ async function readText(path: string, file: string): Promise<string> {
 /** Bytes that are more than `yamlLimits.characters` whatever the characters: one of UTF-16 has at most three. */
 const mostBytes = 3 * yamlLimits.characters + 4;
 
-/** The text of a file, of a large one only so much that it is seen to be too large. @throws CliError for what is no file */
+/** The text of a file. Of a file that is too large, only enough to know that. @throws CliError for what is no file */
 async function readStart(path: string, file: string): Promise<string> {
   const facts = await stat(path);
   // Opening a pipe waits until somebody writes into it; a device may have no end.

@@ -20,7 +20,7 @@ const mostImages = 1000;
 export interface RunBegin {
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
-  /** The images that the pipeline names, as far as the run has asked for them. */
+  /** The images that the pipeline names and that the run has read. */
   readonly images: KnownImageFiles;
   readonly git?: GitFacts;
   /** Origin of the base address. */

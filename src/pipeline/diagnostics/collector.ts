@@ -4,17 +4,17 @@ import { maskSecrets, maskStretch } from './mask-secrets.ts';
 import type { SourceText, Span } from './source.ts';
 import { cutText } from './terminal-text.ts';
 
-/** Longer lines are cut around what is marked: a diagnostic stays small whatever the file. */
+/** Longer lines are cut around the marked text, so that a diagnostic stays small for any file. */
 const longestLine = 500;
 const linePadding = 200;
 
-/** More mistakes are not told: nobody reads them, and a hostile file could make millions. */
+/** No further error is kept: nobody reads more, and a hostile file could make millions. */
 const mostFound = 1000;
 
-/** Of these, as many may be warnings: however many there are, a file stays as good as it is, and its errors are told. */
+/** At most this many of them are warnings. So the warnings of a file never crowd out its errors. */
 const mostWarnings = 200;
 
-/** A hint may be costly to find; it is asked for only where it is told. */
+/** A hint may be costly to find. It is computed only for an error that is shown. */
 type Hint = string | (() => string | undefined);
 
 /** Collects what is wrong with one file. Order and repetition of the checks do not matter. */
@@ -24,21 +24,21 @@ export class DiagnosticCollector {
   readonly #elsewhere: Diagnostic[] = [];
   readonly #secrets: Span[] = [];
   readonly #lines = new Map<number, string>();
-  #untold = false;
+  #unread = false;
   #warnings = 0;
 
   constructor(source: SourceText) {
     this.source = source;
   }
 
-  /** True when no further mistake would be told. */
+  /** True when no further error would be shown. */
   get full(): boolean {
-    return this.#untold;
+    return this.#unread;
   }
 
   /** True when something makes the file unusable; warnings do not. */
   get failed(): boolean {
-    return this.#untold || [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
+    return this.#unread || [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
   }
 
   error(code: DiagnosticCode, where: Span | Position, message: string, hint?: Hint): void {
@@ -49,13 +49,13 @@ export class DiagnosticCollector {
     this.#add('warning', code, this.#position(where), message, hint);
   }
 
-  /** A mistake that a grammar found inside a text. */
-  mistake(mistake: DiagnosticDraft, locate: Locate): void {
-    const at = locate(mistake.offset, mistake.length);
-    this.#add('error', mistake.code, at, mistake.message, mistake.hint);
+  /** An error that a grammar found inside a text. */
+  add(add: DiagnosticDraft, locate: Locate): void {
+    const at = locate(add.offset, add.length);
+    this.#add('error', add.code, at, add.message, add.hint);
   }
 
-  /** A mistake in another file, for example in a table. */
+  /** An error in another file, for example in a table. */
   elsewhere(diagnostic: Diagnostic): void {
     this.#elsewhere.push(diagnostic);
   }
@@ -79,7 +79,7 @@ export class DiagnosticCollector {
   }
 
   #more(last: Diagnostic | undefined): readonly Diagnostic[] {
-    if (!this.#untold || last === undefined) return [];
+    if (!this.#unread || last === undefined) return [];
     const message = `There are more mistakes than these ${mostFound}; the others are not shown.`;
     const { hint: _hint, ...rest } = last;
     return [{ ...rest, severity: 'error', code: 'file.more-mistakes', message }];
@@ -100,7 +100,7 @@ export class DiagnosticCollector {
       if (this.#warnings >= mostWarnings) return;
       this.#warnings += 1;
     } else if (this.#found.length >= mostFound) {
-      this.#untold = true;
+      this.#unread = true;
       return;
     }
     const hint = typeof given === 'function' ? given() : given;

@@ -7,7 +7,7 @@ export interface Position {
 }
 
 /**
- * One mistake in a file the user wrote: data first, printed last.
+ * One error in a file the user wrote: data first, printed last.
  *
  * Tests assert `code`, `line` and `column`; the wording may improve freely.
  */
@@ -38,7 +38,7 @@ export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ 
 export const err = <E>(error: E): { readonly ok: false; readonly error: E } => ({ ok: false, error });
 
 /**
- * One mistake in a piece of text (a template, a path, an address), before it is known where in the file that text
+ * One error in a piece of text (a template, a path, an address), before it is known where in the file that text
  * stands. The caller turns it into a `Diagnostic`.
  */
 export interface DiagnosticDraft {

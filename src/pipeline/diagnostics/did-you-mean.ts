@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Longer words are not typing mistakes of each other, and comparing them takes time. */
+/** Longer words are not typing errors of each other, and comparing them takes time. */
 const longestCompared = 64;
 
-/** More are not looked through: that many names cannot be told in a message either. */
+/** No more candidates are compared: a message could not list that many names either. */
 const mostCompared = 2000;
 
 const letters = (word: string): string => word.split('').sort().join('');
@@ -13,7 +13,10 @@ function mistypings(a: string, b: string): number {
   return a.length === b.length && letters(a) === letters(b) ? Math.min(1, distance(a, b)) : distance(a, b);
 }
 
-/** So many letters at the beginning of a name name it: `--retry` for `--retry-failed` is far in letters, and near in meaning. */
+/**
+ * This many letters at the beginning of a name identify the name: `--retry` means `--retry-failed`, though the two differ
+ * in many letters.
+ */
 const leastBeginning = 3;
 
 /** The candidate that a mistyped word most likely meant: the word begins it, or at most a third of the word's letters differ. */

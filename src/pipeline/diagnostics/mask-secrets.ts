@@ -11,7 +11,7 @@ const userOfAddress = /(:\/\/)([^/\s@"'{}]+)(?=@)/g;
 
 const stars = (text: string): string => text.replace(/\S/g, '*');
 
-/** The text with everything that looks like a secret starred out; its length and columns stay. */
+/** Replaces everything that looks like a secret by stars. The length of the text and its columns stay. */
 export function maskSecrets(text: string): string {
   const starred = (_all: string, before: string, secret: string): string => before + stars(secret);
   return text.replace(namedSecret, starred).replace(shapedKey, stars).replace(userOfAddress, starred);

@@ -16,7 +16,7 @@ const tabWidth = 4;
 const harmful =
   /[\p{Cc}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{206F}\u{200E}\u{200F}\u{61C}\u{FEFF}\u{FFF9}-\u{FFFB}\p{Cs}]/gu;
 
-/** What stays as it is in a text of several lines. */
+/** Characters that are kept in a text of several lines. */
 const kept = /([\n\t])/;
 
 /** The same, and what picocolors paints diagnostics with: bold, dim, red, yellow, and their ends. */
@@ -45,7 +45,7 @@ export const printableText = (text: string, { colors }: { readonly colors: boole
 
 const longestText = 2000;
 
-/** The text, cut where nobody reads on: names in a hostile file can be as long as the file. */
+/** The text, cut to a readable length: names in a hostile file can be as long as the file. */
 export const cutText = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
 

@@ -10,7 +10,7 @@ export interface Variable {
   readonly values?: readonly Value[];
 }
 
-/** The matrix as far as it could be read. */
+/** The part of the matrix that could be read. */
 export interface MatrixDraft {
   readonly spec: MatrixSpec;
   readonly variables: ReadonlyMap<string, Variable>;

@@ -7,8 +7,8 @@ import { type SourceEntry, toValue } from '../yaml/node.ts';
 import type { Variable } from './draft.ts';
 
 /**
- * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its
- * values agrees with some value of its axis: no cell is looked at. What a column of a table holds is not known here.
+ * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its values
+ * agrees with a value of its axis. No cell is enumerated. The values in a column of a table are not known here.
  */
 export function checkExclude(
   entries: readonly SourceEntry[],
@@ -56,12 +56,12 @@ function matcherOf(axis: Axis): Matcher {
     case 'range':
       return (partial) => inRange(renderValue(partial), axis);
     case 'values':
-      // An axis without values is a mistake of its own.
+      // An axis without values is reported by another check.
       return axis.values.length === 0 ? () => true : listMatcher(axis.values);
   }
 }
 
-/** Looks values up by one leaf at a time, so that many excludes of a long axis are no product of both. */
+/** Finds values by one leaf at a time. So the work for many excludes of a long axis is not the product of both. */
 function listMatcher(values: readonly Value[]): Matcher {
   const byPath = new Map<string, ReadonlyMap<string, readonly Value[]>>();
   const agreeing = ({ path, text }: PartialLeaf): readonly Value[] => {

@@ -4,12 +4,13 @@ import { renderValue, type Value } from '../values/value.ts';
 
 type Vars = Readonly<Record<string, Value>>;
 
-/** More combinations are not looked at while a file is checked. */
+/** No more combinations are examined while a file is checked. */
 const mostCells = 1000;
 
 /**
- * What these variables are together in some cell, as far as that is certain from the file alone: of axes whose values it lists,
- * less what is excluded whatever the others are, and of includes that give all of them. Nothing of a matrix that is sampled.
+ * The combinations of these variables that certainly occur in some cell, known from the file alone: of axes whose values
+ * the file lists, minus what is always excluded, and of includes that give all of the variables. Empty for a sampled
+ * matrix.
  */
 export function* literalCells(spec: MatrixSpec, names: Iterable<string>): Generator<Vars> {
   if (spec.sample !== undefined) return;

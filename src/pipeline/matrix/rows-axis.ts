@@ -29,7 +29,7 @@ interface Surroundings {
 /** The `rows` axis with the columns of its table; undefined when they are not known, which is then reported. */
 export async function readRows(entry: SourceEntry, around: Surroundings): Promise<Axis | undefined> {
   const listed = member(entry.value, 'files');
-  // What is no text, or empty, is the schema's mistake.
+  // The schema reports a value that is empty or no text.
   if (isText(listed) && listed.value !== '') return await readListing(entry, listed, around);
   return await readTableRows(entry, around);
 }
@@ -42,8 +42,8 @@ async function readListing(
 ): Promise<Axis | undefined> {
   const declared = node.value;
   const read = readGlob(declared);
-  if ('mistake' in read) {
-    collector.error('matrix.glob', node.span, read.mistake.message, read.mistake.hint);
+  if ('diagnostic' in read) {
+    collector.error('matrix.glob', node.span, read.diagnostic.message, read.diagnostic.hint);
     return undefined;
   }
   const file = listingName(folder, declared);

@@ -2,8 +2,8 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import type { StepKind } from '../pipeline.ts';
 import { entriesOf, type SourceEntry, type SourceMapping, type SourceNode, toJson } from '../yaml/node.ts';
-import { reportViolations } from './message.ts';
-import { keysOfStep, type Violation, violationsOfFile, violationsOfStep } from './schema.ts';
+import { reportSchemaErrors } from './message.ts';
+import { errorsOfFile, errorsOfStep, keysOfStep, type SchemaError } from './schema.ts';
 import { isStepKind, stepKinds } from './step-kinds.ts';
 
 /** A step of the file, its kind found; without one where it has none or several. */
@@ -20,25 +20,25 @@ const mostSteps = 1000;
 
 /** Checks the file against the language's schema, step by step. Returns the steps that are mappings. */
 export function checkSchema(root: SourceNode, collector: DiagnosticCollector): readonly StepNode[] {
-  reportViolations(violationsOfFile(toJson(root)), root, undefined, collector);
+  reportSchemaErrors(errorsOfFile(toJson(root)), root, undefined, collector);
   const steps = root.kind === 'mapping' ? root.entries.get('steps') : undefined;
   const found: StepNode[] = [];
-  // Too many steps are the schema's mistake; what each of them is, is then not looked at.
+  // The schema reports too many steps. The single steps are then not checked.
   for (const entry of entriesOf(steps?.value).slice(0, mostSteps)) {
     if (entry.value.kind !== 'mapping') continue;
     const step = readStep(entry, entry.value, collector);
     found.push(step);
     if (step.kind === undefined) checkKeys(step, collector);
-    else reportViolations(violationsOf(step, step.kind), step.node, entry, collector);
+    else reportSchemaErrors(schemaErrorsOf(step, step.kind), step.node, entry, collector);
   }
   return found;
 }
 
-function violationsOf({ node }: StepNode, kind: StepKind): readonly Violation[] {
-  const violations = violationsOfStep(kind, toJson(node));
-  if (kind !== 'click' || !node.entries.has('gather')) return violations;
-  // A click that gathers is one mistake (`step.gather-click`), which the schema sees as two others.
-  return violations.filter(
+function schemaErrorsOf({ node }: StepNode, kind: StepKind): readonly SchemaError[] {
+  const errors = errorsOfStep(kind, toJson(node));
+  if (kind !== 'click' || !node.entries.has('gather')) return errors;
+  // A click that gathers is one error (`step.gather-click`), which the schema sees as two others.
+  return errors.filter(
     ({ instancePath, params }) =>
       instancePath !== '' ||
       (params['additionalProperty'] !== 'gather' && params['missingProperty'] !== 'from'),
@@ -83,7 +83,7 @@ function mistypedKind(node: SourceMapping): { wrong: SourceEntry; kind: StepKind
 
 const allKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
 
-/** A step of unknown kind: no schema applies, but keys that no kind has are mistakes whatever it is. */
+/** A step of unknown kind: no schema applies, but a key that no kind has is an error in every case. */
 function checkKeys(step: StepNode, collector: DiagnosticCollector): void {
   const known = allKeys();
   for (const { key, keySpan } of entriesOf(step.node)) {

@@ -6,11 +6,11 @@ import type { StepKind } from '../pipeline.ts';
 import { renderValue } from '../values/value.ts';
 import { isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
 import { configurationKeys } from './native-keys.ts';
-import { keysOfStep, type SchemaNode, type Violation } from './schema.ts';
+import { keysOfStep, type SchemaError, type SchemaNode } from './schema.ts';
 import { isStepKind } from './step-kinds.ts';
 
 /** Where a violation lies: the value, and the key it stands under. */
-interface Place {
+interface SchemaPlace {
   readonly node: SourceNode;
   /** The mapping entry of the value, unless it is the whole or an item of a list. */
   readonly entry?: SourceEntry;
@@ -26,31 +26,31 @@ interface Message {
 }
 
 /**
- * Reports violations, one diagnostic for each mistake.
+ * Reports errors of the schema, one diagnostic for each.
  *
  * @param root what was validated
  * @param entry the entry that holds it, when it is not the whole file
  */
-export function reportViolations(
-  violations: readonly Violation[],
+export function reportSchemaErrors(
+  errors: readonly SchemaError[],
   root: SourceNode,
   entry: SourceEntry | undefined,
   collector: DiagnosticCollector,
 ): void {
-  // A key that is missing because it was mistyped is one mistake, told at the mistyped key.
-  const mistyped = mistypedKeys(violations);
-  for (const violation of violations) {
+  // A key that is missing because it was mistyped is one error, reported at the mistyped key.
+  const mistyped = mistypedKeys(errors);
+  for (const error of errors) {
     if (collector.full) return;
-    const place = placeOf(violation.instancePath, root, entry);
-    const message = messageOf(violation, place, mistyped.get(violation.instancePath) ?? new Set());
+    const place = placeOf(error.instancePath, root, entry);
+    const message = messageOf(error, place, mistyped.get(error.instancePath) ?? new Set());
     if (message !== undefined) collector.error(message.code, message.span, message.message, message.hint);
   }
 }
 
 /** By instance path: the known keys that unknown keys there probably mean. */
-function mistypedKeys(violations: readonly Violation[]): ReadonlyMap<string, ReadonlySet<string>> {
+function mistypedKeys(errors: readonly SchemaError[]): ReadonlyMap<string, ReadonlySet<string>> {
   const meant = new Map<string, Set<string>>();
-  for (const { keyword, instancePath, params, parentSchema } of violations) {
+  for (const { keyword, instancePath, params, parentSchema } of errors) {
     if (keyword !== 'additionalProperties') continue;
     const near = nearest(String(params['additionalProperty']), Object.keys(parentSchema?.properties ?? {}));
     if (near === undefined) continue;
@@ -60,7 +60,7 @@ function mistypedKeys(violations: readonly Violation[]): ReadonlyMap<string, Rea
   return meant;
 }
 
-function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry | undefined): Place {
+function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry | undefined): SchemaPlace {
   let node = root;
   let entry = rootEntry;
   let isItem = false;
@@ -82,8 +82,8 @@ function placeOf(instancePath: string, root: SourceNode, rootEntry: SourceEntry 
 }
 
 function messageOf(
-  { keyword, params, parentSchema = {}, schemaPath, propertyName, instancePath }: Violation,
-  place: Place,
+  { keyword, params, parentSchema = {}, schemaPath, propertyName, instancePath }: SchemaError,
+  place: SchemaPlace,
   mistyped: ReadonlySet<string>,
 ): Message | undefined {
   const { node, name } = place;
@@ -145,7 +145,7 @@ function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Me
   };
 }
 
-/** @param enumerated nothing but the examples is possible; else the pattern tells whether */
+/** @param enumerated only the examples are possible; otherwise the pattern decides */
 function badValue(
   node: SourceNode,
   name: string,

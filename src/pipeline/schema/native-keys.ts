@@ -50,8 +50,8 @@ const natives: readonly (readonly [way: readonly string[], known: readonly strin
 ];
 
 /**
- * Warns of members of native objects that look like slips of the pen. Services learn new ones, so that one which is near
- * to none of those known passes, and so does another way to write one (`max_output_tokens`).
+ * Warns of members of native objects that are probably mistyped. Services add members, so a name that is far from every
+ * known name passes. Another spelling of a known name (`max_output_tokens`) passes too.
  */
 export function checkNativeKeys(operation: SourceMapping, collector: DiagnosticCollector): void {
   for (const [way, known] of natives) {

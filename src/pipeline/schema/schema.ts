@@ -14,7 +14,7 @@ export interface SchemaNode {
 }
 
 /** One violation, with the schema that was violated. */
-export type Violation = ErrorObject<string, Record<string, unknown>> & {
+export type SchemaError = ErrorObject<string, Record<string, unknown>> & {
   readonly parentSchema?: SchemaNode;
 };
 
@@ -27,8 +27,8 @@ interface Validators {
 const schemaId = 'urn:promptpress:validation';
 
 /**
- * A step is one of eight schemas, told apart by which kind key it has. Validators that try all eight report the
- * mistakes of seven that were not meant, so the kind is found first and its own schema is applied.
+ * A step has one of eight schemas; its kind key says which. A validator that tries all eight reports the errors of the
+ * seven others too. So the kind is found first, and its own schema is applied.
  */
 function compileValidators(): Validators {
   const root = structuredClone(pipelineSchema) as { [name: string]: unknown };
@@ -55,19 +55,19 @@ function compileValidators(): Validators {
 let validators: Validators | undefined;
 
 /** What is wrong with a file, its steps' contents left out. */
-export function violationsOfFile(json: unknown): readonly Violation[] {
+export function errorsOfFile(json: unknown): readonly SchemaError[] {
   validators ??= compileValidators();
-  return violations(validators.file, json);
+  return schemaErrors(validators.file, json);
 }
 
 /** What is wrong with a step of a known kind. */
-export function violationsOfStep(kind: StepKind, json: unknown): readonly Violation[] {
+export function errorsOfStep(kind: StepKind, json: unknown): readonly SchemaError[] {
   validators ??= compileValidators();
-  return violations(validators.step(kind), json);
+  return schemaErrors(validators.step(kind), json);
 }
 
-function violations(validate: ValidateFunction, json: unknown): readonly Violation[] {
-  return validate(json) ? [] : ((validate.errors ?? []) as readonly Violation[]);
+function schemaErrors(validate: ValidateFunction, json: unknown): readonly SchemaError[] {
+  return validate(json) ? [] : ((validate.errors ?? []) as readonly SchemaError[]);
 }
 
 /** The keys that a kind of step can have. */

@@ -18,7 +18,7 @@ export const isStepKind = (word: string): word is StepKind => (stepKinds as read
 const imageFields = ['prompt', 'button', 'task_id', 'image_url'];
 const textFields = ['text', 'json', 'parts', 'usage'];
 
-/** What a template may ask of `steps.<name>`, by the kind of that step. */
+/** Members of `steps.<name>` that a template may read, by the kind of that step. */
 export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
   imagine: imageFields,
   // A button of a video makes a video.
@@ -34,5 +34,5 @@ export const stepFields: Readonly<Record<StepKind, readonly string[]>> = {
 /** What `steps.<name>.usage` counts, in tokens (gateway 6.5). */
 export const usageMembers = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'total'] as const;
 
-/** Fields of {@link stepFields} that are more than one text: templates may go on into them. */
+/** Fields of {@link stepFields} that are more than one text: a template may read a member of them. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);

@@ -2,7 +2,7 @@ import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diag
 import type { BranchAddress } from '../pipeline.ts';
 import { spanOf, splitAt } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';
-import { MistakeList, type Span, selectorLimits } from './limits.ts';
+import { DiagnosticList, type SelectorSpan, selectorLimits } from './limits.ts';
 import { atomName, joinNames, normalName, writeLabel } from './names.ts';
 import { type Atom, escapeQuoted, type SelectorToken } from './token.ts';
 
@@ -21,9 +21,9 @@ import { type Atom, escapeQuoted, type SelectorToken } from './token.ts';
 const isStar = (name: string): boolean => name === '*' || name === '**';
 
 class AddressReader {
-  readonly mistakes = new MistakeList();
+  readonly diagnostics = new DiagnosticList();
 
-  step(tokens: readonly SelectorToken[], span: Span): string {
+  step(tokens: readonly SelectorToken[], span: SelectorSpan): string {
     const [atom, ...more] = tokens;
     if (atom?.kind === 'atom' && atom.broken) return '';
     if (
@@ -36,15 +36,15 @@ class AddressReader {
       return normalName(atom.text);
     }
     const hint = 'Write <step>, <step>/<branch>, <step>/* or <step>/**.';
-    this.mistakes.add('address.step', 'An address begins with the name of a step.', span, hint);
+    this.diagnostics.add('address.step', 'An address begins with the name of a step.', span, hint);
     return '';
   }
 
-  segment(tokens: readonly SelectorToken[], span: Span, last: boolean): string {
+  segment(tokens: readonly SelectorToken[], span: SelectorSpan, last: boolean): string {
     const stray = tokens.find(({ kind }) => kind === 'arrow' || kind === 'comma');
     if (stray?.kind === 'arrow') {
       const hint = 'Or quote a label that contains an arrow.';
-      this.mistakes.add(
+      this.diagnostics.add(
         'address.separator',
         'In an address "/" stands between branches.',
         spanOf(stray),
@@ -59,7 +59,7 @@ class AddressReader {
     const parts = splitAt(tokens, 'pipe', span);
     if (parts.length > selectorLimits.alternatives) {
       const message = `A branch may have ${selectorLimits.alternatives} alternatives, not more.`;
-      this.mistakes.add('path.too-many', message, span);
+      this.diagnostics.add('path.too-many', message, span);
       return '';
     }
     const names: string[] = [];
@@ -67,33 +67,33 @@ class AddressReader {
       const [token] = part.tokens;
       if (token?.kind === 'atom' && (token.text.trim() !== '' || token.broken))
         names.push(this.#name(token, parts.length === 1 && last));
-      else this.mistakes.add('path.empty', 'The name of a branch is expected here.', part.span);
+      else this.diagnostics.add('path.empty', 'The name of a branch is expected here.', part.span);
     }
     return joinNames(names);
   }
 
-  #several(span: Span): void {
+  #several(span: SelectorSpan): void {
     const hint = 'Use * for each branch one level below, ** for every leaf, or quote the label.';
-    this.mistakes.add('address.several', 'An address names one branch.', span, hint);
+    this.diagnostics.add('address.several', 'An address names one branch.', span, hint);
   }
 
   #name(atom: Atom, starPlace: boolean): string {
     if (atom.optional) {
-      this.mistakes.add('address.optional', 'An address names the branch without its "?".', atom.span);
+      this.diagnostics.add('address.optional', 'An address names the branch without its "?".', atom.span);
     }
     if (atom.dots !== undefined) this.#several(atom.span);
     const name = atomName(atom);
     if (atom.form === 'plain' && atom.star !== undefined) {
       if (!isStar(atom.text)) this.#several({ offset: atom.star, length: 1 });
       else if (!starPlace) {
-        this.mistakes.add(
+        this.diagnostics.add(
           'address.star',
           `"${name}" can only stand alone at the end of an address.`,
           atom.span,
         );
       }
     } else if (isStar(name)) {
-      this.mistakes.add('path.reserved', `No branch is named "${name}".`, atom.span);
+      this.diagnostics.add('path.reserved', `No branch is named "${name}".`, atom.span);
     }
     return name;
   }
@@ -102,7 +102,7 @@ class AddressReader {
 /**
  * Reads `from:` or `gather:`. Whether the step and its branches exist is not checked here.
  *
- * @returns the address, or every mistake: codes `address.*` and `path.*`
+ * @returns the address, or every error: codes `address.*` and `path.*`
  */
 export function parseAddress(
   text: string,
@@ -110,26 +110,30 @@ export function parseAddress(
 ): Result<BranchAddress, readonly DiagnosticDraft[]> {
   const span = { offset: 0, length: text.length };
   const reader = new AddressReader();
-  const { mistakes } = reader;
+  const { diagnostics } = reader;
   if (text.length > selectorLimits.text) {
     const message = `An address may have ${selectorLimits.text} characters, and this has ${text.length}.`;
-    mistakes.add('path.too-long', message, span);
-    return err(mistakes.all);
+    diagnostics.add('path.too-long', message, span);
+    return err(diagnostics.all);
   }
   const lexer = new SelectorLexer(text, { slash: true });
   lexer.read();
-  for (const mistake of lexer.mistakes) mistakes.push(mistake);
+  for (const diagnostic of lexer.diagnostics) diagnostics.push(diagnostic);
   const [head, ...rest] = splitAt(lexer.tokens, 'slash', span);
   const step = reader.step(head?.tokens ?? [], head?.span ?? span);
   if (rest.length > selectorLimits.segments) {
-    mistakes.add('path.too-many', `An address may have ${selectorLimits.segments} branches, not more.`, span);
-    return err(mistakes.all);
+    diagnostics.add(
+      'path.too-many',
+      `An address may have ${selectorLimits.segments} branches, not more.`,
+      span,
+    );
+    return err(diagnostics.all);
   }
   const segments: string[] = [];
   for (const [index, part] of rest.entries()) {
     segments.push(reader.segment(part.tokens, part.span, index === rest.length - 1));
   }
-  if (mistakes.all.length > 0) return err(mistakes.sorted());
+  if (diagnostics.all.length > 0) return err(diagnostics.sorted());
   return ok({ step, segments, source: text, position: locate(0, text.length) });
 }
 
@@ -141,7 +145,7 @@ function writeName(name: string): string {
   const tokens = lexer.tokens.slice(2);
   const marks = tokens.some(({ kind }) => kind === 'slash');
   const read = marks ? '' : reader.segment(tokens, { offset: 0, length: 0 }, true);
-  const same = read === name && lexer.mistakes.length + reader.mistakes.all.length === 0;
+  const same = read === name && lexer.diagnostics.length + reader.diagnostics.all.length === 0;
   return same ? name : `"${escapeQuoted(name)}"`;
 }
 

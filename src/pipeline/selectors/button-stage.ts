@@ -7,7 +7,7 @@ export type ButtonName =
   | { readonly kind: 'pattern'; readonly source: string }
   | { readonly kind: 'word'; readonly word: ButtonWord };
 
-/** What a task shows, as far as buttons tell: several images of which one is to be chosen, that one, or nobody knows. */
+/** What the buttons of a task say about its images: several images of which one is to be chosen, a chosen one, or unknown. */
 export type Stage = 'grid' | 'single' | 'unknown';
 
 /** Undefined for a wildcard, and for a label that a template yields. */
@@ -32,7 +32,7 @@ export const plainLabel = (text: string): string =>
     .replace(/[\uFE0E\uFE0F]/g, '')
     .trim();
 
-/** Under a single image only (gateway 5.3): no grid offers these, whatever the model version. */
+/** Under a single image only (gateway 5.3): no grid of any model version offers these. */
 const singleLabels =
   /^(?:Upscale \(.*\)|Vary \(.*\)|Zoom Out .*|Custom Zoom|Animate \(.*\)|Extend \(.*\)|[🪄🖌🔍🎞⬅➡⬆⬇])$/u;
 const singleMarks = /upsample_|low_variation|high_variation|Inpaint|Outpaint|CustomZoom|pan_|animate_/i;
@@ -52,7 +52,7 @@ export function needsUpscale(button: ButtonName): boolean {
 
 const gridLabels = /^(?:V[1-4]|Vary \((?:Subtle|Strong|Region)\)|Zoom Out .*|Custom Zoom|[1-4]\u20E3)$/u;
 
-/** What a button makes of what it is pressed on. */
+/** The stage that a button leads to from the stage on which it is pressed. */
 export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
   if (button === undefined || button.kind === 'pattern') return 'unknown';
   if (button.kind === 'word') return button.word === 'reroll' ? (on === 'grid' ? on : 'unknown') : 'grid';
@@ -62,7 +62,7 @@ export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
 }
 
 /**
- * What is known of the window (modal) that a button opens, by the name that a pipeline gives it (gateway 5.5):
+ * The window (modal) that a button opens, by the name of the button in a pipeline (gateway 5.5):
  * - `region`: always opens one, which wants a prompt and a mask;
  * - `zoom`: always opens one, which wants a prompt with `--zoom`;
  * - `manual`: always opens one, which wants a prompt that says how the image moves;
@@ -73,7 +73,7 @@ export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
  */
 export type ButtonWindow = 'region' | 'zoom' | 'manual' | 'prompt' | 'remix' | 'none' | 'unknown';
 
-/** In the pattern of a customId. A manual animation is known by that alone: no source tells its label. */
+/** In the pattern of a customId. A manual animation is known by its customId alone: no source gives its label. */
 const patterns: readonly (readonly [RegExp, ButtonWindow])[] = [
   [/inpaint/i, 'region'],
   [/customzoom/i, 'zoom'],
@@ -88,7 +88,7 @@ const labels: readonly (readonly [RegExp, ButtonWindow])[] = [
   [/^(?:U[1-4]|Upscale \(.*\)|Zoom Out .*)$/, 'none'],
 ];
 
-/** What is known of the window that a button opens. */
+/** What the window of a button wants. */
 export function windowOf(match: ButtonMatch): ButtonWindow {
   const button = nameOfButton(match);
   switch (button?.kind) {

@@ -28,7 +28,7 @@ export function globMatches(glob: string, text: string): boolean {
 
 /** True when some text is what both globs say. Work is at most the product of the lengths. */
 export function globsMeet(one: string, other: string): boolean {
-  // Which beginnings of `other` have a text in common with the beginning of `one` that was looked at.
+  // The beginnings of `other` that share a text with the examined beginning of `one`.
   let meets: boolean[] = [true];
   for (let at = 0; at < other.length; at += 1) meets.push(meets[at] === true && other[at] === '*');
   for (const char of one) {

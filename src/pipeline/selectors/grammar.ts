@@ -3,7 +3,7 @@ import type { ButtonMatch, ButtonWord, PathSegment, Selector } from '../pipeline
 import { compileTemplate } from '../templates/compile.ts';
 import type { Template } from '../templates/template.ts';
 import { buttonWords } from './known-buttons.ts';
-import { type MistakeList, type Span, selectorLimits } from './limits.ts';
+import { type DiagnosticList, type SelectorSpan, selectorLimits } from './limits.ts';
 import { atomName, joinNames } from './names.ts';
 import { patternDiagnostic } from './pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './token.ts';
@@ -16,11 +16,11 @@ export const wordOf = (label: string): ButtonWord | undefined => {
 
 interface Group {
   readonly tokens: readonly SelectorToken[];
-  readonly span: Span;
+  readonly span: SelectorSpan;
 }
 
 /** Tokens between separators of one kind; an empty group stands where the separator after it does. */
-export function splitAt(tokens: readonly SelectorToken[], kind: Separator, around: Span): Group[] {
+export function splitAt(tokens: readonly SelectorToken[], kind: Separator, around: SelectorSpan): Group[] {
   const groups: Group[] = [];
   let begin = around.offset;
   let group: SelectorToken[] = [];
@@ -42,20 +42,20 @@ export function splitAt(tokens: readonly SelectorToken[], kind: Separator, aroun
   return groups;
 }
 
-export const spanOf = (token: SelectorToken): Span => (token.kind === 'atom' ? token.span : token);
+export const spanOf = (token: SelectorToken): SelectorSpan => (token.kind === 'atom' ? token.span : token);
 
 /** Turns the tokens of paths and selectors into what the pipeline keeps. */
 export class SelectorGrammar {
-  readonly mistakes: MistakeList;
+  readonly diagnostics: DiagnosticList;
   readonly #locate: Locate;
 
-  constructor(mistakes: MistakeList, locate: Locate) {
-    this.mistakes = mistakes;
+  constructor(diagnostics: DiagnosticList, locate: Locate) {
+    this.diagnostics = diagnostics;
     this.#locate = locate;
   }
 
   /** One stage of a path: selectors between commas. */
-  segment(tokens: readonly SelectorToken[], span: Span): PathSegment {
+  segment(tokens: readonly SelectorToken[], span: SelectorSpan): PathSegment {
     const parts = splitAt(tokens, 'comma', span);
     const selectors: Selector[] = [];
     const seen = new Set<string>();
@@ -69,7 +69,7 @@ export class SelectorGrammar {
         wildcard ||= selector.alternatives[0]?.kind === 'wildcard';
         if (seen.has(selector.name)) {
           const message = `"${selector.name}" stands twice in this fan-out.`;
-          this.mistakes.add('path.duplicate', message, part.span);
+          this.diagnostics.add('path.duplicate', message, part.span);
         }
         seen.add(selector.name);
         selectors.push(selector);
@@ -78,10 +78,10 @@ export class SelectorGrammar {
     }
     if (selectors.length > selectorLimits.selectors) {
       const message = `A fan-out may have ${selectorLimits.selectors} selectors, not more.`;
-      this.mistakes.add('path.too-many', message, span);
+      this.diagnostics.add('path.too-many', message, span);
     }
     if (wildcard && parts.length > 1) {
-      this.mistakes.add(
+      this.diagnostics.add(
         'path.wildcard-place',
         'A wildcard stands alone: another selector beside it could press the same button again.',
         span,
@@ -91,11 +91,11 @@ export class SelectorGrammar {
   }
 
   /** One selector, or those of one range. */
-  selectors(tokens: readonly SelectorToken[], span: Span): Selector[] {
+  selectors(tokens: readonly SelectorToken[], span: SelectorSpan): Selector[] {
     const parts = splitAt(tokens, 'pipe', span);
     if (parts.length > selectorLimits.alternatives) {
       const message = `A selector may have ${selectorLimits.alternatives} alternatives, not more.`;
-      this.mistakes.add('path.too-many', message, span);
+      this.diagnostics.add('path.too-many', message, span);
       return [];
     }
     const atoms: Atom[] = [];
@@ -112,11 +112,16 @@ export class SelectorGrammar {
     const names = new Set<string>();
     for (const [index, atom] of atoms.entries()) {
       const name = atomName(atom);
-      if (names.has(name)) this.mistakes.add('path.duplicate', `"${name}" stands twice here.`, atom.span);
+      if (names.has(name)) this.diagnostics.add('path.duplicate', `"${name}" stands twice here.`, atom.span);
       names.add(name);
       if (atom.optional && index < atoms.length - 1) {
         const hint = 'The "?" stands after the last alternative and is for all of them.';
-        this.mistakes.add('path.optional-place', 'A single alternative cannot be optional.', atom.span, hint);
+        this.diagnostics.add(
+          'path.optional-place',
+          'A single alternative cannot be optional.',
+          atom.span,
+          hint,
+        );
       }
       const match = this.#match(atom, atoms.length > 1);
       if (match !== undefined) alternatives.push(match);
@@ -132,8 +137,8 @@ export class SelectorGrammar {
     ];
   }
 
-  #empty(span: Span, where: string): void {
-    this.mistakes.add('path.empty', `${where} a button is expected.`, span);
+  #empty(span: SelectorSpan, where: string): void {
+    this.diagnostics.add('path.empty', `${where} a button is expected.`, span);
   }
 
   #match(atom: Atom, alternative: boolean): ButtonMatch | undefined {
@@ -141,7 +146,7 @@ export class SelectorGrammar {
     if (atom.form === 'plain') {
       if (atom.dots !== undefined) {
         const hint = 'Write the alternatives out, or quote a label that contains "..".';
-        this.mistakes.add('path.range-place', 'A range cannot be an alternative.', atom.span, hint);
+        this.diagnostics.add('path.range-place', 'A range cannot be an alternative.', atom.span, hint);
         return undefined;
       }
       if (atom.star !== undefined) return this.#wildcard(atom, atom.star, alternative);
@@ -149,7 +154,7 @@ export class SelectorGrammar {
       if (word !== undefined) return { kind: 'word', word };
     } else if (/^\*{1,2}$/.test(atom.text.trim())) {
       const message = 'A branch cannot be named "*" or "**": an address means others by them.';
-      this.mistakes.add('path.reserved', message, atom.span);
+      this.diagnostics.add('path.reserved', message, atom.span);
       return undefined;
     }
     const text = this.#label(atom);
@@ -157,9 +162,9 @@ export class SelectorGrammar {
   }
 
   #pattern(atom: Atom): ButtonMatch | undefined {
-    const mistake = patternDiagnostic(atom.text);
-    if (mistake === undefined) return { kind: 'pattern', source: atom.text };
-    this.mistakes.push({ ...mistake, offset: atom.offset + mistake.offset });
+    const diagnostic = patternDiagnostic(atom.text);
+    if (diagnostic === undefined) return { kind: 'pattern', source: atom.text };
+    this.diagnostics.push({ ...diagnostic, offset: atom.offset + diagnostic.offset });
     return undefined;
   }
 
@@ -167,11 +172,16 @@ export class SelectorGrammar {
     const hint = 'Quote a label that contains "*".';
     const at = { offset: star, length: 1 };
     if (alternative) {
-      this.mistakes.add('path.wildcard-place', 'A wildcard cannot be an alternative.', at, hint);
+      this.diagnostics.add('path.wildcard-place', 'A wildcard cannot be an alternative.', at, hint);
     } else if (atom.template) {
-      this.mistakes.add('path.wildcard-place', 'A wildcard cannot contain a template.', at, hint);
+      this.diagnostics.add('path.wildcard-place', 'A wildcard cannot contain a template.', at, hint);
     } else if (atom.text.includes('**')) {
-      this.mistakes.add('path.wildcard-place', 'A wildcard has single "*"; "**" is for addresses.', at, hint);
+      this.diagnostics.add(
+        'path.wildcard-place',
+        'A wildcard has single "*"; "**" is for addresses.',
+        at,
+        hint,
+      );
     } else if (this.#short(atom)) return { kind: 'wildcard', source: atom.text };
     return undefined;
   }
@@ -179,13 +189,13 @@ export class SelectorGrammar {
   #short(atom: Atom): boolean {
     if (atom.text.length <= selectorLimits.label) return true;
     const message = `A label may have ${selectorLimits.label} characters, and this has ${atom.text.length}.`;
-    this.mistakes.add('path.too-long', message, atom.span);
+    this.diagnostics.add('path.too-long', message, atom.span);
     return false;
   }
 
   #label(atom: Atom): Template | undefined {
     if (!this.#short(atom)) return undefined;
-    const inText = (offset: number, length: number): Span => {
+    const inText = (offset: number, length: number): SelectorSpan => {
       const begin = sourceOffset(atom, offset);
       return { offset: begin, length: sourceOffset(atom, offset + length) - begin };
     };
@@ -194,8 +204,11 @@ export class SelectorGrammar {
       return this.#locate(span.offset, span.length);
     });
     if (compiled.ok) return compiled.value;
-    for (const mistake of compiled.error) {
-      this.mistakes.push({ ...mistake, ...inText(mistake.offset, mistake.length) } satisfies DiagnosticDraft);
+    for (const diagnostic of compiled.error) {
+      this.diagnostics.push({
+        ...diagnostic,
+        ...inText(diagnostic.offset, diagnostic.length),
+      } satisfies DiagnosticDraft);
     }
     return undefined;
   }
@@ -207,7 +220,7 @@ export class SelectorGrammar {
     const high = numbered(atom.text.slice(at + 2).trimStart());
     const hint = 'A range is written U1..U4; quote a label that contains "..".';
     const fail = (code: string, message: string): Selector[] => {
-      this.mistakes.add(code, message, atom.span, hint);
+      this.diagnostics.add(code, message, atom.span, hint);
       return [];
     };
     if (atom.template) return fail('path.bad-range', 'A range cannot contain a template.');

@@ -4,10 +4,10 @@ import { endOfTag, type Mark, opensTag, type SelectorToken } from './token.ts';
 
 const blank = /\s/u;
 
-/** Reads the tokens of a path, a selector or an address; each character is looked at a fixed number of times. */
+/** Reads the tokens of a path, a selector or an address; each character is read a fixed number of times. */
 export class SelectorLexer {
   readonly tokens: SelectorToken[] = [];
-  readonly mistakes: DiagnosticDraft[] = [];
+  readonly diagnostics: DiagnosticDraft[] = [];
   readonly #text: string;
   readonly #slash: boolean;
   #at = 0;
@@ -53,12 +53,12 @@ export class SelectorLexer {
     while (this.#at < this.#text.length && blank.test(this.#text[this.#at] as string)) this.#at += 1;
   }
 
-  #mistake(code: string, message: string, offset: number, length: number, hint?: string): void {
-    if (this.mistakes.length >= selectorLimits.mistakes) return;
-    this.mistakes.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+  #diagnostic(code: string, message: string, offset: number, length: number, hint?: string): void {
+    if (this.diagnostics.length >= selectorLimits.diagnostics) return;
+    this.diagnostics.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
   }
 
-  /** Moves over a template tag; false when it does not close (which is a mistake then). */
+  /** Moves over a template tag; false when it does not close (which is an error then). */
   #tag(): boolean {
     const end = this.#tagsClose ? endOfTag(this.#text, this.#at) : -1;
     if (end !== -1) {
@@ -68,7 +68,12 @@ export class SelectorLexer {
     if (this.#tagsClose) {
       const opening = this.#text.slice(this.#at, this.#at + 2);
       const closing = opening === '{{' ? '}}' : '%}';
-      this.#mistake('path.unclosed-template', `"${opening}" is never closed with "${closing}".`, this.#at, 2);
+      this.#diagnostic(
+        'path.unclosed-template',
+        `"${opening}" is never closed with "${closing}".`,
+        this.#at,
+        2,
+      );
     }
     this.#tagsClose = false;
     this.#at = this.#text.length;
@@ -80,7 +85,7 @@ export class SelectorLexer {
     let template = false;
     let dots: number | undefined;
     let star: number | undefined;
-    const mistakes = this.mistakes.length;
+    const diagnostics = this.diagnostics.length;
     while (this.#at < this.#text.length) {
       if (opensTag(this.#text, this.#at)) {
         template = true;
@@ -104,7 +109,7 @@ export class SelectorLexer {
       span: { offset: begin, length: whole.length },
       template,
       optional,
-      broken: this.mistakes.length > mistakes,
+      broken: this.diagnostics.length > diagnostics,
       ...(dots === undefined ? {} : { dots }),
       ...(star === undefined ? {} : { star }),
     });
@@ -116,7 +121,7 @@ export class SelectorLexer {
     const escapes: number[] = [];
     let length = 0;
     let template = false;
-    const mistakes = this.mistakes.length;
+    const diagnostics = this.diagnostics.length;
     const take = (part: string): void => {
       parts.push(part);
       length += part.length;
@@ -126,7 +131,7 @@ export class SelectorLexer {
       const char = this.#text[this.#at];
       if (char === undefined) {
         if (this.#tagsClose) {
-          this.#mistake('path.unclosed-quote', `This quote is never closed with ${quote}.`, begin, 1);
+          this.#diagnostic('path.unclosed-quote', `This quote is never closed with ${quote}.`, begin, 1);
         }
         break;
       }
@@ -149,12 +154,12 @@ export class SelectorLexer {
       take(this.#text[this.#at] as string);
       this.#at += 1;
     }
-    this.#finish('quoted', parts.join(''), { begin, escapes, template, mistakes });
+    this.#finish('quoted', parts.join(''), { begin, escapes, template, diagnostics });
   }
 
   #pattern(): void {
     const begin = this.#at;
-    const mistakes = this.mistakes.length;
+    const diagnostics = this.diagnostics.length;
     this.#at += 1;
     let closed = false;
     while (this.#at < this.#text.length && !closed) {
@@ -165,7 +170,7 @@ export class SelectorLexer {
     }
     this.#at = Math.min(this.#at, this.#text.length);
     if (!closed) {
-      this.#mistake(
+      this.#diagnostic(
         'path.unclosed-pattern',
         'This "/" opens a pattern that is never closed with "/".',
         begin,
@@ -176,7 +181,7 @@ export class SelectorLexer {
       );
     }
     const text = this.#text.slice(begin + 1, closed ? this.#at - 1 : this.#at);
-    this.#finish('pattern', text, { begin, escapes: [], template: false, mistakes });
+    this.#finish('pattern', text, { begin, escapes: [], template: false, diagnostics });
   }
 
   /** After a quoted text or a pattern only `?` may follow. */
@@ -187,11 +192,11 @@ export class SelectorLexer {
       readonly begin: number;
       readonly escapes: readonly number[];
       readonly template: boolean;
-      /** How many mistakes there were before it. */
-      readonly mistakes: number;
+      /** How many errors were reported before this token. */
+      readonly diagnostics: number;
     },
   ): void {
-    const { begin, escapes, template, mistakes } = read;
+    const { begin, escapes, template, diagnostics } = read;
     let end = this.#at;
     this.#skipBlanks();
     const optional = this.#text[this.#at] === '?';
@@ -204,7 +209,7 @@ export class SelectorLexer {
     while (this.#at < this.#text.length && !this.#separates()) this.#at += 1;
     if (this.#at > rest) {
       const length = this.#text.slice(rest, this.#at).trimEnd().length;
-      this.#mistake(
+      this.#diagnostic(
         'path.after-quote',
         form === 'quoted'
           ? 'After the closing quote only "?" may follow.'
@@ -223,7 +228,7 @@ export class SelectorLexer {
       span: { offset: begin, length: end - begin },
       template,
       optional,
-      broken: this.mistakes.length > mistakes,
+      broken: this.diagnostics.length > diagnostics,
     });
   }
 

@@ -16,26 +16,26 @@ export const selectorLimits = {
   alternatives: 16,
   /** Branches that a path can lead to, wildcards counted once. */
   branches: 10_000,
-  /** Mistakes reported of one text. */
-  mistakes: 20,
+  /** Errors reported of one text. */
+  diagnostics: 20,
 } as const;
 
-/** Part of the text that a mistake is about. */
-export interface Span {
+/** Part of the text that an error is about. */
+export interface SelectorSpan {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Mistakes of one text, in the order in which they are found, bounded in number. */
-export class MistakeList {
+/** Errors of one text, in the order in which they are found, bounded in number. */
+export class DiagnosticList {
   readonly all: DiagnosticDraft[] = [];
 
-  add(code: string, message: string, { offset, length }: Span, hint?: string): void {
+  add(code: string, message: string, { offset, length }: SelectorSpan, hint?: string): void {
     this.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
   }
 
-  push(mistake: DiagnosticDraft): void {
-    if (this.all.length < selectorLimits.mistakes) this.all.push(mistake);
+  push(diagnostic: DiagnosticDraft): void {
+    if (this.all.length < selectorLimits.diagnostics) this.all.push(diagnostic);
   }
 
   /** In the order of the text. */

@@ -24,7 +24,7 @@ export function writeLabel(text: string, options: { readonly slash: boolean }): 
   lexer.read();
   const [atom, ...more] = lexer.tokens;
   const same =
-    lexer.mistakes.length === 0 &&
+    lexer.diagnostics.length === 0 &&
     more.length === 0 &&
     atom?.kind === 'atom' &&
     atom.form === 'plain' &&

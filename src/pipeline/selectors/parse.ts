@@ -2,7 +2,7 @@ import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diag
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline.ts';
 import { SelectorGrammar, spanOf, splitAt, wordOf } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';
-import { MistakeList, type Span, selectorLimits } from './limits.ts';
+import { DiagnosticList, type SelectorSpan, selectorLimits } from './limits.ts';
 import { writeLabel } from './names.ts';
 import { type SelectorToken } from './token.ts';
 
@@ -27,30 +27,30 @@ export { formatAddress, formatBranch, parseAddress } from './address.ts';
 interface Opened {
   readonly grammar: SelectorGrammar;
   readonly tokens: readonly SelectorToken[];
-  readonly span: Span;
+  readonly span: SelectorSpan;
 }
 
 function open(text: string, locate: Locate, what: string): Result<Opened, readonly DiagnosticDraft[]> {
   const span = { offset: 0, length: text.length };
-  const mistakes = new MistakeList();
+  const diagnostics = new DiagnosticList();
   if (text.length > selectorLimits.text) {
     const message = `A path may have ${selectorLimits.text} characters, and this has ${text.length}.`;
-    mistakes.add('path.too-long', message, span);
-    return err(mistakes.all);
+    diagnostics.add('path.too-long', message, span);
+    return err(diagnostics.all);
   }
   if (text.trim() === '') {
-    mistakes.add('path.empty', `The ${what} is empty.`, span);
-    return err(mistakes.all);
+    diagnostics.add('path.empty', `The ${what} is empty.`, span);
+    return err(diagnostics.all);
   }
   const lexer = new SelectorLexer(text, { slash: false });
   lexer.read();
-  for (const mistake of lexer.mistakes) mistakes.push(mistake);
-  return ok({ grammar: new SelectorGrammar(mistakes, locate), tokens: lexer.tokens, span });
+  for (const diagnostic of lexer.diagnostics) diagnostics.push(diagnostic);
+  return ok({ grammar: new SelectorGrammar(diagnostics, locate), tokens: lexer.tokens, span });
 }
 
 function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, readonly DiagnosticDraft[]> {
-  const mistakes = grammar.mistakes.sorted();
-  if (mistakes.length > 0) return err(mistakes);
+  const diagnostics = grammar.diagnostics.sorted();
+  if (diagnostics.length > 0) return err(diagnostics);
   if (value === undefined) throw new Error('Internal error: a selector was refused without a mistake');
   return ok(value);
 }
@@ -58,7 +58,7 @@ function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, rea
 /**
  * Reads a `path:`.
  *
- * @returns its segments, or every mistake: codes `path.*`, and `template.*` of the templates in labels
+ * @returns its segments, or every error: codes `path.*`, and `template.*` of the templates in labels
  */
 export function parsePath(
   text: string,
@@ -67,10 +67,10 @@ export function parsePath(
   const opened = open(text, locate, 'path');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;
-  const { mistakes } = grammar;
+  const { diagnostics } = grammar;
   const parts = splitAt(tokens, 'arrow', span);
   if (parts.length > selectorLimits.segments) {
-    mistakes.add('path.too-many', `A path may have ${selectorLimits.segments} segments, not more.`, span);
+    diagnostics.add('path.too-many', `A path may have ${selectorLimits.segments} segments, not more.`, span);
     return close<readonly PathSegment[]>(grammar, undefined);
   }
   const arrows = tokens.filter((token) => token.kind === 'arrow');
@@ -78,11 +78,11 @@ export function parsePath(
   for (const [index, part] of parts.entries()) {
     if (part.tokens.length > 0) segments.push(grammar.segment(part.tokens, part.span));
     else if (index > 0 && index < parts.length - 1) {
-      mistakes.add('path.empty', 'Between two arrows a button is expected.', part.span);
+      diagnostics.add('path.empty', 'Between two arrows a button is expected.', part.span);
     } else {
       const arrow = arrows[index === 0 ? 0 : index - 1];
       const side = index === 0 ? 'before' : 'after';
-      mistakes.add(
+      diagnostics.add(
         'path.dangling-arrow',
         `A button is expected ${side} this arrow.`,
         arrow === undefined ? span : spanOf(arrow),
@@ -92,12 +92,12 @@ export function parsePath(
   const branches = segments.reduce((product, segment) => product * Math.max(1, segment.selectors.length), 1);
   if (branches > selectorLimits.branches) {
     const message = `A path may lead to ${selectorLimits.branches} branches, and this leads to ${branches}.`;
-    mistakes.add('path.too-many', message, span);
+    diagnostics.add('path.too-many', message, span);
   }
   return close(grammar, segments);
 }
 
-/** Reads one segment of a path: the `button:` of a mapping. It may fan out; mistakes as in {@link parsePath}. */
+/** Reads one segment of a path: the `button:` of a mapping. It may fan out; errors as in {@link parsePath}. */
 export function parseSegment(text: string, locate: Locate): Result<PathSegment, readonly DiagnosticDraft[]> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
@@ -106,14 +106,14 @@ export function parseSegment(text: string, locate: Locate): Result<PathSegment, 
   if (arrow === undefined) return close(grammar, grammar.segment(tokens, span));
   const hint =
     'Write what comes after the arrow as the next segment, or quote a label that contains an arrow.';
-  grammar.mistakes.add('path.one-segment', 'Here stands one segment of a path.', spanOf(arrow), hint);
+  grammar.diagnostics.add('path.one-segment', 'Here stands one segment of a path.', spanOf(arrow), hint);
   return close<PathSegment>(grammar, undefined);
 }
 
 const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || token.kind === 'comma';
 const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
 
-/** Reads the value of `click:`: one selector, which may be a wildcard; mistakes as in {@link parsePath}. */
+/** Reads the value of `click:`: one selector, which may be a wildcard; errors as in {@link parsePath}. */
 export function parseSelector(text: string, locate: Locate): Result<Selector, readonly DiagnosticDraft[]> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
@@ -121,7 +121,7 @@ export function parseSelector(text: string, locate: Locate): Result<Selector, re
   const stray = tokens.find(isMark) ?? tokens.find(isRange);
   if (stray !== undefined) {
     const hint = 'Use path: for several, or quote a label that contains such a sign.';
-    grammar.mistakes.add('path.one-selector', 'A click presses one button.', spanOf(stray), hint);
+    grammar.diagnostics.add('path.one-selector', 'A click presses one button.', spanOf(stray), hint);
     return close<Selector>(grammar, undefined);
   }
   return close(grammar, grammar.segment(tokens, span).selectors[0]);

@@ -22,7 +22,7 @@ export const patternSubject = 256;
 
 const repeatBound = 100;
 
-type Fault = readonly [code: string, message: string, at: number, length: number, hint?: string];
+type PatternError = readonly [code: string, message: string, at: number, length: number, hint?: string];
 
 const count = /\{(\d+)(?:(,)(\d*))?\}/y;
 
@@ -41,15 +41,15 @@ class PatternCheck {
     return { power: this.#repeats + 1, factor: 2 ** this.#choices };
   }
 
-  run(): Fault | undefined {
+  run(): PatternError | undefined {
     /** Whether what was just read is one character or class, and may be repeated. */
     let single = false;
     while (this.#at < this.#source.length) {
       const at = this.#at;
       const char = this.#source[at] as string;
       if ('*+?{'.includes(char)) {
-        const fault = this.#quantifier(char, single);
-        if (fault !== undefined) return fault;
+        const error = this.#quantifier(char, single);
+        if (error !== undefined) return error;
         single = false;
         continue;
       }
@@ -63,8 +63,8 @@ class PatternCheck {
         single = !'bB'.includes(next);
         this.#at += 2;
       } else if (char === '[') {
-        const fault = this.#class();
-        if (fault !== undefined) return fault;
+        const error = this.#class();
+        if (error !== undefined) return error;
       } else if (char === '(') {
         if (this.#source[at + 1] === '?' && this.#source[at + 2] !== ':') {
           return ['path.unsafe-pattern', 'Only ( ) and (?: ) are available as groups.', at, 3];
@@ -74,13 +74,13 @@ class PatternCheck {
         if (char === '|') this.#choices += 1;
         this.#at += 1;
       }
-      const fault = this.#tooMany(at);
-      if (fault !== undefined) return fault;
+      const error = this.#tooMany(at);
+      if (error !== undefined) return error;
     }
     return undefined;
   }
 
-  #class(): Fault | undefined {
+  #class(): PatternError | undefined {
     const begin = this.#at;
     this.#at += this.#source[begin + 1] === '^' ? 2 : 1;
     while (this.#at < this.#source.length && this.#source[this.#at] !== ']') {
@@ -93,7 +93,7 @@ class PatternCheck {
     return undefined;
   }
 
-  #quantifier(char: string, single: boolean): Fault | undefined {
+  #quantifier(char: string, single: boolean): PatternError | undefined {
     const at = this.#at;
     count.lastIndex = at;
     const match = char === '{' ? count.exec(this.#source) : null;
@@ -127,7 +127,7 @@ class PatternCheck {
     return this.#tooMany(at);
   }
 
-  #tooMany(at: number): Fault | undefined {
+  #tooMany(at: number): PatternError | undefined {
     if (this.#repeats > patternRepeats) {
       return [
         'path.unsafe-pattern',
@@ -156,9 +156,9 @@ export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
     const message = `A pattern may have ${selectorLimits.pattern} characters, and this has ${source.length}.`;
     return { code: 'path.too-long', message, ...whole };
   }
-  const fault = new PatternCheck(source).run();
-  if (fault !== undefined) {
-    const [code, message, offset, length, hint] = fault;
+  const found = new PatternCheck(source).run();
+  if (found !== undefined) {
+    const [code, message, offset, length, hint] = found;
     // The pattern may end where more was expected.
     const marked = Math.min(length, source.length - offset);
     return { code, message, offset, length: marked, ...(hint === undefined ? {} : { hint }) };

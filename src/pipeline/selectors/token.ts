@@ -16,7 +16,7 @@ export interface Atom {
   /** A `{{ … }}` or `{% … %}` is in it. */
   readonly template: boolean;
   readonly optional: boolean;
-  /** A mistake was found in it; what it says is not to be trusted. */
+  /** The token has an error, so its text is not to be trusted. */
   readonly broken: boolean;
   /** Offset of the first `..` outside templates, in plain text. */
   readonly dots?: number;
@@ -58,7 +58,7 @@ export function endOfTag(text: string, at: number): number {
 export const opensTag = (text: string, at: number): boolean =>
   text.startsWith('{{', at) || text.startsWith('{%', at);
 
-/** Text as it stands between double quotes; templates in it stay as they are. */
+/** Text between double quotes; templates in it are kept. */
 export function escapeQuoted(text: string): string {
   const parts: string[] = [];
   let at = 0;

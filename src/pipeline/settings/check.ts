@@ -29,10 +29,10 @@ function checkReasons(list: SourceNode | undefined, collector: DiagnosticCollect
   for (const node of list?.kind === 'list' ? list.items : []) {
     const reason = isText(node) ? reasonMatch(node.value) : undefined;
     if (!isText(node) || reason?.kind !== 'pattern') continue;
-    const mistake = patternDiagnostic(reason.source);
+    const diagnostic = patternDiagnostic(reason.source);
     // The pattern begins behind its slash.
     const locate = scalarLocator(collector.source, node);
-    if (mistake !== undefined) collector.mistake({ ...mistake, offset: mistake.offset + 1 }, locate);
+    if (diagnostic !== undefined) collector.add({ ...diagnostic, offset: diagnostic.offset + 1 }, locate);
   }
 }
 
@@ -40,7 +40,7 @@ const thinkingWords = ['level', 'budget', 'none'] as const satisfies readonly Th
 
 const isThinking = (word: string): word is Thinking => (thinkingWords as readonly string[]).includes(word);
 
-/** How text models take thinking, as far as `models` says it rightly. */
+/** How text models take thinking, from the valid entries of `models`. */
 export function declaredModels(root: SourceNode): Readonly<Record<string, Thinking>> {
   return Object.fromEntries(
     entriesOf(member(root, 'models')).flatMap(({ key, value }) => {
@@ -50,13 +50,13 @@ export function declaredModels(root: SourceNode): Readonly<Record<string, Thinki
   );
 }
 
-/** Windows opens a device under these, whatever their ending, and drops a dot at the end. */
+/** Windows opens a device under these names with any ending, and drops a dot at the end. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i;
 
 /** File systems take 255 bytes; `.sandbox` and more may follow. */
 const longestName = 200;
 
-/** The pipeline's name is that of a folder, which may be carried to other systems. */
+/** The pipeline's name is the name of a folder, which may be copied to other systems. */
 function checkName(node: SourceNode | undefined, collector: DiagnosticCollector): void {
   if (!isText(node)) return;
   const { value, span } = node;

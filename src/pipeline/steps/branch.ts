@@ -86,8 +86,8 @@ function marksOf({ segments }: BranchAddress, { path }: StepDraft): readonly Mar
 const isSeveral = (mark: Mark): boolean => 'any' in mark && mark.several;
 
 /**
- * True when one job of `step` may have several jobs of `other` at its nearest common ancestor. Both ways are walked
- * together as long as they are one; what branches after that is not decided by where `step` stands.
+ * True when one job of `step` may have several jobs of `other` at its nearest common ancestor. The common part of both
+ * paths is walked first; a branch after that does not depend on the position of `step`.
  *
  * Neither step may be part of a cycle.
  */

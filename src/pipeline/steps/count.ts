@@ -30,7 +30,7 @@ function pressed({ alternatives, optional }: Selector): Count {
 const allOf = ({ selectors }: PathSegment): Count =>
   selectors.map(pressed).reduce((a, b) => ({ least: a.least + b.least, most: a.most + b.most }));
 
-/** The jobs of a cell that an address means, as far as the pipeline tells. @param target the step that it names */
+/** How many jobs of a cell an address means, where the pipeline alone decides that. */
 export function jobsAt(
   { segments }: BranchAddress,
   target: StepDraft,
@@ -55,7 +55,7 @@ export function jobsAt(
 function jobsOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Count {
   const { from, selector, when } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
-  // Steps that wait for each other are a mistake of their own.
+  // Another check reports steps that wait for each other.
   if (from !== undefined && (target === undefined || seen.has(step))) return { least: 0, most: countless };
   seen.add(step);
   const above = from === undefined || target === undefined ? one : jobsAt(from, target, steps, seen);

@@ -11,14 +11,14 @@ export interface ImageUse {
 }
 
 /** A step that is waited for by its bare name: `steps.grid` among images, `continue: grid`. */
-export interface NameUse {
+export interface NamedStepUse {
   readonly step: string;
   readonly position: Position;
   /** Only a step that makes images will do. */
   readonly image: boolean;
 }
 
-/** A step as far as it could be read. What was not right is absent, and has been reported. */
+/** The parts of a step that could be read. An invalid part is absent, and has been reported. */
 export interface StepDraft {
   readonly name: string;
   readonly kind?: StepKind;
@@ -29,15 +29,15 @@ export interface StepDraft {
   readonly request: Readonly<Record<string, TemplateTree>>;
   readonly selector?: Selector;
   readonly path: readonly PathSegment[];
-  /** False when the path has mistakes: which branches there are is then unknown. */
+  /** False when the path has errors: its branches are then unknown. */
   readonly pathKnown: boolean;
   readonly when?: Condition;
   readonly keep: boolean;
   readonly extra?: Readonly<Record<string, TemplateTree>>;
   readonly variables: readonly VariableUse[];
   readonly steps: readonly StepUse[];
-  readonly names: readonly NameUse[];
+  readonly names: readonly NamedStepUse[];
   readonly images: readonly ImageUse[];
-  /** False when some template has mistakes: what it uses is then unknown. */
+  /** False when a template has errors: the names it uses are then unknown. */
   readonly usesKnown: boolean;
 }

@@ -4,7 +4,7 @@ import { TemplateError, type TemplateScope, type TemplateTree } from '../templat
 import { treeSteps, treeVariables } from '../templates/tree.ts';
 import type { StepDraft } from './draft.ts';
 
-/** What these templates see in the cells in which their step runs, as far as that is certain from the file alone. */
+/** The scopes of these templates in the cells in which their step runs, where the file alone is certain. */
 export function* literalScopes(
   { when }: Pick<StepDraft, 'when'>,
   trees: readonly TemplateTree[],
@@ -21,7 +21,7 @@ export function* literalScopes(
   }
 }
 
-/** What cannot be rendered is another mistake. */
+/** Another check reports a template that cannot be rendered. */
 export function renderedOf<T>(render: () => T): T | undefined {
   try {
     return render();

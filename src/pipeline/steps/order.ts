@@ -49,7 +49,7 @@ function edgesOf({ from, gather, steps, names }: StepDraft): readonly Edge[] {
   );
 }
 
-/** Each set of steps that wait for each other is one mistake; the shortest round through its first step is told. */
+/** Each set of steps that wait for each other is one error; the message shows the shortest circle through its first step. */
 function reportCycles(
   names: readonly string[],
   edges: ReadonlyMap<string, readonly Edge[]>,

@@ -19,7 +19,7 @@ import {
   toValue,
 } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
-import type { ImageUse, NameUse, StepDraft } from './draft.ts';
+import type { ImageUse, NamedStepUse, StepDraft } from './draft.ts';
 
 /** Reads one step: compiles its templates, its path and its address. */
 export function readStep(step: StepNode, collector: DiagnosticCollector): StepDraft {
@@ -29,7 +29,7 @@ export function readStep(step: StepNode, collector: DiagnosticCollector): StepDr
 /** Fields that name images. */
 const imageFields = new Set(['image', 'images', 'endImage']);
 
-/** Fields that are text, whatever their template gives. */
+/** Fields that are text for any result of their template. */
 const textFields = new Set(['prompt', 'system', 'model']);
 
 const stepReference = /^steps\.([A-Za-z_][A-Za-z0-9_-]*)$/;
@@ -41,7 +41,7 @@ class StepReader {
   readonly #collector: DiagnosticCollector;
   readonly #variables: VariableUse[] = [];
   readonly #steps: StepUse[] = [];
-  readonly #names: NameUse[] = [];
+  readonly #names: NamedStepUse[] = [];
   readonly #images: ImageUse[] = [];
   #usesKnown = true;
 
@@ -52,7 +52,7 @@ class StepReader {
 
   read(): StepDraft {
     const { name, kind, node, entry } = this.#step;
-    // A key that this kind does not have is the schema's mistake; what it would mean is not looked at.
+    // The schema reports a key that this kind does not have. The value of such a key is not checked.
     const known = kind === undefined ? undefined : keysOfStep(kind);
     const at = (key: string): SourceNode | undefined =>
       known === undefined || known.includes(key) ? member(node, key) : undefined;
@@ -90,17 +90,17 @@ class StepReader {
     };
   }
 
-  /** Reads a text by a grammar; nothing when it is no text (which the schema reports) or has mistakes. */
+  /** Reads a text by a grammar. Undefined when the value is no text (the schema reports that) or the text has errors. */
   #text<T>(
     node: SourceNode | undefined,
     parse: (text: string, locate: Locate) => Result<T, readonly DiagnosticDraft[]>,
   ): T | undefined {
-    // An empty text is the schema's mistake.
+    // The schema reports an empty text.
     if (!isText(node) || node.value === '') return undefined;
     const locate = scalarLocator(this.#collector.source, node);
     const parsed = parse(node.value, locate);
     if (parsed.ok) return parsed.value;
-    for (const mistake of parsed.error) this.#collector.mistake(mistake, locate);
+    for (const diagnostic of parsed.error) this.#collector.add(diagnostic, locate);
     this.#usesKnown = false;
     return undefined;
   }
@@ -119,7 +119,7 @@ class StepReader {
   #field(key: string, node: SourceNode): TemplateTree {
     if (imageFields.has(key)) this.#useImages(node);
     else if (key === 'mask') this.#useMask(node);
-    // What is no name is the schema's mistake.
+    // The schema reports what is no name.
     if (key === 'continue' && isText(node) && stepName.test(node.value)) {
       this.#names.push({ step: node.value, position: this.#position(node), image: false });
     }
@@ -141,8 +141,8 @@ class StepReader {
       }
       return compiled.value;
     }
-    for (const mistake of compiled.error) {
-      this.#collector.mistake(mistake, () => mistake.position);
+    for (const diagnostic of compiled.error) {
+      this.#collector.add(diagnostic, () => diagnostic.position);
     }
     this.#usesKnown = false;
     return null;
@@ -205,7 +205,7 @@ class StepReader {
     else this.#names.push({ step, position, image: true });
   }
 
-  /** A mask is a file, whatever it is called. */
+  /** A mask is a file, under any name. */
   #useMask(node: SourceNode): void {
     const file = isText(node) ? node : member(node, 'file');
     if (!isText(file) || hasTags(file.value)) return;

@@ -20,7 +20,7 @@ import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
 import { checkStepUses, checkVariables } from './references.ts';
 
-/** The steps as far as they could be read, and which of them wait for which. */
+/** The readable parts of the steps, and which steps wait for which. */
 export interface StepsDraft {
   readonly steps: readonly StepDraft[];
   readonly order: StepOrder;
@@ -29,7 +29,7 @@ export interface StepsDraft {
 /**
  * Reads all steps and reports what is wrong with them and between them, beyond the schema.
  *
- * @param models how text models take thinking, as far as the file says
+ * @param models how text models take thinking, where the file says it
  */
 export async function readSteps(
   nodes: readonly StepNode[],

@@ -5,8 +5,8 @@ import type { StepUse } from '../templates/template.ts';
 import { isMapping } from '../values/value.ts';
 import { member, toValue } from '../yaml/node.ts';
 import type { StepDraft } from './draft.ts';
-import { answerFormat } from './reply-schema/format.ts';
-import { type Shape, schemaMember } from './reply-schema/member.ts';
+import { replyFormat } from './reply-schema/format.ts';
+import { type MemberShape, schemaMember } from './reply-schema/member.ts';
 
 /** Reports what a template asks of the JSON, the parts or the usage of a text step and cannot have. */
 export function checkResult(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
@@ -32,7 +32,7 @@ function checkJson(
   const operation = member(target.node, kind);
   const fields = operation === undefined ? undefined : toValue(operation);
   if (!isMapping(fields)) return;
-  const { json, schema } = answerFormat(kind, fields);
+  const { json, schema } = replyFormat(kind, fields);
   if (json === false) {
     const message = `Step "${target.name}" does not ask for JSON, so it has no "json".`;
     const fix =
@@ -96,7 +96,7 @@ function checkParts(use: StepUse, path: readonly string[], collector: Diagnostic
 /** An object or a list that would be rendered as text. */
 function checkText(
   { step, path, position, output }: StepUse,
-  shape: Shape,
+  shape: MemberShape,
   collector: DiagnosticCollector,
 ): void {
   if (output !== 'within' || (shape !== 'object' && shape !== 'array')) return;

@@ -11,7 +11,7 @@ import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { dateFilters, isMovingDate } from './date-filter.ts';
-import { engine, refusedFilters, suggest } from './engine.ts';
+import { engine, suggest, unsupportedFilters } from './engine.ts';
 import { askedFor, expressionDiagnostic } from './expression.ts';
 import { templateLimits } from './limits.ts';
 import { absentable, boundedRange, prepareOffset, rangeBound } from './token-override.ts';
@@ -23,7 +23,7 @@ export interface NameUse {
   readonly path: readonly string[];
   readonly offset: number;
   readonly length: number;
-  /** It is written out as it is: `{{ x }}`, with no filter. */
+  /** The value is output unchanged: `{{ x }}`, without a filter. */
   readonly output: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface NameUse {
 export interface Analysis {
   /** In order of appearance; `steps` among them. */
   readonly uses: readonly NameUse[];
-  readonly mistakes: readonly DiagnosticDraft[];
+  readonly diagnostics: readonly DiagnosticDraft[];
 }
 
 const isTest = (node: LiquidNode): boolean => {
@@ -55,7 +55,7 @@ interface FilterCall {
  */
 class Walk {
   readonly uses: NameUse[] = [];
-  readonly mistakes: DiagnosticDraft[] = [];
+  readonly diagnostics: DiagnosticDraft[] = [];
   /** Names that assign and capture made, from where they did so. */
   readonly #assigned = new Set<string>();
   /** Names of the loops around. */
@@ -101,7 +101,7 @@ class Walk {
     );
     afterExpression.lastIndex = end;
     if (!afterExpression.test(owner.input)) {
-      this.#mistake(
+      this.#diagnostic(
         'template.syntax',
         'Nothing was expected here.',
         end,
@@ -135,8 +135,8 @@ class Walk {
     }
   }
 
-  #mistake(code: string, message: string, offset: number, length: number, hint?: string): void {
-    this.mistakes.push({
+  #diagnostic(code: string, message: string, offset: number, length: number, hint?: string): void {
+    this.diagnostics.push({
       code,
       message: cutText(message),
       offset,
@@ -147,7 +147,7 @@ class Walk {
 
   #declare(name: string, token: Token): void {
     if (name !== 'steps' && name !== 'repeat') return;
-    this.#mistake(
+    this.#diagnostic(
       'template.reserved',
       `"${name}" has a meaning of its own; choose another name.`,
       token.begin,
@@ -158,10 +158,12 @@ class Walk {
   #filter(filter: FilterCall, owner: Token): void {
     const { begin, end } = filter.token ?? owner;
     if (!(filter.name in engine.filters)) {
-      const why = Object.hasOwn(refusedFilters, filter.name) ? refusedFilters[filter.name] : undefined;
+      const why = Object.hasOwn(unsupportedFilters, filter.name)
+        ? unsupportedFilters[filter.name]
+        : undefined;
       if (why === undefined) {
         const hint = suggest(filter.name, Object.keys(engine.filters));
-        this.#mistake(
+        this.#diagnostic(
           'template.unknown-filter',
           `There is no filter "${filter.name}".`,
           begin,
@@ -169,7 +171,7 @@ class Walk {
           hint,
         );
       } else {
-        this.#mistake(
+        this.#diagnostic(
           'template.refused-filter',
           `The filter "${filter.name}" is not available: ${why}.`,
           begin,
@@ -186,9 +188,9 @@ class Walk {
 
   #expression(expression: Expression, owner: Token, test: boolean, filters: readonly FilterCall[]): void {
     const { postfix } = expression;
-    const mistake = expressionDiagnostic(postfix);
-    if (mistake !== undefined) {
-      this.mistakes.push(mistake);
+    const diagnostic = expressionDiagnostic(postfix);
+    if (diagnostic !== undefined) {
+      this.diagnostics.push(diagnostic);
       return;
     }
     const [first] = postfix;
@@ -199,7 +201,7 @@ class Walk {
         TypeGuards.isQuotedToken(first) &&
         isMovingDate(first.content)
       ) {
-        this.#mistake(
+        this.#diagnostic(
           'template.not-repeatable',
           `A date of "${first.content}" gives another text each day.`,
           first.begin,
@@ -229,7 +231,7 @@ class Walk {
     const name = constant(root);
     if (name === undefined) {
       this.token(root);
-      this.#mistake(
+      this.#diagnostic(
         'template.computed-name',
         'The name of a variable cannot be computed.',
         access.begin,
@@ -245,7 +247,7 @@ class Walk {
       path.push(part);
     }
     if (name === 'steps' && (path.length === 0 || TypeGuards.isNumberToken(members[0]))) {
-      this.#mistake(
+      this.#diagnostic(
         'template.steps',
         members.length === 0
           ? '"steps" alone has no value.'
@@ -276,7 +278,9 @@ function constant(token: Token): string | undefined {
 function finish(walk: Walk): Analysis {
   return {
     uses: walk.uses.toSorted((a, b) => a.offset - b.offset),
-    mistakes: walk.mistakes.toSorted((a, b) => a.offset - b.offset).slice(0, templateLimits.mistakes),
+    diagnostics: walk.diagnostics
+      .toSorted((a, b) => a.offset - b.offset)
+      .slice(0, templateLimits.diagnostics),
   };
 }
 

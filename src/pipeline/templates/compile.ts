@@ -12,18 +12,18 @@ import {
 import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { analyseCondition, analyseNodes, type NameUse } from './analyze.ts';
-import { BoundedParser, engine, Refusal } from './engine.ts';
+import { BoundedParser, engine, UnsupportedTag } from './engine.ts';
 import { plainReader, plainRenderer } from './fast-path.ts';
 import { templateLimits } from './limits.ts';
-import { explain, renderText, renderValue } from './render.ts';
+import { explain, renderOutput, renderText } from './render.ts';
 import { openContext } from './scope.ts';
 import type { Condition, StepUse, Template, VariableUse } from './template.ts';
 
 /** True where Liquid has something to do. */
 export const hasTags = (text: string): boolean => text.includes('{{') || text.includes('{%');
 
-/** What liquidjs threw while parsing, as a mistake. */
-function parseMistake(thrown: unknown, source: string): DiagnosticDraft {
+/** What liquidjs threw while parsing, as an error. */
+function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   if (thrown instanceof RangeError) {
     return {
       code: 'template.too-deep',
@@ -37,7 +37,7 @@ function parseMistake(thrown: unknown, source: string): DiagnosticDraft {
   const offset = Math.min(token.begin, source.length);
   // A tag that is nothing but its signs ends before it begins.
   const length = Math.max(0, Math.min(token.end, source.length) - offset);
-  if (originalError instanceof Refusal) {
+  if (originalError instanceof UnsupportedTag) {
     const { code, message, hint } = originalError;
     return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
   }
@@ -86,7 +86,7 @@ const tooLong = (source: string, limit: number): DiagnosticDraft | undefined =>
 
 function parse(source: string): Result<LiquidNode[], readonly DiagnosticDraft[]> {
   const nodes: LiquidNode[] = [];
-  const mistakes: DiagnosticDraft[] = [];
+  const diagnostics: DiagnosticDraft[] = [];
   try {
     const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options);
     const parser = new BoundedParser();
@@ -94,14 +94,14 @@ function parse(source: string): Result<LiquidNode[], readonly DiagnosticDraft[]>
       try {
         nodes.push(parser.parseToken(token, tokens));
       } catch (thrown) {
-        mistakes.push(parseMistake(thrown, source));
-        if (mistakes.length === templateLimits.mistakes) break;
+        diagnostics.push(parseDiagnostic(thrown, source));
+        if (diagnostics.length === templateLimits.diagnostics) break;
       }
     }
   } catch (thrown) {
-    mistakes.push(parseMistake(thrown, source));
+    diagnostics.push(parseDiagnostic(thrown, source));
   }
-  return mistakes.length === 0 ? ok(nodes) : err(mistakes);
+  return diagnostics.length === 0 ? ok(nodes) : err(diagnostics);
 }
 
 interface Uses {
@@ -128,7 +128,7 @@ function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
  * Compiles a Liquid template. Text without tags costs nothing to render.
  *
  * @param locate turns offsets into `source` into positions in the file
- * @returns the template, or every mistake found: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`,
+ * @returns the template, or every error found: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`,
  *   `.refused-tag`, `.unknown-filter`, `.refused-filter`, `.not-repeatable`, `.reserved`, `.computed-name`, `.steps`
  */
 export function compileTemplate(
@@ -146,15 +146,15 @@ export function compileTemplate(
   const parsed = parse(source);
   if (!parsed.ok) return parsed;
   const nodes = parsed.value;
-  const { uses, mistakes } = analyseNodes(nodes);
-  if (mistakes.length > 0) return err(mistakes);
+  const { uses, diagnostics } = analyseNodes(nodes);
+  if (diagnostics.length > 0) return err(diagnostics);
   const [sole, ...others] = nodes;
   const { variables, steps, roots } = place(uses, locate, sole instanceof Output && others.length === 0);
   const render: Template['render'] =
     plainRenderer(nodes) ?? ((scope) => renderText(nodes, openContext(scope, roots)));
   const evaluate: Template['evaluate'] =
     sole instanceof Output && others.length === 0
-      ? (plainReader(sole) ?? ((scope) => renderValue(sole, openContext(scope, roots))))
+      ? (plainReader(sole) ?? ((scope) => renderOutput(sole, openContext(scope, roots))))
       : render;
   return ok({ source, position, variables, steps, render, evaluate });
 }
@@ -163,7 +163,7 @@ export function compileTemplate(
  * Compiles a condition, as it would stand inside `{% if … %}`. A name that may be absent can be asked for
  * (`medium.stylize`, `not x`, `x == nil`), but not computed with.
  *
- * @returns the condition, or its mistakes: those of {@link compileTemplate}, `template.empty`, `template.wrapped`
+ * @returns the condition, or its errors: those of {@link compileTemplate}, `template.empty`, `template.wrapped`
  */
 export function compileCondition(
   source: string,
@@ -190,10 +190,10 @@ export function compileCondition(
     token = new Tokenizer(source, engine.options.operators).readFilteredValue();
     value = new LiquidValue(token, engine);
   } catch (thrown) {
-    return err([parseMistake(thrown, source)]);
+    return err([parseDiagnostic(thrown, source)]);
   }
-  const { uses, mistakes } = analyseCondition(value, token);
-  if (mistakes.length > 0) return err(mistakes);
+  const { uses, diagnostics } = analyseCondition(value, token);
+  if (diagnostics.length > 0) return err(diagnostics);
   const { variables, steps, roots } = place(uses, locate);
   return ok({
     source,

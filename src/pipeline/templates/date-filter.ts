@@ -2,8 +2,8 @@ import { WrittenNumber } from '../values/value.ts';
 import { TemplateError } from './template.ts';
 
 /**
- * The date filters, in UTC and English whatever the machine's zone and language. liquidjs' own go through local
- * time, so that the same pipeline would send different prompts from different machines.
+ * The date filters, in UTC and English on every machine. liquidjs' own filters use local time, so that the same pipeline
+ * would send different prompts from different machines.
  */
 
 const months = 'January February March April May June July August September October November December'.split(
@@ -46,7 +46,7 @@ function parseWritten(text: string): Date | undefined {
       Number(fraction.padEnd(3, '0')),
     ),
   );
-  // Date.UTC rolls 31 April over to 1 May; a date that is not in the calendar is a mistake.
+  // Date.UTC rolls 31 April over to 1 May; a date that is not in the calendar is an error.
   const kept =
     date.getUTCMonth() === Number(month) - 1 &&
     date.getUTCDate() === Number(day) &&

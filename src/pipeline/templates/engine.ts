@@ -19,8 +19,8 @@ import { renderNodes } from './render.ts';
  * no state from one rendering to the next, and nothing read that static analysis does not see.
  */
 
-/** A mistake that liquidjs' parser carries to the surface as the cause of its own error. */
-export class Refusal extends Error {
+/** Carries an error through liquidjs' parser, as the cause of liquidjs' own error. */
+export class UnsupportedTag extends Error {
   readonly code: string;
   readonly hint: string | undefined;
 
@@ -32,7 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-const refusedTags: Readonly<Record<string, string>> = {
+const unsupportedTags: Readonly<Record<string, string>> = {
   include: 'it reads another file; write the text here',
   render: 'it reads another file; write the text here',
   layout: 'it reads another file; write the text here',
@@ -42,7 +42,7 @@ const refusedTags: Readonly<Record<string, string>> = {
 };
 
 /** Why a filter that liquidjs knows is refused here. */
-export const refusedFilters: Readonly<Record<string, string>> = {
+export const unsupportedFilters: Readonly<Record<string, string>> = {
   sample: 'its result is chance; the matrix has sample, with a seed',
   ...Object.fromEntries(
     ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp'].map((name) => [
@@ -88,10 +88,10 @@ function build(): Liquid {
       },
     },
   });
-  for (const name of Object.keys(refusedTags)) delete liquid.tags[name];
-  for (const name of Object.keys(refusedFilters)) liquid.unregisterFilter(name);
+  for (const name of Object.keys(unsupportedTags)) delete liquid.tags[name];
+  for (const name of Object.keys(unsupportedFilters)) liquid.unregisterFilter(name);
   for (const [name, filter] of Object.entries({ ...filters, ...dateFilters })) {
-    if (!Object.hasOwn(refusedFilters, name))
+    if (!Object.hasOwn(unsupportedFilters, name))
       liquid.registerFilter(name, charged(filter as FilterImplOptions));
   }
   // Every tag renders its inner templates through this one function, so that here all of them are bounded and
@@ -104,22 +104,22 @@ export const engine = build();
 
 const inner = new Set(['else', 'elsif', 'when']);
 
-function refusal(token: TagToken): Refusal {
+function unsupportedTag(token: TagToken): UnsupportedTag {
   const { name } = token;
-  const why = Object.hasOwn(refusedTags, name) ? refusedTags[name] : undefined;
+  const why = Object.hasOwn(unsupportedTags, name) ? unsupportedTags[name] : undefined;
   if (why !== undefined)
-    return new Refusal('template.refused-tag', `The tag "${name}" is not available: ${why}.`);
+    return new UnsupportedTag('template.refused-tag', `The tag "${name}" is not available: ${why}.`);
   if (name.startsWith('end') || inner.has(name)) {
-    return new Refusal('template.syntax', `"${name}" stands here without the tag it belongs to.`);
+    return new UnsupportedTag('template.syntax', `"${name}" stands here without the tag it belongs to.`);
   }
-  return new Refusal(
+  return new UnsupportedTag(
     'template.unknown-tag',
     name === '' ? 'A tag needs a name.' : `There is no tag "${name}".`,
     suggest(name, Object.keys(engine.tags)),
   );
 }
 
-/** liquidjs' parser, with a bound on tags inside tags and with refusals that have a code. */
+/** liquidjs' parser, with a bound on nested tags, and with a code for each unsupported tag. */
 export class BoundedParser extends Parser {
   #depth = 0;
 
@@ -131,10 +131,10 @@ export class BoundedParser extends Parser {
     const token = args[0];
     // Wrapped here, or the tag around would be given as the place.
     if (TypeGuards.isTagToken(token) && !(token.name in engine.tags))
-      throw new ParseError(refusal(token), token);
+      throw new ParseError(unsupportedTag(token), token);
     if (this.#depth >= templateLimits.depth) {
       const message = `Tags may be nested ${templateLimits.depth} deep, not more.`;
-      throw new ParseError(new Refusal('template.too-deep', message), token);
+      throw new ParseError(new UnsupportedTag('template.too-deep', message), token);
     }
     this.#depth += 1;
     try {

@@ -1,7 +1,7 @@
 import { type Token, TypeGuards } from 'liquidjs';
 import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
 
-const mistake = (message: string, token: Token, hint?: string): DiagnosticDraft => ({
+const diagnostic = (message: string, token: Token, hint?: string): DiagnosticDraft => ({
   code: 'template.syntax',
   message,
   offset: token.begin,
@@ -19,14 +19,14 @@ export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft
     if (infix !== operand) {
       const text = token.getText();
       return operand
-        ? mistake(`An operator is missing before "${text}".`, token, 'A text needs quotes.')
-        : mistake(`A value is missing before "${text}".`, token);
+        ? diagnostic(`An operator is missing before "${text}".`, token, 'A text needs quotes.')
+        : diagnostic(`A value is missing before "${text}".`, token);
     }
     operand = !infix && !prefix;
     last = token;
   }
   if (operand || last === undefined) return undefined;
-  return mistake(`A value is missing after "${last.getText()}".`, last);
+  return diagnostic(`A value is missing after "${last.getText()}".`, last);
 }
 
 /**

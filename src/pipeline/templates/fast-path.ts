@@ -39,7 +39,7 @@ function plainOutput(node: LiquidNode): PlainOutput | undefined {
 const textPart = (node: LiquidNode): string | undefined =>
   TypeGuards.isHTMLToken(node.token) ? node.token.getContent() : undefined;
 
-/** How to render the nodes quickly, if all of them allow it; throws as the ordinary way does. */
+/** A fast way to render the nodes, if all of them allow it; throws like the ordinary way. */
 export function plainRenderer(nodes: readonly LiquidNode[]): ((scope: TemplateScope) => string) | undefined {
   const parts: (string | PlainOutput)[] = [];
   for (const node of nodes) {

@@ -11,8 +11,8 @@ export const templateLimits = {
   source: 100_000,
   /** Tags inside tags, and brackets inside brackets. */
   depth: 64,
-  /** Mistakes reported of one template. */
-  mistakes: 20,
+  /** Errors reported of one template. */
+  diagnostics: 20,
   /** Rendered text. */
   output: 1_000_000,
   /** Members of one range `(1..n)`. */

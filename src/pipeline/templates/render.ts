@@ -73,7 +73,7 @@ function place(code: string, message: string, cause?: unknown): TemplateError {
 export const undefinedName = (name: string, token: Token, cause?: unknown, more = ''): TemplateError =>
   place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).${more}`, cause);
 
-/** What an answer has in place of a member that it lacks; nothing where it is not an answer's JSON that is asked. */
+/** What a reply has in place of a member that it lacks; nothing where it is not a reply's JSON that is asked. */
 export function membersInstead(path: readonly (string | number)[], owner: unknown): string {
   const [root, , field] = path;
   if (root !== 'steps' || field !== 'json' || path.length < 4) return '';
@@ -153,7 +153,7 @@ export function renderText(nodes: LiquidNode[], context: Context): string {
 }
 
 /** The value of a template that is one output and nothing else. @throws TemplateError */
-export function renderValue(output: Output, context: Context): Value {
+export function renderOutput(output: Output, context: Context): Value {
   try {
     return plainValue(toValueSync(output.value.value(context, false)));
   } catch (thrown) {

@@ -20,11 +20,11 @@ export interface StepUse {
   readonly step: string;
   readonly path: readonly string[];
   readonly position: Position;
-  /** It is written out as it is, without a filter: as all of the template, or as a part of it, which is text. */
+  /** The value is output unchanged, without a filter: as the whole template, or as a part, which is text. */
   readonly output?: 'alone' | 'within';
 }
 
-/** Why a template could not be rendered for one cell; static mistakes are diagnostics instead. */
+/** Why a template could not be rendered for one cell; static errors are diagnostics instead. */
 export class TemplateError extends Error {
   /** `template.undefined` | `template.object` | `template.filter` | `template.range` | `template.limit` | `template.no-json` */
   readonly code: string;

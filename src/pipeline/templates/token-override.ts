@@ -10,10 +10,10 @@ import { templateLimits } from './limits.ts';
 import { TemplateError } from './template.ts';
 
 /**
- * Puts an evaluation of ours in the place of a token. To liquidjs it looks like a value with filters, which is
- * what it evaluates through a method.
+ * Replaces the evaluation of a token by a function of ours. liquidjs evaluates a value with filters through a method; this
+ * object looks like such a value.
  */
-function stand(token: Token, evaluate: (context: Context) => Iterable<unknown>): Token {
+function overrideToken(token: Token, evaluate: (context: Context) => Iterable<unknown>): Token {
   const { input, begin, end } = token;
   return {
     kind: TokenKind.FilteredValue,
@@ -30,7 +30,7 @@ function stand(token: Token, evaluate: (context: Context) => Iterable<unknown>):
 
 /** A bound of a range. liquidjs counts up by 1 without end where a number is too large to grow by 1. */
 export const rangeBound = (token: Token): Token =>
-  stand(token, function* (context) {
+  overrideToken(token, function* (context) {
     const bound = Number(yield evalTokenValue(token, context));
     if (Number.isSafeInteger(bound)) return bound;
     throw new TemplateError(
@@ -39,10 +39,10 @@ export const rangeBound = (token: Token): Token =>
     );
   });
 
-/** A range as a whole: bounded in length, whatever its bounds turn out to be. */
+/** A range as a whole, of bounded length for any bounds. */
 export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token => {
   const { lhs, rhs } = range;
-  return stand(rhs, function* (context) {
+  return overrideToken(rhs, function* (context) {
     const high = Number(yield evalToken(rangeBound(rhs), context));
     const low = Number(yield evalToken(rangeBound(lhs), context));
     if (high - low < templateLimits.range) return high;
@@ -54,7 +54,8 @@ export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token =
 };
 
 /** A name that may be absent: asked for, not computed with. */
-export const absentable = (token: Token): Token => stand(token, (context) => evalToken(token, context, true));
+export const absentable = (token: Token): Token =>
+  overrideToken(token, (context) => evalToken(token, context, true));
 
 /**
  * `offset: continue` of a loop. Before a loop with the same name and list has been rendered, liquidjs has an object in its
@@ -62,7 +63,7 @@ export const absentable = (token: Token): Token => stand(token, (context) => eva
  * number skips nothing, as in liquidjs, and leaves no text that grows.
  */
 export const continuedOffset = (token: Token): Token =>
-  stand(token, function* (context) {
+  overrideToken(token, function* (context) {
     const offset = Number(yield evalToken(token, context));
     return Number.isNaN(offset) ? {} : offset;
   });

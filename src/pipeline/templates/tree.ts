@@ -13,7 +13,7 @@ import type { StepUse, Template, TemplateScope, TemplateTree, VariableUse } from
 /** Keys and indexes that lead from the root of a tree to one of its leaves. */
 export type LeafPath = readonly (string | number)[];
 
-/** A mistake in one leaf of a tree, with its place in the file. */
+/** An error in one leaf of a tree, with its place in the file. */
 export interface LeafDiagnosticDraft extends DiagnosticDraft {
   readonly path: LeafPath;
   readonly position: Position;
@@ -30,22 +30,26 @@ export const isTemplate = (tree: unknown): tree is Template =>
  * Compiles every string of a value as a template; everything else stays as it is.
  *
  * @param locateLeaf gives the locator of the string at a path
- * @returns the tree, or the mistakes of all its leaves
+ * @returns the tree, or the errors of all its leaves
  */
 export function compileTree(
   value: Value,
   locateLeaf: (path: LeafPath) => Locate,
 ): Result<TemplateTree, readonly LeafDiagnosticDraft[]> {
-  const mistakes: LeafDiagnosticDraft[] = [];
-  const add = (path: LeafPath, mistake: DiagnosticDraft): null => {
-    mistakes.push({ ...mistake, path, position: locateLeaf(path)(mistake.offset, mistake.length) });
+  const diagnostics: LeafDiagnosticDraft[] = [];
+  const add = (path: LeafPath, diagnostic: DiagnosticDraft): null => {
+    diagnostics.push({
+      ...diagnostic,
+      path,
+      position: locateLeaf(path)(diagnostic.offset, diagnostic.length),
+    });
     return null;
   };
   const compile = (part: Value, path: LeafPath): TemplateTree => {
     if (typeof part === 'string') {
       const compiled = compileTemplate(part, locateLeaf(path));
       if (compiled.ok) return compiled.value;
-      for (const mistake of compiled.error) add(path, mistake);
+      for (const diagnostic of compiled.error) add(path, diagnostic);
       return null;
     }
     if (typeof part !== 'object' || part === null || part instanceof WrittenNumber) return part;
@@ -60,7 +64,7 @@ export function compileTree(
     );
   };
   const tree = compile(value, []);
-  return mistakes.length === 0 ? ok(tree) : err(mistakes);
+  return diagnostics.length === 0 ? ok(tree) : err(diagnostics);
 }
 
 /** The value of a tree in one scope; a string that is nothing but `{{ x }}` becomes x. @throws TemplateError */

@@ -19,7 +19,7 @@ export class WrittenNumber {
     return this.value;
   }
 
-  /** Whoever writes JSON without loss writes its text: only of an integer that a number cannot hold. */
+  /** Writes JSON without loss: only for an integer that a number cannot hold. */
   get isLongInteger(): boolean {
     return isLongSource(this.source, this.value);
   }
@@ -54,7 +54,7 @@ export class WrittenNumber {
 export const isLongSource = (source: string, value: number): boolean =>
   !Number.isSafeInteger(value) && /^-?[1-9]\d{15,255}$/.test(source) && String(value) !== source;
 
-/** True for an integer with more digits than a number holds, whoever keeps it: pipelines and answers do. */
+/** True for an integer with more digits than a number holds; pipelines and replies have such integers. */
 export const isLongInteger = (
   value: unknown,
 ): value is { toString(): string; readonly isLongInteger: true } =>
@@ -87,9 +87,8 @@ export function isMapping(value: unknown): value is { readonly [name: string]: V
 }
 
 /**
- * Canonical JSON: keys sorted by code unit, no white space, numbers as they were written. Equal values give equal
- * text, whatever the order of their keys. It is what values are compared and hashed by, and how a manifest
- * shows an object.
+ * Canonical JSON: keys sorted by code unit, no white space, numbers as they were written. Equal values give equal text, for
+ * any order of their keys. Values are compared and hashed in this form, and a manifest shows objects in it.
  */
 export function canonicalJson(value: Value): string {
   if (value instanceof WrittenNumber) return value.source;
@@ -103,7 +102,7 @@ export function canonicalJson(value: Value): string {
   return JSON.stringify(value);
 }
 
-/** How a value stands in text: scalars as they are written, lists and mappings as canonical JSON. */
+/** The text of a value in a template: scalars as they are written, lists and mappings as canonical JSON. */
 export function renderValue(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'object' && !(value instanceof WrittenNumber)) return canonicalJson(value);

@@ -7,7 +7,7 @@ import { tooDeep, yamlLimits } from './limits.ts';
 import type { ScalarStyle, SourceEntry, SourceNode, SourceScalar } from './node.ts';
 
 /** Names that reach into JavaScript's own objects. */
-const refusedKeys = new Set(['__proto__', 'constructor']);
+const forbiddenKeys = new Set(['__proto__', 'constructor']);
 
 const plainTags = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
@@ -23,7 +23,7 @@ interface Converted {
 }
 
 /** Stops a conversion that has already been reported. */
-class Refused extends Error {}
+class ConversionError extends Error {}
 
 /** A composed document as nodes of JSON's shapes; undefined when it cannot be, which is then reported. */
 export const convertDocument = (
@@ -45,12 +45,12 @@ class Conversion {
     try {
       return this.#convert(this.#document.contents, { offset: 0, length: 1 }, 1).node;
     } catch (error) {
-      if (error instanceof Refused) return undefined;
+      if (error instanceof ConversionError) return undefined;
       throw error;
     }
   }
 
-  /** `keySpan` is what to mark for a value of which nothing is written. */
+  /** `keySpan` is the mark for a missing value. */
   #convert(node: Node | null, keySpan: Span, depth: number): Converted {
     if (node === null) return { node: emptyScalar(keySpan), size: 1 };
     const span = spanOf(node, keySpan);
@@ -87,7 +87,7 @@ class Conversion {
     return this.#collector.source.text.startsWith('{{', offset);
   }
 
-  /** Read as what was meant, so that the mistakes inside are found in the same go. */
+  /** Read as the user probably meant it, so that errors inside are found in the same pass. */
   #bareTemplate(span: Span): SourceScalar {
     const { text } = this.#collector.source;
     this.#collector.error(
@@ -143,7 +143,7 @@ class Conversion {
       );
       return undefined;
     }
-    if (refusedKeys.has(node.value)) {
+    if (forbiddenKeys.has(node.value)) {
       this.#collector.error('yaml.key', span, `"${node.value}" cannot be a key.`, 'Choose another name.');
       return undefined;
     }
@@ -187,7 +187,7 @@ class Conversion {
 
   #refuse(code: DiagnosticCode, span: Span, message: string, hint?: string): never {
     this.#collector.error(code, span, message, hint);
-    throw new Refused();
+    throw new ConversionError();
   }
 }
 

@@ -6,9 +6,9 @@ export const yamlLimits = {
   depth: 64,
   /** Values in the whole file, counted again each time an alias repeats them. */
   values: 200_000,
-  /** Syntax mistakes shown: each one makes more that are none. */
-  syntaxMistakes: 10,
+  /** Syntax errors shown. Each one causes further messages that are no errors. */
+  syntaxErrors: 10,
 } as const;
 
-/** What is said of a file that breaks {@link yamlLimits.depth}. */
+/** The message for a file that breaks {@link yamlLimits.depth}. */
 export const tooDeep = `Mappings and lists lie more than ${yamlLimits.depth} deep in each other.`;

@@ -26,9 +26,9 @@ export function readYaml(source: SourceText, collector: DiagnosticCollector): So
   }
   // Unique keys are checked below: the composer's own check takes quadratic time.
   const options = { resolveKnownTags: false, uniqueKeys: false };
-  const { documents, mistakes } = composeTokens(tokens, options, source.text.length);
+  const { documents, diagnostics } = composeTokens(tokens, options, source.text.length);
   const [document, second] = documents;
-  if (document === undefined && reportSyntax(mistakes, tokens, collector)) return undefined;
+  if (document === undefined && reportSyntax(diagnostics, tokens, collector)) return undefined;
   if (document === undefined) throw new Error('Internal error: YAML without a document');
   if (document.directives.yaml.version !== '1.2') {
     const directive = /^%YAML.*/m.exec(source.text);
@@ -70,7 +70,7 @@ function reportSyntax(
     const offset = quote ?? pos[0];
     const span = { offset, length: pos[1] - offset };
     const { line } = collector.source.position(span);
-    if (lines.has(line) || lines.size >= yamlLimits.syntaxMistakes) continue;
+    if (lines.has(line) || lines.size >= yamlLimits.syntaxErrors) continue;
     lines.add(line);
     if (code === 'TAB_AS_INDENT') {
       collector.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces.');
@@ -78,7 +78,7 @@ function reportSyntax(
       const mark = collector.source.text.charAt(quote);
       const hint = syntaxHint(code, collector.source.line(line)) ?? `End the text with ${mark}.`;
       collector.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
-      // It swallowed what closes everything around it: the other mistakes are this one.
+      // It swallowed what closes everything around it: the other errors are this one.
       break;
     } else {
       const plain = `${message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}.`;

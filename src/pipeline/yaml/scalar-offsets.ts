@@ -5,13 +5,13 @@ import type { ScalarStyle, TextNode } from './node.ts';
 const simpleEscapes = '0abtnvfre "/\\NbLP_\t';
 
 /** How many file units an escape of a double-quoted scalar takes, and how many units of text it yields. */
-function escapeAt(text: string, at: number): { taken: number; made: number } {
+function escapeAt(text: string, at: number): { consumed: number; made: number } {
   const mark = text[at + 1] ?? '';
-  if (mark === 'x') return { taken: 4, made: 1 };
-  if (mark === 'u') return { taken: 6, made: 1 };
+  if (mark === 'x') return { consumed: 4, made: 1 };
+  if (mark === 'u') return { consumed: 6, made: 1 };
   if (mark === 'U')
-    return { taken: 10, made: Number.parseInt(text.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1 };
-  return { taken: 2, made: simpleEscapes.includes(mark) ? 1 : 0 };
+    return { consumed: 10, made: Number.parseInt(text.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1 };
+  return { consumed: 2, made: simpleEscapes.includes(mark) ? 1 : 0 };
 }
 
 const isBlank = (unit: string | undefined): boolean =>
@@ -38,9 +38,9 @@ function unitOffsets(source: SourceText, scalar: TextNode): readonly number[] {
     const wanted = value[offsets.length];
     const blank = isBlank(wanted);
     if (style === 'double' && file[at] === '\\') {
-      const { taken, made } = escapeAt(file, at);
+      const { consumed, made } = escapeAt(file, at);
       for (let unit = 0; unit < made && offsets.length < value.length; unit += 1) offsets.push(at);
-      at += taken;
+      at += consumed;
     } else if (!blank && isBlank(file[at])) {
       at += 1;
     } else {

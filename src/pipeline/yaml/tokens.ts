@@ -1,18 +1,21 @@
 import { Composer, type CST, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { yamlLimits } from './limits.ts';
 
-/** Syntax mistakes after which a text is given up: each is an object with a stack, and each character can be one. */
-const mostMistakes = 100;
+/**
+ * After this many syntax errors the text is not read further: each error is an object with a stack, and each character can
+ * cause one.
+ */
+const mostErrors = 100;
 
 class Enough extends Error {}
 
-/** Documents, with the mistakes of the first; none when the mistakes were too many to go on. */
+/** Documents, with the errors of the first; none when the errors were too many to go on. */
 export interface Composed {
   readonly documents: readonly Document.Parsed[];
-  readonly mistakes: readonly YAMLError[];
+  readonly diagnostics: readonly YAMLError[];
 }
 
-/** Composes tokens, up to a number of mistakes. */
+/** Composes tokens, up to a number of errors. */
 export function composeTokens(
   tokens: Iterable<CST.Token>,
   options: ConstructorParameters<typeof Composer>[0],
@@ -20,19 +23,19 @@ export function composeTokens(
 ): Composed {
   const composer = new Composer(options);
   const inner = composer as unknown as { onError: (...args: unknown[]) => void; errors: YAMLError[] };
-  const told = inner.onError;
+  const report = inner.onError;
   let count = 0;
   inner.onError = (...args) => {
-    if (count >= mostMistakes) throw new Enough();
+    if (count >= mostErrors) throw new Enough();
     count += 1;
-    told(...args);
+    report(...args);
   };
   try {
     const documents = [...composer.compose(tokens, true, length)] as Document.Parsed[];
-    return { documents, mistakes: documents[0]?.errors ?? [] };
+    return { documents, diagnostics: documents[0]?.errors ?? [] };
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
-    return { documents: [], mistakes: inner.errors };
+    return { documents: [], diagnostics: inner.errors };
   }
 }
 
@@ -42,21 +45,21 @@ const mostOpen = yamlLimits.depth * 3;
 /**
  * The tokens of a text, or the offset at which collections lie too deep in each other.
  *
- * @param onNewLine is told where each line begins
+ * @param onNewLine receives the offset at which each line begins
  */
 export function readTokens(text: string, onNewLine?: (offset: number) => void): CST.Token[] | number {
   const parser = new Parser(onNewLine);
   const tokens: CST.Token[] = [];
   let brackets = 0;
-  let mistakes = 0;
+  let diagnostics = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme === '[' || lexeme === '{') brackets += 1;
     else if (lexeme === ']' || lexeme === '}') brackets -= 1;
     // The parser takes quadratic time in open brackets.
     if (brackets > yamlLimits.depth) return parser.offset;
     for (const token of parser.next(lexeme)) {
-      if (token.type === 'error') mistakes += 1;
-      if (token.type !== 'error' || mistakes <= mostMistakes) tokens.push(token);
+      if (token.type === 'error') diagnostics += 1;
+      if (token.type !== 'error' || diagnostics <= mostErrors) tokens.push(token);
     }
     // It closes what is open by calling itself, once for each: that must not depend on the stack.
     if (parser.stack.length > mostOpen) return parser.offset;
@@ -88,7 +91,7 @@ function partsOf(token: CST.Token): CST.Token[] {
   return token.items.flatMap(({ key, value }) => [key, value]).filter((part) => !!part);
 }
 
-/** Where the text in quotes begins that ends at an offset: where one is never closed, that is as far as it was read. */
+/** The offset at which the quoted text begins that ends here. A text that is never closed ends where reading stopped. */
 export function quoteEndingAt(end: number, tokens: readonly CST.Token[]): number | undefined {
   let level: readonly CST.Token[] = tokens;
   while (level.length > 0) {

@@ -9,14 +9,14 @@ import type { Slot } from '../slot.ts';
 import { answerPrice, pressNames, priceOf } from './price.ts';
 import type { Cost } from './totals.ts';
 
-/** What submitting a job takes, as far as it is known before. */
+/** What submitting a job costs, where that is known before the submission. */
 export function costOf(
   prices: Readonly<Record<string, Price>>,
   { kind, request }: Pick<JobSpec, 'kind' | 'request'>,
 ): Cost {
   if (!isTextRequest(request))
     return { price: priceOf(prices, kind, request.kind === 'click' ? pressNames(request.press) : []) };
-  return textCharge(prices, request, request.images?.length ?? 0);
+  return textCost(prices, request, request.images?.length ?? 0);
 }
 
 /** What a job's price would stand under: its button, its model, else its kind. */
@@ -36,18 +36,18 @@ export function placeholderCost(
   const { vars, repeat } = cell;
   const placeholder = request.placeholder?.({ vars, repeat, steps: {} }, gathers?.places.size ?? 1);
   return placeholder === undefined
-    ? pressCharge(prices, kind, selector)
-    : textCharge(prices, placeholder.request, placeholder.images);
+    ? clickCost(prices, kind, selector)
+    : textCost(prices, placeholder.request, placeholder.images);
 }
 
 /** What submitting takes that is no text call, by what the file says. */
-export const pressCharge = (
+export const clickCost = (
   prices: Readonly<Record<string, Price>>,
   kind: StepKind,
   selector: Selector | undefined,
 ): Cost => ({ price: priceOf(prices, kind, selector === undefined ? [] : selectorNames(selector)) });
 
-function textCharge(
+function textCost(
   prices: Readonly<Record<string, Price>>,
   request: Pick<TextRequest, 'kind' | 'fields'>,
   images: number,
@@ -66,7 +66,7 @@ interface Sum {
 }
 
 /** What the text calls of each place take on the average of some cells. */
-export class MeanCharges {
+export class MeanCosts {
   /** By place; as many as a cell has slots. */
   readonly #sums = new Map<number, Sum>();
 
@@ -82,15 +82,15 @@ export class MeanCharges {
     sum.cost += price;
   }
 
-  /** The same average over so many calls of a place, those with a price apart from those without one. */
-  spread(place: number, calls: number): readonly { readonly charge: Cost; readonly count: number }[] {
+  /** Averages over this many calls of a slot template, those with a price apart from those without one. */
+  spread(place: number, calls: number): readonly { readonly cost: Cost; readonly count: number }[] {
     const sum = this.#sums.get(place);
-    if (sum === undefined) return [{ charge: {}, count: calls }];
+    if (sum === undefined) return [{ cost: {}, count: calls }];
     const tokens = { input: sum.input / sum.count, output: sum.output / sum.count };
     const priced = Math.round((calls * sum.priced) / sum.count);
     return [
-      { charge: { tokens, price: sum.cost / Math.max(1, sum.priced) }, count: priced },
-      { charge: { tokens }, count: calls - priced },
+      { cost: { tokens, price: sum.cost / Math.max(1, sum.priced) }, count: priced },
+      { cost: { tokens }, count: calls - priced },
     ].filter(({ count }) => count > 0);
   }
 }

@@ -3,22 +3,22 @@ import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
 import { isTextKind } from '../job-request.ts';
 import type { Plan } from '../plan.ts';
-import { pressCharge } from './cost.ts';
+import { clickCost } from './cost.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import { type PlanState, type RevivalFlags, Scan } from './scan.ts';
 import { StepTally, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends RevivalFlags {
-  /** Most slots that are looked at one by one (default 200,000: seconds, some 50 MB); above it, arithmetic. */
+  /** Up to this many slots are examined one by one (default 200,000: seconds, some 50 MB). Above that, slots are multiplied. */
   readonly mostSlots?: number;
 }
 
-/** Cells that are looked at for examples and failing templates when there are too many to look at each. */
+/** Cells that are examined for examples and for failing templates, when there are too many cells to examine all. */
 const sampleCells = 20;
 
 /**
- * What a run of the chosen part of a plan would do, and why. Looks at every slot up to a bound, above which it
- * multiplies; either way its memory does not grow with the matrix.
+ * What a run of the chosen part of a plan would do, and why. Up to a bound every slot is examined; above the bound slots
+ * are multiplied. In both cases memory does not grow with the matrix.
  *
  * @param state the run directory's; undefined when there is none
  * @throws Error when `selection.only` names no step: ask {@link chosenSteps} first
@@ -34,14 +34,14 @@ export async function estimatePlan(
   const totals = state?.totals();
   // An empty directory need not be asked about every slot.
   const holdsJobs = totals !== undefined && Object.values(totals.jobs).some((count) => count > 0);
-  const newSurvey = (): Scan => new Scan(plan, chosen.value, holdsJobs ? state : undefined, options);
+  const newScan = (): Scan => new Scan(plan, chosen.value, holdsJobs ? state : undefined, options);
   const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
 
   const places = plan.slotGraph.places.filter(({ index }) => chosen.value.places.has(index));
   const mostSlots = options.mostSlots ?? 200_000;
   const isSmall = cells.chosen * places.length <= mostSlots;
-  const whole = isSmall ? await surveyCells(plan, selection, newSurvey(), mostSlots) : undefined;
-  const scan = whole ?? (await surveyCells(plan, { ...selection, limit: sampled(selection) }, newSurvey()));
+  const whole = isSmall ? await scanCells(plan, selection, newScan(), mostSlots) : undefined;
+  const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
   if (scan === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
   const steps = whole === undefined ? multiplied(plan, places, cells.chosen, scan) : reportsOf(scan);
   const report = {
@@ -73,8 +73,8 @@ export async function estimatePlan(
 
 const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells, sampleCells);
 
-/** Looks at each chosen cell; undefined when wildcards turn out to make more slots than the bound allows. */
-async function surveyCells(
+/** Examines each chosen cell. Undefined when wildcards make more slots than the bound allows. */
+async function scanCells(
   plan: Plan,
   selection: Selection,
   scan: Scan,
@@ -91,14 +91,14 @@ const reportsOf = (scan: Scan): readonly StepReport[] =>
   [...scan.tallies.values()].map((tally) => tally.report());
 
 /**
- * Every place in every cell asks for a job of its own, as far as its request can be known before the run. What a text call
- * takes depends on its prompt: the cells that were looked at stand for all.
+ * Every place in every cell asks for a job of its own, where its request is known before the run. The tokens of a text call
+ * depend on its prompt: the examined cells stand for all cells.
  */
 function multiplied(
   plan: Plan,
   places: readonly SlotTemplate[],
   cells: number,
-  { charges }: Scan,
+  { costs }: Scan,
 ): readonly StepReport[] {
   const tallies = new Map<string, StepTally>();
   for (const place of places) {
@@ -107,11 +107,11 @@ function multiplied(
     tallies.set(step.name, tally);
     if (place.open) tally.open = true;
     const all = isTextKind(kind)
-      ? charges.spread(place.index, cells)
-      : [{ charge: pressCharge(plan.pipeline.prices, kind, selector), count: cells }];
-    for (const { charge, count } of all)
-      if (place.late) tally.wait(charge, count);
-      else tally.submit('new', charge, count);
+      ? costs.spread(place.index, cells)
+      : [{ cost: clickCost(plan.pipeline.prices, kind, selector), count: cells }];
+    for (const { cost, count } of all)
+      if (place.late) tally.wait(cost, count);
+      else tally.submit('new', cost, count);
   }
   return [...tallies.values()].map((tally) => tally.report());
 }
@@ -127,7 +127,7 @@ function warningsOf(
   if (!exact)
     warn(
       'plan.at-most',
-      'There are too many slots to look at each: jobs, submissions, tokens and cost are upper bounds, and nothing that is done or shared is subtracted.',
+      'There are too many slots to examine each: jobs, submissions, tokens and cost are upper bounds, and finished and shared jobs are not subtracted.',
     );
   const open = steps.filter((step) => step.open).map(({ step }) => step);
   if (open.length > 0)
@@ -157,12 +157,12 @@ function warningsOf(
       'budget.submits',
       `The budget of ${submits} submissions ${wouldBe(attempts > submits)} reached; all together ${attempts} are planned${andLater(waiting, waiting)}.`,
     );
-  const taken = (state?.tokens ?? 0) + sumOfTokens(total);
-  const takenLater = sumOfTokens(later);
-  if (tokens !== undefined && taken + takenLater > tokens)
+  const counted = (state?.tokens ?? 0) + sumOfTokens(total);
+  const countedLater = sumOfTokens(later);
+  if (tokens !== undefined && counted + countedLater > tokens)
     warn(
       'budget.tokens',
-      `The budget of ${tokens} tokens ${wouldBe(taken > tokens)} reached; all together about ${taken} are planned${andLater(waiting, takenLater)}.`,
+      `The budget of ${tokens} tokens ${wouldBe(counted > tokens)} reached; all together about ${counted} are planned${andLater(waiting, countedLater)}.`,
     );
   const spent = (state?.cost ?? 0) + (state?.possibleCost ?? 0) + total.cost;
   if (cost !== undefined && spent + later.cost > cost)
@@ -173,7 +173,7 @@ function warningsOf(
   return warnings;
 }
 
-/** What waits for results may come to less, or to nothing. */
+/** A slot that waits for results may need fewer jobs, or none. */
 const wouldBe = (isCertain: boolean): string => (isCertain ? 'would be' : 'may be');
 
 const andLater = (waiting: number, more: number): string =>

@@ -4,11 +4,11 @@ import type { TokenUsage } from '../job.ts';
 import type { Press, TextRequest } from '../job-request.ts';
 
 /**
- * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is
- * not 0, and where it depends on the tokens of the answer.
+ * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is not 0, and
+ * where it depends on the tokens of the reply.
  *
- * @param names what is known of the button: label and emoji once it is pressed, and what the request says; of a text
- * call: its model
+ * @param names names of the button: label and emoji once it is pressed, and the text of the request; of a text call: its
+ * model
  */
 export function priceOf(prices: Prices, kind: StepKind, names: readonly string[]): number | undefined {
   const price = priceAt(prices, priceEntry(prices, kind, names));
@@ -19,8 +19,8 @@ const priceAt = (prices: Prices, entry: string | undefined): Price | undefined =
   entry === undefined ? undefined : prices[entry];
 
 /**
- * What an answer to a text call cost: a price per call whatever it took, one by tokens by what the service counted.
- * Undefined where no price is given, or where a count is needed and there is none.
+ * The cost of a reply to a text call: a price per call, or a price per counted tokens. Undefined where no price is given,
+ * or where a needed count is missing.
  */
 export function answerPrice(
   prices: Prices,

@@ -16,8 +16,8 @@ export interface PlanCounts {
   /** Jobs that are to be submitted, once each if nothing fails. */
   readonly submits: number;
   /**
-   * Why they are: the slot had no job before; it had another one; the flags have one tried again that failed or is in doubt; a
-   * finished one is made anew (`--redo`), or what it came from is.
+   * Why jobs are submitted. `new`: the slot had no job before. `changed`: the slot had another job. `retry`: the flags retry a
+   * job that failed or is in doubt. `again`: a finished job is redone (`--redo`), or a job that it came from is.
    */
   readonly why: {
     readonly new: number;
@@ -33,7 +33,7 @@ export interface PlanCounts {
   readonly unsaved: number;
   readonly done: number;
   readonly inDoubt: number;
-  /** Failed before; only `--retry-failed` submits them anew. */
+  /** Failed before; only `--retry-failed` submits them again. */
   readonly failed: number;
   /** Slots. */
   readonly skipped: number;
@@ -48,7 +48,7 @@ export interface PlanCounts {
   readonly invalid: number;
   /** About what the text calls among the submissions take; a guess, see `estimateTokens`. */
   readonly tokens: TokenEstimate;
-  /** Of the submissions with a known price, in the unit of `prices`; where that is by tokens, as much a guess as they are. */
+  /** The cost of submissions with a known price, in the unit of `prices`. A price by tokens makes it an estimate. */
   readonly cost: number;
   /** Submissions without a known price. */
   readonly unpriced: number;
@@ -59,7 +59,7 @@ export interface PlanCounts {
 export interface StepReport extends PlanCounts {
   readonly step: string;
   readonly kind: StepKind;
-  /** Its path presses buttons: the slots that come of that are clicks. */
+  /** Its path presses buttons: the slots of the path are clicks. */
   readonly path: boolean;
   /** A wildcard is among its slots or above them: it may have more slots than counted. */
   readonly open: boolean;
@@ -76,7 +76,8 @@ export interface PromptExample {
 export interface PlanWarning {
   /**
    * `plan.at-most` (too many slots to look at each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) |
-   * `plan.shared` (slots that ask for the same thing) | `plan.not-kept` (answers whose images no slot wanted when they came) | `budget.submits` | `budget.tokens` | `budget.cost`
+   * `plan.shared` (slots that ask for the same thing) | `plan.not-kept` (replies whose images no slot wanted when they
+   * came) | `budget.submits` | `budget.tokens` | `budget.cost`
    */
   readonly code: string;
   readonly message: string;
@@ -92,8 +93,8 @@ export interface PlanReport {
   /** Of every cell, of all steps. */
   readonly slotsPerCell: number;
   /**
-   * True: every chosen slot was looked at. False: slots are counted by multiplication; `jobs`, `submits`, `tokens` and `cost`
-   * are upper bounds, as nothing shared, skipped or finished is known.
+   * True: every chosen slot was examined. False: slots are counted by multiplication; `jobs`, `submits`, `tokens` and
+   * `cost` are upper bounds, because shared, skipped and finished jobs are not known.
    */
   readonly exact: boolean;
   readonly total: PlanCounts;
@@ -107,10 +108,10 @@ export interface PlanReport {
   readonly state?: {
     readonly jobs: Readonly<Record<string, number>>;
     readonly attempts: number;
-    /** What budgets count: also the estimates of answers that told none. */
+    /** What budgets count: estimates stand for replies without a token count. */
     readonly tokens: number;
     readonly cost: number;
-    /** What submissions that nobody answered may have cost beside it. */
+    /** Possible cost of submissions without a response, in addition. */
     readonly possibleCost: number;
   };
   readonly examples: readonly PromptExample[];

@@ -6,9 +6,9 @@ import { formerOf } from '../resolve/former.ts';
 import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
 import type { Slot } from '../slot.ts';
-import { costOf, MeanCharges, placeholderCost, priceName } from './cost.ts';
+import { costOf, MeanCosts, placeholderCost, priceName } from './cost.ts';
 import type { PromptExample } from './report.ts';
-import { type Cost, type Reason, StepTally } from './totals.ts';
+import { type Cost, StepTally, type SubmitReason } from './totals.ts';
 
 /** What an estimate asks of a run's state. */
 export interface PlanState {
@@ -27,7 +27,7 @@ export interface PlanState {
 /** The flags that have settled jobs tried again; they mean what they mean to a run. */
 export interface RevivalFlags {
   readonly retryFailed?: { readonly code?: string };
-  /** Keys of jobs to submit anew. */
+  /** Keys of jobs to submit again. */
   readonly redo?: readonly string[];
   readonly inDoubt?: 'hold' | 'retry';
 }
@@ -44,7 +44,7 @@ export interface NotKept {
 const mostExamples = 3;
 const mostNames = 20;
 
-/** Looks at slots, cell by cell, and counts what a run would do about them. */
+/** Examines slots, cell by cell, and counts what a run would do about them. */
 export class Scan {
   readonly #plan: Plan;
   readonly #chosen: ChosenSteps;
@@ -52,16 +52,16 @@ export class Scan {
   readonly #flags: RevivalFlags;
   readonly #redo: ReadonlySet<string>;
   readonly #tallies: ReadonlyMap<string, StepTally>;
-  /** Keys that are counted; as many as slots are looked at, which the caller bounds. */
+  /** Keys that are counted: at most one for each examined slot, which the caller bounds. */
   readonly #seen = new Set<string>();
   readonly #retried = new Set<string>();
   readonly #redone = new Set<string>();
   readonly #prompts = new Map<string, PromptExample>();
-  readonly #charges = new MeanCharges();
+  readonly #costs = new MeanCosts();
   readonly #unpriced = new Set<string>();
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
-  /** Slots looked at. */
+  /** Slots examined. */
   looked = 0;
 
   constructor(plan: Plan, chosen: ChosenSteps, state: PlanState | undefined, flags: RevivalFlags) {
@@ -92,9 +92,9 @@ export class Scan {
     return [...this.#unpriced];
   }
 
-  /** What the text calls that were looked at take on the average. */
-  get charges(): MeanCharges {
-    return this.#charges;
+  /** Average tokens and cost of the examined text calls. */
+  get costs(): MeanCosts {
+    return this.#costs;
   }
 
   /** One of the slots that fail without a job, for a message. */
@@ -102,7 +102,7 @@ export class Scan {
     return this.#firstInvalid;
   }
 
-  /** Answers with images of which there is no file, though slots want them now. */
+  /** Replies with images that have no file, though slots want them now. */
   get notKept(): NotKept | undefined {
     return this.#notKept;
   }
@@ -141,7 +141,7 @@ export class Scan {
     const status = revivedStatus(record, this.#flags, this.#redo);
     if (status === undefined) return record;
     if (status === 'pending') (record.status === 'done' ? this.#redone : this.#retried).add(key);
-    // What came from it is made anew too.
+    // A job that came from a redone one is redone too.
     const isRedone = record.status === 'done' && status === 'pending';
     return { ...record, status, ...(isRedone && { former: formerOf(record) }) };
   }
@@ -152,18 +152,18 @@ export class Scan {
     const { job, status } = slot;
     if (status === 'skipped' || status === 'blocked') return tally.slot(status);
     if (job === undefined) return this.#countWithoutJob(slot, cell, tally);
-    // It has nothing to show, which is known before it is asked for.
+    // The request shows no image, which is known before it is sent.
     if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, tally);
-    const charge = costOf(this.#plan.pipeline.prices, job);
-    this.#charges.add(slot, charge);
+    const cost = costOf(this.#plan.pipeline.prices, job);
+    this.#costs.add(slot, cost);
     if (this.#seen.has(job.key)) return tally.slot('shared');
     this.#seen.add(job.key);
     switch (status) {
       case 'pending': {
         if (isHeld(slot)) return tally.job('held');
         this.#keepExample(slot);
-        if (charge.price === undefined && this.#unpriced.size < mostNames) this.#unpriced.add(priceName(job));
-        return tally.submit(this.#reason(slot), charge);
+        if (cost.price === undefined && this.#unpriced.size < mostNames) this.#unpriced.add(priceName(job));
+        return tally.submit(this.#reason(slot), cost);
       }
       case 'submitting':
       case 'running':
@@ -175,18 +175,18 @@ export class Scan {
         return tally.job('inDoubt');
       case 'done':
         this.#lookForFiles(slot);
-        return isMadeAnew(slot) && !isHeld(slot) ? this.#countAnew(slot, tally, charge) : tally.job(status);
+        return isRemade(slot) && !isHeld(slot) ? this.#countRedo(slot, tally, cost) : tally.job(status);
       case 'failed':
-        if (isMadeAnew(slot) && !isHeld(slot)) return this.#countAnew(slot, tally, charge);
+        if (isRemade(slot) && !isHeld(slot)) return this.#countRedo(slot, tally, cost);
         if (!this.#failsAgain(slot)) return tally.job(status);
         return this.#countInvalid(slot, tally);
     }
   }
 
-  #countAnew({ job }: Slot, tally: StepTally, charge: Cost): void {
-    if (job !== undefined && charge.price === undefined && this.#unpriced.size < mostNames)
+  #countRedo({ job }: Slot, tally: StepTally, cost: Cost): void {
+    if (job !== undefined && cost.price === undefined && this.#unpriced.size < mostNames)
       this.#unpriced.add(priceName(job));
-    tally.submit('anew', charge);
+    tally.submit('anew', cost);
   }
 
   #countWithoutJob(slot: Slot, cell: Cell, tally: StepTally): void {
@@ -194,9 +194,9 @@ export class Scan {
       const place = this.#plan.slotGraph.places[slot.place ?? -1];
       if (place === undefined) throw new Error(`Internal error: ${slotName(slot)} has no place in the plan.`);
       if (place.open) tally.open = true;
-      const charge = placeholderCost(this.#plan.pipeline.prices, place, cell);
-      this.#charges.add(slot, charge);
-      return tally.wait(charge);
+      const cost = placeholderCost(this.#plan.pipeline.prices, place, cell);
+      this.#costs.add(slot, cost);
+      return tally.wait(cost);
     }
     this.#countInvalid(slot, tally);
   }
@@ -206,12 +206,12 @@ export class Scan {
     tally.slot('invalid');
   }
 
-  /** A run with these flags looks at it again, and comes to the same end before anything is submitted. */
+  /** A run with these flags evaluates this slot again, and fails in the same way before anything is submitted. */
   #failsAgain({ record }: Slot): boolean {
-    return record !== undefined && isMaskMistake(record) && isRetried(record, this.#flags);
+    return record !== undefined && isMaskError(record) && isRetried(record, this.#flags);
   }
 
-  /** Images of an answer are in its files or nowhere: no link leads to them. */
+  /** Images of a reply are in its files or nowhere: no link leads to them. */
   #lookForFiles(slot: Slot): void {
     const { record, keep } = slot;
     if (!keep || record === undefined || record.artifacts.length > 0 || !hasImages(record.text)) return;
@@ -223,7 +223,7 @@ export class Scan {
     this.#notKept = { count: count + 1, first, key };
   }
 
-  #reason({ id, job }: Slot): Reason {
+  #reason({ id, job }: Slot): SubmitReason {
     if (job !== undefined && this.#redone.has(job.key)) return 'anew';
     if (job !== undefined && this.#retried.has(job.key)) return 'retry';
     const keys = this.#state?.keysOfSlot(id) ?? [];
@@ -237,11 +237,12 @@ export class Scan {
   }
 }
 
-/** It is settled, and what it came from is made anew, or was. */
-const isMadeAnew = ({ record, outdated, waitsAnew }: Slot): boolean =>
-  record !== undefined && (outdated === true || (waitsAnew === true && record.error?.code !== droppedCode));
+/** True for a settled job that came from a job which is or was redone. */
+const isRemade = ({ record, outdated, waitsAnew: waitsForRedo }: Slot): boolean =>
+  record !== undefined &&
+  (outdated === true || (waitsForRedo === true && record.error?.code !== droppedCode));
 
-/** Tells which slots of a cell hang, over any number of jobs, on one that is in doubt. */
+/** Says which slots of a cell depend, over any number of jobs, on a job in doubt. */
 function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
   if (!slots.some(({ status }) => status === 'in-doubt')) return () => false;
   /** Keys of jobs that are in doubt, and of all that hang on them. */
@@ -263,8 +264,8 @@ function revivedStatus(
   if (status !== 'done' && status !== 'failed' && status !== 'in-doubt') return undefined;
   if (redo.has(record.key)) return 'pending';
   if (status === 'in-doubt') return flags.inDoubt === 'retry' ? 'pending' : undefined;
-  // Where what it is for is made anew, its image may be another.
-  if (!isRetried(record, flags) || (isMaskMistake(record) && redo.size === 0)) return undefined;
+  // Where the job that uses this image is redone, its image may be another one.
+  if (!isRetried(record, flags) || (isMaskError(record) && redo.size === 0)) return undefined;
   // What is already made is only downloaded.
   const isMade = record.result !== undefined && error?.code.startsWith('download.') === true;
   return isMade ? 'saving' : 'pending';
@@ -276,4 +277,4 @@ const isRetried = ({ status, error }: JobRecord, { retryFailed }: RevivalFlags):
   (retryFailed.code === undefined || retryFailed.code === error?.code);
 
 /** The job is known by its mask's content and by what it is for, so its mask will not do the next time either. */
-const isMaskMistake = ({ error }: JobRecord): boolean => error?.code.startsWith('mask.') === true;
+const isMaskError = ({ error }: JobRecord): boolean => error?.code.startsWith('mask.') === true;

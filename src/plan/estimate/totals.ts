@@ -4,9 +4,9 @@ import type { PlanCounts, StepReport } from './report.ts';
 
 type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | keyof Amounts>;
 type Amounts = PlanCounts['later'];
-export type Reason = keyof PlanCounts['why'];
+export type SubmitReason = keyof PlanCounts['why'];
 
-/** What one submission takes, as far as it is known. */
+/** Cost and tokens of one submission, where they are known. */
 export interface Cost {
   readonly price?: number | undefined;
   readonly tokens?: TokenEstimate;
@@ -56,7 +56,7 @@ export class StepTally {
     waiting: 0,
     invalid: 0,
   };
-  readonly #why: { [Name in Reason]: number } = { new: 0, changed: 0, retry: 0, anew: 0 };
+  readonly #why: { [Name in SubmitReason]: number } = { new: 0, changed: 0, retry: 0, anew: 0 };
   readonly #now = new Bill();
   readonly #later = new Bill();
   open = false;
@@ -65,17 +65,17 @@ export class StepTally {
     this.#step = step;
   }
 
-  /** So many slots that have no job of their own. */
+  /** Counts slots that have no job of their own. */
   slot(kind: 'shared' | 'skipped' | 'blocked' | 'invalid', count = 1): void {
     this.#counts.slots += count;
     this.#counts[kind] += count;
   }
 
-  /** So many slots that wait for results, and what each takes if it becomes a job. */
-  wait(charge: Cost, count = 1): void {
+  /** Counts slots that wait for results, and the cost of each if it becomes a job. */
+  wait(cost: Cost, count = 1): void {
     this.#counts.slots += count;
     this.#counts.waiting += count;
-    this.#later.add(charge, count);
+    this.#later.add(cost, count);
   }
 
   /** A slot that is the first of its job. */
@@ -85,13 +85,13 @@ export class StepTally {
     this.#counts[kind] += 1;
   }
 
-  /** So many jobs to submit, each at this price, and a text call of about so many tokens. */
-  submit(reason: Reason, charge: Cost, count = 1): void {
+  /** Counts jobs to submit, the price of each, and about how many tokens each text call takes. */
+  submit(reason: SubmitReason, cost: Cost, count = 1): void {
     this.#counts.slots += count;
     this.#counts.jobs += count;
     this.#counts.submits += count;
     this.#why[reason] += count;
-    this.#now.add(charge, count);
+    this.#now.add(cost, count);
   }
 
   report(): StepReport {

@@ -3,11 +3,11 @@ import { globMatches } from '../../pipeline/selectors/glob.ts';
 import { placeText } from '../key.ts';
 import { textPress } from '../request/click.ts';
 import { stepNamed } from './order.ts';
-import type { PlaceDraft, SlotTemplate, StepPlaces } from './slot-template.ts';
+import type { SlotTemplate, SlotTemplateDraft, StepTemplates } from './slot-template.ts';
 
 /** The places that an address names, in the manifest's order. */
-export function selectPlaces(
-  laid: ReadonlyMap<string, StepPlaces>,
+export function selectTemplates(
+  laid: ReadonlyMap<string, StepTemplates>,
   address: BranchAddress,
 ): readonly SlotTemplate[] {
   let level = stepNamed(laid, address.step).operations;
@@ -20,14 +20,14 @@ export function selectPlaces(
   return level;
 }
 
-/** The place that a branch's name means: that of the selector with this name, or a wildcard's branch of this name. */
+/** The slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
 function namedBranch(place: SlotTemplate, name: string): SlotTemplate | undefined {
   if (place.segment === name) return place;
   if (!place.wild || !globMatches(place.segment ?? '', name)) return undefined;
   const known = place.names.get(name);
   if (known !== undefined) return known;
   const named = copyBelow(place, place.above, name);
-  (place as PlaceDraft).names.set(name, named);
+  (place as SlotTemplateDraft).names.set(name, named);
   return named;
 }
 
@@ -36,7 +36,7 @@ function copyBelow(place: SlotTemplate, above: SlotTemplate | undefined, name?: 
   const segment = name ?? place.segment;
   const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
   const wild = name === undefined && place.wild;
-  const copy: PlaceDraft = {
+  const copy: SlotTemplateDraft = {
     ...place,
     copyOf: place.copyOf ?? place,
     ...(above === undefined ? {} : { above }),

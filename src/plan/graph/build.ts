@@ -3,14 +3,14 @@ import { placeText } from '../key.ts';
 import { stepRequest } from '../request/build.ts';
 import { isWild, pressRequest } from '../request/click.ts';
 import type { RequestTemplate } from '../request/request.ts';
-import { selectPlaces } from './branches.ts';
+import { selectTemplates } from './branches.ts';
 import { orderSteps, stepNamed } from './order.ts';
-import type { PlaceDraft, SlotGraph, SlotTemplate, StepPlaces } from './slot-template.ts';
+import type { SlotGraph, SlotTemplate, SlotTemplateDraft, StepTemplates } from './slot-template.ts';
 
-/** Slots of one cell beyond this are a mistake in a path: at nine buttons a level it is the fourth. */
+/** More slots of one cell are an error in a path: at nine buttons a level, the fourth level exceeds this. */
 export const slotsPerCellLimit = 10_000;
 
-/** Jobs that the steps of one cell gather, all together, beyond this are a mistake in an address. */
+/** If the steps of one cell gather more jobs than this together, an address has an error. */
 export const gatheredPerCellLimit = 10_000;
 
 /** One level of a path: what is pressed there, compiled once for all places that press it. */
@@ -24,18 +24,18 @@ export interface TooLarge {
 }
 
 /** Lays out the places of checked steps, unless a cell has too many of them. */
-export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}): SlotGraph | TooLarge {
-  const laid = new Map<string, StepPlaces>();
+export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = {}): SlotGraph | TooLarge {
+  const laid = new Map<string, StepTemplates>();
   let count = 0;
   let gathered = 0;
   for (const step of orderSteps(steps)) {
-    const start = step.from === undefined ? [undefined] : selectPlaces(laid, step.from);
+    const start = step.from === undefined ? [undefined] : selectTemplates(laid, step.from);
     count += start.length * placesPerOperation(step);
     if (count > slotsPerCellLimit) return { tooMany: step, of: 'slots' };
     const gathers =
       step.gather === undefined
         ? undefined
-        : { step: step.gather.step, places: new Set(selectPlaces(laid, step.gather)) };
+        : { step: step.gather.step, places: new Set(selectTemplates(laid, step.gather)) };
     gathered += gathers?.places.size ?? 0;
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
     const request = stepRequest(step, models);
@@ -44,7 +44,7 @@ export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}):
       segment.selectors.map((selector) => ({ selector, request: pressRequest(segment, selector) })),
     );
     const operations = start.map((above) =>
-      makePlace(step, step.kind, { above, gathers, named }, 0, step.selector, request, path),
+      makeTemplate(step, step.kind, { above, gathers, named }, 0, step.selector, request, path),
     );
     for (const name of request.shows.steps) stepNamed(laid, name).operations.forEach(keepFiles);
     laid.set(step.name, {
@@ -63,7 +63,7 @@ export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}):
     });
   }
   const places = steps.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
-  for (const [index, place] of places.entries()) (place as PlaceDraft).index = index;
+  for (const [index, place] of places.entries()) (place as SlotTemplateDraft).index = index;
   return {
     steps: new Map(steps.map(({ name }) => [name, stepNamed(laid, name)])),
     order: [...laid.values()],
@@ -71,11 +71,11 @@ export function layOut(steps: readonly Step[], models: Pipeline['models'] = {}):
   };
 }
 
-/** One slot that wants the files of a job is enough, whatever the job's own step says about `keep`. */
+/** One slot that wants the files of a job is enough, even when the job's own step has `keep: false`. */
 function keepFiles(place: SlotTemplate): void {
-  (place as PlaceDraft).keep = true;
-  // The wildcard's slots stand in the manifest for its branches that addresses name, and are what is brought in.
-  if (place.copyOf !== undefined) (place.copyOf as PlaceDraft).keep = true;
+  (place as SlotTemplateDraft).keep = true;
+  // The manifest shows the wildcard's slot in place of a branch that an address names: the files of that slot are kept.
+  if (place.copyOf !== undefined) (place.copyOf as SlotTemplateDraft).keep = true;
 }
 
 function placesPerOperation(step: Step): number {
@@ -91,17 +91,17 @@ const withBelow = (place: SlotTemplate): readonly SlotTemplate[] => [
 ];
 
 /** What a place needs to be done before it. */
-interface PlaceStart {
+interface TemplateStart {
   readonly above: SlotTemplate | undefined;
   readonly gathers?: SlotTemplate['gathers'];
   /** Places of the steps that its request names. */
   readonly named?: readonly SlotTemplate[];
 }
 
-function makePlace(
+function makeTemplate(
   step: Step,
   kind: StepKind,
-  { above, gathers, named = [] }: PlaceStart,
+  { above, gathers, named = [] }: TemplateStart,
   level: number,
   selector: Selector | undefined,
   request: RequestTemplate,
@@ -116,7 +116,7 @@ function makePlace(
   if (request.shows.parent) starts.forEach(keepFiles);
   const startMaySkip = starts.some(({ maySkip }) => maySkip);
   const namedMaySkip = named.some(({ maySkip }) => maySkip);
-  const place: PlaceDraft = {
+  const place: SlotTemplateDraft = {
     index: 0,
     step,
     kind,
@@ -147,7 +147,7 @@ function makePlace(
   };
   const [next, ...rest] = path;
   place.below = (next ?? []).map((pressed) =>
-    makePlace(step, 'click', { above: place }, level + 1, pressed.selector, pressed.request, rest),
+    makeTemplate(step, 'click', { above: place }, level + 1, pressed.selector, pressed.request, rest),
   );
   return place;
 }

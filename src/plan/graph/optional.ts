@@ -2,7 +2,7 @@ import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import type { JobOrigin, JobRecord } from '../job.ts';
 import type { SlotGraph, SlotTemplate } from './slot-template.ts';
 
-/** Tells whether the button of a slot is optional, by where its job was first asked for. */
+/** Says whether the button of a slot is optional, by the slot that asked for its job first. */
 export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
 
 /** For where no pipeline says anything. */

@@ -23,8 +23,8 @@ export interface SlotTemplate {
   readonly selector?: Selector;
   readonly wild: boolean;
   /**
-   * An address such as `grid/U1` names one branch of a wildcard (`U*`) before it is known whether there is one. This
-   * is its place: pressed by that name, it is the very job that the wildcard's slot of that name has.
+   * An address such as `grid/U1` names one branch of a wildcard (`U*`) before it is known whether there is one. This is the
+   * template of that branch. Pressed by that name, it has the same job as the wildcard's slot of that name.
    */
   readonly named?: Press;
   /** Of a named branch and what its path presses on it: the place whose slots the manifest lists in its stead. */
@@ -67,7 +67,7 @@ export interface SlotTemplate {
 }
 
 /** One step's places. */
-export interface StepPlaces {
+export interface StepTemplates {
   readonly step: Step;
   /** Its own operations, one per place that it starts from. */
   readonly operations: readonly SlotTemplate[];
@@ -78,14 +78,14 @@ export interface StepPlaces {
 /** All that a pipeline's steps say about any cell. */
 export interface SlotGraph {
   /** In file order. */
-  readonly steps: ReadonlyMap<string, StepPlaces>;
+  readonly steps: ReadonlyMap<string, StepTemplates>;
   /** Each step after all that it needs. */
-  readonly order: readonly StepPlaces[];
+  readonly order: readonly StepTemplates[];
   /** In the manifest's order: steps as in the file, each one's branches depth first. */
   readonly places: readonly SlotTemplate[];
 }
 
 /** A place while it is laid out. */
-export type PlaceDraft = { -readonly [Member in keyof SlotTemplate]: SlotTemplate[Member] } & {
+export type SlotTemplateDraft = { -readonly [Member in keyof SlotTemplate]: SlotTemplate[Member] } & {
   readonly names: Map<string, SlotTemplate>;
 };

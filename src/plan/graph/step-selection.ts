@@ -6,7 +6,7 @@ import type { SlotGraph, SlotTemplate } from './slot-template.ts';
 
 /** What `--only` leaves of a plan. */
 export interface ChosenSteps {
-  /** Steps of which at least one slot is chosen, in file order. */
+  /** Steps with at least one chosen slot, in file order. */
   readonly steps: ReadonlySet<string>;
   /** Indexes of the chosen places. */
   readonly places: ReadonlySet<number>;

@@ -6,7 +6,7 @@ import { type NumberRange, rangeIndex, rangeSize, rangeValue } from './selection
 import type { MatrixTable } from './table.ts';
 import { AxisClasses, ClassList } from './value-class.ts';
 
-/** An axis ready for enumeration: how many values, of which classes, and how to come by one. */
+/** An axis ready for enumeration: its number of values, their classes, and access to each value. */
 export interface PreparedAxis {
   readonly variables: readonly string[];
   readonly size: number;

@@ -8,7 +8,7 @@ import { type PreparedAxis, rangeAxis, rowsAxis, textAt, valuesAxis } from './ax
 import { MatrixCells } from './cells.ts';
 import { type PairHash, pairHash, RowHashes } from './hash.ts';
 import { MatrixSpace } from './space.ts';
-import { type MatrixTable, type RowValues, surveyTable } from './table.ts';
+import { type MatrixTable, type RowValues, scanTable } from './table.ts';
 import type { Matrix } from './types.ts';
 import { AxisClasses, ClassList } from './value-class.ts';
 
@@ -31,23 +31,23 @@ export async function prepareMatrix(
   const partials = [...spec.exclude, ...spec.include].map(({ values }) => values);
   const axes: PreparedAxis[] = [];
   const tables: MatrixTable[] = [];
-  const problems: Diagnostic[] = [];
+  const errors: Diagnostic[] = [];
   for (const axis of spec.axes) {
     if (axis.kind === 'values') axes.push(valuesAxis(axis.name, axis.values, partials));
     else if (axis.kind === 'range') axes.push(rangeAxis(axis.name, axis, partials));
     else {
       const prepared = await prepareRows(axis, spec, partials, files, signal);
-      if (prepared instanceof TableError) problems.push(tableProblem(prepared, axis, file));
+      if (prepared instanceof TableError) errors.push(tableError(prepared, axis, file));
       else {
         axes.push(prepared.axis);
         tables.push(prepared.table);
       }
     }
   }
-  if (problems.length > 0) return err(problems);
+  if (errors.length > 0) return err(errors);
   const space = new MatrixSpace(axes, spec.exclude, spec.include);
-  problems.push(...spaceProblems(space, spec, file));
-  if (problems.length > 0) return err(problems);
+  errors.push(...spaceErrors(space, spec, file));
+  if (errors.length > 0) return err(errors);
   return ok(new MatrixCells(space, spec, tables, files));
 }
 
@@ -68,7 +68,7 @@ async function prepareRows(
     hashes?.push(rowHash(axis.columns, values));
   };
   try {
-    const table = await surveyTable(files, axis, onRow, signal);
+    const table = await scanTable(files, axis, onRow, signal);
     return { axis: rowsAxis(table, classes, ids, hashes), table };
   } catch (error) {
     if (error instanceof TableError) return error;
@@ -87,7 +87,7 @@ function rowHash(columns: readonly string[], values: RowValues): PairHash {
   return { a, b };
 }
 
-function tableProblem(
+function tableError(
   error: TableError,
   axis: Extract<Axis, { kind: 'rows' }>,
   pipelineFile: string,
@@ -121,8 +121,8 @@ const mostSampled = 100_000_000;
 /** Cells that a sample draws, at most: 16 bytes each. */
 const mostDrawn = 10_000_000;
 
-function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
-  const problem = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
+function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
+  const error = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
     line: at.line,
     column: at.column,
     length: at.length,
@@ -134,7 +134,7 @@ function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diag
   });
   const start = spec.axes[0]?.position ?? spec.include[0]?.position ?? { line: 1, column: 1, length: 1 };
   if (space.product * spec.repeat > Number.MAX_SAFE_INTEGER / 2) {
-    return [problem(start, 'matrix.too-large', 'The matrix has more cells than can be counted exactly.')];
+    return [error(start, 'matrix.too-large', 'The matrix has more cells than can be counted exactly.')];
   }
   if (
     spec.sample !== undefined &&
@@ -142,20 +142,20 @@ function spaceProblems(space: MatrixSpace, spec: MatrixSpec, file: string): Diag
     space.product > mostSampled
   ) {
     const message = `A sample is drawn by looking at each of the ${space.product} combinations; more than ${mostSampled} would take too long. Give the axes fewer values: a sample of a coarser matrix is as good.`;
-    return [problem(start, 'matrix.sample-too-large', message)];
+    return [error(start, 'matrix.sample-too-large', message)];
   }
   const combinations = space.kept + space.added.length;
   if (spec.sample !== undefined && spec.sample.count < combinations && spec.sample.count > mostDrawn) {
     const message = `A sample draws at most ${mostDrawn} cells, and this one ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
-    return [problem(start, 'matrix.sample-too-large', message)];
+    return [error(start, 'matrix.sample-too-large', message)];
   }
-  const problems = spec.exclude
+  const errors = spec.exclude
     .filter((exclude, index) => space.excludesNothing(exclude, index))
     .map(({ position }) =>
-      problem(position, 'matrix.exclude-nothing', 'This exclude matches no combination of the axes.'),
+      error(position, 'matrix.exclude-nothing', 'This exclude matches no combination of the axes.'),
     );
-  if (problems.length === 0 && space.kept + space.added.length === 0) {
-    problems.push(problem(start, 'matrix.empty', 'The matrix has no cell: its excludes leave nothing.'));
+  if (errors.length === 0 && space.kept + space.added.length === 0) {
+    errors.push(error(start, 'matrix.empty', 'The matrix has no cell: its excludes leave nothing.'));
   }
-  return problems;
+  return errors;
 }

@@ -31,7 +31,7 @@ export async function drawSample(
     }
     lowest.offer(rankOf(a, b, seed), space.product + index);
   }
-  return lowest.taken();
+  return lowest.chosenIndices();
 }
 
 /** Hashes are summed axis by axis, and only from the axis on that has changed. */
@@ -83,7 +83,7 @@ class Lowest {
   }
 
   /** The items in ascending order. Ends the life of the heap. */
-  taken(): Float64Array {
+  chosenIndices(): Float64Array {
     return this.#items.sort();
   }
 

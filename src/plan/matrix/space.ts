@@ -168,8 +168,8 @@ function bitsOf(mask: bigint): number[] {
 }
 
 /**
- * Which partials no axis so far has contradicted. The axes are gone through from the slowest to the fastest; at each,
- * the class of the value strikes some partials out. Sets are numbered as they turn up; number 0 is the empty set.
+ * Sets of partials that no axis has contradicted yet. The axes are visited from the slowest to the fastest; at each, the
+ * class of the value removes some partials. Sets are numbered in order of appearance; number 0 is the empty set.
  */
 export class AliveSets {
   /** The number of the set before the first axis. */

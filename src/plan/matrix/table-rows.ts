@@ -26,14 +26,14 @@ export class RowReader {
     this.#files = table.fingerprint.checking(files);
   }
 
-  /** How many cells ahead {@link prepare} wants to be told of; undefined for a kept table, which needs no telling. */
+  /** How many cells in advance {@link prepare} wants to be called; undefined for a table in memory, which needs no call. */
   get window(): number | undefined {
     if (this.#table.kept !== undefined) return undefined;
     const average = this.#table.fingerprint.bytes / Math.max(1, this.#table.rows);
     return Math.max(16, Math.min(windowRows, Math.floor(windowBytes / average)));
   }
 
-  /** Tells which rows the next cells want, in their order. @throws TableError */
+  /** Announces the rows that the next cells need, in their order. @throws TableError */
   async prepare(wanted: readonly number[]): Promise<void> {
     if (this.#table.kept !== undefined) return;
     const missing = wanted.filter((index) => !this.#fetched.has(index));
@@ -68,7 +68,7 @@ export class RowReader {
     return (this.#batch[index - this.#first] as TableBatch['rows'][number]).values;
   }
 
-  /** Lets go of the file. */
+  /** Closes the file. */
   async close(): Promise<void> {
     const reading = this.#reading;
     this.#reading = undefined;

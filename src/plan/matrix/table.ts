@@ -32,7 +32,7 @@ const keptBytes = 1024 * 1024;
  *
  * @throws TableError
  */
-export async function surveyTable(
+export async function scanTable(
   files: FilePort,
   axis: Extract<Axis, { kind: 'rows' }>,
   onRow: (values: RowValues) => void,
@@ -69,7 +69,7 @@ function checkColumns(axis: Extract<Axis, { kind: 'rows' }>, columns: readonly s
 }
 
 const blockBytes = 64 * 1024;
-/** Half a SHA-256 is enough to tell an edited block from the one that was read before. */
+/** Half a SHA-256 is enough to distinguish an edited block from the block that was read before. */
 const digestBytes = 16;
 
 /**
@@ -83,7 +83,7 @@ export class Fingerprint {
   #bytes = 0;
   #sha256: string | undefined;
 
-  /** Bytes of the file, as far as it was read. */
+  /** Bytes of the file that were read. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -153,7 +153,7 @@ function through(
   };
 }
 
-/** The same bytes in blocks of equal size (the last may be shorter), whatever the chunks. */
+/** The same bytes in blocks of equal size (the last may be shorter), independent of the incoming chunks. */
 async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let block = new Uint8Array(blockBytes);
   let filled = 0;

@@ -17,14 +17,14 @@ export interface TableFacts {
  * own. Numbers are positions in this whole expansion, from 1, whatever a selection chooses.
  */
 export interface Matrix {
-  /** Known by arithmetic on the axes, whatever the size. */
+  /** Computed from the axes, for any size. */
   readonly cellCount: number;
   /** In the pipeline's order; see `MatrixSpec.variables`. */
   readonly variables: readonly string[];
   readonly tables: readonly TableFacts[];
   /**
-   * The chosen cells by ascending number; the repeats of a combination share one `vars`. Does no more than its
-   * reader asks for (a sample is drawn first, which looks at the whole matrix). Stop reading whenever you like.
+   * The chosen cells by ascending number; the repeats of a combination share one `vars`. Produces only as many cells as the
+   * reader takes (a sample is drawn first, from the whole matrix). Stop reading whenever you like.
    *
    * @throws TableError while it is read: `table.changed` when a table is not what it was when the matrix was prepared
    */

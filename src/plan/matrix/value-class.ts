@@ -2,16 +2,16 @@ import { leavesOf, type PartialLeaf } from '../../pipeline/values/path.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 
 /**
- * What excludes and includes ask of one axis. Values of the axis that satisfy the same partials are one class:
+ * The classes of one axis under excludes and includes. Values of the axis that satisfy the same partials are one class:
  * everything else about the matrix is computed on classes, of which there are few, not on values.
  *
- * A partial matches deeply, as GitHub Actions' do: each of its scalars must render like the value's scalar at the
- * same place, a place that is not there reads as null, and what the partial does not name does not matter.
+ * A partial matches deeply, as GitHub Actions' do: each of its scalars must render like the value's scalar at the same
+ * place, a place that is not there reads as null, and what the partial does not name does not matter.
  */
 export class AxisClasses {
   /** Members of the axis that some partial names. */
   readonly probes: readonly AxisProbe[];
-  /** Partials, by index, that each class satisfies; class 0 satisfies only those that ask nothing of this axis. */
+  /** Partials, by index, that each class satisfies; class 0 satisfies only those that do not name this axis. */
   readonly #classes: number[][] = [[]];
   readonly #bySatisfied = new Map<string, number>([['', 0]]);
   readonly #byPartial = new Map<number, number[]>();
@@ -61,7 +61,7 @@ export class AxisClasses {
     );
   }
 
-  /** The classes that a partial does not contradict; undefined for all, where it asks nothing of this axis. */
+  /** The classes that a partial does not contradict; undefined for all classes, where the partial does not name this axis. */
   classesFor(partial: number): readonly number[] | undefined {
     return this.#needed.has(partial) ? (this.#byPartial.get(partial) ?? []) : undefined;
   }

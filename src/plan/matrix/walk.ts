@@ -35,8 +35,8 @@ export class MatrixWalk {
   }
 
   /**
-   * Moves to the next wanted combination: true. False at the end. Undefined after so many steps without one that
-   * it is fair to let others have a turn; call again.
+   * Moves to the next wanted combination: true. At the end: false. Undefined after a bounded number of steps without one,
+   * so that other work gets its turn; call again.
    */
   next(patience = 262_144): boolean | undefined {
     const last = this.indices.length - 1;
@@ -116,7 +116,7 @@ export function* chosenLeaves(
   choice: LeafChoice,
 ): Generator<Leaf | undefined, void, undefined> {
   const axisVariables = new Set(space.axes.flatMap(({ variables }) => variables));
-  // Includes never change an axis's own variable, so only filters of other variables look at what they add.
+  // Includes never change an axis's own variable, so only filters of other variables concern what includes add.
   const onExtras = choice.filters.filter(({ variable }) => !axisVariables.has(variable));
   const takes = (leaf: Leaf): boolean => {
     if (!shardReaches(choice, leaf.position)) return false;

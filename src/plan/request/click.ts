@@ -36,7 +36,7 @@ export class ClickTemplate implements RequestTemplate {
   readonly kind = 'click';
   readonly steps: readonly string[];
   readonly names = [];
-  /** A mask has the size of the image that the button is under, so that image is looked at. */
+  /** A mask has the size of the image that the button is under, so the size of that image is read. */
   readonly shows: RequestTemplate['shows'];
   readonly hasPrompt: boolean;
   readonly #fields: Fields;

@@ -18,8 +18,8 @@ const isMapping = (tree: TemplateTree | undefined): tree is Mapping =>
   !(tree instanceof WrittenNumber);
 
 /**
- * Renders turns. What is said in them (`parts[].text`, and `content` of messages) is text, whatever its template gives: the
- * service refuses a number there, and a list.
+ * Renders turns. Their contents (`parts[].text`, and `content` of messages) are always text: the service rejects a number
+ * or a list there.
  *
  * @throws TemplateError `template.object` where a lone output is a list or a mapping
  */

@@ -3,7 +3,7 @@ import type { TemplateScope, TemplateTree } from '../../pipeline/templates/templ
 import { treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import type { EntryRequest, ImageSource, ImagineRequest, MaskSource } from '../job-request.ts';
 import { requestText } from '../key.ts';
-import { countProblem } from './image-files.ts';
+import { countError } from './image-files.ts';
 import { ImageList } from './images.ts';
 import { MaskTemplate } from './mask.ts';
 import { type Fields, filesMember, needWords, renderFields, renderPlain, renderTaskField } from './render.ts';
@@ -35,7 +35,7 @@ class EntryTemplate implements RequestTemplate {
   readonly #mask: MaskTemplate | undefined;
   /** Its fields are the same in every cell. */
   readonly #constant: boolean;
-  /** It names no image and no file, so that all of it is constant where its fields are. */
+  /** It names no image and no file, so the whole request is constant where its fields are constant. */
   readonly #plain: boolean;
   #declared: Pick<EntryRequest, 'fields' | 'extra'> | undefined;
   #known: RenderedRequest | undefined;
@@ -86,12 +86,13 @@ class EntryTemplate implements RequestTemplate {
     // An image says something by itself, one that `extra` brings too (gateway 2.3).
     const isShown = shown.images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
     if (this.kind === 'edit' || (this.kind === 'imagine' && !isShown)) needWords(prompt.prompt);
-    const mistake =
-      this.kind === 'imagine' ? undefined : countProblem(this.kind, shown.images, context.imageCount);
-    if (mistake !== undefined && 'failure' in mistake) return { ...prompt, ...mistake };
+    const imageCountError =
+      this.kind === 'imagine' ? undefined : countError(this.kind, shown.images, context.imageCount);
+    if (imageCountError !== undefined && 'failure' in imageCountError)
+      return { ...prompt, ...imageCountError };
     const request = this.#request(declared, shown.images, mask?.mask);
     const files = filesMember({ ...mask?.files, ...shown.files });
-    return { ...prompt, ...mistake, known: { request, text: requestText(request), ...files } };
+    return { ...prompt, ...imageCountError, known: { request, text: requestText(request), ...files } };
   }
 
   #request(

@@ -11,8 +11,8 @@ export type ImageFile =
   | { readonly error: JobError };
 
 /**
- * How resolving learns what the images of a pipeline hold. It answers at once, as resolving a cell does, and is asked for
- * the same file again with every look at a slot: whoever implements it remembers, within bounds, what it has read.
+ * How resolving learns the content of the images of a pipeline. It answers synchronously, as resolving a cell does, and is
+ * asked for the same file at every evaluation of a slot. So an implementation remembers, within bounds, what it has read.
  */
 export interface ImageFiles {
   /** @param path relative to the pipeline, as its template rendered it */
@@ -32,24 +32,24 @@ export const noImageFiles: ImageFiles = {
 export type ImageCount = 'one' | number | undefined;
 
 /** What is wrong with the number of images that an operation is given. */
-export type CountProblem =
-  /** Whatever the jobs make that it shows. */
+export type CountError =
+  /** Wrong for any number of images that the shown jobs may make. */
   | { readonly failure: JobError }
-  /** By what they have made. */
+  /** Wrong for the number of images that they have made. */
   | { readonly shortage: JobError };
 
 /** A blend takes 2 to 5 (gateway 2.6), the others one for each image that the file names. */
 const blended = { least: 2, most: 5 };
 
 /**
- * Judges it as early as it can be told: `blend.count`, and `image.count` where one image is meant and a text job has made
- * several.
+ * Checks the number of images as early as possible: `blend.count`, and `image.count` where one image is meant and a text
+ * job has made several.
  */
-export function countProblem(
+export function countError(
   kind: EntryRequest['kind'],
   images: readonly ImageSource[],
   countOf: (job: string) => ImageCount,
-): CountProblem | undefined {
+): CountError | undefined {
   const { least, most } = kind === 'blend' ? blended : { least: images.length, most: images.length };
   const counts = images.map((image) => ('job' in image ? countOf(image.job) : 'one'));
   const isSure = counts.every((count) => count === 'one');

@@ -13,7 +13,7 @@ type ImageTemplate =
   /** A file, an address or a data URI. */
   | { readonly kind: 'named'; readonly template: Template };
 
-/** What a request shows, in order, as far as it is known. */
+/** The images of a request that are known, in order. */
 export type ShownImages =
   | {
       readonly kind: 'known';

@@ -1,5 +1,5 @@
 import type { MaskBoxSpec, MaskShapeSpec, MaskSpec } from '../../pipeline/pipeline.ts';
-import { boxMistake, maskOf } from '../../pipeline/steps/domain/mask.ts';
+import { boxError, maskOf } from '../../pipeline/steps/domain/mask.ts';
 import { TemplateError, type TemplateScope, type TemplateTree } from '../../pipeline/templates/template.ts';
 import { renderTree } from '../../pipeline/templates/tree.ts';
 import type { Value } from '../../pipeline/values/value.ts';
@@ -56,10 +56,10 @@ function renderBox(
 ): readonly [number, number, number, number] {
   const box = renderTree(spec, scope);
   const numbers = Array.isArray(box) ? box.map((side: Value) => decimal(side) ?? side) : [];
-  const mistake = boxMistake(numbers);
-  if (mistake === undefined) return numbers as unknown as [number, number, number, number];
+  const error = boxError(numbers);
+  if (error === undefined) return numbers as unknown as [number, number, number, number];
   throw new TemplateError(
     'template.range',
-    `For this cell the mask has a ${name} that ${mistake}. It is ${JSON.stringify(box).slice(0, 80)}.`,
+    `For this cell the mask has a ${name} that ${error}. It is ${JSON.stringify(box).slice(0, 80)}.`,
   );
 }

@@ -5,8 +5,8 @@ import { type Fields, renderPlain } from './render.ts';
 import { usualResult } from './tokens.ts';
 
 /**
- * Fields as they may turn out that read results which are not there yet: with stand-ins of about their length. What cannot be
- * rendered with those (a list that is gone through, a number that is compared) is left out.
+ * The likely fields of a request that reads missing results: placeholders of about their length stand for them. A field
+ * that cannot be rendered with placeholders (a loop over a list, a comparison of a number) is left out.
  */
 export function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
   const standing = { ...scope, steps: standIns(treeSteps(fields)) };

@@ -25,7 +25,7 @@ export function renderFields(
  * the state and the manifest for every job
  * @throws TemplateError `template.empty` and `template.limit` too
  */
-export function renderText(tree: TemplateTree, scope: TemplateScope, what: string, limit: number): string {
+export function renderField(tree: TemplateTree, scope: TemplateScope, what: string, limit: number): string {
   const text = isTemplate(tree) ? tree.render(scope) : renderValue(renderTree(tree, scope));
   if (text.length > limit)
     throw new TemplateError(
@@ -101,9 +101,9 @@ const numbers: Readonly<Record<string, readonly number[]>> = {
  * @throws TemplateError `template.empty`, `template.limit` and `template.range` too
  */
 export function renderTaskField(tree: TemplateTree, scope: TemplateScope, name: string): Value {
-  if (name === 'prompt') return renderText(tree, scope, 'the prompt', promptLimit);
+  if (name === 'prompt') return renderField(tree, scope, 'the prompt', promptLimit);
   if (Object.hasOwn(words, name)) {
-    const text = renderText(tree, scope, `\`${name}\``, wordLimit);
+    const text = renderField(tree, scope, `\`${name}\``, wordLimit);
     const possible = words[name];
     if (possible === undefined) return text;
     const word = text.trim().toLowerCase();

@@ -3,7 +3,7 @@ import type { JobError, TaskResult } from '../job.ts';
 import type { JobRequest, Press, TextCall, TextRequest } from '../job-request.ts';
 import type { ImageCount, ImageFiles } from './image-files.ts';
 
-/** What a request is made of beside the cell: what is known of other jobs, and of files. */
+/** The sources of a request beside the cell: facts of other jobs, and of files. */
 export interface RequestContext {
   /** What a wildcard found: it is pressed in place of the selector. */
   readonly found?: Press;
@@ -20,9 +20,9 @@ export interface RequestContext {
   readonly made?: TaskResult;
 }
 
-/** A request for one cell, as far as it is known. */
+/** The known part of a request for one cell. */
 export interface RenderedRequest {
-  /** As it is sent. */
+  /** The text as it is sent. */
   readonly prompt?: string;
   /** The prompt that its button has of its own, which is drawn where nothing else is said. No part of its key, nor of any other. */
   readonly suggested?: string;
@@ -35,7 +35,7 @@ export interface RenderedRequest {
 }
 
 /** A text call with stand-ins for what it waits for. */
-export interface RequestOutlook {
+export interface RequestEstimate {
   readonly request: Pick<TextRequest, 'kind' | 'fields'>;
   /** About how many images it shows. */
   readonly images: number;
@@ -73,7 +73,7 @@ export interface RequestTemplate {
    *
    * @param gathered jobs that it starts from, or gathers
    */
-  placeholder?(scope: TemplateScope, gathered: number): RequestOutlook;
+  placeholder?(scope: TemplateScope, gathered: number): RequestEstimate;
   /** @throws TemplateError `template.empty`, `template.limit` and `prompt.empty` too */
   render(scope: TemplateScope, context: RequestContext): RenderedRequest;
 }

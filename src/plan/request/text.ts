@@ -1,5 +1,5 @@
 import type { Pipeline, Step, Thinking } from '../../pipeline/pipeline.ts';
-import { thinkingMistake, wishOf } from '../../pipeline/steps/domain/thinking.ts';
+import { thinkingError, wishOf } from '../../pipeline/steps/domain/thinking.ts';
 import { TemplateError, type TemplateScope, type TemplateTree } from '../../pipeline/templates/template.ts';
 import { isTemplate, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
@@ -8,15 +8,15 @@ import { requestText } from '../key.ts';
 import { isConversation, renderTurns } from './conversation.ts';
 import { ImageList } from './images.ts';
 import { placeholderOf } from './placeholder.ts';
-import { type Fields, filesMember, renderFields, renderPlain, renderText } from './render.ts';
-import type { RenderedRequest, RequestContext, RequestOutlook, RequestTemplate } from './request.ts';
+import { type Fields, filesMember, renderField, renderFields, renderPlain } from './render.ts';
+import type { RenderedRequest, RequestContext, RequestEstimate, RequestTemplate } from './request.ts';
 
 /**
  * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
  */
 const textLimit = 262_144;
 
-/** Fields that are text whatever their template yields, with what messages call them. */
+/** Fields that are text for any result of their template, with their names in messages. */
 const texts: Readonly<Record<string, string>> = {
   prompt: 'the prompt',
   system: 'the system instruction',
@@ -105,7 +105,7 @@ class CompiledText implements RequestTemplate {
     return { ...prompt, known: { request, text: requestText(request), ...filesMember(shown.files) } };
   }
 
-  placeholder(scope: TemplateScope, gathered: number): RequestOutlook {
+  placeholder(scope: TemplateScope, gathered: number): RequestEstimate {
     return {
       request: { kind: this.kind, fields: placeholderOf(this.#fields, scope) },
       images: this.#images.count(gathered),
@@ -115,7 +115,7 @@ class CompiledText implements RequestTemplate {
   #declared(scope: TemplateScope): Pick<TextRequest, 'fields' | 'extra'> {
     if (this.#known !== undefined) return this.#known;
     const declared = {
-      fields: renderFields(this.#fields, scope, renderField),
+      fields: renderFields(this.#fields, scope, renderTextField),
       ...(this.#extra === undefined ? {} : { extra: renderFields(this.#extra, scope, renderPlain) }),
     };
     this.#checkThinking(declared.fields);
@@ -128,15 +128,15 @@ class CompiledText implements RequestTemplate {
     const { model } = fields;
     const wish = this.kind === 'generate' ? wishOf(fields) : undefined;
     if (typeof model !== 'string' || wish === undefined) return;
-    const mistake = thinkingMistake(model, wish, this.#models);
-    if (mistake !== undefined) throw new TemplateError(mistake.code, `${mistake.message} ${mistake.hint}`);
+    const error = thinkingError(model, wish, this.#models);
+    if (error !== undefined) throw new TemplateError(error.code, `${error.message} ${error.hint}`);
   }
 }
 
-function renderField(tree: TemplateTree, scope: TemplateScope, name: string): Value {
+function renderTextField(tree: TemplateTree, scope: TemplateScope, name: string): Value {
   if (isConversation(name)) return renderTurns(tree, scope);
   const what = texts[name];
-  return what === undefined ? renderPlain(tree, scope) : renderText(tree, scope, what, textLimit);
+  return what === undefined ? renderPlain(tree, scope) : renderField(tree, scope, what, textLimit);
 }
 
 /** The text of a template that no cell changes. */

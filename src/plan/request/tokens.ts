@@ -13,12 +13,12 @@ export interface TokenEstimate {
 const bytesPerToken = 4;
 /** A tile of 768 × 768 pixels is 258 tokens to native models; pictures have one to nine tiles, and five is a guess. */
 const tokensPerImage = 5 * 258;
-/** Of an answer whose length nothing bounds; a guess. */
-const usualAnswer = 1024;
-/** Bytes of a member of an answer, of an address, of an id; a guess. */
+/** Of a reply whose length nothing bounds; a guess. */
+const usualReplyTokens = 1024;
+/** Bytes of a member of a reply, of an address, of an id; a guess. */
 const usualMember = 64;
-/** Results that are whole answers. */
-const answers: readonly string[] = ['text', 'json', 'parts', 'prompts'];
+/** Results that are whole replies. */
+const replySettings: readonly string[] = ['text', 'json', 'parts', 'prompts'];
 /** Thinking by level, and for as much as the model likes; guesses. */
 const thinkingTokens: Readonly<Record<string, number>> = {
   minimal: 128,
@@ -31,12 +31,12 @@ const thinkingTokens: Readonly<Record<string, number>> = {
 const spokenFields = ['prompt', 'system', 'contents', 'systemInstruction', 'messages'];
 const schemaFields = ['responseSchema', 'tools', 'functions', 'response_format'];
 
-/** About how many bytes a template writes that reads this of a step which nobody has run yet; a guess. */
+/** About how many bytes a template writes for this member of a step that has not run yet; a guess. */
 export const usualResult = (path: readonly string[]): number =>
-  path.length === 1 && answers.includes(path[0] ?? '') ? usualAnswer * bytesPerToken : usualMember;
+  path.length === 1 && replySettings.includes(path[0] ?? '') ? usualReplyTokens * bytesPerToken : usualMember;
 
 /**
- * About what a call takes that nobody has made yet: a guess, from the length of what it says, shows and may answer. Earlier
+ * Estimates the tokens of a call before it is made, from the length of its texts, its images and its largest reply. Earlier
  * turns that it continues, cached content and rounds of function calls are not counted.
  *
  * @param images how many it shows beside those that stand in its fields
@@ -64,7 +64,7 @@ function outputOf(fields: TextRequest['fields'], config: TextRequest['fields']):
   const modalities = config.responseModalities;
   const makesImages = Array.isArray(modalities) && modalities.includes('IMAGE');
   const usual =
-    usualAnswer +
+    usualReplyTokens +
     thinkingOf(fields.thinking ?? thinkingLevel ?? thinkingBudget) +
     (makesImages ? tokensPerImage : 0);
   const most = config.maxOutputTokens ?? fields.max_tokens;

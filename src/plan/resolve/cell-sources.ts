@@ -1,8 +1,8 @@
 /**
- * What the jobs of one cell come from. Equal requests are one job, so that a template can name a step whose job comes from the
- * very job that is asked for: a text that is corrected twice and was right at once, a word that is translated there and back.
- * Such a job is what it is without that step, and does not come from it: it would come from itself, and each new result of
- * it would ask for another one.
+ * The sources of the jobs of one cell. Equal requests are one job, so a template can name a step whose job comes from the
+ * very job that is resolved: a text that is corrected twice and was right at once, a word that is translated there and
+ * back. Such a job does not depend on that step, and does not come from it: otherwise it would come from itself, and each
+ * new result of it would ask for another one.
  */
 export class CellSources {
   readonly #of = new Map<string, readonly string[]>();

@@ -1,6 +1,9 @@
 import type { FormerResult, JobRecord } from '../job.ts';
 
-/** What is kept of a finished job that is made anew, until there is a new result: it is paid, and may be all there will be. */
+/**
+ * The part of a finished job that is kept while the job is redone, until there is a new result: it is paid, and may stay
+ * the only result.
+ */
 export const formerOf = ({
   taskId,
   parentTaskId,
@@ -34,8 +37,8 @@ export const formerOf = ({
 });
 
 /**
- * The record with the result that stands: while a finished job is made anew, the former one in place of what is not there yet.
- * Status, error and all that is counted are those of now.
+ * The record with the valid result: while a finished job is redone, the former result fills what is not there yet. Status,
+ * error and counters are the current ones.
  */
 export function standing(record: JobRecord): JobRecord {
   const { former } = record;

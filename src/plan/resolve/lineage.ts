@@ -57,8 +57,8 @@ export function begunFrom(record: JobRecord, { parentTaskId, from }: Lineage): J
 }
 
 /**
- * True where what a job came to was made from a result that has been replaced since: it is to be made anew. Not where that was
- * tried and came to nothing, nor of a job that never came from this source.
+ * True where a job came from a result that has been replaced since: the job is to be redone. False where a redo was tried
+ * and failed, and for a job that never came from this source.
  *
  * @param times how often the result of the source was replaced
  */
@@ -67,7 +67,10 @@ function isReplaced(record: JobRecord, needs: ReadonlySet<string>, key: string, 
   return made !== undefined && made !== times && record.kept?.[key] !== times;
 }
 
-/** True where a settled job has to be made anew because what it came from was. Of a job in doubt nothing is said: it is held. */
+/**
+ * True where a settled job has to be redone because a job that it came from was redone. False for a job in doubt, which is
+ * held.
+ */
 export function isOutdated(
   record: JobRecord,
   lookup: RecordLookup,
@@ -99,8 +102,8 @@ function isMadeFrom(key: string, source: string, lookup: RecordLookup): boolean 
 }
 
 /**
- * The task that a job was made from: whose button it pressed, or whose image it was shown first. Records of releases that did not
- * keep it: that of the parent's first result, where that was submitted before the job was; else nobody knows.
+ * The task that a job was made from: whose button it pressed, or whose image it was shown first. Records of releases that
+ * did not keep it: that of the parent's first result, where that was submitted before the job was; otherwise unknown.
  */
 export function parentTaskOf(record: JobRecord, lookup: RecordLookup): string | undefined {
   if (record.parentTaskId !== undefined) return record.parentTaskId;

@@ -9,9 +9,9 @@ import { standing } from './former.ts';
 const longestChain = 1000;
 
 /**
- * The prompt that a job is drawn from, by what is on record: its own, or what a describe suggested for its button, else that of
- * the nearest job above it of which one of the two is known. The buttons of a describe draw what it suggests, not what its own
- * image was drawn from, and what a text model was asked is no prompt of an image: nothing is looked for above these.
+ * The prompt that a job is drawn from, as recorded: its own, or the one that a describe suggested for its button, else that
+ * of the nearest ancestor with one of the two. A describe ends the search: its buttons draw its suggestions, not the prompt
+ * of its own image. A text job ends it too: its prompt is no prompt of an image.
  */
 export const nearestPrompt = (record: JobRecord, lookup: RecordLookup): string | undefined =>
   promptOf(record.request.fields) ?? promptAbove(record, lookup);

@@ -6,8 +6,8 @@ import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
-import { nearest } from './scope.ts';
-import { doneGate, isCertain, openGate, slotName, type Upstream } from './upstream.ts';
+import { nearestJob } from './scope.ts';
+import { doneState, isCertain, openState, slotName, type Upstream } from './upstream.ts';
 
 /** The jobs that a request names beside what its templates read, and what they mean for its slot. */
 export interface NamedJobs {
@@ -24,7 +24,7 @@ export interface NamedJobs {
 const nothingNamed: NamedJobs = {
   keyOf: () => undefined,
   imageCount: () => undefined,
-  gate: doneGate,
+  gate: doneState,
 };
 
 /**
@@ -40,7 +40,7 @@ export function readNamed(
 ): NamedJobs {
   if (names.length === 0 && !shows.parent) return nothingNamed;
   const jobs = new Map(
-    names.map((name) => [name, nearest(name, start.above, resolved.get(name) ?? [])] as const),
+    names.map((name) => [name, nearestJob(name, start.above, resolved.get(name) ?? [])] as const),
   );
   const shown = [...(shows.parent ? start.jobs : []), ...shows.steps.flatMap((name) => jobs.get(name) ?? [])];
   const keyOf = (name: string): string | undefined => {
@@ -50,10 +50,10 @@ export function readNamed(
   const found = { keyOf, imageCount: (key: string) => imageCount(shown, key) };
   for (const { gate } of jobs.values()) if (gate.kind !== 'done') return { ...found, gate };
   if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
-    return { ...found, gate: openGate };
+    return { ...found, gate: openState };
   const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
   const failure = empty === undefined ? unrepeatable(jobs.get(continues ?? '')) : noImage(empty, kind);
-  return { ...found, gate: doneGate, ...(failure === undefined ? {} : { failure }) };
+  return { ...found, gate: doneState, ...(failure === undefined ? {} : { failure }) };
 }
 
 const imagesIn = (record: JobRecord | undefined): number =>
@@ -66,7 +66,7 @@ function imageCount(shown: readonly Resolved[], key: string): ImageCount {
   return job.gate.kind === 'done' ? imagesIn(job.slot.record) : undefined;
 }
 
-/** A click looks at an image only for the size of its mask. */
+/** A click needs an image only for the size of its mask. */
 function noImage({ slot }: Resolved, kind: StepKind): JobError {
   return hasImages(slot.record?.text)
     ? notKept(slot)
@@ -76,7 +76,7 @@ function noImage({ slot }: Resolved, kind: StepKind): JobError {
       };
 }
 
-/** An answer is said again with its images, or not at all. */
+/** A reply is said again with its images, or not at all. */
 const unrepeatable = (continued: Resolved | undefined): JobError | undefined =>
   continued?.slot.record !== undefined && lacksImages(continued.slot.record)
     ? notKept(continued.slot)

@@ -7,12 +7,12 @@ import type { JobRecord, TextCandidate, TextResult } from '../job.ts';
 const depthLimit = 100;
 
 /**
- * An answer that is JSON as templates read it: numbers render as the model wrote them, so that an id beyond 2^53
+ * A reply that is JSON as templates read it: numbers render as the model wrote them, so that an id beyond 2^53
  * survives.
  *
  * @throws TemplateError `template.limit` where it is nested too deeply
  */
-export function parseAnswer(text: string): Value {
+export function parseReply(text: string): Value {
   const value = read(text);
   if (isDeeperThan(depthLimit, value)) throw tooDeep();
   return value;
@@ -47,7 +47,7 @@ const tooDeep = (cause?: unknown): TemplateError =>
     cause,
   });
 
-/** Output numbers of the images in one candidate of an answer; whoever judges answers leaves no other data in them. */
+/** Output numbers of the images in one candidate of a reply; the evaluation of replies leaves no other data in them. */
 const outputsIn = ({ parts }: TextCandidate): readonly Value[] =>
   parts.flatMap((part) => {
     const inline = isMapping(part) ? part['inlineData'] : undefined;
@@ -62,11 +62,11 @@ export const hasImages = (text: TextResult | undefined): boolean =>
 export const hasOnlyTexts = (text: TextResult | undefined): boolean =>
   !hasImages(text) && (text?.candidates.some((candidate) => candidate.text.trim() !== '') ?? false);
 
-/** True where an answer cannot be said again as a turn (`continue`), since an image of it was not kept. */
+/** True where a reply cannot be said again as a turn (`continue`), since an image of it was not kept. */
 export function lacksImages({ text, artifacts }: Pick<JobRecord, 'text' | 'artifacts'>): boolean {
-  const [answer] = text?.candidates ?? [];
+  const [reply] = text?.candidates ?? [];
   return (
-    answer !== undefined &&
-    outputsIn(answer).some((output) => !artifacts.some((artifact) => artifact.output === output))
+    reply !== undefined &&
+    outputsIn(reply).some((output) => !artifacts.some((artifact) => artifact.output === output))
   );
 }

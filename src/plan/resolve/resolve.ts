@@ -12,16 +12,16 @@ import { standing } from './former.ts';
 import { isOutdated, sourcesOf } from './lineage.ts';
 import { readNamed } from './references.ts';
 import { type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
-import { nearest, readSteps } from './scope.ts';
-import { buttonsOf, isBegunAnew, isFree, judge, type Reading, readingOf } from './slot-status.ts';
+import { nearestJob, readNamedSteps } from './scope.ts';
+import { buttonsAbove, isBeingRedone, isFree, judge, type Reading, readingOf } from './slot-status.ts';
 import {
-  doneGate,
-  gateOf,
+  doneState,
   gatheredStart,
-  openGate,
+  openState,
   rootStart,
   startBelow,
   startOf,
+  stateOf,
   type Upstream,
 } from './upstream.ts';
 import { missingButton, wildcardChoice } from './wildcard.ts';
@@ -41,12 +41,12 @@ interface Opened {
 }
 
 /**
- * Everything that the plan and the state say about one cell: which slots it has, what each one asks for, and whether
- * that may be asked for now. Pure; the same plan, cell and records give the same slots. In the manifest's order.
+ * Everything that the plan and the state say about one cell: its slots, the request of each, and whether that request may
+ * be sent now. Pure: the same plan, cell and records give the same slots. In the manifest's order.
  *
- * Asks `lookup` at most once for each slot, and for jobs of other cells only where one may have to be made anew. As records
- * settle, slots only ever go forward: one that is done, failed, skipped or blocked stays so until the user has its job, or one
- * that it comes from, made again.
+ * Asks `lookup` at most once for each slot, and for jobs of other cells only where one may have to be redone. While records
+ * settle, slots only go forward: a slot that is done, failed, skipped or blocked stays so until the user redoes its job, or
+ * a job that it comes from.
  */
 export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
   return new CellResolution(plan, cell, lookup).slots();
@@ -62,8 +62,8 @@ class CellResolution {
   readonly #resolved = new Map<string, Resolved[]>();
   /** By key of a job. */
   readonly #records = new Map<string, JobRecord | undefined>();
-  /** Keys of jobs that are being made anew, or are to be. */
-  readonly #anew = new Set<string>();
+  /** Keys of jobs that are being redone, or are to be. */
+  readonly #redo = new Set<string>();
   readonly #sources = new CellSources();
 
   constructor(plan: Resolvable, cell: Cell, lookup: RecordLookup) {
@@ -114,12 +114,12 @@ class CellResolution {
     const opened = this.#open(place, start);
     if (!('scope' in opened)) return single(opened);
     const { above } = start;
-    const buttons = buttonsOf(start);
+    const buttons = buttonsAbove(start);
     if (place.selector === undefined || above === undefined || buttons === undefined)
       return single({ gate: opened.gate });
 
     const choice = wildcardChoice(place.selector, buttons);
-    if (choice.kind === 'missing') return single({ gate: doneGate, failure: choice.error });
+    if (choice.kind === 'missing') return single({ gate: doneState, failure: choice.error });
     for (const { name, press } of choice.found)
       this.#add(place, start, name, this.#read(place, start, press), found);
   }
@@ -129,13 +129,13 @@ class CellResolution {
     const { selector, segment = '' } = place;
     const { above } = start;
     let reading = this.#read(place, start, place.named);
-    const buttons = above === undefined ? undefined : buttonsOf({ above, gate: above.gate });
+    const buttons = above === undefined ? undefined : buttonsAbove({ above, gate: above.gate });
     if (selector !== undefined && buttons !== undefined) {
       const choice = wildcardChoice(selector, buttons);
       const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
       reading =
         one === undefined
-          ? { gate: doneGate, failure: missingButton(segment, buttons) }
+          ? { gate: doneState, failure: missingButton(segment, buttons) }
           : this.#read(place, start, one.press);
     }
     this.#add(place, start, segment, reading, found);
@@ -157,7 +157,7 @@ class CellResolution {
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
     const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
-    const anew = this.#madeAnew(job, record, isFree(start, reading));
+    const redo = this.#redoOf(job, record, isFree(start, reading));
     const continued = place.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
@@ -171,9 +171,9 @@ class CellResolution {
       keep: place.keep,
       id: slotIdIn(this.#identity, asWritten ? place.text : placeText(place.step.name, branch)),
       status,
-      ready: anew.ready ?? ready ?? false,
-      ...(anew.outdated && { outdated: true }),
-      ...(anew.waitsAnew && { waitsAnew: true }),
+      ready: redo.ready ?? ready ?? false,
+      ...(redo.outdated && { outdated: true }),
+      ...(redo.waitsAnew && { waitsAnew: true }),
       ...(job === undefined ? {} : { job }),
       ...(record === undefined ? {} : { record }),
       ...(prompt === undefined ? {} : { prompt }),
@@ -184,16 +184,16 @@ class CellResolution {
       above,
       slot,
       ...(said === undefined ? {} : { said }),
-      gate: anew.isToCome ? openGate : gateOf(slot, cause),
-      stands: record !== undefined && (record.former !== undefined || (anew.isToCome && status === 'done')),
+      gate: redo.isToCome ? openState : stateOf(slot, cause),
+      stands: record !== undefined && (record.former !== undefined || (redo.isToCome && status === 'done')),
     };
     found.push(resolved);
     const below = startBelow(resolved);
     for (const next of place.below) this.#resolve(next, below, found);
   }
 
-  /** What becomes of a slot where what it comes from is made anew; see `Slot`. @param free all that it waits for is done */
-  #madeAnew(
+  /** What happens to a slot when a job that it comes from is redone; see `Slot`. */
+  #redoOf(
     job: JobSpec | undefined,
     record: JobRecord | undefined,
     free: boolean,
@@ -203,14 +203,14 @@ class CellResolution {
     this.#records.set(key, record);
     const sources = sourcesOf(job);
     this.#sources.add(key, sources);
-    const waitsAnew = this.#anew.size > 0 && sources.some((source) => this.#anew.has(source));
+    const waitsForRedo = this.#redo.size > 0 && sources.some((source) => this.#redo.has(source));
     const outdated = record !== undefined && isOutdated(record, (source) => this.#recordOf(source), sources);
-    const isToCome = record !== undefined && (outdated || waitsAnew);
-    if (isToCome || isBegunAnew(record)) this.#anew.add(key);
+    const isToCome = record !== undefined && (outdated || waitsForRedo);
+    if (isToCome || isBeingRedone(record)) this.#redo.add(key);
     return {
       isToCome,
       ...(outdated && { outdated, ...(free && { ready: true }) }),
-      ...(waitsAnew && { waitsAnew }),
+      ...(waitsForRedo && { waitsAnew: waitsForRedo }),
     };
   }
 
@@ -233,9 +233,9 @@ class CellResolution {
    */
   #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream): Opened | Reading {
     return readingOf((): Opened | Reading => {
-      if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneGate, off: true };
-      if (waits.length === 0) return { scope: this.#scope, gate: doneGate };
-      const steps = readSteps(waits, start.above, this.#resolved);
+      if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneState, off: true };
+      if (waits.length === 0) return { scope: this.#scope, gate: doneState };
+      const steps = readNamedSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { gate: steps };
       const { gate } = steps;
       const scope = { ...this.#scope, steps: steps.values };
@@ -247,7 +247,7 @@ class CellResolution {
   /** Keys of the jobs whose results the templates of a request name. */
   #reads({ request }: SlotTemplate, start: Upstream): readonly string[] {
     return request.steps.flatMap(
-      (name) => nearest(name, start.above, this.#resolved.get(name) ?? []).slot.job?.key ?? [],
+      (name) => nearestJob(name, start.above, this.#resolved.get(name) ?? []).slot.job?.key ?? [],
     );
   }
 

@@ -11,7 +11,7 @@ export interface Resolved {
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said?: string;
   readonly gate: DependencyState;
-  /** Its job was done and is being made anew, or is to be: what it had come to is there until then. */
+  /** Its job was done and is being redone, or is to be: its former result stands until then. */
   readonly stands: boolean;
 }
 

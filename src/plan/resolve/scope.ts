@@ -2,9 +2,9 @@ import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
-import { parseAnswer } from './reply.ts';
+import { parseReply } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
-import { doneGate, openGate } from './upstream.ts';
+import { doneState, openState } from './upstream.ts';
 
 /** What templates may read of a step, by its name. */
 type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
@@ -14,7 +14,7 @@ export type StepReading =
   | {
       readonly kind: 'known';
       readonly values: StepValues;
-      /** Open where one of them is being made anew: what it said before is read, and nothing is begun with that. */
+      /** Open where one of them is being redone: its former reply is read, and no job is begun with that. */
       readonly gate: DependencyState;
     }
   | Exclude<DependencyState, { kind: 'done' }>;
@@ -25,16 +25,16 @@ export type StepReading =
  *
  * @throws TemplateError `template.several` where a step has several jobs there
  */
-export function readSteps(
+export function readNamedSteps(
   names: readonly string[],
   above: Resolved | undefined,
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): StepReading {
   const values: Record<string, Readonly<Record<string, Value>>> = {};
-  let gate: DependencyState = doneGate;
+  let gate: DependencyState = doneState;
   for (const name of names) {
-    const job = nearest(name, above, resolved.get(name) ?? []);
-    if (job.gate.kind === 'open' && job.stands) gate = openGate;
+    const job = nearestJob(name, above, resolved.get(name) ?? []);
+    if (job.gate.kind === 'open' && job.stands) gate = openState;
     else if (job.gate.kind !== 'done') return job.gate;
     values[name] = isTextKind(job.place.kind) ? textValues(name, job) : taskValues(job);
   }
@@ -46,7 +46,7 @@ export function readSteps(
  *
  * @throws TemplateError `template.several`
  */
-export function nearest(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
+export function nearestJob(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
   const operations = all.filter(({ place }) => place.level === 0);
   for (let ancestor = above; ancestor !== undefined; ancestor = ancestor.above) {
     const common = ancestor;
@@ -90,16 +90,16 @@ function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
   };
 }
 
-/** What a text job offers: of its first candidate, and what all its answers cost. */
+/** What a text job offers: of its first candidate, and what all its replies cost. */
 function textValues(name: string, { slot }: Resolved): Readonly<Record<string, Value>> {
   const { text, usage } = slot.record === undefined ? {} : standing(slot.record);
   const [first] = text?.candidates ?? [];
   return {
     ...(first === undefined ? {} : { text: first.text, parts: first.parts }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
-    // Read only by templates that ask for it, and only then a mistake.
+    // Only templates that ask for this member read it. Only then its absence is an error.
     get json(): Value {
-      if (first?.isJson === true) return parseAnswer(first.text);
+      if (first?.isJson === true) return parseReply(first.text);
       throw new TemplateError(
         'template.no-json',
         `The answer of step "${name}" is no JSON. Give it a \`responseSchema\`.`,

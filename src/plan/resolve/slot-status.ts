@@ -5,9 +5,9 @@ import type { SlotStatus } from '../slot.ts';
 import { standing } from './former.ts';
 import { hasOnlyTexts } from './reply.ts';
 import { type DependencyState } from './resolved.ts';
-import { doneGate, followError, type Upstream } from './upstream.ts';
+import { doneState, followError, type Upstream } from './upstream.ts';
 
-/** What an operation turns out to be in one cell, before anything is known of what it depends on. */
+/** The operation of one cell after rendering, before anything is known of its dependencies. */
 export interface Reading {
   readonly job?: JobSpec;
   readonly prompt?: string;
@@ -19,12 +19,12 @@ export interface Reading {
   readonly shortage?: JobError;
   /** Its condition does not hold. */
   readonly off?: true;
-  /** Of what its templates read, and what it shows and continues. */
+  /** The state of the steps that its templates read, and of the jobs that it shows or continues. */
   readonly gate: DependencyState;
 }
 
-/** A slot's state, as far as it follows from everything else. */
-export interface Verdict {
+/** The state of a slot, derived from everything else. */
+export interface SlotVerdict {
   readonly status: SlotStatus;
   readonly error?: JobError;
   readonly ready?: true;
@@ -34,18 +34,18 @@ export interface Verdict {
 }
 
 /**
- * The state of a slot; `gate` is that of the slot that it starts from. The order of the questions is what keeps settled slots settled: what may still change above
- * is never overtaken by what is known below.
+ * The state of a slot; `gate` is that of the slot that it starts from. The order of the checks keeps settled slots settled:
+ * a state above that may still change is decided before a fact below.
  */
 export function judge(
   place: SlotTemplate,
   gate: DependencyState,
   reading: Reading,
   record: JobRecord | undefined,
-): Verdict {
+): SlotVerdict {
   if (gate.kind === 'skipped') return stopped(gate);
   if (reading.off === true && !place.whenWaits) return off;
-  // With nothing above that may turn out skipped, a mistake in a template is told before money is spent above it.
+  // Where no slot above can turn out skipped, an error in a template is reported before money is spent above it.
   if (reading.failure !== undefined && place.sure)
     return reading.gate.kind === 'skipped' ? stopped(reading.gate) : failed(place, reading.failure);
   // What was done or sent stands, also when the job above it is tried again.
@@ -60,7 +60,7 @@ export function judge(
   return { status: 'pending', ready: true };
 }
 
-function fromRecord(place: SlotTemplate, record: JobRecord): Verdict {
+function fromRecord(place: SlotTemplate, record: JobRecord): SlotVerdict {
   const { status, error } = record;
   // Another slot wanted its files, or an earlier edit did.
   if (!place.keep && lacksOnlyFiles(record)) return { status: 'done' };
@@ -70,7 +70,7 @@ function fromRecord(place: SlotTemplate, record: JobRecord): Verdict {
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }
 
-/** What the service made can be kept: an image or videos to fetch, or the prompts of a describe, or an answer's texts, to write. */
+/** What the service made can be kept: an image or videos to fetch, or the prompts of a describe, or a reply's texts, to write. */
 function offersFiles({ result, text }: JobRecord): boolean {
   if (hasOnlyTexts(text)) return true;
   return result?.prompts === undefined
@@ -79,24 +79,24 @@ function offersFiles({ result, text }: JobRecord): boolean {
 }
 
 /** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
-function failed(place: SlotTemplate, error: JobError): Verdict {
+function failed(place: SlotTemplate, error: JobError): SlotVerdict {
   const isFine = error.code === 'button.missing' && place.selector?.optional === true;
   return { status: isFine ? 'skipped' : 'failed', error };
 }
 
-const stopped = (gate: Extract<DependencyState, { cause: string }>): Verdict => ({
+const stopped = (gate: Extract<DependencyState, { cause: string }>): SlotVerdict => ({
   status: gate.kind,
   error: followError(gate),
   cause: gate.cause,
 });
 
-const off: Verdict = {
+const off: SlotVerdict = {
   status: 'skipped',
   error: { code: 'when.false', message: 'its `when` does not hold' },
 };
 
-/** The buttons of what a slot starts from, once they are known; of what is made anew, those that it had. */
-export const buttonsOf = ({
+/** The buttons of the job that a slot starts from, once they are known. While that job is redone, its former buttons. */
+export const buttonsAbove = ({
   above,
   gate,
 }: Pick<Upstream, 'above' | 'gate'>): readonly Button[] | undefined =>
@@ -112,16 +112,16 @@ export const isFree = (start: Upstream, { gate, failure, shortage, off }: Readin
   shortage === undefined &&
   off === undefined;
 
-/** True while a finished job is made anew and may still come to a new result in this run, or on the user's word. */
-export const isBegunAnew = (record: JobRecord | undefined): boolean =>
+/** True while a finished job is redone and may still get a new result in this run, or by the user's decision. */
+export const isBeingRedone = (record: JobRecord | undefined): boolean =>
   record?.former !== undefined && record.status !== 'done' && record.status !== 'failed';
 
-/** A template that fails for one cell is that slot's failure; anything else thrown is a bug and goes on up. */
+/** A template that fails for one cell is a failure of that slot. Any other thrown value is a bug and is thrown on. */
 export function readingOf<T>(read: () => T): T | Reading {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return { gate: doneGate, failure: { code: error.code, message: error.message } };
+    return { gate: doneState, failure: { code: error.code, message: error.message } };
   }
 }

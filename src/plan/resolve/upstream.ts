@@ -4,8 +4,8 @@ import { type JobError, type JobSpec, lacksOnlyFiles } from '../job.ts';
 import type { Slot } from '../slot.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
 
-export const doneGate: DependencyState = { kind: 'done' };
-export const openGate: DependencyState = { kind: 'open' };
+export const doneState: DependencyState = { kind: 'done' };
+export const openState: DependencyState = { kind: 'open' };
 
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
@@ -15,10 +15,10 @@ export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): strin
  * What a slot means for those that depend on it. `cause` is what stopped the slot above, so that a whole chain names the one place where it
  * broke and not its neighbour.
  */
-export function gateOf(slot: Slot, cause: string | undefined): DependencyState {
+export function stateOf(slot: Slot, cause: string | undefined): DependencyState {
   switch (slot.status) {
     case 'done':
-      return doneGate;
+      return doneState;
     case 'skipped':
     case 'blocked':
       return { kind: slot.status, cause: cause ?? ownCause(slot) };
@@ -30,13 +30,13 @@ export function gateOf(slot: Slot, cause: string | undefined): DependencyState {
       };
     case 'saving':
       // A file that is still to be fetched does not take the result away.
-      return slot.unsaved === true ? doneGate : openGate;
+      return slot.unsaved === true ? doneState : openState;
     case 'pending':
     case 'submitting':
     case 'running':
     case 'modal':
     case 'in-doubt':
-      return openGate;
+      return openState;
   }
 }
 
@@ -62,17 +62,17 @@ export interface Upstream {
   readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
 }
 
-export const rootStart: Upstream = { jobs: [], gate: doneGate, keys: {} };
+export const rootStart: Upstream = { jobs: [], gate: doneState, keys: {} };
 
 export function startBelow(above: Resolved): Upstream {
   const parent = above.slot.job?.key;
   return { above, jobs: [above], gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
 }
 
-/** What only presses a button needs no file of what it presses; a mask needs the image's size. */
+/** A click on a button needs no file of its parent; a mask needs the size of the image. */
 export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstream =>
   kind === 'click' && !request.shows.parent && start.gate.kind === 'blocked' && start.gate.made === true
-    ? { ...start, gate: doneGate }
+    ? { ...start, gate: doneState }
     : start;
 
 /**
@@ -81,31 +81,31 @@ export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstr
  * @param slots all that it gathers, in the manifest's order; at least one
  */
 export function gatheredStart(slots: readonly Resolved[]): Upstream {
-  const taken = slots.filter(({ gate }) => gate.kind !== 'skipped');
-  const inputs = taken.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
-  const isKnown = inputs.length > 0 && inputs.length === taken.length;
-  return { jobs: taken, gate: gatheredGate(slots), ...(isKnown ? { keys: { inputs } } : {}) };
+  const chosen = slots.filter(({ gate }) => gate.kind !== 'skipped');
+  const inputs = chosen.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
+  const isKnown = inputs.length > 0 && inputs.length === chosen.length;
+  return { jobs: chosen, gate: gatheredState(slots), ...(isKnown ? { keys: { inputs } } : {}) };
 }
 
 /**
  * What cannot change any more decides first: one that is blocked blocks, whatever becomes of the others. The first in
  * the manifest's order is named, so that the message does not depend on which of several was settled first.
  */
-function gatheredGate(slots: readonly Resolved[]): DependencyState {
+function gatheredState(slots: readonly Resolved[]): DependencyState {
   const gates = slots.map(({ gate }) => gate);
   const blocked = gates.find(({ kind }) => kind === 'blocked');
   if (blocked !== undefined) return blocked;
   const open = gates.find(({ kind }) => kind === 'open');
   if (open !== undefined) return open;
-  if (gates.some(({ kind }) => kind === 'done')) return doneGate;
+  if (gates.some(({ kind }) => kind === 'done')) return doneState;
   const [skipped] = gates;
   if (skipped === undefined) throw new Error('Internal error: a step gathers nothing.');
   return skipped;
 }
 
 /**
- * True when a slot that is not skipped will not be. Having a job, it and what is above it wait for no condition any
- * more; only an optional button may still not be there. What is made anew stands until then.
+ * True when a slot that is not skipped now stays so. A slot with a job waits for no condition any more, and neither does
+ * anything above it; only an optional button may still be missing. While a job is redone, its former result stands.
  */
 export function isCertain(slot: Resolved): boolean {
   for (let at: Resolved | undefined = slot; at?.gate.kind === 'open' && !at.stands; at = at.above)

@@ -2,8 +2,8 @@ import type { JobRecord } from '../../plan/job.ts';
 import { isTextKind } from '../../plan/job-request.ts';
 
 /**
- * True for a job whose submission was sent and whose answer nobody waits for any more: one in doubt, and one that a
- * killed run left behind, which the next run would call in doubt. A text call is asked again and never in doubt.
+ * True for a job whose submission was sent and whose response no process awaits: a job in doubt, and one that a killed run
+ * left behind, which the next run would call in doubt. A text call is repeated and never in doubt.
  *
  * @param running a run is on
  */
@@ -12,7 +12,7 @@ export const isInDoubt = ({ status, kind }: Pick<JobRecord, 'status' | 'kind'>, 
 
 /** What `--in-doubt find` does, beside its command. */
 export const finding =
-  'looks for the tasks of all jobs in doubt by their tag, where the gateway lists its tasks: pays nothing';
+  'searches the tasks of all jobs in doubt by their tag, where the gateway lists its tasks: pays nothing';
 
 /**
  * The ways out of doubt: a command each, first the one that can pay nothing twice.

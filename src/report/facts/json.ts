@@ -1,4 +1,4 @@
-import { stateFault } from '../../state/state-error.ts';
+import { stateErrorOf } from '../../state/state-error.ts';
 import type { StateReader } from '../../state/store.ts';
 
 /**
@@ -27,7 +27,7 @@ export function jsonFact<T>(
 }
 
 const damaged = (state: StateReader, name: string, cause?: unknown): Error =>
-  stateFault(
+  stateErrorOf(
     'corrupt',
     state.file ?? 'The state',
     new Error(`what it keeps as "${name}" is not as promptpress writes it`, { cause }),

@@ -33,7 +33,7 @@ export interface OutcomeFacts {
   readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
 }
 
-/** What of a run's outcome only its end knows. */
+/** The part of a run's outcome that only its end knows. */
 export function outcomeFacts(outcome: {
   readonly finishedAt: number;
   readonly end: RunEnd;

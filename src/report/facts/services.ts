@@ -16,10 +16,10 @@ interface ServiceSpan extends RunService {
   readonly after: number;
 }
 
-/** What of a directory belongs to another service. */
+/** The work of a directory that belongs to another service. */
 export interface OtherService extends RunService {
   readonly jobs: number;
-  /** Those of them that are in doubt: nothing that is run against this service settles them. */
+  /** Those jobs that are in doubt: no run against this service settles them. */
   readonly doubts: number;
 }
 
@@ -98,8 +98,8 @@ export function enterService(state: StateStore, service: RunService): void {
 }
 
 /**
- * The state as a run against one service sees it: what other services have under way or in doubt is none of its business, for it
- * would look for their tasks where they are not.
+ * The state as a run against one service sees it. The active and doubtful jobs of other services are left out: this run
+ * would search for their tasks at the wrong service.
  */
 export function stateOfService(state: StateStore, id: string): StateStore {
   const services = new StateServices(state);
@@ -132,7 +132,7 @@ const areSpans = (value: unknown): value is readonly ServiceSpan[] =>
 function readSpans(state: StateReader): readonly ServiceSpan[] {
   const spans = jsonFact(state, factName, areSpans);
   if (spans !== undefined) return spans;
-  // Before there were such facts, whoever ran last is taken for the owner of all jobs.
+  // Without such facts, the service of the last run counts as the owner of all jobs.
   const facts = readRunFacts(state);
   if (facts === undefined) return [];
   const { serviceId: id, origin } = facts;

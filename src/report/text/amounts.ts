@@ -2,7 +2,7 @@ import type { TokenUsage } from '../../plan/job.ts';
 
 /** Numbers and durations as people read them. */
 
-/** `12,345` whatever the machine's locale: logs are compared. */
+/** `12,345` in every locale: logs are compared. */
 export const count = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** `1 job`, `12 jobs`. */
@@ -24,12 +24,15 @@ export function span(ms: number): string {
 export const money = (value: number): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
 
-/** `up to 3.20 more for submissions that nobody answered, or answers that told no tokens`; where nothing is known to be paid, without `more`. */
+/**
+ * `up to 3.20 more for submissions without a response, or replies without a token count`; without `more` where no cost is
+ * known.
+ */
 export const possibleCostWords = (possibleCost: number, cost: number | undefined): string =>
-  `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions that nobody answered, or answers that told no tokens`;
+  `up to ${money(possibleCost)} ${cost === undefined ? '' : 'more '}for submissions without a response, or replies without a token count`;
 
 /** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
-export const rate = (perMinute: number): string =>
+export const rateWords = (perMinute: number): string =>
   `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)} jobs/min`;
 
 /** `12.3 MB`. */
@@ -44,9 +47,9 @@ export function size(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** What is said of the tokens of answers that told none. */
+/** The words for the tokens of replies without a token count. */
 export const assumedTokenWords = (tokens: number): string =>
-  `about ${count(tokens)} tokens estimated where the service told none`;
+  `about ${count(tokens)} tokens estimated where the service counted none`;
 
 /**
  * Tokens for people: `tokens 1,200 in, 340 out, 2,000 thoughts`. What a tool brought into the prompt is in; what was not

@@ -29,7 +29,7 @@ export const jobCommands = (directory: string): Pick<Commands, 'status' | 'show'
 /**
  * The commands for a directory, from what its last run left in it.
  *
- * @param pipeline its name tells whether the directory is the one that a run would choose; absent: it is named, and its
+ * @param pipeline its name decides whether a run would choose this directory; absent: it is named, and its
  *   submissions are taken to be tagged
  */
 export function commandsOf(
@@ -62,7 +62,7 @@ function lastRun(
   return runAgain(relative(cwd, path), {
     sandbox,
     out: isDefault ? undefined : place,
-    // Whoever trusts the directory says so each time.
+    // Left out: the user gives this flag each time.
     'trust-directory': false,
     'base-url': undefined,
     'files-root': undefined,
@@ -92,7 +92,7 @@ interface PlaceAndPart {
   readonly only: NonNullable<Selection['only']>;
 }
 
-/** The command that goes on with a run: the same pipeline, place and part of the plan; a commandline to copy. */
+/** The command that continues a run: the same pipeline, directory and part of the plan; a command line to copy. */
 export function runAgain(file: string, flags: PlaceAndPart): string {
   const { limit, shard } = flags;
   const words = [

@@ -39,13 +39,16 @@ export function noteOnOtherService(
         ? [`If it is the same service, say so in ${place.file}:  service: { id: ${yaml(last.id)} }`]
         : []),
       ...(doubts === 0 ? [] : [`What is in doubt there:  promptpress status ${quoted(directory)}`]),
-      'To begin anew with this one, beside what is there:  --new-service',
-      'To begin anew in a directory of its own:  --out DIR',
+      'To begin again with this one, beside what is there:  --new-service',
+      'To begin again in a directory of its own:  --out DIR',
     ].join('\n'),
   };
 }
 
-/** What status says of other services: their jobs are among all that is counted, and no run against another one goes on with them. */
+/**
+ * What status says of other services: their jobs are in all counts, and a run against another service does not continue
+ * them.
+ */
 export function otherServiceLines(
   others: readonly {
     readonly service: string;
@@ -57,7 +60,7 @@ export function otherServiceLines(
   if (others.length === 0) return [];
   return [
     '',
-    'Of these, made for another service, which only a run against it goes on with:',
+    'Of these, made for another service, and continued only by a run against it:',
     ...others.map(
       ({ service, origin, jobs, doubts }) =>
         `  ${serviceWords(service, origin)}: ${counted(jobs, 'job')}${doubts === 0 ? '' : `, ${count(doubts)} in doubt`}`,
@@ -72,6 +75,6 @@ const wordsFor = ({ id, origin }: RunService): string =>
 const isNameable = (last: RunService, now: RunService): boolean =>
   last.id !== sandboxId && now.id !== sandboxId && !last.id.includes('${');
 
-/** An identity as it is written in a flow mapping. */
+/** An identity in the form of a flow mapping. */
 const yaml = (id: string): string =>
   /^[\w./:-]*[\w/]$/.test(id) && !/^[\d.-]/.test(id) ? id : JSON.stringify(id);

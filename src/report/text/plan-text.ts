@@ -1,7 +1,7 @@
 import { cut } from '../../pipeline/diagnostics/terminal-text.ts';
 import type { PlanCounts, PlanReport, StepReport } from '../../plan/estimate/report.ts';
 import { count, counted, money } from './amounts.ts';
-import { printable } from './printable.ts';
+import { shownLine } from './printable.ts';
 import { tableLines } from './table.ts';
 
 const promptWidth = 100;
@@ -9,7 +9,7 @@ const nameWidth = 40;
 
 /** The identity of a service, and where its requests go unless that says it already. */
 export const serviceWords = (id: string, origin: string | undefined): string =>
-  printable(origin === undefined || origin === id ? id : `${id} at ${origin}`);
+  shownLine(origin === undefined || origin === id ? id : `${id} at ${origin}`);
 
 /**
  * A plan as a table and the reasons behind it, for people.
@@ -23,7 +23,7 @@ export function planText(report: PlanReport, origin?: string): string {
       ? counted(cells.total, 'cell')
       : `${count(cells.chosen)} of ${counted(cells.total, 'cell')}`;
   return [
-    `${printable(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
+    `${shownLine(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
     '',
     ...tableLines(
       [
@@ -47,9 +47,9 @@ export function planText(report: PlanReport, origin?: string): string {
     ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
     ...examples.map(
       ({ cell, step, prompt }) =>
-        `  cell ${cell}, ${printable(step)}: ${cut(printable(prompt), promptWidth)}`,
+        `  cell ${cell}, ${shownLine(step)}: ${cut(shownLine(prompt), promptWidth)}`,
     ),
-    ...warnings.map(({ code, message }) => `warning ${code}: ${printable(message)}`),
+    ...warnings.map(({ code, message }) => `warning ${code}: ${shownLine(message)}`),
     '',
   ].join('\n');
 }
@@ -59,7 +59,7 @@ const kindWords = ({ kind, path }: StepReport): string =>
 
 /** A `+` marks what may grow in the run: a wildcard finds as many buttons as there are. */
 const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [
-  printable(name),
+  shownLine(name),
   kind,
   `${count(counts.slots)}${open ? '+' : ''}`,
   count(counts.jobs),
@@ -91,7 +91,7 @@ const listed = (amounts: readonly (readonly [number, string])[]): string =>
     .map(([amount, word]) => `${count(amount)} ${word}`)
     .join(', ');
 
-/** Where slots were only multiplied, nothing is known of why. */
+/** Where slots were only multiplied, the reasons are unknown. */
 function whyText({ total, exact }: PlanReport): string {
   const { why, submits } = total;
   if (submits === 0) return idleText(total);
@@ -100,14 +100,14 @@ function whyText({ total, exact }: PlanReport): string {
     [why.new, 'new'],
     [why.changed, 'changed since the last run'],
     [why.retry, 'tried again'],
-    [why.anew, 'made anew (--redo, and what came from it)'],
+    [why.anew, 'redone (--redo, and jobs that came from a redone one)'],
   ];
   const only = reasons.find(([amount]) => amount === submits);
   if (only === undefined) return `: ${listed(reasons)}`;
   return `, ${submits === 1 ? '' : 'all '}${only[1]}`;
 }
 
-/** Why there is nothing to submit, and what of it waits for the user. */
+/** Why there is nothing to submit, and which jobs wait for the user. */
 function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }: PlanCounts): string {
   if (waiting > 0) return '';
   const below = held === 0 ? '' : ` and ${count(held)} below ${inDoubt === 1 ? 'it' : 'them'}`;
@@ -129,18 +129,18 @@ function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }:
   return `: ${open.length === 0 ? 'nothing is left to do' : open.join('; ')}`;
 }
 
-/** A guess: what the answers take is known when they are there. */
+/** A guess: what the replies take is known when they are there. */
 const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
   input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
 
-/** Of what has no price, as many kinds are named. */
+/** At most this many kinds without a price are named. */
 const mostNamed = 4;
 
 function costText({ total: { cost, unpriced, submits }, priced, unpricedNames }: PlanReport): string {
   if (submits === 0) return '';
   if (!priced) return '. The pipeline gives no prices, so the cost is not known';
   if (unpriced === 0) return `. Cost ${money(cost)}`;
-  const names = unpricedNames.slice(0, mostNamed).map((name) => cut(printable(name), nameWidth));
+  const names = unpricedNames.slice(0, mostNamed).map((name) => cut(shownLine(name), nameWidth));
   const shown = [...names, ...(unpricedNames.length > mostNamed ? ['…'] : [])].join(', ');
   const which = shown === '' ? '' : ` (${shown})`;
   if (unpriced === submits)
@@ -148,13 +148,13 @@ function costText({ total: { cost, unpriced, submits }, priced, unpricedNames }:
   return `. Cost ${money(cost)}, without ${unpriced === 1 ? '1 submission that has' : `the ${count(unpriced)} that have`} no price${which}`;
 }
 
-/** What comes on top, as far as it can be told before the results are there. */
+/** What comes in addition, where it is known before the results are there. */
 function laterText({ waiting, later }: PlanCounts): readonly string[] {
   if (waiting === 0) return [];
   const { tokens, cost, unpriced } = later;
-  const taken = tokens.input + tokens.output;
+  const used = tokens.input + tokens.output;
   const amounts = [
-    ...(taken === 0 ? [] : [`about ${count(tokens.input)} tokens in and ${count(tokens.output)} out`]),
+    ...(used === 0 ? [] : [`about ${count(tokens.input)} tokens in and ${count(tokens.output)} out`]),
     ...(unpriced === waiting ? [] : [`cost ${money(cost)}`]),
   ];
   return [

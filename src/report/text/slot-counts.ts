@@ -7,10 +7,10 @@ type Slots = Readonly<Record<SlotStatus, number>>;
 export const unsettled = ({ pending, submitting, running, modal, saving }: Slots): number =>
   pending + submitting + running + modal + saving;
 
-/** Nothing of it is still to be worked on, in doubt, or waiting below a job in doubt. */
+/** No slot is still to be worked on, in doubt, or waiting below a job in doubt. */
 export const isWhole = (slots: Slots): boolean => unsettled(slots) + slots['in-doubt'] === 0;
 
-/** How many slots are what: those statuses that count, in the order of what one wants to know. */
+/** The number of slots of each status that is not 0, the most interesting first. */
 export function slotNumbers(slots: Slots): readonly string[] {
   const open = slots.submitting + slots.running + slots.modal + slots.saving;
   const numbers: readonly (readonly [number, string])[] = [

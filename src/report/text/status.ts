@@ -10,14 +10,14 @@ import type { StateReader } from '../../state/store.ts';
 import { finding, isInDoubt } from '../facts/in-doubt.ts';
 import { type OutcomeFacts, readRunFacts } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
-import { assumedTokenWords, count, counted, money, possibleCostWords, rate, span } from './amounts.ts';
+import { assumedTokenWords, count, counted, money, possibleCostWords, rateWords, span } from './amounts.ts';
 import { jobCommands } from './next-commands.ts';
 import { otherServiceLines } from './other-service.ts';
-import { printable } from './printable.ts';
+import { shownLine } from './printable.ts';
 import { isWhole, slotNumbers } from './slot-counts.ts';
 import { padEnd, widest } from './table.ts';
 
-/** What is known of a run directory: what `status --json` prints (schemas/status.schema.json). */
+/** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
   /** Relative to the current folder. */
   readonly directory: string;
@@ -48,25 +48,25 @@ export interface RunStatus {
   readonly submits: number;
   /** Sum of the known costs over the directory's life; absent when nothing is priced. */
   readonly cost?: number;
-  /** What submissions that nobody answered may have cost beside that, over the directory's life; absent: nothing. */
+  /** Possible cost of submissions without a response, in addition, over the directory's life; absent: nothing. */
   readonly possibleCost?: number;
-  /** Tokens of all answers over the directory's life, as far as the service told them. */
+  /** Tokens of all replies over the directory's life, where the service counted them. */
   readonly tokens: number;
-  /** About what answers took beside these that told no tokens: `budget.tokens` counts it. Absent: all told theirs. */
+  /** Estimated tokens of replies without a token count: `budget.tokens` counts them. Absent: every reply had one. */
   readonly assumedTokens?: number;
   /** Failed and in-doubt jobs by error code, most frequent first. */
   readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
   /** Jobs in doubt, with what a killed run left while it was being submitted. */
   readonly doubts: number;
   /**
-   * What of the directory was made for other services than that of the last run, `--new-service` by `--new-service`: only runs
-   * against them go on with it. Absent where there is none.
+   * The work of the directory for other services than that of the last run, service by service: only runs against them
+   * continue it. Absent where there is none.
    */
   readonly otherServices?: readonly {
     readonly service: string;
     readonly origin?: string;
     readonly jobs: number;
-    /** Those of them that are in doubt. */
+    /** Those jobs that are in doubt. */
     readonly doubts: number;
   }[];
   /** At most 20 of them. */
@@ -153,7 +153,7 @@ export function readStatus(
   };
 }
 
-/** All of them are read, page by page: an index tells only how many buttons were not there. */
+/** Reads all of them, page by page: an index gives only the number of missing buttons. */
 function countSkipped(state: StateReader, isOptional: IsOptional): number {
   if (isOptional === neverOptional) return 0;
   let count = 0;
@@ -170,7 +170,7 @@ function* doubtful(state: StateReader, left: readonly JobRecord[]): Generator<Jo
 const perMinute = (settled: number, ms: number): number =>
   Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
 
-/** A status is asked for again and again: of very many jobs with one code the first by their keys are looked at. */
+/** A status is asked for again and again: of many jobs with one code only the first by key are read. */
 const mostLookedAt = 10_000;
 
 function commonMessage(code: string, state: StateReader, isOptional: IsOptional): CommonMessage {
@@ -183,22 +183,22 @@ function commonMessage(code: string, state: StateReader, isOptional: IsOptional)
 }
 
 function first<T>(most: number, items: Iterable<T>): readonly T[] {
-  const taken: T[] = [];
+  const first: T[] = [];
   for (const item of items) {
-    taken.push(item);
-    if (taken.length === most) break;
+    first.push(item);
+    if (first.length === most) break;
   }
-  return taken;
+  return first;
 }
 
 /**
  * The same for people.
  *
- * @param find the command that looks for what is in doubt by its tag, where there is one
+ * @param find the command that searches jobs in doubt by tag, where there is one
  */
 export function statusText(status: RunStatus, now: number, find?: string): string {
   const { jobs, slots, reasons, unasked, inDoubt, doubts } = status;
-  // Nobody waits for the answers of what a killed run was submitting; text calls among it are asked again.
+  // No process awaits the responses to the submissions of a killed run; text calls among them are repeated.
   const left = doubts - jobs['in-doubt'];
   const active = jobs.submitting - left + jobs.running + jobs.modal + jobs.saving;
   const numbers: readonly (readonly [number, string])[] = [
@@ -209,11 +209,11 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     [jobs.skipped, 'skipped (their optional button is not there)'],
     [jobs.pending, 'waiting for their turn'],
   ];
-  const width = widest([...reasons, ...unasked].map(({ code }) => printable(code)));
+  const width = widest([...reasons, ...unasked].map(({ code }) => shownLine(code)));
   const reasonLine = (reason: (typeof unasked)[number]): string =>
-    `  ${count(reason.count)}  ${padEnd(printable(reason.code), width)}  ${printable(messageText(reason))}`;
+    `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;
   return [
-    `${printable(status.file ?? basename(status.directory))} in ${printable(status.directory)}: ${stateWords(status, now)}`,
+    `${shownLine(status.file ?? basename(status.directory))} in ${shownLine(status.directory)}: ${stateWords(status, now)}`,
     '',
     `  jobs         ${numbers
       .filter(([amount], index) => amount > 0 || index === 0)
@@ -226,7 +226,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...tokenLine(status),
     ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
       ? []
-      : [`  rate         ${rate(status.perMinute)}`]),
+      : [`  rate         ${rateWords(status.perMinute)}`]),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
@@ -235,9 +235,9 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map(
       ({ job, step, branch, cell }) =>
-        `  ${job}  cell ${cell}, ${printable(branch === '' ? step : `${step}/${branch}`)}`,
+        `  ${job}  cell ${cell}, ${shownLine(branch === '' ? step : `${step}/${branch}`)}`,
     ),
-    ...doubtAdvice(status, find),
+    ...inDoubtAdvice(status, find),
     '',
   ].join('\n');
 }
@@ -256,7 +256,7 @@ function costWords({ cost, possibleCost }: RunStatus): string {
 }
 
 /** Commands to copy, for all jobs in doubt and for the first of them. */
-function doubtAdvice(
+function inDoubtAdvice(
   { directory, inDoubt, running }: RunStatus,
   find: string | undefined,
 ): readonly string[] {
@@ -266,13 +266,13 @@ function doubtAdvice(
   return [
     ...(find === undefined
       ? []
-      : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${printable(find)}`]),
+      : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${shownLine(find)}`]),
     '',
     running
       ? 'What can be known of one, and how to settle it once the run is over:'
       : 'What can be known of one, and how to settle it:',
-    `  ${printable(show(first.job))}`,
-    `  ${printable(resolve(first.job))} --task TASK_ID | --retry | --drop`,
+    `  ${shownLine(show(first.job))}`,
+    `  ${shownLine(resolve(first.job))} --task TASK_ID | --retry | --drop`,
   ];
 }
 

@@ -8,12 +8,12 @@ import { assumedTokenWords, count, counted, money, possibleCostWords, span, toke
 import { mayHelp } from './job/advice.ts';
 import { jobCommands } from './next-commands.ts';
 import { serviceWords } from './plan-text.ts';
-import { printable } from './printable.ts';
+import { shownLine } from './printable.ts';
 import { isWhole, slotNumbers, unsettled } from './slot-counts.ts';
 import { padEnd, tableLines, widest } from './table.ts';
 
 /**
- * What a run comes to: what `run --json` prints (schemas/run-summary.schema.json), and what the ending says in words.
+ * The summary of a run: what `run --json` prints (schemas/run-summary.schema.json), and what the last lines say in words.
  * Paths are relative to the current folder.
  */
 export interface RunSummary {
@@ -40,15 +40,15 @@ export interface RunSummary {
   readonly exitCode: number;
   /** Submissions of this invocation. */
   readonly submits: number;
-  /** Finished jobs that were to be made anew and stay as they were; absent when there are none. */
+  /** Finished jobs that were to be made again and stay as they were; absent when there are none. */
   readonly redosFailed?: number;
   /** Sum of the manifest's cost column; absent without prices. */
   readonly cost?: number;
-  /** What submissions of the manifest's jobs that nobody answered may have cost beside it; absent: nothing. */
+  /** Possible cost of submissions of the manifest's jobs without a response, in addition; absent: nothing. */
   readonly possibleCost?: number;
   /** Sums of the manifest's token columns; absent when no tokens were counted. */
   readonly tokens?: TokenUsage;
-  /** About what answers took beside these that told no tokens: budgets count it. Absent: all told theirs. */
+  /** Estimated tokens of replies without a token count: budgets count them. Absent: every reply had one. */
   readonly assumedTokens?: number;
   /** Chosen slots by status. */
   readonly slots?: Readonly<Record<SlotStatus, number>>;
@@ -86,7 +86,7 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
     `  log       ${summary.log}`,
     ...reasonLines(summary.reasons),
-    ...doubtLines(summary),
+    ...inDoubtLines(summary),
     ...(next.length === 0 ? [] : ['', 'Next:', ...next]),
     '',
   ].join('\n');
@@ -99,7 +99,7 @@ function headline(summary: RunSummary): string {
   const numbers = [
     ...(slots === undefined ? [] : slotNumbers(slots)),
     `${counted(submits, 'submission')} in this run`,
-    ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made anew (--redo)`]),
+    ...(redosFailed === undefined ? [] : [`${count(redosFailed)} not made again (--redo)`]),
   ].join(', ');
   // The manifest adds up what its jobs ever took, in whichever run.
   const all = [
@@ -109,7 +109,7 @@ function headline(summary: RunSummary): string {
     ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
   ].join(', ');
   const whole = all === '' ? '' : ` All runs together: ${all}.`;
-  return `${printable(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
+  return `${shownLine(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
 }
 
 /** What is held, or waits, below a job in doubt, is not complete. */
@@ -132,13 +132,13 @@ function endWords(end: RunEnd, slots: RunSummary['slots']): string {
 function reasonLines(reasons: readonly Reason[]): readonly string[] {
   if (reasons.length === 0) return [];
   const shown = reasons.slice(0, mostReasons);
-  const width = widest(shown.map(({ code }) => printable(code)));
+  const width = widest(shown.map(({ code }) => shownLine(code)));
   return [
     '',
     ...shown.map((reason) => {
       const { status, code, count: amount } = reason;
       const what = `${count(amount)} ${status === 'in-doubt' ? 'in doubt' : 'failed'}`;
-      return `  ${what}  ${padEnd(printable(code), width)}  ${printable(messageText(reason))}`;
+      return `  ${what}  ${padEnd(shownLine(code), width)}  ${shownLine(messageText(reason))}`;
     }),
     ...(reasons.length > shown.length
       ? [`  and ${reasons.length - shown.length} other reasons: see the manifest`]
@@ -146,14 +146,14 @@ function reasonLines(reasons: readonly Reason[]): readonly string[] {
   ];
 }
 
-function doubtLines({ inDoubt }: RunSummary): readonly string[] {
+function inDoubtLines({ inDoubt }: RunSummary): readonly string[] {
   if (inDoubt.length === 0) return [];
   return [
     '',
-    'In doubt: the submission was sent and no answer came, so the service may have made (and charged) it.',
+    'In doubt: the submission was sent and no response came, so the service may have made (and charged) it.',
     ...inDoubt
       .slice(0, 5)
-      .map(({ job, step, branch, cell }) => `  ${job}  cell ${cell}, ${printable(slotText(step, branch))}`),
+      .map(({ job, step, branch, cell }) => `  ${job}  cell ${cell}, ${shownLine(slotText(step, branch))}`),
     ...(inDoubt.length > 5 ? ['  and more: promptpress status lists them'] : []),
   ];
 }
@@ -164,8 +164,8 @@ const slotText = (step: string, branch: string): string => (branch === '' ? step
 /** A budget counts over the life of the directory: the same command alone would stop at once. */
 const goingOn = (end: RunEnd): string =>
   end.kind === 'budget' && end.code !== 'budget.max-submits'
-    ? `goes on here, once ${end.code} of the pipeline is raised`
-    : 'goes on where this one stopped';
+    ? `continues here, once ${end.code} of the pipeline is raised`
+    : 'continues where this run stopped';
 
 /** More codes than this are not named one by one. */
 const mostRetries = 3;
@@ -173,7 +173,7 @@ const mostRetries = 3;
 const retryWords = (failed: number): string =>
   `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again`;
 
-/** What may come to something else when it is tried again; the rest only an edit helps. */
+/** Jobs that may succeed when tried again; the others need an edit. */
 function retries(
   reasons: readonly Reason[],
   again: string,
@@ -186,18 +186,21 @@ function retries(
   const open = asked.filter(({ code }) => mayHelp(code));
   const [first] = open;
   if (first === undefined) return [];
-  const anew = (code?: string): string =>
+  const submittedAgain = (code?: string): string =>
     hasLate && (code === undefined || code === 'task.timeout')
-      ? '; what is still not finished is submitted anew, and paid again'
+      ? '; what is still not finished is submitted again, and paid again'
       : '';
   const ofCode = `${again} --retry-failed --code`;
   if (open.length < asked.length)
     return open
       .slice(0, mostRetries)
-      .map(({ code, count: failed }) => [`${ofCode} ${code}`, `${retryWords(failed)}${anew(code)}`]);
+      .map(({ code, count: failed }) => [
+        `${ofCode} ${code}`,
+        `${retryWords(failed)}${submittedAgain(code)}`,
+      ]);
   const failed = open.reduce((sum, reason) => sum + reason.count, 0);
   return [
-    [`${again} --retry-failed`, `${retryWords(failed)}${anew()}`],
+    [`${again} --retry-failed`, `${retryWords(failed)}${submittedAgain()}`],
     ...(reasons.length > 1
       ? [[`${ofCode} ${first.code}`, 'only those that failed for this reason'] as const]
       : []),
@@ -217,7 +220,7 @@ function advice(
     ...(end.kind !== 'complete' && unfinished ? [goingOn(end)] : []),
     ...(late > 0
       ? [
-          `looks once more at the ${late === 1 ? 'task that was' : `${count(late)} tasks that were`} not finished in time: nothing is paid for ${late === 1 ? 'it' : 'them'}`,
+          `polls the ${late === 1 ? 'task that was' : `${count(late)} tasks that were`} not finished in time once more: nothing is paid for ${late === 1 ? 'it' : 'them'}`,
         ]
       : []),
   ];

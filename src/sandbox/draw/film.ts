@@ -51,7 +51,7 @@ interface Shown {
 export async function drawFilm(film: Film, pixels: number, imageOf: ImageOf): Promise<Buffer> {
   const { frame } = film;
   const { width, height } = filmSize(film, pixels);
-  // A drawn world goes on beyond its frame; an image ends there.
+  // A drawn world continues beyond its frame; an image ends there.
   const wide = frame.plate === undefined ? room : 1;
   const [acrossStill, downStill] = [Math.round(width * wide * 1.25), Math.round(height * wide * 1.25)];
   const still = await stillOf(

@@ -11,7 +11,7 @@ export interface ImagePrompts {
   readonly tint: Tint;
 }
 
-/** The grid of an imagine: four compositions of one prompt. `again` tells rerolls apart from the first roll. */
+/** The grid of an imagine: four compositions of one prompt. `again` distinguishes rerolls from the first roll. */
 export function imagineDrawing(prompt: ParsedPrompt, images?: ImagePrompts, again = ''): Drawing {
   const { flags, text } = prompt;
   const root = digestOf(
@@ -72,7 +72,7 @@ export function subtleDrawing(parent: Drawing): Drawing {
   };
 }
 
-/** Vary (Strong) and V1 to V4: the same theme and pose, everything else composed anew. */
+/** Vary (Strong) and V1 to V4: the same theme and pose, everything else composed again. */
 export function strongDrawing(parent: Drawing, index: number, manner: 'variation' | 'strong'): Drawing {
   const frame = frameAt(parent, index);
   return {
@@ -86,7 +86,7 @@ export function strongDrawing(parent: Drawing, index: number, manner: 'variation
   };
 }
 
-/** A reroll of what does not come from a prompt alone: mixed images are mixed anew, regions painted anew. */
+/** A reroll of what does not come from a prompt alone: mixed images are mixed again, regions painted again. */
 export function rerollDrawing(parent: Drawing): Drawing {
   const frames = parent.frames.length === four.length ? parent.frames : four.map(() => frameAt(parent, 0));
   return {
@@ -119,7 +119,7 @@ export function customZoomDrawing(parent: Drawing, factor: number, text: string,
 /** Which way a pan goes. */
 export type PanDirection = 'left' | 'right' | 'up' | 'down';
 
-/** Pan: the window moves by half of what it shows, over four different surroundings. */
+/** Pan: the window moves by half of its size, over four different surroundings. */
 export function panDrawing(parent: Drawing, direction: PanDirection, text = ''): Drawing {
   return moved(parent, `pan ${direction}${text === '' ? '' : ` ${text}`}`, ({ view, aspect }) => {
     const step = view.zoom / 2;
@@ -139,7 +139,7 @@ export function panDrawing(parent: Drawing, direction: PanDirection, text = ''):
 /** A mask that was sent, and where in it there is room. */
 export type Region = Pick<Patch, 'bounds' | 'others'> & { readonly sha256: string };
 
-/** Vary (Region) and edits: four ways to paint the white of a mask anew. */
+/** Vary (Region) and edits: four ways to paint the white of a mask again. */
 export function repaintDrawing(parent: Drawing, text: string, mask: Region): Drawing {
   const frame = frameAt(parent, 0);
   return {
@@ -181,15 +181,15 @@ function moved(
   };
 }
 
-/** The frame, and the regions in it, composed anew. What an image shows stays. */
+/** The frame, and the regions in it, composed again. What an image shows stays. */
 function reseeded(frame: Frame, salt: string): Frame {
-  const anew = (seed: string): string => digestOf(`${seed} ${salt}`);
+  const fresh = (seed: string): string => digestOf(`${seed} ${salt}`);
   return {
     ...frame,
-    seed: anew(frame.seed),
+    seed: fresh(frame.seed),
     ...(frame.patches === undefined
       ? {}
-      : { patches: frame.patches.map((patch) => ({ ...patch, seed: anew(patch.seed) })) }),
+      : { patches: frame.patches.map((patch) => ({ ...patch, seed: fresh(patch.seed) })) }),
   };
 }
 

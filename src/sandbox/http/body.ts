@@ -8,7 +8,7 @@ export type Body =
   | { readonly kind: 'lost' };
 
 /** Reads a body of at most `limit` bytes; what comes beyond it is thrown away unread. */
-export function readBody(request: IncomingMessage, limit: number): Promise<Body> {
+export function readRequestBody(request: IncomingMessage, limit: number): Promise<Body> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;

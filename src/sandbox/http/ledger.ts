@@ -1,4 +1,4 @@
-import { sumOf, totalOf, type Usage } from '../text/tokens.ts';
+import { modalSum, totalOf, type Usage } from '../text/tokens.ts';
 
 /** One request, as the log keeps it. No header and no body is kept. */
 export interface LoggedRequest {
@@ -32,15 +32,15 @@ export interface SandboxCounters {
   readonly repeated: { readonly tasks: number; readonly requests: readonly RepeatedRequest[] };
   /** Modals that were answered, and second answers to the same one, which were refused. */
   readonly modals: { readonly answered: number; readonly repeated: number };
-  /** Text answers, in all and by model: what a run's own sums must come to. */
+  /** Text replies, in all and by model: the sums that a run must reach. */
   readonly text: TextCount & {
     readonly byModel: Readonly<Record<string, TextCount>>;
-    /** Answers that were made and never told, or not to their end: there `tokens` is what was not told. */
+    /** Replies that were made and never sent, or not to their end: `tokens` is the part that was not sent. */
     readonly untold: TextCount;
   };
 }
 
-/** Text answers and the tokens that the client was told of. */
+/** Text replies and the tokens that the client was informed of. */
 export interface TextCount {
   readonly answers: number;
   readonly tokens: TokenCount;
@@ -61,11 +61,11 @@ export interface RepeatedRequest {
 const noTokens: TokenCount = { prompt: 0, cached: 0, candidates: 0, thoughts: 0, tool: 0, total: 0 };
 
 const countOf = (usage: Usage): TokenCount => ({
-  prompt: sumOf(usage.prompt),
-  cached: sumOf(usage.cached),
-  candidates: sumOf(usage.candidates),
+  prompt: modalSum(usage.prompt),
+  cached: modalSum(usage.cached),
+  candidates: modalSum(usage.candidates),
   thoughts: usage.thoughts,
-  tool: sumOf(usage.tool),
+  tool: modalSum(usage.tool),
   total: totalOf(usage),
 });
 
@@ -79,7 +79,7 @@ const grown = (count: TextCount | undefined, tokens: TokenCount): TextCount => (
   tokens: combine(count?.tokens ?? noTokens, tokens, 1),
 });
 
-/** Different submissions that are told apart; beyond it the oldest are forgotten. */
+/** Submissions that are recognised as different; beyond this number the oldest are forgotten. */
 const submissionLimit = 100_000;
 
 /** Counts every request and keeps the newest ones. */
@@ -131,16 +131,16 @@ export class Ledger {
   }
 
   /**
-   * Counts an answer of `usage`, of which the client was told `told`: all of it, a part, or undefined where it had none
-   * of the answer.
+   * Counts a response of `usage`, of which the client received `reported`: all, a part, or undefined when it received none
+   * of the response.
    */
-  noteText(model: string, usage: Usage, told: Usage | undefined): void {
-    const heard = told === undefined ? noTokens : countOf(told);
-    if (told !== undefined) {
-      this.#text = grown(this.#text, heard);
-      this.#byModel.set(model, grown(this.#byModel.get(model), heard));
+  noteText(model: string, usage: Usage, reported: Usage | undefined): void {
+    const counted = reported === undefined ? noTokens : countOf(reported);
+    if (reported !== undefined) {
+      this.#text = grown(this.#text, counted);
+      this.#byModel.set(model, grown(this.#byModel.get(model), counted));
     }
-    if (told !== usage) this.#untold = grown(this.#untold, combine(countOf(usage), heard, -1));
+    if (reported !== usage) this.#untold = grown(this.#untold, combine(countOf(usage), counted, -1));
   }
 
   counters(): SandboxCounters {

@@ -5,27 +5,27 @@ import type { FaultEffect } from '../faults/fault.ts';
 import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
 import { deliver } from './reply/deliver.ts';
-import { flatReply, jsonReply, pageReply, type Reply, redirectReply } from './reply/reply.ts';
+import { flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply/reply.ts';
 import { hasKey } from './routes/key.ts';
-import { isSandboxOwn, isSubmit, needsKey, type Route, routeOf } from './routes/route.ts';
-import { answerText } from './routes/say.ts';
+import { type Endpoint, endpointOf, isSandboxOwn, isSubmit, needsKey } from './routes/route.ts';
+import { respondToText } from './routes/say.ts';
 import {
-  answerCancel,
-  answerFetch,
-  answerImage,
-  answerImageSeed,
-  answerList,
-  answerListByCondition,
+  respondToCancel,
+  respondToFetch,
+  respondToImage,
+  respondToImageSeed,
+  respondToList,
+  respondToListByCondition,
 } from './routes/show.ts';
 import { statusTexts } from './routes/status-text.ts';
-import { answerSubmit } from './routes/submit.ts';
+import { respondToSubmit } from './routes/submit.ts';
 import { Throttle } from './throttle.ts';
-import { hostOf, isForUs, refusal, type ServiceParts, type Visit } from './visit.ts';
+import { errorResponse, hostOf, isForUs, type ServiceParts, type Visit } from './visit.ts';
 
 /** Shortest key that is looked for in addresses: shorter ones are words that stand there anyway, as `sandbox` does. */
 const leastKey = 8;
 
-/** A connection that is cut instead of an answer. */
+/** A connection that is cut instead of a response. */
 const cut = 'cut';
 
 /** Answers requests: route, faults, key, the endpoint, faults again. */
@@ -46,21 +46,21 @@ export class Service {
 
   /** Carries out one request to its end. Does not throw: a bug of ours is a 500. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A client that goes away while it is answered is no failure of ours, and an error event nobody hears is fatal.
+    // A client that goes away during its response is no failure of ours, and an unhandled error event is fatal.
     response.on('error', () => response.destroy());
     const { now, names, ids, ledger, closing } = this.#parts;
     const at = now();
     const requestId = ids.next(at);
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const method = request.method ?? '';
-    const route = routeOf(method, path, names);
+    const route = endpointOf(method, path, names);
     const faults = route === undefined || isSandboxOwn(route.name) ? [] : this.#faults.draw(route.name);
     const effects = faults.map((fault) => fault.effect);
     const visit: Visit = { request, path, query: new URLSearchParams(query), requestId, effects };
 
-    let reply: Reply | typeof cut;
+    let reply: SandboxResponse | typeof cut;
     try {
-      reply = await this.#answer(route, visit);
+      reply = await this.#respond(route, visit);
     } catch (failure) {
       if (closing.aborted) {
         response.destroy();
@@ -89,17 +89,17 @@ export class Service {
       return;
     }
     const manner = effects.find(({ kind }) => kind === 'truncate' || kind === 'drip');
-    let told: Usage | undefined;
+    let usage: Usage | undefined;
     try {
-      told = await deliver(response, reply, requestId, manner, closing);
+      usage = await deliver(response, reply, requestId, manner, closing);
     } catch {
-      // The sandbox is closing or the client has gone: there is nobody left to tell.
+      // The sandbox is closing or the client has gone: nobody is left to receive it.
       response.destroy();
     }
-    if (reply.text !== undefined) ledger.noteText(reply.text.model, reply.text.usage, told);
+    if (reply.text !== undefined) ledger.noteText(reply.text.model, reply.text.usage, usage);
   }
 
-  async #answer(route: Route | undefined, visit: Visit): Promise<Reply | typeof cut> {
+  async #respond(route: Endpoint | undefined, visit: Visit): Promise<SandboxResponse | typeof cut> {
     if (!isForUs(visit.request))
       return this.#error(
         421,
@@ -148,25 +148,25 @@ export class Service {
     return this.#keyForms.reduce((kept, form) => kept.replaceAll(form, '[key]'), text);
   }
 
-  #endpoint(route: Route, visit: Visit): Promise<Reply> | Reply {
+  #endpoint(route: Endpoint, visit: Visit): Promise<SandboxResponse> | SandboxResponse {
     const { book, ledger } = this.#parts;
     if (isSubmit(route.name)) return this.#submit(route, visit);
     switch (route.name) {
       case 'fetch':
-        return answerFetch(this.#parts, route, visit);
+        return respondToFetch(this.#parts, route, visit);
       case 'image-seed':
-        return answerImageSeed(this.#parts, route);
+        return respondToImageSeed(this.#parts, route);
       case 'list-by-condition':
-        return answerListByCondition(this.#parts, route, visit);
+        return respondToListByCondition(this.#parts, route, visit);
       case 'list':
-        return answerList(this.#parts, route, visit);
+        return respondToList(this.#parts, route, visit);
       case 'cancel':
-        return answerCancel(this.#parts, route);
+        return respondToCancel(this.#parts, route);
       case 'image':
-        return answerImage(this.#parts, route, visit);
+        return respondToImage(this.#parts, route, visit);
       case 'generate':
       case 'chat':
-        return answerText(this.#parts, route, visit);
+        return respondToText(this.#parts, route, visit);
       case 'models':
         return jsonReply(200, modelList());
       case 'counters':
@@ -181,19 +181,19 @@ export class Service {
     }
   }
 
-  #submit(route: Route, visit: Visit): Promise<Reply> | Reply {
+  #submit(route: Endpoint, visit: Visit): Promise<SandboxResponse> | SandboxResponse {
     const seconds = this.#throttle.take(this.#parts.now());
-    if (seconds === 0) return answerSubmit(this.#parts, route, visit);
+    if (seconds === 0) return respondToSubmit(this.#parts, route, visit);
     return this.#error(429, statusTexts[429] ?? '', visit.requestId, { 'retry-after': String(seconds) });
   }
 
-  #redirect({ request, path }: Visit): Reply {
+  #redirect({ request, path }: Visit): SandboxResponse {
     const site = `http://${hostOf(request)}:${this.#parts.ports().site}`;
     // What a client sends stands in a header here: only plain path characters go back.
     return redirectReply(`${site}${/^\/[\w\-./:~%]{0,500}$/.test(path) ? path : '/'}`);
   }
 
-  #faultStatus(effect: FaultEffect & { readonly kind: 'status' }, requestId: string): Reply {
+  #faultStatus(effect: FaultEffect & { readonly kind: 'status' }, requestId: string): SandboxResponse {
     const headers: Record<string, string> =
       effect.retryAfter === undefined ? {} : { 'retry-after': String(effect.retryAfter) };
     return this.#error(effect.status, statusTexts[effect.status] ?? 'error', requestId, headers);
@@ -203,12 +203,12 @@ export class Service {
     status: number,
     message: string,
     requestId: string,
-    headers: Reply['headers'] = {},
+    headers: SandboxResponse['headers'] = {},
     code = '',
-  ): Reply {
-    return refusal(this.#parts, requestId, status, message, headers, code);
+  ): SandboxResponse {
+    return errorResponse(this.#parts, requestId, status, message, headers, code);
   }
 }
 
-/** The gateway's own time-out, which looks permanent and is not (gateway 3.3). */
-const hiddenTimeout = (): Reply => flatReply(400, 'do_request_failed', 5);
+/** The gateway's own time-out, which looks permanent but is not (gateway 3.3). */
+const hiddenTimeout = (): SandboxResponse => flatReply(400, 'do_request_failed', 5);

@@ -8,10 +8,10 @@ import type { EntryDesk } from '../tasks/desks/entry-desk.ts';
 import type { ModalDesk } from '../tasks/desks/modal-desk.ts';
 import type { TaskBook } from '../tasks/store/book.ts';
 import type { TextDesk } from '../text/desk.ts';
-import { readBody } from './body.ts';
+import { readRequestBody } from './body.ts';
 import type { Ledger } from './ledger.ts';
-import { type Members, readMembers } from './orders/members.ts';
-import { errorReply, flatReply, jsonReply, type Reply } from './reply/reply.ts';
+import { type OrderMembers, readMembers } from './orders/members.ts';
+import { errorReply, flatReply, jsonReply, type SandboxResponse } from './reply/reply.ts';
 import type { RequestIds } from './reply/request-id.ts';
 
 /** What the service is made of. */
@@ -45,22 +45,22 @@ export interface Visit {
 }
 
 /** The error envelope of gateway 8.1. */
-export function refusal(
+export function errorResponse(
   { names }: Pick<ServiceParts, 'names'>,
   requestId: string,
   status: number,
   message: string,
-  headers: Reply['headers'] = {},
+  headers: SandboxResponse['headers'] = {},
   code = '',
-): Reply {
+): SandboxResponse {
   return errorReply(status, message, { requestId, errorType: names.errorType, code }, headers);
 }
 
-/** The refusal of an image route's body, in the shape that the settings ask for (gateway 3.3). */
-export function imageRefusal(parts: ServiceParts, requestId: string, message: string): Reply {
+/** The rejection of an image route's body, in the shape that the settings ask for (gateway 3.3). */
+export function imageErrorResponse(parts: ServiceParts, requestId: string, message: string): SandboxResponse {
   switch (parts.settings.errorShape) {
     case 'envelope':
-      return refusal(parts, requestId, 400, message);
+      return errorResponse(parts, requestId, 400, message);
     case 'flat':
       return flatReply(400, message, 4);
     case 'submit':
@@ -68,22 +68,25 @@ export function imageRefusal(parts: ServiceParts, requestId: string, message: st
   }
 }
 
-/** A request's body as an object, or the answer to one that is none. */
+/** A request's body as an object, or the response to one that is none. */
 export async function membersOf(
   parts: ServiceParts,
   { request, requestId }: Visit,
-): Promise<{ readonly ok: true; readonly value: Members } | { readonly ok: false; readonly error: Reply }> {
+): Promise<
+  | { readonly ok: true; readonly value: OrderMembers }
+  | { readonly ok: false; readonly error: SandboxResponse }
+> {
   const { bodyLimit } = parts.settings;
-  const body = await readBody(request, bodyLimit);
+  const body = await readRequestBody(request, bodyLimit);
   if (body.kind === 'too-large') {
     const message = `request body too large: at most ${bodyLimit} bytes`;
-    return { ok: false, error: refusal(parts, requestId, 413, message, { connection: 'close' }) };
+    return { ok: false, error: errorResponse(parts, requestId, 413, message, { connection: 'close' }) };
   }
   if (body.kind === 'lost') {
-    return { ok: false, error: refusal(parts, requestId, 400, 'request body incomplete') };
+    return { ok: false, error: errorResponse(parts, requestId, 400, 'request body incomplete') };
   }
   const members = readMembers(body.bytes);
-  return members.ok ? members : { ok: false, error: refusal(parts, requestId, 400, members.error) };
+  return members.ok ? members : { ok: false, error: errorResponse(parts, requestId, 400, members.error) };
 }
 
 /**

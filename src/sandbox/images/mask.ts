@@ -2,15 +2,15 @@ import sharp from 'sharp';
 import type { Region } from '../draw/lineage.ts';
 import { mostPixels } from '../draw/plate.ts';
 import { bytesOfDataUri } from './data-uri.ts';
-import { partsOf } from './parts.ts';
+import { maskParts } from './parts.ts';
 import type { ImageShelf } from './shelf.ts';
 
-/** A mask, kept (white where it is painted anew), or why it is none. */
+/** A mask, kept (white where it is painted again), or why it is none. */
 export type ReadMask =
   | { readonly ok: true; readonly value: Region }
   | { readonly ok: false; readonly error: string };
 
-/** What of a mask is painted anew: a modal's white and opaque, an edit's transparent (gateway 2.7). */
+/** The part of a mask that is painted again: a modal's white and opaque, an edit's transparent (gateway 2.7). */
 export type MaskManner = 'white' | 'transparent';
 
 const no = (error: string): ReadMask => ({ ok: false, error: `maskBase64: ${error}` });
@@ -28,7 +28,7 @@ export async function readMask(
   try {
     image = await decoded(bytes);
   } catch {
-    // Whatever the decoder says of it: to the service it is no mask.
+    // For any message of the decoder: to the service it is no mask.
     return no('these bytes are no PNG');
   }
   if (image.format !== 'png') return no(`expected a PNG, got ${image.format}`);
@@ -86,12 +86,12 @@ async function keptMask(
         : (0.299 * red + 0.587 * green + 0.114 * blue) * (alpha / 255) >= 127.5;
     if (isPainted) white[at] = 255;
   }
-  const [bounds, ...others] = partsOf(white, width, height);
+  const [bounds, ...others] = maskParts(white, width, height);
   if (bounds === undefined) {
     return no(
       manner === 'white'
-        ? 'nothing of it is white: white is painted anew, black and transparent stay'
-        : 'nothing of it is transparent: what is transparent is painted anew',
+        ? 'nothing of it is white: white is painted again, black and transparent stay'
+        : 'nothing of it is transparent: what is transparent is painted again',
     );
   }
   const png = await sharp(white, { raw: { width, height, channels: 1 } })

@@ -1,6 +1,6 @@
 import type { Bounds } from '../draw/canvas/drawing.ts';
 
-/** Cells along the longer side of the grid on which parts are told apart; what is nearer than a cell belongs together. */
+/** Cells along the longer side of the grid in which parts are found; parts nearer than a cell belong together. */
 const mostCells = 256;
 
 /** A part below this share of the largest one is a speck. */
@@ -16,7 +16,7 @@ const leastFilled = 0.45;
  * Where subjects find room in a mask, the largest part first: what each part of its white that hangs together is within; of
  * a part that leaves most of that free, or its middle, the largest square in it. `white` is one byte a pixel, more than 0 where it is white.
  */
-export function partsOf(white: Uint8Array, width: number, height: number): readonly Bounds[] {
+export function maskParts(white: Uint8Array, width: number, height: number): readonly Bounds[] {
   const grid = gridOf(white, width, height);
   const found = new Map<number, Part>();
   for (let y = 0; y < height; y += 1) {

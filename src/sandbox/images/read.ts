@@ -31,7 +31,7 @@ export async function readImage(
   shelf: ImageShelf,
   links?: LinkReader,
 ): Promise<ReadImage> {
-  const no = (problem: string): ReadImage => ({ ok: false, error: `${where}: ${problem}` });
+  const no = (error: string): ReadImage => ({ ok: false, error: `${where}: ${error}` });
   const isLink = /^https?:\/\//i.test(text);
   if (isLink && links === undefined)
     return no('expected a data URI such as data:image/png;base64,…, got an address');

@@ -17,7 +17,7 @@ export interface PromptFlags {
 export interface ParsedPrompt {
   readonly text: string;
   readonly flags: PromptFlags;
-  readonly problem?: string;
+  readonly error?: string;
 }
 
 /** The versions the sandbox knows buttons for (gateway 5.3). */
@@ -55,18 +55,18 @@ export function parsePrompt(prompt: string, niji = false): ParsedPrompt {
     if (word === 'niji') given.delete('version');
     else if (word === 'v' || word === 'version') given.delete('niji');
   }
-  const problems: string[] = [];
-  const version = readVersion(given, niji, problems);
+  const errors: string[] = [];
+  const version = readVersion(given, niji, errors);
   const flags: PromptFlags = {
     ...(version === undefined ? {} : { version }),
-    ...readSeed(given.get('seed'), problems),
-    aspect: readAspect(given.get('aspect'), problems),
-    stylize: readNumber('stylize', given.get('stylize'), 0, 1000, 100, problems),
-    chaos: readNumber('chaos', given.get('chaos'), 0, 100, 0, problems),
-    weird: readNumber('weird', given.get('weird'), 0, 3000, 0, problems),
+    ...readSeed(given.get('seed'), errors),
+    aspect: readAspect(given.get('aspect'), errors),
+    stylize: readNumber('stylize', given.get('stylize'), 0, 1000, 100, errors),
+    chaos: readNumber('chaos', given.get('chaos'), 0, 100, 0, errors),
+    weird: readNumber('weird', given.get('weird'), 0, 3000, 0, errors),
   };
-  const problem = problems[0];
-  return { text: text.trim(), flags, ...(problem === undefined ? {} : { problem }) };
+  const error = errors[0];
+  return { text: text.trim(), flags, ...(error === undefined ? {} : { error }) };
 }
 
 function refuse(name: string, value: string, expected: string): string {
@@ -76,36 +76,36 @@ function refuse(name: string, value: string, expected: string): string {
 function readVersion(
   given: ReadonlyMap<string, string>,
   niji: boolean,
-  problems: string[],
+  errors: string[],
 ): string | undefined {
   const nijiValue = given.get('niji') ?? (niji && !given.has('version') ? '' : undefined);
   if (nijiValue !== undefined) {
     const version = nijiValue === '' ? '6' : plainVersion(nijiValue);
     if (nijiVersions.has(version)) return `niji ${version}`;
-    problems.push(refuse('niji', nijiValue, [...nijiVersions].join(', ')));
+    errors.push(refuse('niji', nijiValue, [...nijiVersions].join(', ')));
     return undefined;
   }
   const value = given.get('version');
   if (value === undefined) return undefined;
   const version = plainVersion(value);
   if (versions.has(version)) return version;
-  problems.push(refuse('version', value, [...versions].join(', ')));
+  errors.push(refuse('version', value, [...versions].join(', ')));
   return undefined;
 }
 
-function readSeed(value: string | undefined, problems: string[]): { readonly seed?: string } {
+function readSeed(value: string | undefined, errors: string[]): { readonly seed?: string } {
   if (value === undefined) return {};
   if (/^\d{1,10}$/.test(value) && Number(value) <= 4_294_967_295) return { seed: String(Number(value)) };
-  problems.push(refuse('seed', value, 'a whole number from 0 to 4294967295'));
+  errors.push(refuse('seed', value, 'a whole number from 0 to 4294967295'));
   return {};
 }
 
-function readAspect(value: string | undefined, problems: string[]): readonly [number, number] {
+function readAspect(value: string | undefined, errors: string[]): readonly [number, number] {
   if (value === undefined) return [1, 1];
   const [, first, second] = /^(\d{1,5})\s*[:x]\s*(\d{1,5})$/.exec(value) ?? [];
   const [width, height] = [Number(first), Number(second)];
   if (width > 0 && height > 0 && width / height <= widest && height / width <= widest) return [width, height];
-  problems.push(refuse('ar', value, `a ratio such as 3:2, not beyond ${widest}:1`));
+  errors.push(refuse('ar', value, `a ratio such as 3:2, not beyond ${widest}:1`));
   return [1, 1];
 }
 
@@ -115,11 +115,11 @@ function readNumber(
   low: number,
   high: number,
   usual: number,
-  problems: string[],
+  errors: string[],
 ): number {
   if (value === undefined) return usual;
   const number = value === '' ? Number.NaN : Number(value);
   if (number >= low && number <= high) return number;
-  problems.push(refuse(name, value, `a number from ${low} to ${high}`));
+  errors.push(refuse(name, value, `a number from ${low} to ${high}`));
   return usual;
 }

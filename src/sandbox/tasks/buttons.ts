@@ -2,14 +2,14 @@ import type { WireButton } from '../../service/wire.ts';
 import type { PanDirection } from '../draw/lineage.ts';
 import { uuidOf } from '../seeded.ts';
 import type { SandboxSettings } from '../settings.ts';
-import type { Press } from './operation.ts';
+import type { PressAction } from './operation.ts';
 import type { StoredTask } from './task.ts';
 
 /** A button of a finished task and what it does. */
-export interface TaskButton {
+export interface SandboxButton {
   readonly wire: WireButton;
   /** A bookmark is no work: it keeps nothing and makes no task. */
-  readonly press: Press | { readonly kind: 'bookmark' };
+  readonly press: PressAction | { readonly kind: 'bookmark' };
 }
 
 /** Which buttons a gateway shows, and for how long they work. */
@@ -41,19 +41,24 @@ function upscaleWords(version: string): readonly [string, string] {
  * job id that no other task has; with `buttonLife` it changes as the task ages, so that a customId read long ago no longer
  * works.
  */
-export function buttonsOf(
+export function taskButtons(
   task: StoredTask,
   prefix: string,
   now: number,
   { buttonLife, numberedZoom, bookmarks, manualAnimate }: ButtonSettings,
-): readonly TaskButton[] {
+): readonly SandboxButton[] {
   const age = buttonLife > 0 ? Math.max(0, Math.floor((now - task.endAt) / buttonLife)) : 0;
   const job = uuidOf(`job ${task.id} ${age}`);
-  const button = (label: string, emoji: string, id: string, press: TaskButton['press']): TaskButton => ({
+  const button = (
+    label: string,
+    emoji: string,
+    id: string,
+    press: SandboxButton['press'],
+  ): SandboxButton => ({
     wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
     press,
   });
-  const solo = (label: string, emoji: string, id: string, press: Press): TaskButton =>
+  const solo = (label: string, emoji: string, id: string, press: PressAction): SandboxButton =>
     button(label, emoji, `${id}::${job}::SOLO`, press);
 
   if (task.buttonSet === 'none') return [];
@@ -78,7 +83,7 @@ export function buttonsOf(
     return [...films, reroll];
   }
   if (task.buttonSet === 'film') {
-    const extend = (label: string, motion: 'low' | 'high'): TaskButton =>
+    const extend = (label: string, motion: 'low' | 'high'): SandboxButton =>
       button(label, '🎞️', `JOB::animate_${motion}_extend::1::${job}`, { kind: 'extend', motion });
     return [extend('Extend (High motion)', 'high'), extend('Extend (Low motion)', 'low')];
   }
@@ -133,10 +138,10 @@ export function buttonsOf(
     solo('Zoom Out 1.5x', '🔍', 'Outpaint::75::1', { kind: 'zoom', factor: 1.5 }),
     button('Custom Zoom', '🔍', `CustomZoom::${numberedZoom ? '1::' : ''}${job}`, { kind: 'custom-zoom' }),
   ];
-  const pan = (emoji: string, direction: PanDirection): TaskButton =>
+  const pan = (emoji: string, direction: PanDirection): SandboxButton =>
     solo('', emoji, `JOB::pan_${direction}::1`, { kind: 'pan', direction });
   const pans = [pan('⬅️', 'left'), pan('➡️', 'right'), pan('⬆️', 'up'), pan('⬇️', 'down')];
-  const manual = (label: string, motion: 'low' | 'high'): TaskButton =>
+  const manual = (label: string, motion: 'low' | 'high'): SandboxButton =>
     button(label, '', `JOB::video::${motion}::${job}::vid_1.1_i2v_480::manual`, {
       kind: 'animate',
       motion,
@@ -154,8 +159,8 @@ export function buttonsOf(
 }
 
 /** What a describe offers: its customIds name no job (gateway 5.4). */
-function describedButtons(prefix: string): readonly TaskButton[] {
-  const button = (emoji: string, label: string, id: string, press: Press): TaskButton => ({
+function describedButtons(prefix: string): readonly SandboxButton[] {
+  const button = (emoji: string, label: string, id: string, press: PressAction): SandboxButton => ({
     wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
     press,
   });

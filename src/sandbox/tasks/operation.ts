@@ -1,7 +1,7 @@
 import type { PanDirection, Region } from '../draw/lineage.ts';
 
 /** What pressing a button asks for. Indices count from 0. */
-export type Press =
+export type PressAction =
   | { readonly kind: 'upscale'; readonly index: number }
   | { readonly kind: 'variation'; readonly index: number }
   | { readonly kind: 'reroll' }
@@ -22,9 +22,9 @@ export type Press =
   | { readonly kind: 'describe-again' };
 
 /** What a modal was answered with. */
-export interface ModalAnswer {
+export interface ModalConfirm {
   /** As it will be shown; never empty. */
   readonly prompt: string;
-  /** Kept, white where it is painted anew. */
+  /** Kept, white where it is painted again. */
   readonly mask?: Region;
 }

@@ -1,6 +1,6 @@
 import type { ImagePrompts, Region } from '../draw/lineage.ts';
 import type { SentImage } from '../images/read.ts';
-import type { Press } from './operation.ts';
+import type { PressAction } from './operation.ts';
 
 /** Submissions whose bodies have been checked and whose images have been read. */
 
@@ -26,7 +26,7 @@ export interface ActionOrder extends CommonOrder {
 /** The old form of a click: what to do with a grid, in place of a button of it (gateway 2.4). */
 export interface ChangeOrder extends CommonOrder {
   readonly taskId: string;
-  readonly press: Extract<Press, { readonly kind: 'upscale' | 'variation' | 'reroll' }>;
+  readonly press: Extract<PressAction, { readonly kind: 'upscale' | 'variation' | 'reroll' }>;
 }
 
 export interface ModalOrder extends CommonOrder {

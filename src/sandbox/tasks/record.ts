@@ -1,7 +1,7 @@
 import type { WireLink, WireTask } from '../../service/wire.ts';
 import type { SandboxNames } from '../names.ts';
 import type { SandboxSettings } from '../settings.ts';
-import { buttonsOf } from './buttons.ts';
+import { taskButtons } from './buttons.ts';
 import { finalPromptOf, shortenedPromptOf } from './desks/describing.ts';
 import type { StoredTask } from './task.ts';
 import { type Moment, refreshedMoment } from './timeline.ts';
@@ -49,7 +49,7 @@ export function recordOf(
     progress: progressOf(seen, settings.progressTexts),
     failReason: reason,
     buttons: done
-      ? buttonsOf(task, names.customId, now, settings).map(({ wire }) => wire)
+      ? taskButtons(task, names.customId, now, settings).map(({ wire }) => wire)
       : seen.status === '' || settings.nullButtons
         ? null
         : [],
@@ -64,7 +64,7 @@ export function recordOf(
   };
 }
 
-/** The prompts that a task has found; where it looks for none, its own. */
+/** The prompts that a describe or shorten task found; for any other task, its own prompt. */
 function foundBy({ action, prompt, prompts }: StoredTask): string {
   if (prompts === undefined) return prompt;
   return action === 'SHORTEN' ? shortenedPromptOf(prompt, prompts) : finalPromptOf(prompts);

@@ -1,36 +1,36 @@
 import type { WireSubmitResponse } from '../../service/wire.ts';
 import type { StoredTask } from './task.ts';
 
-/** The answer to a submission: its HTTP status, its body, and what it did. */
-export interface Submission {
+/** The response to a submission: its HTTP status, its body, and what it did. */
+export interface SubmitResponse {
   readonly status: 200 | 404;
   readonly body: WireSubmitResponse;
   /** The task that it named. */
   readonly taskId?: string;
   /** The tasks that it made, for the counters. */
   readonly made?: readonly StoredTask[];
-  /** The answer wants the link of this task's image in its properties. */
+  /** The response wants the link of this task's image in its properties. */
   readonly shows?: StoredTask;
   /** What became of a modal's answer: `repeated` is a second one for the same task. */
   readonly modal?: 'answered' | 'repeated';
 }
 
 /** A submission that was understood and refused: HTTP 200 with its code, and no task (gateway 3.2). */
-export function refused(code: number, description: string, properties: object = {}): Submission {
+export function rejected(code: number, description: string, properties: object = {}): SubmitResponse {
   return { status: 200, body: { code, description, result: null, properties: { ...properties } } };
 }
 
-/** The answer where the task does not exist that a submission names (gateway 3.3, 5.6). */
-export const missingTask: Submission = {
+/** The response where the task does not exist that a submission names (gateway 3.3, 5.6). */
+export const missingTask: SubmitResponse = {
   status: 404,
   body: { code: 3, description: 'The related task does not exist or has expired', result: null },
 };
 
-/** The answer where the task that a submission names is in a state that it cannot be used in (gateway 5.6). */
-export const notReady: Submission = refused(4, '关联任务状态错误');
+/** The response where the task that a submission names is in a state that it cannot be used in (gateway 5.6). */
+export const notReady: SubmitResponse = rejected(4, '关联任务状态错误');
 
 /** Words for the codes of gateway 3.2 that make no task. */
-export const refusalTexts: Readonly<Record<number, string>> = {
+export const rejectionTexts: Readonly<Record<number, string>> = {
   3: 'No usable account instance',
   4: 'Parameter error',
   9: 'Submit failed, system error',

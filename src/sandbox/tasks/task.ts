@@ -1,7 +1,7 @@
 import type { Drawing } from '../draw/canvas/drawing.ts';
 import type { Film } from '../draw/film.ts';
-import type { Speed } from '../settings.ts';
-import type { Press } from './operation.ts';
+import type { TaskSpeed } from '../settings.ts';
+import type { PressAction } from './operation.ts';
 
 /** `action` of the task record (gateway 4.2). */
 export type TaskAction =
@@ -51,23 +51,23 @@ export type ButtonSet =
 /** A window that a click has opened. */
 export interface OpenedModal {
   /** What was pressed on the parent. */
-  readonly press: Press;
+  readonly press: PressAction;
   /** When it was answered, unix ms. */
-  readonly answeredAt?: number;
-  /** The task that the answer named: another one, or this. */
+  readonly confirmedAt?: number;
+  /** The task that the response named: another one, or this. */
   readonly result?: string;
   /** MODAL is shown until the work is done (gateway 4.6). */
   readonly lingers?: boolean;
 }
 
 /**
- * All that the sandbox remembers of a task. What a fetch shows is a function of this and the time alone, so that
- * a restarted sandbox goes on exactly where the killed one would be.
+ * All that the sandbox remembers of a task. The response to a fetch is a function of this record and the time alone, so
+ * that a restarted sandbox continues exactly where the killed one would be.
  */
 export interface StoredTask {
   readonly id: string;
   readonly action: TaskAction;
-  readonly speed: Speed;
+  readonly speed: TaskSpeed;
   readonly botType: string;
   /** As submitted; a click has its parent's, or what its modal said. */
   readonly prompt: string;
@@ -93,6 +93,6 @@ export interface StoredTask {
   /** What a describe or a shorten has found. */
   readonly prompts?: readonly string[];
   readonly modal?: OpenedModal;
-  /** Tells equal submissions apart from different ones in the counters; equal for equal requests. */
+  /** Distinguishes submissions in the counters; equal for equal requests. */
   readonly request: string;
 }

@@ -48,11 +48,11 @@ export function momentOf(task: StoredTask, now: number): Moment {
   return { status: 'IN_PROGRESS', percent, started: true, finished: false };
 }
 
-/** Whether a task waits for its modal, or goes on showing so while the work is under way (gateway 4.6). */
+/** Whether a task waits for its modal, or still shows that while the work is under way (gateway 4.6). */
 function showsModal({ outcome, modal, endAt }: StoredTask, now: number): boolean {
   if (outcome.kind === 'modal') return true;
-  if (modal?.answeredAt === undefined) return false;
-  return now < modal.answeredAt || (modal.lingers === true && now < endAt);
+  if (modal?.confirmedAt === undefined) return false;
+  return now < modal.confirmedAt || (modal.lingers === true && now < endAt);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Members } from './ask.ts';
 import type { ModalTokens, Usage } from './tokens.ts';
 
-/** An answer before either endpoint writes it in its own form. */
-export interface TextAnswer {
+/** A reply before either endpoint writes it in its own form. */
+export interface ModelReply {
   /** The prompt is not answered at all. */
   readonly blocked?: 'SAFETY' | 'PROHIBITED_CONTENT';
   /** In order of their index; empty where the prompt is blocked. */
@@ -13,7 +13,7 @@ export interface TextAnswer {
 }
 
 /** Why a candidate ended, in the native endpoint's words (gateway 6.5). */
-export type Finish =
+export type ReplyFinish =
   | 'STOP'
   | 'MAX_TOKENS'
   | 'SAFETY'
@@ -25,8 +25,8 @@ export type Finish =
 export interface Candidate {
   /** A summary of its thoughts, where they are shown. */
   readonly thought?: string;
-  readonly parts: readonly AnswerPart[];
-  readonly finish: Finish;
+  readonly parts: readonly ReplyPart[];
+  readonly finish: ReplyFinish;
   readonly tokens: ModalTokens;
   readonly thoughts: number;
   /** Mean over its tokens. */
@@ -35,8 +35,8 @@ export interface Candidate {
   readonly grounding?: Grounding;
 }
 
-/** What an answer is made of, in order. */
-export type AnswerPart =
+/** What a reply is made of, in order. */
+export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string }
   | {
       readonly kind: 'call';
@@ -66,7 +66,7 @@ export const visibleText = ({ parts }: Pick<Candidate, 'parts'>): string =>
 export const plain = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 2_000);
 
-/** Where an answer's statements come from, as the native endpoint writes it (gateway 6.5). */
+/** Where a reply's statements come from, as the native endpoint writes it (gateway 6.5). */
 export interface Grounding {
   readonly webSearchQueries?: readonly string[];
   readonly searchEntryPoint?: { readonly renderedContent: string };

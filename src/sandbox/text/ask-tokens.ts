@@ -45,7 +45,7 @@ function fileTokens(mime: string, bytes: number): ModalTokens {
   return mime.startsWith('image/') ? { IMAGE: 258 } : { DOCUMENT: count };
 }
 
-/** What tools read for the answer: search results, and the output of code that goes back to the model. */
+/** What tools read for the reply: search results, and the output of code that goes back to the model. */
 export function toolTokens(ask: Ask, candidates: readonly Candidate[]): ModalTokens {
   let count = 0;
   for (const { grounding, parts } of candidates) {

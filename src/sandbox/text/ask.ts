@@ -1,30 +1,30 @@
-import type { TextModel, ThinkingLevel } from './models.ts';
+import type { NativeThinkingLevel, TextModel } from './models.ts';
 
 /** A JSON object as it came. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A request of either text endpoint, checked: all that the answer is made of. */
+/** A request of either text endpoint, checked: all that the reply is made of. */
 export interface Ask {
   readonly model: TextModel;
-  /** Content hash of all that determines the answer; whether it is streamed is no part of it. */
+  /** Content hash of all that determines the reply; whether it is streamed is no part of it. */
   readonly digest: string;
   readonly system: string;
   /** Oldest first; never empty. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly AskTurn[];
   /** Answers wanted. */
   readonly count: number;
   /** 0 to 2: the higher, the more varied the wording. */
   readonly temperature: number;
-  /** Of each answer, thoughts included; absent: the model's own. */
+  /** Of each reply, thoughts included; absent: the model's own. */
   readonly longest?: number;
   readonly stops: readonly string[];
-  readonly thinking: ThinkingWish;
+  readonly thinking: AskedThinking;
   readonly json: JsonWish | undefined;
   readonly functions: readonly FunctionDeclaration[];
   readonly calling: CallingMode;
   /** Names that may be called; empty: all. */
   readonly callable: readonly string[];
-  /** Calls of one answer at most; absent: as many as the model makes. */
+  /** Calls of one reply at most; absent: as many as the model makes. */
   readonly mostCalls?: number;
   readonly search: boolean;
   readonly maps: { readonly widget: boolean } | undefined;
@@ -37,7 +37,7 @@ export interface Ask {
   readonly cachedContent?: string;
 }
 
-export interface Turn {
+export interface AskTurn {
   readonly role: 'user' | 'model';
   readonly parts: readonly Part[];
 }
@@ -51,8 +51,8 @@ export type Part =
   | { readonly kind: 'call'; readonly name: string; readonly args: Members; readonly signature?: string }
   | { readonly kind: 'response'; readonly name: string; readonly response: unknown };
 
-export interface ThinkingWish {
-  readonly level?: ThinkingLevel;
+export interface AskedThinking {
+  readonly level?: NativeThinkingLevel;
   /** In tokens; -1 is as much as the model likes. */
   readonly budget?: number;
   /** Thoughts are shown. */
@@ -82,7 +82,7 @@ export interface ImageWish {
 }
 
 /** The parts of the newest turns that put the question: the last user turn with text in it. */
-export function questionOf({ turns }: Pick<Ask, 'turns'>): Turn {
+export function questionOf({ turns }: Pick<Ask, 'turns'>): AskTurn {
   for (let index = turns.length - 1; index >= 0; index -= 1) {
     const turn = turns[index];
     if (turn?.role === 'user' && turn.parts.some(({ kind }) => kind === 'text')) return turn;
@@ -91,10 +91,10 @@ export function questionOf({ turns }: Pick<Ask, 'turns'>): Turn {
 }
 
 /** The text of some parts. */
-export const textOf = (parts: readonly Part[]): string =>
+export const joinedText = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 
-/** Answers of functions since the question was put. */
+/** Replies of functions since the question was put. */
 export function responsesOf(ask: Pick<Ask, 'turns'>): readonly (Part & { readonly kind: 'response' })[] {
   const from = ask.turns.lastIndexOf(questionOf(ask));
   return ask.turns

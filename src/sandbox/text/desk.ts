@@ -1,18 +1,18 @@
 import { imagineDrawing, upscaleDrawing } from '../draw/lineage.ts';
 import type { Studio } from '../draw/studio.ts';
 import { parsePrompt } from '../prompt/flags.ts';
-import type { TextAnswer } from './answer.ts';
+import type { ModelReply } from './answer.ts';
 import type { Ask, Members } from './ask.ts';
-import { type Composing, composeAnswer } from './compose/compose.ts';
+import { type Composing, composeReply } from './compose/compose.ts';
 import type { TextMarks } from './compose/marks.ts';
 import { findModel } from './models.ts';
 import { readChat } from './protocol/chat/read.ts';
-import { chatAnswer, chatEvents } from './protocol/chat/write.ts';
+import { chatEvents, chatReply } from './protocol/chat/write.ts';
 import { readNative } from './protocol/native/read.ts';
 import { nativeEvents, type StreamEvent } from './protocol/native/stream.ts';
-import { nativeAnswer, type Stamp } from './protocol/native/write.ts';
+import { nativeReply, type Stamp } from './protocol/native/write.ts';
 import { refuse, type Understood, unknownModel } from './protocol/problem.ts';
-import { sumOf, type Usage } from './tokens.ts';
+import { modalSum, type Usage } from './tokens.ts';
 
 /** What the text desk knows of the service around it. */
 export interface TextDeskParts {
@@ -21,28 +21,28 @@ export interface TextDeskParts {
   readonly studio: Studio;
 }
 
-/** An answer as one endpoint writes it: a whole body, or the events of a stream. */
-export interface TextReply {
+/** A reply as one endpoint writes it: a whole body, or the events of a stream. */
+export interface TextResponse {
   readonly model: string;
   readonly usage: Usage;
-  /** Tokens that were written: what the answer takes its time for. */
+  /** Tokens that were written: what the reply takes its time for. */
   readonly written: number;
   readonly whole?: unknown;
   readonly events?: readonly StreamEvent[];
-  /** The stream does not come to its end. */
+  /** The stream breaks off before its end. */
   readonly spoilt: boolean;
 }
 
-/** How an endpoint writes an answer. */
+/** How an endpoint writes a reply. */
 interface Writing {
-  whole(answer: TextAnswer): unknown;
-  events(answer: TextAnswer, mishap: TextAnswer['mishap']): readonly StreamEvent[];
+  whole(reply: ModelReply): unknown;
+  events(reply: ModelReply, mishap: ModelReply['mishap']): readonly StreamEvent[];
 }
 
 /** Streams that were spoilt once are remembered, the newest of them. */
 const mostSpoilt = 10_000;
 
-/** Answers the two text endpoints. All but the ids and times of an answer depends on the request alone. */
+/** Answers the two text endpoints. All but the ids and times of a reply depends on the request alone. */
 export class TextDesk {
   readonly #parts: TextDeskParts;
   readonly #making: Composing;
@@ -72,7 +72,7 @@ export class TextDesk {
     stream: boolean,
     body: Members,
     stamp: Omit<Stamp, 'model'>,
-  ): Promise<Understood<TextReply>> {
+  ): Promise<Understood<TextResponse>> {
     const model = findModel(modelId, this.#parts.settings.anyModel);
     if (model === undefined) return unknownModel(modelId);
     if (!model.endpoints.includes('gemini')) {
@@ -84,14 +84,14 @@ export class TextDesk {
     const ask = readNative(body, model, this.#parts.names);
     if (!ask.ok) return ask;
     const { digest } = ask.value;
-    return this.#answered(ask.value, stream, {
-      whole: (answer) => nativeAnswer(answer, { ...stamp, model }),
-      events: (answer, mishap) => nativeEvents(answer, { ...stamp, model }, digest, mishap),
+    return this.#replyTo(ask.value, stream, {
+      whole: (reply) => nativeReply(reply, { ...stamp, model }),
+      events: (reply, mishap) => nativeEvents(reply, { ...stamp, model }, digest, mishap),
     });
   }
 
   /** The chat endpoint (gateway 7.1). */
-  async chat(body: Members, stamp: Omit<Stamp, 'model'>): Promise<Understood<TextReply>> {
+  async chat(body: Members, stamp: Omit<Stamp, 'model'>): Promise<Understood<TextResponse>> {
     const id = body['model'];
     if (id === undefined || id === null || id === '') return refuse('model name is required');
     if (typeof id !== 'string') return refuse('model: expected a string');
@@ -100,27 +100,27 @@ export class TextDesk {
     const read = readChat(body, model);
     if (!read.ok) return read;
     const { ask, stream, streamUsage: withUsage, isFunctionCall } = read.value;
-    return this.#answered(ask, stream, {
-      whole: (answer) => chatAnswer(answer, { ...stamp, model }, isFunctionCall),
-      events: (answer, mishap) =>
-        chatEvents(answer, { ...stamp, model }, ask.digest, mishap, { withUsage, isFunctionCall }),
+    return this.#replyTo(ask, stream, {
+      whole: (reply) => chatReply(reply, { ...stamp, model }, isFunctionCall),
+      events: (reply, mishap) =>
+        chatEvents(reply, { ...stamp, model }, ask.digest, mishap, { withUsage, isFunctionCall }),
     });
   }
 
-  async #answered(ask: Ask, stream: boolean, write: Writing): Promise<Understood<TextReply>> {
-    const answer = await composeAnswer(ask, this.#making);
-    if (!answer.ok) return answer;
-    const { usage } = answer.value;
-    const written = sumOf(usage.candidates) + usage.thoughts;
+  async #replyTo(ask: Ask, stream: boolean, write: Writing): Promise<Understood<TextResponse>> {
+    const reply = await composeReply(ask, this.#making);
+    if (!reply.ok) return reply;
+    const { usage } = reply.value;
+    const written = modalSum(usage.candidates) + usage.thoughts;
     const about = { model: ask.model.id, usage, written };
-    if (!stream) return { ok: true, value: { ...about, whole: write.whole(answer.value), spoilt: false } };
-    const mishap = this.#mishap(ask, answer.value);
-    const events = write.events(answer.value, mishap);
+    if (!stream) return { ok: true, value: { ...about, whole: write.whole(reply.value), spoilt: false } };
+    const mishap = this.#mishap(ask, reply.value);
+    const events = write.events(reply.value, mishap);
     return { ok: true, value: { ...about, events, spoilt: mishap !== undefined } };
   }
 
-  /** A stream is spoilt the first time it is asked for, so that asking again helps. */
-  #mishap({ digest }: Ask, { mishap }: TextAnswer): TextAnswer['mishap'] {
+  /** A stream breaks only the first time, so that a repeated request succeeds. */
+  #mishap({ digest }: Ask, { mishap }: ModelReply): ModelReply['mishap'] {
     if (mishap === undefined || this.#spoilt.has(digest)) return undefined;
     this.#spoilt.add(digest);
     if (this.#spoilt.size > mostSpoilt) {

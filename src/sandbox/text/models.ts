@@ -1,7 +1,7 @@
 /** How a model lets its thinking be steered (gateway 6.3). */
-export type Thinking =
+export type ThinkingMode =
   /** Newer generation: `thinkingLevel`. */
-  | { readonly kind: 'level'; readonly usual: ThinkingLevel }
+  | { readonly kind: 'level'; readonly usual: NativeThinkingLevel }
   /** Earlier generation: `thinkingBudget` in tokens; -1 is as much as it likes, 0 is none. */
   | {
       readonly kind: 'budget';
@@ -12,14 +12,14 @@ export type Thinking =
     }
   | { readonly kind: 'none' };
 
-export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
+export type NativeThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 
 /** A model of the text endpoints. */
 export interface TextModel {
   readonly id: string;
   /** What answers call it (`modelVersion`). */
   readonly version: string;
-  readonly thinking: Thinking;
+  readonly thinking: ThinkingMode;
   /** Newer models sign their function calls and want the signatures back (gateway 6.4). */
   readonly newer: boolean;
   /** Can answer with images. */
@@ -33,7 +33,7 @@ export interface TextModel {
 }
 
 const both = ['gemini', 'openai'] as const;
-const level = (usual: ThinkingLevel): Thinking => ({ kind: 'level', usual });
+const level = (usual: NativeThinkingLevel): ThinkingMode => ({ kind: 'level', usual });
 const newer = { newer: true, images: false, endpoints: both, longest: 65_536, created: 1_763_424_000 };
 const earlier = { newer: false, images: false, endpoints: both, longest: 65_536, created: 1_750_118_400 };
 const chat = {
@@ -96,7 +96,7 @@ export function findModel(id: string, any: boolean): TextModel | undefined {
   };
 }
 
-/** The answer of GET /v1/models (gateway 7.2). */
+/** The reply of GET /v1/models (gateway 7.2). */
 export const modelList = () => ({
   object: 'list',
   success: true,

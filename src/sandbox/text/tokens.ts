@@ -9,7 +9,7 @@ export function countTokens(text: string): number {
 }
 
 /** The text cut into its tokens; joined they are the text. */
-export function tokensOf(text: string): readonly string[] {
+export function splitTokens(text: string): readonly string[] {
   return text.match(piece) ?? [];
 }
 
@@ -39,7 +39,7 @@ export interface Usage {
   readonly tool: ModalTokens;
 }
 
-export const sumOf = (tokens: ModalTokens): number =>
+export const modalSum = (tokens: ModalTokens): number =>
   Object.values(tokens).reduce((sum, count) => sum + count, 0);
 
 /** Two counts together. */
@@ -51,9 +51,9 @@ export function addTokens(one: ModalTokens, other: ModalTokens): ModalTokens {
   return sum;
 }
 
-/** All that an answer used. */
+/** All that a reply used. */
 export const totalOf = ({ prompt, candidates, thoughts, tool }: Usage): number =>
-  sumOf(prompt) + sumOf(candidates) + thoughts + sumOf(tool);
+  modalSum(prompt) + modalSum(candidates) + thoughts + modalSum(tool);
 
 /** Tokens of an image that is shown: one tile up to 384 pixels a side, else one for each 768 (gateway 6.5). */
 export function imageTokens(width: number, height: number): number {

@@ -1,5 +1,5 @@
 import { readInteger } from '../http/json.ts';
-import type { Loss, Reply } from '../http/reply.ts';
+import type { ConnectionFailure, Reply } from '../http/reply.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
 import type { FailureClass, ServiceFailure } from '../result.ts';
 import { readReplyWords } from './error-words.ts';
@@ -9,30 +9,34 @@ import { verdictOn } from './verdict.ts';
 import { notJson, redirected } from './wrong-address.ts';
 
 /** A failure before any status: nothing left this machine, or nothing came back. */
-export function connectionFailure(loss: Loss, sent: boolean, facts: RequestFacts): ServiceFailure {
+export function connectionFailure(
+  failure: ConnectionFailure,
+  sent: boolean,
+  facts: RequestFacts,
+): ServiceFailure {
   const { origin } = new URL(facts.baseUrl);
   const after = !sent
     ? 'Nothing was sent.'
     : facts.safe
       ? ''
       : 'The request was sent: the service may have carried it out.';
-  const message = `${facts.label} to ${origin}: ${facts.clean(loss.what)}. ${after}`.trim();
+  const message = `${facts.label} to ${origin}: ${facts.clean(failure.what)}. ${after}`.trim();
   return {
-    code: loss.code,
-    class: classOf(loss, sent, facts),
+    code: failure.code,
+    class: classOf(failure, sent, facts),
     message,
-    ...(loss.cause !== undefined && { cause: loss.cause }),
+    ...(failure.cause !== undefined && { cause: failure.cause }),
   };
 }
 
-function classOf({ code }: Loss, sent: boolean, facts: RequestFacts): FailureClass {
+function classOf({ code }: ConnectionFailure, sent: boolean, facts: RequestFacts): FailureClass {
   // No wait makes a certificate trusted that is not.
   if (code === 'connection.certificate') return 'stop';
   return sent ? lostClass(facts) : 'unsent';
 }
 
 /** The service answered and may have done its work, but what it said is of no use. */
-export function unusableAnswer(
+export function unusableResponse(
   reply: Reply,
   what: string,
   facts: RequestFacts,
@@ -48,10 +52,7 @@ export function unusableAnswer(
   };
 }
 
-/**
- * Judges an answer by gateway 8.2, 8.3, 3.3. Undefined: it is a 2xx with a JSON value, to be read
- * by whoever asked.
- */
+/** Judges a response by gateway 8.2, 8.3, 3.3. Undefined: it is a 2xx with a JSON value, which the caller reads. */
 export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | undefined {
   const { status, body } = reply;
   if (status >= 300 && status < 400) return redirected(reply, facts);
@@ -59,26 +60,26 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
   if (status === 0) return redirected(reply, facts);
   const isSuccess = status >= 200 && status < 300;
   if (status === 404 && (body.kind === 'html' || body.kind === 'text')) return notJson(reply, facts);
-  if (!isSuccess) return refused(reply, facts);
+  if (!isSuccess) return rejection(reply, facts);
   switch (body.kind) {
     case 'json':
       return undefined;
     case 'unread': {
-      const failure = connectionFailure(body.loss, true, facts);
+      const failure = connectionFailure(body.failure, true, facts);
       return { ...failure, status, ...withRequestId(undefined, reply, facts) };
     }
     case 'broken':
-      return unusableAnswer(reply, 'but its JSON is broken', facts, body.cause);
+      return unusableResponse(reply, 'but its JSON is broken', facts, body.cause);
     case 'empty':
-      return unusableAnswer(reply, 'but its body is empty', facts);
+      return unusableResponse(reply, 'but its body is empty', facts);
     case 'html':
     case 'text':
       return notJson(reply, facts);
   }
 }
 
-/** A refusal of the service: by its status and its words. */
-export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
+/** The failure of an error response, by its status and its words. */
+export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = readReplyWords(reply, facts.clean);
   const verdict = verdictOn(reply, words, facts);
   const retryAfterMs =
@@ -86,7 +87,7 @@ export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
   const said = words.message === '' ? '' : `: ${words.message}`;
   const end = /[.!?…。]$/.test(said) ? '' : '.';
   const advice = verdict.advice === undefined ? '' : ` ${verdict.advice}`;
-  const cause = reply.body.kind === 'unread' ? reply.body.loss.cause : undefined;
+  const cause = reply.body.kind === 'unread' ? reply.body.failure.cause : undefined;
   return {
     code: verdict.code,
     class: verdict.class,
@@ -101,16 +102,16 @@ export function refused(reply: Reply, facts: RequestFacts): ServiceFailure {
 }
 
 /** An error envelope inside a 2xx: its own status counts where it gives one. */
-export function refusedInside(
+export function rejectionInside(
   envelope: Readonly<Record<string, unknown>>,
   reply: Reply,
   facts: RequestFacts,
 ): ServiceFailure {
   const { code } = envelope;
-  return refused(isHttpError(code) ? { ...reply, status: Number(code) } : reply, facts);
+  return rejection(isHttpError(code) ? { ...reply, status: Number(code) } : reply, facts);
 }
 
-/** Whether an envelope's code is the status that the answer should have had. */
+/** Whether an envelope's code is the status that the response should have had. */
 export function isHttpError(code: unknown): boolean {
   const status = readInteger(code);
   return status !== undefined && status >= 400 && status < 600;

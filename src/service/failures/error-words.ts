@@ -7,8 +7,8 @@ import { splitRequestId } from './request-id.ts';
 /** What an error body says, whichever of the shapes of gateway 3.3 it has. */
 export interface ErrorWords {
   /**
-   * `envelope`: `{error: {…}}` (gateway 8.1); `gateway`: `{description, type, code}`, the gateway's own refusal on
-   * image paths; `submit`: `{code, description, result, properties}`, the image proxy's; `other`: none of these.
+   * `envelope`: `{error: {…}}` (gateway 8.1); `gateway`: `{description, type, code}`, the gateway's own error on image
+   * paths; `submit`: `{code, description, result, properties}`, the image proxy's; `other`: none of these.
    */
   readonly shape: 'envelope' | 'gateway' | 'submit' | 'other';
   /** The service's words, cleaned, without the request id; empty where there are none. */
@@ -57,7 +57,7 @@ export function readErrorWords(body: unknown, clean: Clean): ErrorWords {
   return { shape, ...words(description, clean), code: textOf(value['code']) };
 }
 
-/** Reads the words of a refusal, whatever its body is: of a page its title, of a plain text all of it. */
+/** Reads the words of an error response with any body: the title of a page, the whole of a plain text. */
 export function readReplyWords({ body }: Reply, clean: Clean): ErrorWords {
   if (body.kind === 'json') return readErrorWords(body.value, clean);
   const text = body.kind === 'html' ? body.title : body.kind === 'text' ? body.text : '';

@@ -1,11 +1,11 @@
 import type { Answer } from '../result.ts';
 
-/** So many in a row are no slip of a proxy: the address leads elsewhere now. */
+/** This many in a row are no accident of a proxy: the address now leads elsewhere. */
 const mostInARow = 10;
 
 interface Endpoint {
-  hasAnswered: boolean;
-  /** Answers in a row that speak for a wrong address. */
+  hasResponded: boolean;
+  /** Responses in a row that speak for a wrong address. */
   strange: number;
 }
 
@@ -19,27 +19,27 @@ export class KnownEndpoints {
 
   /** True where one more such answer is a passing failure. */
   isRight(endpoint: string): boolean {
-    const { hasAnswered, strange } = this.#of(endpoint);
-    return hasAnswered && strange + 1 < mostInARow;
+    const { hasResponded, strange } = this.#of(endpoint);
+    return hasResponded && strange + 1 < mostInARow;
   }
 
-  /** True where it has answered well in this run, whatever it answers now. */
-  hasAnswered(endpoint: string): boolean {
-    return this.#of(endpoint).hasAnswered;
+  /** True where the endpoint has responded well in this run, even if it fails now. */
+  hasResponded(endpoint: string): boolean {
+    return this.#of(endpoint).hasResponded;
   }
 
-  note(endpoint: string, answer: Answer<unknown>): void {
+  note(endpoint: string, result: Answer<unknown>): void {
     const known = this.#of(endpoint);
-    if (answer.ok) {
-      known.hasAnswered = true;
+    if (result.ok) {
+      known.hasResponded = true;
       known.strange = 0;
-    } else if (answer.error.wrongAddress === true) known.strange += 1;
+    } else if (result.error.wrongAddress === true) known.strange += 1;
   }
 
   #of(name: string): Endpoint {
     const known = this.#endpoints.get(name);
     if (known !== undefined) return known;
-    const endpoint = { hasAnswered: false, strange: 0 };
+    const endpoint = { hasResponded: false, strange: 0 };
     this.#endpoints.set(name, endpoint);
     return endpoint;
   }

@@ -7,13 +7,13 @@ const notReady = /task_status_not_success|关联任务状态错误/i;
 
 /**
  * Whether a submission is refused for the state in which its task is: the gateway's copy of it lags behind, by up to 15 s
- * (gateway 3.5), or for no known reason right after SUCCESS (gateway 5.6). Nothing was made of the submission. A
- * modal that was answered already may be told the same.
+ * (gateway 3.5), or for no known reason right after SUCCESS (gateway 5.6). Nothing was made of the submission. The gateway
+ * may respond in the same way to a modal that was confirmed already.
  */
 export const isNotReady = (message: string): boolean => notReady.test(message);
 
-/** What the refusals of the submit endpoints mean beyond the rules for all endpoints. Undefined: nothing more than those. */
-export function judgeSubmit(_reply: Reply, words: ErrorWords): Verdict | undefined {
+/** What error responses of the submit endpoints mean, beyond the rules for all endpoints. Undefined: those rules decide. */
+export function submitVerdict(_reply: Reply, words: ErrorWords): Verdict | undefined {
   if (isNotReady(words.message)) {
     return {
       code: 'service.not-ready',

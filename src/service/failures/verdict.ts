@@ -8,8 +8,8 @@ const quotaCodes = new Set(['insufficient_user_quota', 'pre_consume_token_quota_
 const quotaWords = /\bquota_not_enough\b|用户额度不足|令牌额度(不足|已用尽)/;
 
 /**
- * The account's or the key's money is used up (gateway 3.3, 8.4): whatever the status, it would be said of every row,
- * and none is to fail for it.
+ * The account's or the key's money is used up (gateway 3.3, 8.4): with any status, every row would get this response, and
+ * no row may fail for it.
  */
 export const isOutOfQuota = (words: ErrorWords): boolean =>
   quotaCodes.has(words.code) || quotaWords.test(words.message);
@@ -20,11 +20,11 @@ const outOfQuota = (words: ErrorWords): Verdict | undefined =>
         code: 'service.quota',
         class: 'stop',
         advice:
-          'The quota of the account or of the key is used up. Top it up and run the same command again: it goes on from here.',
+          'The quota of the account or of the key is used up. Top it up and run the same command again: it continues from here.',
       }
     : undefined;
 
-/** Codes of gateways that say the same again of the same request, whatever the status (gateway 8.4). */
+/** Codes with which gateways reject the same request every time, with any status (gateway 8.4). */
 export const permanentCodes: ReadonlySet<string> = new Set([
   'invalid_request',
   'sensitive_words_detected',
@@ -45,15 +45,15 @@ const throttled: Verdict = { code: 'service.throttled', class: 'throttle' };
 const unavailable: Verdict = { code: 'service.unavailable', class: 'retry' };
 
 /** The verdict on a key that is not taken: no request can succeed. */
-export const keyRefused = (facts: RequestFacts): Verdict => ({
+export const keyRejected = (facts: RequestFacts): Verdict => ({
   code: 'service.unauthorized',
   class: 'stop',
   advice: `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`,
 });
 
 /**
- * What a refusal means: of an empty account the same at every endpoint, then what this endpoint's own judge says, then
- * the rules for all of them.
+ * What an error response means. An empty account means the same at every endpoint; then the endpoint's own rules decide,
+ * then the rules for all endpoints.
  */
 export const verdictOn = (reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict =>
   outOfQuota(words) ?? facts.judge?.(reply, words, facts) ?? judge(reply, words, facts);
@@ -73,7 +73,7 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
     case 400:
       return { code: 'service.rejected', class: 'permanent' };
     case 401:
-      return keyRefused(facts);
+      return keyRejected(facts);
     case 403:
       return {
         code: 'service.forbidden',
@@ -114,7 +114,7 @@ function judge(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
     case 505:
       return { code: 'service.rejected', class: 'permanent' };
     default:
-      // Nobody advises to repeat a submission after another server error, and nobody says that it failed.
+      // No source advises to repeat a submission after another server error, and none says that the submission failed.
       return status >= 500
         ? { code: 'service.unavailable', class: lostClass(facts) }
         : { code: 'service.rejected', class: 'permanent' };

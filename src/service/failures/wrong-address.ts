@@ -63,7 +63,7 @@ export function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
   };
 }
 
-/** Of an endpoint that has answered well before: the address is right, and the answer is not of the service itself. */
+/** Of an endpoint that has answered well before: the address is right, and the response is not of the service itself. */
 function passing(
   code: string,
   kind: ServiceFailure['class'],
@@ -83,7 +83,7 @@ function passing(
   };
 }
 
-/** What to look at when the address seems wrong (gateway 8.3). */
+/** What to check when the address seems wrong (gateway 8.3). */
 export function addressAdvice(facts: RequestFacts): string {
   // Part of an address may be a secret: a path that a variable holds.
   const baseUrl = facts.mask(facts.baseUrl);

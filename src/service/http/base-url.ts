@@ -1,17 +1,17 @@
 /** What is wrong with a base address or a key; never shows the key, nor a password in an address. */
-export interface EndpointMistake {
+export interface EndpointError {
   readonly code: 'service.bad-address' | 'service.bad-key';
   readonly message: string;
 }
 
-export type EndpointAnswer =
+export type EndpointResult =
   | { readonly ok: true; readonly value: string }
-  | { readonly ok: false; readonly error: EndpointMistake };
+  | { readonly ok: false; readonly error: EndpointError };
 
 /** Servers take no longer ones (8,000 octets, RFC 9110 4.1), and each request adds a path. */
 const mostCharacters = 4_000;
 
-const badAddress = (message: string): EndpointAnswer => ({
+const badAddress = (message: string): EndpointResult => ({
   ok: false,
   error: { code: 'service.bad-address', message },
 });
@@ -20,7 +20,7 @@ const badAddress = (message: string): EndpointAnswer => ({
  * Reads a base address: `https://host`, `https://host/path/`. It comes back without trailing slashes. A query, a
  * fragment or credentials in it are refused, for they would get lost, or get into every message.
  */
-export function readBaseUrl(text: string): EndpointAnswer {
+export function readBaseUrl(text: string): EndpointResult {
   if (text.length > mostCharacters)
     return badAddress(
       `The base address of the service has ${text.length} characters, which is more than ${mostCharacters}.`,
@@ -53,7 +53,7 @@ function withoutSlashes(path: string): string {
 }
 
 /** Reads a key: white space around it (the newline of a file) is dropped, inside it refused. */
-export function readApiKey(text: string): EndpointAnswer {
+export function readApiKey(text: string): EndpointResult {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return { ok: true, value: key };
   const what = key === '' ? 'is empty' : 'contains white space or characters that a header cannot carry';

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 
-import { decoded, takenCodings } from './body/content-coding.ts';
+import { acceptedCodings, decoded } from './body/content-coding.ts';
 import { IncomingBody } from './body/incoming.ts';
 import type { ByteStream } from './body/read.ts';
 
-/** What is needed of an answer with a status: undici's and Node's Response have it, too. */
+/** What is needed of a response with a status: undici's and Node's Response have it, too. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -34,7 +34,7 @@ export interface Dispatching {
 const mostInformational = 1000;
 
 /**
- * One request through a dispatcher, and the answer when its status is there. Nothing is repeated, no redirect is followed,
+ * One request through a dispatcher, and the response when its status is there. Nothing is repeated, no redirect is followed,
  * and informational answers (1xx) are passed over (RFC 9110 15.2). Rejects with what the connection says; of a body that breaks
  * off, its reading does.
  */
@@ -50,19 +50,19 @@ export function dispatch(
         origin,
         path: `${pathname}${search}`,
         method,
-        headers: { ...headers, 'accept-encoding': takenCodings },
+        headers: { ...headers, 'accept-encoding': acceptedCodings },
         // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
         headersTimeout: 0,
         bodyTimeout: 0,
         ...(body !== undefined && { body }),
       },
-      new AnswerHandler(dispatching, resolve, reject),
+      new ResponseHandler(dispatching, resolve, reject),
     );
   });
 }
 
-/** Hears of one request, from its first byte to the last one of its answer. */
-class AnswerHandler implements Dispatcher.DispatchHandler {
+/** Hears of one request, from its first byte to the last one of its response. */
+class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #dispatching: Dispatching;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (error: unknown) => void;
@@ -104,7 +104,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     const header = (name: string): string | null => [headers[name] ?? []].flat().join(', ') || null;
     const body = new IncomingBody(controller);
     this.#body = body;
-    const answer = (read: HttpResponse['body']): void =>
+    const response = (read: HttpResponse['body']): void =>
       this.#resolve({ status, headers: { get: header }, body: read });
     let plain: AsyncGenerator<Uint8Array> | undefined;
     try {
@@ -112,11 +112,11 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     } catch (error) {
       const unreadable = new IncomingBody(controller);
       unreadable.end({ error });
-      answer(unreadable);
+      response(unreadable);
       void body.cancel();
       return;
     }
-    answer(plain === undefined ? body : decodedStream(plain, body));
+    response(plain === undefined ? body : decodedStream(plain, body));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -137,7 +137,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   readonly #giveUp = (): void => {
     const reason = reasonOf(this.#dispatching.signal);
-    // What waits for a connection is ended when its turn comes; nobody has to wait for that.
+    // A request that waits for a connection is ended when its turn comes; no caller waits for that.
     if (this.#controller === undefined) this.#reject(reason);
     else this.#controller.abort(reason);
   };
@@ -150,7 +150,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error('the request was given up');
 
-/** A body as it is read; `cancel` lets go of the connection, too, where nothing was read yet. */
+/** A body that can be read. `cancel` releases the connection, even before the first read. */
 function decodedStream(plain: AsyncGenerator<Uint8Array>, body: IncomingBody): HttpResponse['body'] {
   const cancel = async (reason?: unknown): Promise<void> => {
     await body.cancel(reason);

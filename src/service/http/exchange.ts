@@ -4,12 +4,12 @@ import type { BodyHold, BodyPool } from './body/budget.ts';
 import { readBody } from './body/read.ts';
 import { readConnectionError, type Sent } from './connect/connection-error.ts';
 import { dispatch, type HttpResponse, type Outbound } from './dispatch.ts';
-import { type Loss, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
+import { type ConnectionFailure, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
 import { systemTimer, TimeOut, type Timer } from './timeout.ts';
 
 /** How requests leave this machine; everything a test replaces. */
 export interface Transport {
-  /** Connections, proxies, connect time-out; or a fetch, which does not tell when a request leaves. */
+  /** Connections, proxies, connect time-out; or a fetch, which does not report when a request leaves. */
   readonly via: { readonly dispatcher: Dispatcher } | { readonly fetch: typeof globalThis.fetch };
   /** Default: setTimeout. */
   readonly timer?: Timer;
@@ -24,7 +24,7 @@ export interface Transport {
 export interface HttpRequest extends Outbound {
   /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
   readonly timeoutMs: number;
-  /** Bounds of what the service may keep silent, where there are any. */
+  /** Bounds of how long the service may be silent, if any. */
   readonly silence?: Silence;
 }
 
@@ -39,7 +39,7 @@ export interface Silence {
 export type Exchange<T> =
   | { readonly ok: true; readonly value: T }
   /** No status came. `sent`: the request may have left this machine. */
-  | { readonly ok: false; readonly loss: Loss; readonly sent: boolean };
+  | { readonly ok: false; readonly failure: ConnectionFailure; readonly sent: boolean };
 
 /** What a body is read with. */
 export interface Receiving {
@@ -47,27 +47,27 @@ export interface Receiving {
   /** Waiting for room is no time of the exchange. */
   readonly hold: Pick<BodyHold, 'take'>;
   /** A piece of the body is here. `idleMs`: another bound of the silence that follows. */
-  readonly heard: (idleMs?: number) => void;
+  readonly onBytes: (idleMs?: number) => void;
   /** Why reading broke off: what ended the exchange, else what the error says. */
-  readonly lossOf: (error: unknown) => Loss;
+  readonly failureOf: (error: unknown) => ConnectionFailure;
 }
 
-/** Reads an answer of which the status is known. Never rejects for what the network does. */
+/** Reads a response with a known status. Never rejects for an error of the network. */
 export type Receive<T> = (response: HttpResponse, receiving: Receiving) => Promise<T>;
 
-/** One request, one answer: redirects are not followed, nothing is repeated. Never rejects for what the network does. */
+/** One request, one response: redirects are not followed, nothing is repeated. Never rejects for what the network does. */
 export async function exchange<T>(
   request: HttpRequest,
   transport: Transport,
   signal: AbortSignal,
   receive: Receive<T>,
 ): Promise<Exchange<T>> {
-  if (signal.aborted) return { ok: false, loss: aborted(signal), sent: false };
+  if (signal.aborted) return { ok: false, failure: aborted(signal), sent: false };
   const giveUp = new AbortController();
-  let ended: Loss | undefined;
-  const end = (loss: Loss): void => {
-    ended ??= loss;
-    giveUp.abort(loss.cause);
+  let ended: ConnectionFailure | undefined;
+  const end = (failure: ConnectionFailure): void => {
+    ended ??= failure;
+    giveUp.abort(failure.cause);
   };
   const onAbort = (): void => end(aborted(signal));
   signal.addEventListener('abort', onAbort, { once: true });
@@ -91,7 +91,7 @@ export async function exchange<T>(
   };
   if (silence?.firstByteMs !== undefined) hush(silence.firstByteMs, 'the answer did not begin');
   let isBegun = false;
-  const heard = (idleMs = silence?.idleMs): void => {
+  const onBytes = (idleMs = silence?.idleMs): void => {
     if (idleMs === undefined) return;
     if (isBegun) return quiet?.restart(idleMs);
     isBegun = true;
@@ -113,8 +113,8 @@ export async function exchange<T>(
     const value = await receive(response, {
       maxBytes: transport.maxBodyBytes,
       hold: { take },
-      heard,
-      lossOf: (error) => ended ?? readConnectionError(error, 'yes').loss,
+      onBytes,
+      failureOf: (error) => ended ?? readConnectionError(error, 'yes').failure,
     });
     return { ok: true, value };
   } catch (error) {
@@ -122,7 +122,7 @@ export async function exchange<T>(
     // With an unknown transport only an abort before the start is certain to have come in time.
     return {
       ok: false,
-      loss: ended ?? reading.loss,
+      failure: ended ?? reading.failure,
       sent: ended === undefined ? reading.sent : sent !== 'no',
     };
   } finally {
@@ -132,7 +132,7 @@ export async function exchange<T>(
   }
 }
 
-const aborted = (signal: AbortSignal): Loss => ({
+const aborted = (signal: AbortSignal): ConnectionFailure => ({
   code: 'connection.aborted',
   what: 'the request was given up because the run is stopping',
   cause: signal.reason,
@@ -173,6 +173,6 @@ async function receiveBody(response: HttpResponse, receiving: Receiving): Promis
     const bytes = await readBody(response.body, receiving.maxBytes, receiving.hold);
     return readReplyBody(bytes, response.headers.get('content-type'));
   } catch (error) {
-    return { kind: 'unread', loss: receiving.lossOf(error) };
+    return { kind: 'unread', failure: receiving.failureOf(error) };
   }
 }

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json';
 
-/** Deeper answers are no answers: real ones nest five levels. */
+/** Deeper answers are no responses: real ones nest five levels. */
 const maxDepth = 64;
 
 // The longest integer that certainly fits into a double has 15 digits.
@@ -56,7 +56,7 @@ export function writeJson(value: JsonValue): string {
 type JsonValue = Readonly<Record<string, unknown>>;
 
 /** Parses JSON as JSON.parse does, but keeps long integers. @throws SyntaxError */
-export function parseExact(text: string): unknown {
+export function parseWithLongIds(text: string): unknown {
   // The lossless parser assigns members, so that a member of this name would become a prototype.
   if (!bareLongInteger.test(text) || /__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return parse(text, undefined, {
@@ -75,7 +75,7 @@ export function parseExact(text: string): unknown {
  */
 export function parseBounded(text: string, maxValues = 2_000_000): unknown {
   if (valuesIn(text) > maxValues) throw new SyntaxError(`JSON of more than ${maxValues} values`);
-  return parseExact(text);
+  return parseWithLongIds(text);
 }
 
 function readNumber(source: string): number | bigint {

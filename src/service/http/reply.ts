@@ -12,10 +12,10 @@ export type ReplyBody =
   /** Meant as JSON, but cut off, too deep, or not UTF-8. */
   | { readonly kind: 'broken'; readonly cause: unknown }
   /** It did not arrive whole: the connection broke, time ran out, or it was too large. */
-  | { readonly kind: 'unread'; readonly loss: Loss };
+  | { readonly kind: 'unread'; readonly failure: ConnectionFailure };
 
-/** Why an exchange ended without its answer. */
-export interface Loss {
+/** Why an exchange ended without its response. */
+export interface ConnectionFailure {
   readonly code:
     | 'connection.refused'
     | 'connection.dns'
@@ -32,14 +32,14 @@ export interface Loss {
   readonly cause?: unknown;
 }
 
-/** An answer with a status, whatever it says. */
+/** A response with any status. */
 export interface Reply {
   readonly status: number;
   readonly header: (name: string) => string | null;
   readonly body: ReplyBody;
 }
 
-/** Tells what the bytes of a body are. JSON counts whatever the Content-Type calls it. */
+/** Classifies the bytes of a body. JSON is recognised under any Content-Type. */
 export function readReplyBody(bytes: Uint8Array, contentType: string | null): ReplyBody {
   const type = contentType?.toLowerCase() ?? '';
   let text: string;
@@ -51,7 +51,7 @@ export function readReplyBody(bytes: Uint8Array, contentType: string | null): Re
   return readReplyText(text, parseJson, type);
 }
 
-/** Tells what the text of a body is. `type`: its Content-Type in lower case, where that is known. */
+/** Classifies the text of a body. `type`: its Content-Type in lower case, where that is known. */
 export function readReplyText(body: string, parse: (text: string) => unknown, type = ''): ReplyBody {
   const text = body.trim();
   if (text === '') return { kind: 'empty' };

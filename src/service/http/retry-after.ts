@@ -5,7 +5,7 @@ const bounded = (ms: number): number => Math.min(maxMs, Math.max(0, Math.ceil(ms
 
 /**
  * How long the service asks to wait, in ms, at most an hour: `Retry-After` as seconds or as an HTTP date (RFC 9110
- * 10.2.3). A date is measured against the answer's own `Date` header where it has one, so that a wrong clock on this
+ * 10.2.3). A date is measured against the response's own `Date` header where it has one, so that a wrong clock on this
  * machine does not matter, else against `now`.
  */
 export function readRetryAfter(

@@ -9,14 +9,14 @@ const leastLength = 4;
 
 /**
  * Shorter credentials are not looked for in data: a word is found in them by chance, and a key that is a word would spoil
- * every answer that has it.
+ * every response that has it.
  */
 export const leastInData = 16;
 
 /** A host name comes back from `URL` in lower case; a shorter text in lower case is an ordinary word. */
 const leastLowerCased = 8;
 
-/** Takes secrets out of a text; the text as it is where it holds none. */
+/** Removes secrets from a text; a text without secrets is returned unchanged. */
 export type Mask = (text: string) => string;
 
 /** Shorter secrets make encoded texts that are found by chance. */
@@ -39,7 +39,7 @@ function encodedForms(secret: string): readonly string[] {
   return [hex, hex.toUpperCase(), bytes.toString('base64'), ...forms];
 }
 
-/** How a secret can stand in a text: as it is, in JSON, in an address, in CSV, as hex, as base64. */
+/** The forms of a secret in a text: as it is, in JSON, in an address, in CSV, as hex, as base64. */
 function formsOf(secret: string): readonly string[] {
   if (secret.length < leastLength || secret === sandboxKey) return [];
   const encoded = encodeURIComponent(secret.toWellFormed());
@@ -59,10 +59,10 @@ function formsOf(secret: string): readonly string[] {
  * but an ordinary word is to stay what it is.
  */
 export const dataMaskOf = (credentials: Iterable<string>): Mask =>
-  maskOf([...credentials].filter(({ length }) => length >= leastInData));
+  secretMaskOf([...credentials].filter(({ length }) => length >= leastInData));
 
 /** A mask for these secrets. A secret that holds another one goes as a whole. */
-export function maskOf(secrets: Iterable<string>): Mask {
+export function secretMaskOf(secrets: Iterable<string>): Mask {
   const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
   return (text) => forms.reduce((result, form) => result.replaceAll(form, secretMask), text);
 }

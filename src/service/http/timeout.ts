@@ -36,7 +36,7 @@ export class TimeOut {
     }
   }
 
-  /** Begins anew, with another bound. */
+  /** Begins again, with another bound. */
   restart(ms: number): void {
     this.#stop();
     this.#leftMs = ms;

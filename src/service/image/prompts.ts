@@ -1,4 +1,4 @@
-/** Bounds of what is kept: a describe task suggests four prompts of some hundred characters. */
+/** Bounds of the kept prompts: a describe task suggests four prompts of some hundred characters. */
 const most = { prompts: 25, characters: 8_000 } as const;
 
 // 1️⃣ is a digit, with or without a variation selector, in a key cap; 🔟 is a character of its own.
@@ -28,7 +28,7 @@ function numberedOnce(text: string): readonly string[] | undefined {
   return pieces.find((found) => found.length === 1 && text.trimStart().endsWith(found[0] ?? ''));
 }
 
-/** What stands between the marks 1, 2, 3, …, as far as they go. */
+/** The texts between the marks 1, 2, 3, …, up to the first missing mark. */
 function numbered(text: string, mark: RegExp): readonly string[] {
   const starts: { readonly at: number; readonly end: number }[] = [];
   for (const match of text.matchAll(mark)) {

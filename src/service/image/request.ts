@@ -36,8 +36,8 @@ export interface EntryFields {
   readonly taskId?: string;
 }
 
-/** Declared fields with the defaults that gateways want to be told, under the names of the wire (gateway 2). */
-export function entryRequest(
+/** Declared fields, with defaults that gateways require, under the names of the wire (gateway 2). */
+export function entryFields(
   { kind, fields, images, mask, taskId }: EntryFields,
   names: Names,
 ): Pick<ImageRequest, 'fields' | 'images'> {
@@ -57,7 +57,7 @@ export function entryRequest(
     case 'describe':
       return { fields: declared, images: { ...(image && { base64: image }) } };
     case 'video': {
-      // The first frame of a video that goes on is the last one of what there is.
+      // The first frame of an extended video is the last frame of the existing video.
       const [first, last] = fields['extend'] === undefined ? [image, second] : [undefined, image];
       return {
         fields: videoFields(declared, taskId),
@@ -70,8 +70,9 @@ export function entryRequest(
 }
 
 /**
- * Some gateways require `motion`, others take it for low (gateway 2.6). Which video goes on counts from 1 in a pipeline,
- * as the buttons do, and from 0 on the wire. What a template has rendered is text, also where the wire wants something else.
+ * Some gateways require `motion`, others use low without it (gateway 2.6). The number of the extended video counts from 1
+ * in a pipeline, as the buttons do, and from 0 on the wire. A rendered template is text, even where the wire needs another
+ * type.
  */
 function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefined): JsonObject {
   const { motion, batchSize, loop } = fields;
@@ -90,7 +91,7 @@ function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefin
   };
 }
 
-/** A number, also one that is written as a text; anything else as it is, for the service to judge. */
+/** A number, also one in a text; any other value unchanged, for the service to check. */
 function toNumber(value: unknown): unknown {
   const plain: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value));
   return typeof plain === 'string' && /^\s*\d{1,9}\s*$/.test(plain) ? Number(plain) : plain;
@@ -121,7 +122,7 @@ export const imageBytes = ({ images }: ImageRequest): number =>
     0,
   );
 
-/** Pipeline names of what the wire calls otherwise. */
+/** Pipeline names of fields with another name on the wire. */
 const partNames: Readonly<Record<string, string>> = {
   base64Array: 'images',
   base64: 'image',

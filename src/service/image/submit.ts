@@ -1,4 +1,4 @@
-import { classify, refused, refusedInside, unusableAnswer } from '../failures/classify.ts';
+import { classify, rejection, rejectionInside, unusableResponse } from '../failures/classify.ts';
 import { readErrorWords } from '../failures/error-words.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { isNotReady } from '../failures/submit-verdict.ts';
@@ -9,7 +9,7 @@ import type { SubmitAnswer } from '../image-service.ts';
 import type { Answer } from '../result.ts';
 import { readTaskId, readTaskIds } from './task-id.ts';
 
-/** Reads the answer to a submission (gateway 3.1, 3.2), whichever endpoint it came from. */
+/** Reads the response to a submission (gateway 3.1, 3.2), whichever endpoint it came from. */
 export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {
   const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
   // The image proxy answers a missing parent with 404 and a submit code (gateway 3.3).
@@ -21,13 +21,13 @@ export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnsw
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: failure };
   if (body === undefined) {
-    return { ok: false, error: unusableAnswer(reply, 'but its JSON is no submit response', facts) };
+    return { ok: false, error: unusableResponse(reply, 'but its JSON is no submit response', facts) };
   }
   const code = readInteger(body['code']);
   if (code !== undefined) return readCode(code, body, reply, facts);
   const envelope = members(body['error']);
-  if (envelope !== undefined) return { ok: false, error: refusedInside(envelope, reply, facts) };
-  return { ok: false, error: unusableAnswer(reply, 'but its JSON has no submit code', facts) };
+  if (envelope !== undefined) return { ok: false, error: rejectionInside(envelope, reply, facts) };
+  return { ok: false, error: unusableResponse(reply, 'but its JSON has no submit code', facts) };
 }
 
 function readCode(
@@ -45,12 +45,12 @@ function readCode(
     ok: true,
     value: { kind: 'queue-full', code, message: words.message || 'the queue of the service is full' },
   });
-  const refusal = (): Answer<SubmitAnswer> => ({
+  const refusedResult = (): Answer<SubmitAnswer> => ({
     ok: true,
     value: {
       kind: 'refused',
       code,
-      message: refusalMessage(code, words.message, body, facts),
+      message: rejectionMessage(code, words.message, body, facts),
       ...(words.requestId !== undefined && { requestId: words.requestId }),
     },
   });
@@ -64,7 +64,7 @@ function readCode(
     return taskId === undefined
       ? {
           ok: false,
-          error: unusableAnswer(
+          error: unusableResponse(
             reply,
             `code ${code}, but its result ${holdsSecret ? 'holds a secret of yours' : 'is not the id of one task'}`,
             facts,
@@ -83,30 +83,30 @@ function readCode(
     case 23:
       return queueFull();
     case 3:
-      return wantsAccount(words.message) ? queueFull() : refusal();
+      return wantsAccount(words.message) ? queueFull() : refusedResult();
     case 4:
       // A passing state of the parent is no wrong parameter, and neither is an empty account.
       return isNotReady(words.message) || isOutOfQuota(words)
-        ? { ok: false, error: refused(reply, facts) }
-        : refusal();
+        ? { ok: false, error: rejection(reply, facts) }
+        : refusedResult();
     case 24:
-      return refusal();
+      return refusedResult();
     case 5:
     case 30:
-      return { ok: false, error: refused(reply, facts) };
+      return { ok: false, error: rejection(reply, facts) };
     default:
-      // A code that nobody has described: with an id there is a task to look at, and it may be paid for.
+      // An undocumented code. With an id there is a task to poll, which may have to be paid.
       return taskId !== undefined && /^[\w-]{8,}$/.test(taskId) && /\d/.test(taskId)
         ? accepted('accepted')
-        : refusal();
+        : refusedResult();
   }
 }
 
 /**
  * Code 21 of old gateways: the very same task exists already, with its status or its image in the properties. Of newer
- * ones: a window waits for its modal, with `remix` and `finalPrompt` there, or with nothing (gateway 3.2). A mistake in
- * favour of the old meaning costs a look at the task, which would show MODAL; the other one would answer a modal that no
- * task has.
+ * ones: a window waits for its modal, with `remix` and `finalPrompt` there, or with nothing (gateway 3.2). Assuming the old
+ * meaning by error costs one poll of the task, which would show MODAL; assuming the new one by error would confirm a
+ * modal that no task has.
  */
 function exists(properties: unknown): boolean {
   const values = members(properties);
@@ -122,7 +122,7 @@ function waitingIn(properties: unknown): { readonly waiting?: number } {
   return number === undefined || number < 0 ? {} : { waiting: number };
 }
 
-/** Code 3 says either "no usable account" (later) or "the related task is missing" (never): told apart by its text. */
+/** Code 3 says either "no usable account" (later) or "the related task is missing" (never): its text decides which. */
 const wantsAccount = (message: string): boolean =>
   /账号|帐号|账户|实例|\baccounts?\b|\binstances?\b/i.test(message) && !/任务|\btasks?\b/i.test(message);
 
@@ -131,7 +131,7 @@ const severalMessage = (code: number, ids: readonly string[], facts: RequestFact
   `The service took this as several tasks (code ${code}: ${facts.clean(ids.join(', '))}), and a job is one. They are made, and may be paid for; ` +
   'press a button that begins one task instead.';
 
-function refusalMessage(
+function rejectionMessage(
   code: number,
   words: string,
   body: Readonly<Record<string, unknown>>,

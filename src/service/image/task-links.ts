@@ -11,7 +11,7 @@ const videoName = /\.(mp4|m4v|webm|mov)$/i;
 /**
  * The links of a finished task (gateway 4.7). Lists hold objects with a `url`, or texts, and are null for none.
  *
- * - `videoUrls`, else `videoUrl`. A gateway that has neither may put videos where images stand: their names tell.
+ * - `videoUrls`, else `videoUrl`. A gateway that has neither may put videos into the fields of images: their file names show that.
  * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.
  */
 export function readLinks(
@@ -21,8 +21,8 @@ export function readLinks(
   const listed = (...names: readonly string[]): readonly string[] =>
     names.map((name) => linksIn(record[name], facts)).find((links) => links.length > 0) ?? [];
   const shown = [...listed('imageUrl'), ...listed('imageUrls', 'image_urls')];
-  const told = listed('videoUrls', 'video_urls', 'videoUrl', 'video_url');
-  const videoUrls = told.length > 0 ? told : [...new Set(shown.filter(isVideo))];
+  const given = listed('videoUrls', 'video_urls', 'videoUrl', 'video_url');
+  const videoUrls = given.length > 0 ? given : [...new Set(shown.filter(isVideo))];
   const imageUrl = shown.find((link) => !isVideo(link));
   return {
     ...(imageUrl !== undefined && { imageUrl }),

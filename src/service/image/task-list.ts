@@ -1,4 +1,4 @@
-import { classify, refusedInside } from '../failures/classify.ts';
+import { classify, rejectionInside } from '../failures/classify.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
@@ -8,12 +8,12 @@ import { toTask } from './task.ts';
 import { readTaskId } from './task-id.ts';
 
 /**
- * Reads the answer to list-by-condition (gateway 4.1): tasks in any order, of which only those count that were asked for.
- * What the service does not know is not among them. The answer to task/list, which names none (`ids` undefined), is read
- * in the same way.
+ * Reads the response to list-by-condition (gateway 4.1): tasks in any order. Only requested tasks count. A task that the
+ * service does not know is missing. The response to task/list, which requests none (`ids` undefined), is read in the same
+ * way.
  *
- * The endpoint is an extra that the contract does not have. Whatever a gateway without it says of it, a redirect, a page,
- * a refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
+ * The endpoint is an extra that the contract does not have. Whatever a gateway without it says of it, a redirect, a page, a
+ * refusal, is `service.no-listing` of class `permanent`: single fetches tell what is the matter, if anything is. Only a
  * refused key, a pause and a passing failure are told as such.
  */
 export function readTaskList(
@@ -36,7 +36,7 @@ export function readTaskList(
   const error =
     envelope === undefined
       ? noListing(ids, `${facts.label}: HTTP ${status}, but its JSON is no list.`, status)
-      : listingFailure(ids, refusedInside(envelope, reply, facts));
+      : listingFailure(ids, rejectionInside(envelope, reply, facts));
   return { ok: false, error };
 }
 
@@ -44,8 +44,8 @@ function listingFailure(ids: readonly string[] | undefined, failure: ServiceFail
   const isOfAllRequests = failure.code === 'service.unauthorized' || failure.code === 'service.quota';
   // A record may repeat the images it was made from: several are too large together, one may not be.
   const isTooLarge = failure.code === 'response.too-large';
-  const isRefused = failure.class === 'stop' || failure.class === 'permanent' || isTooLarge;
-  if (isOfAllRequests || !isRefused) return failure;
+  const isRejected = failure.class === 'stop' || failure.class === 'permanent' || isTooLarge;
+  if (isOfAllRequests || !isRejected) return failure;
   const { message, ...facts } = failure;
   return { ...facts, ...noListing(ids, message, failure.status, isTooLarge) };
 }
@@ -62,8 +62,8 @@ function noListing(
         ? 'The list of the service\u2019s tasks is too large to be read, so no task can be found by its tag: look for it there, by its prompt.'
         : 'The service does not list its tasks, so none can be found by its tag: look for it where the service shows them to you.'
       : isTooLarge
-        ? 'The service\u2019s answer about several tasks at once is too large: each is looked at by itself.'
-        : 'The service does not list several tasks at once: each is looked at by itself.';
+        ? 'The service\u2019s response about several tasks at once is too large: each task is polled by itself.'
+        : 'The service does not list several tasks at once: each task is polled by itself.';
   return {
     code: 'service.no-listing',
     class: 'permanent',
@@ -92,7 +92,7 @@ function tasksIn(
 }
 
 /**
- * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one goes on (gateway 3.5):
- * the one that has come further counts.
+ * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one makes progress (gateway
+ * 3.5): the more advanced one counts.
  */
 const order: Readonly<Record<Task['state'], number>> = { modal: 0, unfinished: 1, failure: 2, success: 3 };

@@ -1,4 +1,4 @@
-import { classify, isHttpError, refusedInside, unusableAnswer } from '../failures/classify.ts';
+import { classify, isHttpError, rejectionInside, unusableResponse } from '../failures/classify.ts';
 import { readErrorWords } from '../failures/error-words.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { withRequestId } from '../failures/request-id.ts';
@@ -10,15 +10,14 @@ import { splitPrompts } from './prompts.ts';
 import { readLinks } from './task-links.ts';
 
 /**
- * Bounds of what is kept of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their
- * ids 100.
+ * Bounds of the kept part of a finished task. Buttons are Discord's: at most 25, their labels 80 characters and their ids
+ * 100.
  */
 const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, progress: 100 } as const;
 
 /**
- * Reads the answer to fetch (gateway 4.1, 4.2). A task that the service does not know is
- * `service.task-unknown` of class `retry`: a new id may lag behind its submission, and a lost look costs nothing while
- * giving up would lose a paid task.
+ * Reads the response to fetch (gateway 4.1, 4.2). A task that the service does not know is `service.task-unknown` of class
+ * `retry`: a new id may lag behind its submission. One more poll costs nothing, while giving up would lose a paid task.
  */
 export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<Task> {
   const { status, body } = reply;
@@ -41,8 +40,12 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<
     if (saysUnknown(says)) return unknown(id, reply, facts, says);
     const envelope = members(record?.['error']);
     if (envelope !== undefined && isHttpError(envelope['code']))
-      return { ok: false, error: refusedInside(envelope, reply, facts) };
-    const error = unusableAnswer(reply, `but its JSON is no task${says === '' ? '' : ` ("${says}")`}`, facts);
+      return { ok: false, error: rejectionInside(envelope, reply, facts) };
+    const error = unusableResponse(
+      reply,
+      `but its JSON is no task${says === '' ? '' : ` ("${says}")`}`,
+      facts,
+    );
     return { ok: false, error };
   }
   return { ok: true, value: toTask(id, record, facts) };

@@ -1,10 +1,10 @@
 import type { ErrorWords } from '../failures/error-words.ts';
 import type { RequestFacts, Verdict } from '../failures/request-context.ts';
-import { isUnknownPath, keyRefused, permanentCodes } from '../failures/verdict.ts';
+import { isUnknownPath, keyRejected, permanentCodes } from '../failures/verdict.ts';
 import { members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
 import type { JsonObject } from '../text-service.ts';
-import { objectionOf } from './refusal-hints.ts';
+import { rejectionHint } from './refusal-hints.ts';
 
 /** What may be the reason for which a request is not allowed (gateway 8.2), by pipeline name. */
 const advanced = [
@@ -22,7 +22,7 @@ const advanced = [
   'response_format',
 ];
 
-/** What the refusals of the text endpoints mean beyond the rules for all endpoints. Undefined: nothing more than those. */
+/** What error responses of the text endpoints mean, beyond the rules for all endpoints. Undefined: those rules decide. */
 export function judgeText(
   reply: Reply,
   words: ErrorWords,
@@ -47,17 +47,17 @@ export function judgeText(
       advice: `The service has no model "${call.model}" for this key and endpoint: promptpress models lists those it has.`,
     };
   }
-  // A time-out behind the gateway, which some gateways tell as a refusal.
+  // A time-out behind the gateway, which some gateways report as a rejection.
   if (words.code === 'do_request_failed') return { code: 'service.unavailable', class: 'retry' };
   if (status >= 500 && permanentCodes.has(words.code)) {
-    return { code: 'service.rejected', class: 'permanent', ...objection(body, words, call) };
+    return { code: 'service.rejected', class: 'permanent', ...rejection(body, words, call) };
   }
   switch (status) {
     case 400:
       // One vendor does not answer a wrong key with 401. Without a verdict of ours the rules for all endpoints count.
-      if (isKeyRefused(body)) return keyRefused(facts);
+      if (isKeyRejected(body)) return keyRejected(facts);
       return words.shape === 'envelope' && words.message !== ''
-        ? { code: 'service.rejected', class: 'permanent', ...objection(body, words, call) }
+        ? { code: 'service.rejected', class: 'permanent', ...rejection(body, words, call) }
         : undefined;
     case 403: {
       const used = [...advanced.filter((name) => name in call.fields), ...(call.extra ? ['extra'] : [])];
@@ -79,16 +79,16 @@ export function judgeText(
 const isAboutModel = (message: string, model: string): boolean =>
   /\bmodels?\b|模型/i.test(message) || message.includes(model);
 
-function objection(
+function rejection(
   body: unknown,
   words: ErrorWords,
   call: { readonly model: string; readonly fields: JsonObject },
 ): { readonly advice?: string } {
-  const advice = objectionOf(body, words.message, call);
+  const advice = rejectionHint(body, words.message, call);
   return advice === undefined ? {} : { advice };
 }
 
-function isKeyRefused(body: unknown): boolean {
+function isKeyRejected(body: unknown): boolean {
   const details = members(members(body)?.['error'])?.['details'];
   return (
     Array.isArray(details) && details.some((detail) => members(detail)?.['reason'] === 'API_KEY_INVALID')

@@ -8,7 +8,7 @@ interface Call {
   readonly fields: JsonObject;
 }
 
-/** More are the same mistake again. */
+/** More are the same error again. */
 const most = 3;
 
 /**
@@ -17,8 +17,8 @@ const most = 3;
  *
  * @param message the service's words, cleaned
  */
-export function objectionOf(body: unknown, message: string, call: Call): string | undefined {
-  const thinking = thinkingObjection(message, call);
+export function rejectionHint(body: unknown, message: string, call: Call): string | undefined {
+  const thinking = thinkingHint(message, call);
   if (thinking !== undefined) return thinking;
   const paths = [...new Set([...pathsOf(body), ...pathsIn(message)])].slice(0, most);
   if (paths.length === 0) return undefined;
@@ -27,7 +27,7 @@ export function objectionOf(body: unknown, message: string, call: Call): string 
   return `The service ${what} ${names.map((name) => `"${name}"`).join(', ')}.`;
 }
 
-function thinkingObjection(message: string, { model, fields }: Call): string | undefined {
+function thinkingHint(message: string, { model, fields }: Call): string | undefined {
   const isAbout = /thinking[ _]?(?:level|budget|mode)|thinking is not supported|\bbudget 0\b/i.test(message);
   if (!isAbout) return undefined;
   const asBudget = `thinking: 1024 (tokens; 0 turns it off where the model can, -1 leaves it to the model)`;

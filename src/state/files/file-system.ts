@@ -28,7 +28,7 @@ const networkTypes: ReadonlyMap<number, string> = new Map([
   [0x786f4256, 'a VirtualBox shared folder'],
 ]);
 
-/** FUSE tells only that a program serves the files; which one stands in the mount table. */
+/** FUSE shows only that a program serves the files; the mount table names the program. */
 const fuseType = 0x65735546;
 
 /** Programs behind FUSE that serve files from elsewhere. */
@@ -58,8 +58,8 @@ export const systemProbe: FileSystemProbe = {
 };
 
 /**
- * Refuses a folder that several machines may share. On macOS and Windows the types are not told apart by number:
- * there only Windows' network paths (`\\server\share`) are recognised.
+ * Refuses a folder that several machines may share. On macOS and Windows the number does not identify the type: there only
+ * Windows' network paths (`\\server\share`) are recognised.
  * @throws StateError `state.network`; an error of the file system as it is
  */
 export function refuseNetwork(folder: string, probe: FileSystemProbe): void {

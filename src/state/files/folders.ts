@@ -14,9 +14,9 @@ import { dirname, resolve } from 'node:path';
 import { StateError } from '../store.ts';
 
 /**
- * File systems that a kernel makes up, by the `f_type` that Linux reports (linux/magic.h): nobody can keep files there. In procfs a folder
- * cannot even be refused by its name: it says that the folder which is to hold the new one is not there, and Node.js, asked for all
- * parents of a path (`recursive`), then tries for ever.
+ * File systems that a kernel makes up, by the `f_type` that Linux reports (linux/magic.h): no file can be kept there. In
+ * procfs a folder cannot even be refused by its name: it says that the folder which is to hold the new one is not there,
+ * and Node.js, asked for all parents of a path (`recursive`), then tries for ever.
  */
 const kernelTypes: ReadonlyMap<number, string> = new Map([
   [0x9fa0, 'procfs'],

@@ -21,8 +21,8 @@ export function heldFile(path: string): HeldFile {
 }
 
 /**
- * Refuses to go on where a path no longer leads to the file that is open. Whoever writes to the open file then writes where
- * nobody will read, and a lock on it excludes nobody.
+ * Fails where a path no longer leads to the open file. A write to the open file would then be lost to every reader, and a
+ * lock on it would exclude nobody.
  *
  * @throws StateError `state.replaced`
  */

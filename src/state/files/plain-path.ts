@@ -12,8 +12,8 @@ import { StateError } from '../store.ts';
 import { isMissing } from './folders.ts';
 
 /**
- * Opens the file itself and nothing that a link of its name leads to, and does not wait for whoever is at the other end of
- * a pipe. Windows has neither flag.
+ * Opens the file itself, never the target of a link with its name, and does not wait for the other end of a pipe. Windows
+ * has neither flag.
  */
 export const ownFile = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
@@ -50,7 +50,10 @@ export function checkFolder(path: string): boolean {
   return true;
 }
 
-/** @param kind what is there, as a listing of its folder or {@link kindAt} tells @throws StateError as {@link checkFile} */
+/**
+ * @param kind the kind of the entry, from a listing of its folder or from {@link kindAt} @throws StateError as {@link
+ * checkFile}
+ */
 export function refuseOther(path: string, kind: PathKind, expected: 'file' | 'folder'): void {
   if (kind === expected || kind === 'nothing') return;
   if (kind === 'link') {

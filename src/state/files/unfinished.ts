@@ -13,8 +13,8 @@ export const unfinishedName = (name: string): string => `${name}.${randomBytes(4
 export const unfinishedFile = /\.[0-9a-f]{8}\.part$/;
 
 /**
- * Removes what writers that were killed have left in a folder. For the one who holds the run directory's lock: only
- * `promptpress manifest` writes without it, and says so when its file is gone.
+ * Removes unfinished files of killed writers from a folder. Only the holder of the run directory's lock calls this: only
+ * `promptpress manifest` writes without the lock, and reports when its file is gone.
  *
  * @throws StateError where a link or a folder has such a name; the error of the file system
  */

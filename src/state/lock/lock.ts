@@ -7,7 +7,7 @@ import { checkHeld, heldFile } from '../files/held-files.ts';
 import { checkFile, readOwnText } from '../files/plain-path.ts';
 import type { Driver } from '../sqlite/driver.ts';
 import { createPrivately, type Database, openDatabase, sqliteCode } from '../sqlite/sqlite.ts';
-import { guarded, stateFault } from '../state-error.ts';
+import { guarded, stateErrorOf } from '../state-error.ts';
 import { lockFileName, ownerFileName } from '../state-files.ts';
 import { StateError } from '../store.ts';
 import {
@@ -21,7 +21,10 @@ import {
 
 /** The right to write a run directory. */
 export interface Lock {
-  /** Refuses to go on without it: before anything is written or paid. @throws StateError `state.replaced` where its file is gone */
+  /**
+   * Fails when the lock is lost: before anything is written or paid. @throws StateError `state.replaced` where its file is
+   * gone
+   */
   check(): void;
   /** Does nothing when it is released already. */
   release(): void;
@@ -35,9 +38,9 @@ export interface LockOptions {
 }
 
 /**
- * The lock is an empty SQLite file. Whoever runs holds an exclusive transaction on it and never writes it, so that there is no
- * journal and nothing to repair; the operating system frees the lock however the owner dies, and a pid that is
- * used again by another process means nothing. The journal is kept in memory: a file for it would be made, and left
+ * The lock is an empty SQLite file. The running process holds an exclusive transaction on it and never writes it, so that
+ * there is no journal and nothing to repair; the operating system frees the lock in any death of the owner, and a pid that
+ * is used again by another process means nothing. The journal is kept in memory: a file for it would be made, and left
  * behind by a kill, though nothing is written.
  */
 const takeLock = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
@@ -48,7 +51,7 @@ const takeLock = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
  */
 const graceMs = 250;
 
-/** A lock that nothing refers to would be collected as garbage, its connection closed, and the lock gone. */
+/** A lock without references would be garbage collected, its connection closed, and the lock lost. */
 const held = new Set<Database>();
 
 /**
@@ -100,8 +103,8 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
 }
 
 /**
- * Who runs on the directory at this moment; undefined where nobody does. Where the owner's name cannot be read, its
- * pid is 0 and its host empty.
+ * The owner of the directory at this moment; undefined where no process runs on it. Where the owner's name cannot be read,
+ * its pid is 0 and its host empty. @throws StateError as {@link acquireLock}
  * @throws StateError as {@link acquireLock}
  */
 export function lockOwner(directory: string, options: LockOptions = {}): LockOwner | undefined {
@@ -113,7 +116,7 @@ export function lockOwner(directory: string, options: LockOptions = {}): LockOwn
     try {
       database = openLock(file, { ...options, readOnly: true });
     } catch (failure) {
-      // The file is not there: nobody has ever run here, or it was removed.
+      // The file is missing: no run has ever been here, or it was removed.
       if (sqliteCode(failure) === 14) return livingOwner(ownerFile, processes);
       throw failure;
     }
@@ -132,7 +135,7 @@ const unknownOwner: LockOwner = { pid: 0, host: '', startedAt: '' };
 /** No statement is prepared on a lock's connection: the driver for Node 20 closes one only after its statements. */
 function openLock(file: string, options: LockOptions & { readonly readOnly?: boolean }): Database {
   // Nothing is ever written into a lock: one that holds something is a database, or a file, of somebody else.
-  if (checkFile(file) && lstatSync(file).size > 0) throw stateFault('foreign', file);
+  if (checkFile(file) && lstatSync(file).size > 0) throw stateErrorOf('foreign', file);
   return openDatabase(file, {
     busyTimeoutMs: graceMs,
     readOnly: options.readOnly ?? false,
@@ -151,7 +154,7 @@ function begin(database: Database, sql: string): boolean {
   }
 }
 
-/** Written beside, under a name that nobody could foresee, and renamed, so that a reader sees all of it or none. */
+/** Written beside, under an unpredictable name, and renamed, so that a reader sees the whole file or none. */
 function writeOwner(file: string, owner: LockOwner): void {
   const written = `${file}.${randomBytes(4).toString('hex')}.part`;
   writeFileSync(written, `${JSON.stringify(owner)}\n`, { mode: 0o600, flag: 'wx' });
@@ -164,7 +167,7 @@ const mostOwnerBytes = 64 * 1024;
 /** Longest name of a host (RFC 1035). */
 const longestHost = 255;
 
-/** Anybody may have written the file, and terminals are shown what it says. */
+/** Any process may have written the file, and its content is shown on terminals. */
 const plainHost = (host: string): string =>
   host.slice(0, longestHost).replaceAll(/[^\p{L}\p{M}\p{N}._:-]/gu, '?');
 

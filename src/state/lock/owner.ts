@@ -15,7 +15,7 @@ export interface LockOwner {
   readonly processStart?: string;
 }
 
-/** What the system tells of processes; a test replaces it. */
+/** What the system reports of processes; a test replaces it. */
 export interface ProcessProbe {
   /** Differs from boot to boot, and from machine to machine; undefined where the system has none. */
   bootId(): string | undefined;
@@ -23,7 +23,7 @@ export interface ProcessProbe {
   startOf(pid: number): string | undefined;
 }
 
-/** Linux's own (proc_sys_kernel(5), proc_pid_stat(5)); other systems tell nothing. */
+/** Linux's own (proc_sys_kernel(5), proc_pid_stat(5)); other systems report nothing. */
 export const systemProcesses: ProcessProbe = {
   bootId: () => textOf('/proc/sys/kernel/random/boot_id')?.trim(),
   startOf: (pid) => {
@@ -45,7 +45,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** An owner with what the system tells of its process, which must be on this machine. */
+/** An owner with what the system reports of its process, which must be on this machine. */
 export function identified(owner: LockOwner, processes: ProcessProbe): LockOwner {
   const bootId = processes.bootId();
   const processStart = processes.startOf(owner.pid);

@@ -111,7 +111,7 @@ export function sqliteDriver(): Driver {
   return chosen;
 }
 
-/** One driver by name, whatever the preference; for tests that must hold with either. */
+/** One driver by name, without a preference; for tests that must hold with either. */
 export function driverNamed(name: Driver['name']): Driver {
   return load(name);
 }

@@ -2,10 +2,10 @@ import { StateError } from '../store.ts';
 import { type Database, type OpenOptions, openDatabase } from './sqlite.ts';
 
 /** Everything that a database declares, by what SQLite keeps of it: one text for each table, index, trigger and view. */
-export type Schema = ReadonlyMap<string, string>;
+export type DeclaredSchema = ReadonlyMap<string, string>;
 
 /** What statements make in an empty database: what one that they made has to declare. */
-export function schemaMadeBy(make: (database: Database) => void, options: OpenOptions = {}): Schema {
+export function schemaMadeBy(make: (database: Database) => void, options: OpenOptions = {}): DeclaredSchema {
   const database = openDatabase(':memory:', options);
   try {
     make(database);
@@ -18,7 +18,7 @@ export function schemaMadeBy(make: (database: Database) => void, options: OpenOp
 /** More than any schema of ours has; a file of somebody else may have as many as it likes. */
 const mostObjects = 1000;
 
-function readSchema(database: Database): Schema {
+function readSchema(database: Database): DeclaredSchema {
   const rows = database
     .prepare<{ type: string; name: string; place: string; sql: string | null }>(
       `SELECT type, name, tbl_name AS place, sql FROM sqlite_schema LIMIT ${mostObjects}`,
@@ -34,13 +34,13 @@ function readSchema(database: Database): Schema {
 }
 
 /**
- * Refuses a database that declares anything but what is ours. A trigger or a view of somebody else would run when a job is
- * recorded or looked up, and could change what is known of others; a virtual table is code that a file chooses.
+ * Refuses a database with any foreign declaration. A foreign trigger or view would run when a job is recorded or read, and
+ * could change what is known of others; a virtual table is code that a file chooses.
  *
  * @param partly where all that is missing is made anyway
  * @throws StateError `state.schema`; an error of the driver
  */
-export function refuseOtherSchema(database: Database, own: Schema, { partly = false } = {}): void {
+export function refuseOtherSchema(database: Database, own: DeclaredSchema, { partly = false } = {}): void {
   const found = readSchema(database);
   for (const [object, statement] of found)
     if (own.get(object) !== statement) throw otherSchema(database.file, `holds the ${object}`);
@@ -52,5 +52,5 @@ const otherSchema = (file: string, difference: string): StateError =>
   new StateError('state.schema', `${file} is not as promptpress made it: it ${difference}.`, {
     hint:
       'Somebody has changed it, or made it. Where it came with a repository or an archive, do not trust it: take another ' +
-      'directory with --out. Else take back the change with an SQLite tool, or restore a backup.',
+      'directory with --out. Else undo the change with an SQLite tool, or restore a backup.',
   });

@@ -114,7 +114,7 @@ const addText: Migration = (database) => {
   `);
 };
 
-/** Version 3: what submissions may have cost that nobody answered. Jobs of earlier versions do not say. */
+/** Version 3: possible cost of submissions without a response. Jobs of earlier versions do not have it. */
 const addPossibleCost: Migration = (database) => {
   database.exec(`
     ALTER TABLE jobs ADD COLUMN possible REAL NOT NULL DEFAULT 0;
@@ -147,8 +147,8 @@ const addPossibleCost: Migration = (database) => {
 };
 
 /**
- * Version 4: what answers are taken to have taken that told no tokens. Records also say from now on what they were made from: an
- * earlier release would begin them anew and leave that as it was.
+ * Version 4: estimated tokens of replies without a token count. Records also say from now on which results they were made
+ * from: an earlier release would redo a job and leave the jobs that came from it.
  */
 const addAssumedTokens: Migration = (database) => {
   database.exec(`

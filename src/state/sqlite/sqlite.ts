@@ -39,7 +39,8 @@ export interface OpenOptions {
 
 /**
  * Opens a database file, creating it unless `readOnly`, for its owner alone to read. The file may also be a `file:` URI,
- * which is opened as it is. What the file declares is not trusted: no function in it that reaches further than itself is called.
+ * which is opened unchanged. Declarations in the file are not trusted: none of its functions with outside effects is
+ * called.
  * @throws what the driver throws: an Error whose `errcode` is SQLite's result code (see `sqliteCode`); StateError
  *   `directory.link` | `directory.kind` | `state.foreign`
  */

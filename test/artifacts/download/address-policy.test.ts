@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { AddressRefused, addressRule, isPublic } from '../../../src/artifacts/download/address-policy.ts';
+import { AddressError, addressRule, isPublic } from '../../../src/artifacts/download/address-policy.ts';
 
 const forbidden = [
   '0.0.0.0',
@@ -95,7 +95,7 @@ describe('where a link may lead', () => {
     'https://gateway.example./a.png',
     'https://8.8.8.8/a.png',
     'https://[2606:4700::1111]/a.png',
-  ])('%s is tried', (link) => expect(rule.refusal(new URL(link))).toBeUndefined());
+  ])('%s is tried', (link) => expect(rule.forbiddenReason(new URL(link))).toBeUndefined());
 
   it.each([
     'ftp://cdn.example/a.png',
@@ -115,18 +115,18 @@ describe('where a link may lead', () => {
     'http://[::ffff:127.0.0.1]:9000/a.png',
     'http://[64:ff9b::7f00:1]/a.png',
     'http://169.254.169.254/latest/meta-data/',
-  ])('%s is not', (link) => expect(rule.refusal(new URL(link))).toBeTypeOf('string'));
+  ])('%s is not', (link) => expect(rule.forbiddenReason(new URL(link))).toBeTypeOf('string'));
 
   it('lets the very host of the base address through, and no other name for it', async () => {
     const local = addressRule('http://127.0.0.1:4000', resolvesTo('127.0.0.1'));
-    expect(local.refusal(new URL('http://127.0.0.1:5000/a.png'))).toBeUndefined();
-    expect(local.refusal(new URL('http://127.0.0.2/a.png'))).toBeTypeOf('string');
-    expect(local.refusal(new URL('http://[::1]/a.png'))).toBeTypeOf('string');
-    expect(await ask(local.lookup, 'localhost', true)).toBeInstanceOf(AddressRefused);
+    expect(local.forbiddenReason(new URL('http://127.0.0.1:5000/a.png'))).toBeUndefined();
+    expect(local.forbiddenReason(new URL('http://127.0.0.2/a.png'))).toBeTypeOf('string');
+    expect(local.forbiddenReason(new URL('http://[::1]/a.png'))).toBeTypeOf('string');
+    expect(await ask(local.lookup, 'localhost', true)).toBeInstanceOf(AddressError);
 
     const named = addressRule('http://localhost:4000', resolvesTo('127.0.0.1'));
     expect(await ask(named.lookup, 'localhost', true)).toEqual([{ address: '127.0.0.1', family: 4 }]);
-    expect(named.refusal(new URL('http://127.0.0.1/a.png'))).toBeTypeOf('string');
+    expect(named.forbiddenReason(new URL('http://127.0.0.1/a.png'))).toBeTypeOf('string');
   });
 
   it('lets of the host of a sandbox its own port through, and nothing else of this machine', async () => {
@@ -136,21 +136,21 @@ describe('where a link may lead', () => {
       'http://127.1:4000/a.png',
       'https://cdn.example/a.png',
     ])
-      expect(sandbox.refusal(new URL(link))).toBeUndefined();
+      expect(sandbox.forbiddenReason(new URL(link))).toBeUndefined();
     for (const link of ['http://127.0.0.1/a.png', 'https://127.0.0.1/a.png', 'http://127.0.0.1:4001/a.png']) {
-      expect(sandbox.refusal(new URL(link))).toContain('is not the sandbox');
-      expect(await sandbox.proxiedRefusal(new URL(link))).toContain('is not the sandbox');
+      expect(sandbox.forbiddenReason(new URL(link))).toContain('is not the sandbox');
+      expect(await sandbox.proxiedForbiddenReason(new URL(link))).toContain('is not the sandbox');
     }
     for (const link of [
       'http://127.0.0.2:4000/a.png',
       'http://[::1]:4000/a.png',
       'http://10.0.0.1:4000/a.png',
     ])
-      expect(sandbox.refusal(new URL(link))).toBeTypeOf('string');
-    expect(await ask(sandbox.lookup, 'localhost', true)).toBeInstanceOf(AddressRefused);
+      expect(sandbox.forbiddenReason(new URL(link))).toBeTypeOf('string');
+    expect(await ask(sandbox.lookup, 'localhost', true)).toBeInstanceOf(AddressError);
     const standard = addressRule('http://127.0.0.1', resolvesTo('127.0.0.1'), true);
-    expect(standard.refusal(new URL('http://127.0.0.1:80/a.png'))).toBeUndefined();
-    expect(standard.refusal(new URL('https://127.0.0.1/a.png'))).toBeTypeOf('string');
+    expect(standard.forbiddenReason(new URL('http://127.0.0.1:80/a.png'))).toBeUndefined();
+    expect(standard.forbiddenReason(new URL('https://127.0.0.1/a.png'))).toBeTypeOf('string');
   });
 
   it('connects to the public addresses of a name only', async () => {
@@ -158,7 +158,7 @@ describe('where a link may lead', () => {
     expect(await ask(mixed.lookup, 'cdn.example', true)).toEqual([{ address: '8.8.8.8', family: 4 }]);
     expect(await ask(mixed.lookup, 'cdn.example', false)).toBe('8.8.8.8');
     const inner = addressRule('https://gateway.example', resolvesTo('10.0.0.1'));
-    expect(await ask(inner.lookup, 'cdn.example', true)).toBeInstanceOf(AddressRefused);
+    expect(await ask(inner.lookup, 'cdn.example', true)).toBeInstanceOf(AddressError);
     expect(await ask(inner.lookup, 'gateway.example', true)).toEqual([{ address: '10.0.0.1', family: 4 }]);
   });
 
@@ -169,10 +169,10 @@ describe('where a link may lead', () => {
       callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), '');
     });
     const link = new URL('https://cdn.example/a.png');
-    expect(await outer.proxiedRefusal(link)).toBeUndefined();
-    expect(await inner.proxiedRefusal(link)).toBeTypeOf('string');
-    expect(await unknown.proxiedRefusal(link)).toBeUndefined();
-    expect(await inner.proxiedRefusal(new URL('https://gateway.example/a.png'))).toBeUndefined();
+    expect(await outer.proxiedForbiddenReason(link)).toBeUndefined();
+    expect(await inner.proxiedForbiddenReason(link)).toBeTypeOf('string');
+    expect(await unknown.proxiedForbiddenReason(link)).toBeUndefined();
+    expect(await inner.proxiedForbiddenReason(new URL('https://gateway.example/a.png'))).toBeUndefined();
     for (const name of [
       'localhost',
       'printer',
@@ -186,7 +186,7 @@ describe('where a link may lead', () => {
       'gateway.invalid',
       '10.0.0.1',
     ]) {
-      expect([name, await outer.proxiedRefusal(new URL(`http://${name}/a.png`))]).toEqual([
+      expect([name, await outer.proxiedForbiddenReason(new URL(`http://${name}/a.png`))]).toEqual([
         name,
         expect.any(String),
       ]);

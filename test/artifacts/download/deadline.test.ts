@@ -10,7 +10,7 @@ describe('the deadlines of many downloads', () => {
     process.off('warning', listener);
   });
 
-  it('hang on one signal without a warning on standard error, and let go of it', async () => {
+  it('share one signal without a warning on standard error, and release it', async () => {
     process.on('warning', listener);
     const { signal } = new AbortController();
     const clock = { now: () => 0, at: () => () => {} };

@@ -32,8 +32,8 @@ export async function saveLink(
   return saved;
 }
 
-export const errorOf = (answer: SaveAnswer): SaveFailure => {
-  if (answer.ok) throw new Error('It was saved.');
-  expect(answer.error.message).not.toContain('signature');
-  return answer.error;
+export const errorOf = (result: SaveAnswer): SaveFailure => {
+  if (result.ok) throw new Error('It was saved.');
+  expect(result.error.message).not.toContain('signature');
+  return result.error;
 };

@@ -15,19 +15,19 @@ import { always, errorOf, picture, save, saveLink } from './download-rig.ts';
 
 describe('sizes', () => {
   it('are checked before the body is read', async () => {
-    const answer = await save(
+    const result = await save(
       (response) => response.writeHead(200, { 'content-length': 10_001 }).flushHeaders(),
       {
         maxBytes: 10_000,
       },
     );
-    expect(errorOf(answer)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
+    expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
   });
 
-  it('are checked while the body is read, and the connection is let go', async () => {
+  it('are checked while the body is read, and the connection is released', async () => {
     const bytes = await picture();
     let closed = false;
-    const answer = await save(
+    const result = await save(
       (response) => {
         response.on('close', () => {
           closed = true;
@@ -41,7 +41,7 @@ describe('sizes', () => {
       },
       { maxBytes: 1_000_000 },
     );
-    expect(errorOf(answer)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
+    expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
     await until(() => closed);
   });
 
@@ -49,7 +49,7 @@ describe('sizes', () => {
     [0, 'is taken'],
     [-1, 'is refused'],
   ])(
-    'that nobody told are counted to the last byte: with a limit of %i beside the size it %s',
+    'without a declared length are counted to the last byte: with a limit of %i beside the size it %s',
     async (beside, says) => {
       const bytes = await picture();
       const directory = freshFolder();
@@ -60,22 +60,22 @@ describe('sizes', () => {
         );
       });
       const writer = startWriter(directory, { maxBytes: bytes.length + beside });
-      const answer = await writer.save({ url: server.url, key: 'ab', output: 1 }, always);
-      expect(answer.ok ? 'is taken' : `is refused: ${answer.error.code}`).toBe(
+      const result = await writer.save({ url: server.url, key: 'ab', output: 1 }, always);
+      expect(result.ok ? 'is taken' : `is refused: ${result.error.code}`).toBe(
         says === 'is taken' ? says : 'is refused: download.too-large',
       );
     },
   );
 
-  it('of what a small body unpacks to are checked too', async () => {
+  it('are checked too when a small body unpacks to them', async () => {
     const bomb = gzipSync(Buffer.concat([await picture(), Buffer.alloc(50_000_000)]));
-    const answer = await save(
+    const result = await save(
       (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
       {
         maxBytes: 1_000_000,
       },
     );
-    expect(errorOf(answer)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
+    expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
   });
 
   it('in pixels are taken from the header, before anything decodes them', async () => {
@@ -94,10 +94,10 @@ describe('bodies', () => {
     const packed = gzipSync(bytes);
     // A length that is told is that of the coded body.
     for (const length of [{}, { 'content-length': packed.length }]) {
-      const answer = await save((response) =>
+      const result = await save((response) =>
         response.writeHead(200, { 'content-encoding': 'gzip', ...length }).end(packed),
       );
-      expect(answer).toMatchObject({
+      expect(result).toMatchObject({
         ok: true,
         value: { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
       });
@@ -108,10 +108,10 @@ describe('bodies', () => {
     const bytes = await picture();
     const packed = gzipSync(bytes);
     for (const body of [bytes, packed.subarray(0, packed.length - 20)]) {
-      const answer = await save((response) =>
+      const result = await save((response) =>
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
       );
-      expect(errorOf(answer)).toMatchObject({ code: 'download.truncated', class: 'retry' });
+      expect(errorOf(result)).toMatchObject({ code: 'download.truncated', class: 'retry' });
     }
     const odd = await save((response) => response.writeHead(200, { 'content-encoding': 'x-odd' }).end(bytes));
     expect(errorOf(odd)).toMatchObject({ code: 'download.not-image', class: 'retry' });
@@ -130,12 +130,12 @@ describe('a link with a number that changes', () => {
   it('is asked for as it is, and shown without it', async () => {
     const bytes = await picture();
     const asked: string[] = [];
-    const answer = await save((response, path) => {
+    const result = await save((response, path) => {
       asked.push(path);
       response.end(path.endsWith('?rand=17') ? bytes : '{"error":"midjourney_task_not_found"}');
     });
     expect(asked).toEqual(['/image.png?signature=hidden']);
-    expect(errorOf(answer).message).toContain('midjourney_task_not_found');
+    expect(errorOf(result).message).toContain('midjourney_task_not_found');
     const server = await startServer((request, response) =>
       response.end(request.url === '/mj/image/1?rand=17' ? bytes : 'wrong'),
     );
@@ -146,14 +146,14 @@ describe('a link with a number that changes', () => {
 describe('time', () => {
   const timeouts = { idleMs: 60_000, totalMs: 200_000 };
 
-  it('without an answer runs out', async () => {
+  it('without a response runs out', async () => {
     const clock = new ManualClock();
     const server = await startServer(() => undefined);
-    const answer = saveLink(server.url, { clock, timeouts });
+    const result = saveLink(server.url, { clock, timeouts });
     await until(() => server.requests.length === 1);
     clock.advance(60_000);
-    expect(errorOf(await answer)).toMatchObject({ code: 'download.connection', class: 'retry' });
-    expect(errorOf(await answer).message).toContain('60 s');
+    expect(errorOf(await result)).toMatchObject({ code: 'download.connection', class: 'retry' });
+    expect(errorOf(await result).message).toContain('60 s');
     expect(clock.pending).toBe(0);
   });
 
@@ -165,7 +165,7 @@ describe('time', () => {
     const server = await startServer((_request, response) => {
       drip = response;
     });
-    const answer = startWriter(directory, { clock, timeouts }).save(
+    const result = startWriter(directory, { clock, timeouts }).save(
       { url: server.url, key: 'ab', output: 1 },
       always,
     );
@@ -178,7 +178,7 @@ describe('time', () => {
     }
     expect(clock.pending).toBe(2);
     clock.advance(60_000);
-    expect(errorOf(await answer).message).toContain('nothing arrived');
+    expect(errorOf(await result).message).toContain('nothing arrived');
     expect(filesIn(directory)).toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe('time', () => {
     const server = await startServer((_request, response) => {
       drip = response;
     });
-    const answer = startWriter(directory, { clock, timeouts }).save(
+    const result = startWriter(directory, { clock, timeouts }).save(
       { url: server.url, key: 'ab', output: 1 },
       always,
     );
@@ -200,7 +200,7 @@ describe('time', () => {
       await until(() => sizeOfArriving(directory, 'ab-1') === size);
       clock.advance(50_000);
     }
-    expect(errorOf(await answer).message).toContain('200 s');
+    expect(errorOf(await result).message).toContain('200 s');
   });
 
   it('is over when the caller says so', async () => {
@@ -210,10 +210,10 @@ describe('time', () => {
     const writer = startWriter(directory, { clock, timeouts });
     const server = await startServer((_request, response) => response.write(bytes.subarray(0, 1000)));
     const controller = new AbortController();
-    const answer = writer.save({ url: server.url, key: 'ab', output: 1 }, controller.signal);
+    const result = writer.save({ url: server.url, key: 'ab', output: 1 }, controller.signal);
     await until(() => filesIn(directory).length === 1);
     controller.abort();
-    expect(errorOf(await answer).code).toBe('download.aborted');
+    expect(errorOf(await result).code).toBe('download.aborted');
     expect(filesIn(directory)).toEqual([]);
     expect(clock.pending).toBe(0);
     const late = await writer.save({ url: server.url, key: 'ab', output: 1 }, controller.signal);

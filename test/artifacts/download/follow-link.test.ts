@@ -50,7 +50,7 @@ describe('statuses', () => {
     [403, '{"error":"<Error>AccessDenied</Error>"}', 'was refused with 403: the link has probably expired.'],
     [403, '\u0000\u0001\u0002', 'was refused with 403: the link has probably expired.'],
     [503, 'x'.repeat(5000), 'was answered with 503.'],
-  ])('%i with %j is told in its words, if it has any', async (status, body, words) => {
+  ])('reports %i with %j in the words of the response, if there are any', async (status, body, words) => {
     const { message } = errorOf(await save((response) => response.writeHead(status).end(body)));
     expect(message.replace(/^\S+ /, '')).toBe(words);
   });
@@ -64,8 +64,8 @@ describe('statuses', () => {
       response.writeHead(403, { 'content-length': 1000 });
       response.write(words, () => response.destroy());
     });
-    for (const answer of [coded, broken])
-      expect(errorOf(answer)).toMatchObject({ code: 'download.refused', class: 'fresh-link', status: 403 });
+    for (const result of [coded, broken])
+      expect(errorOf(result)).toMatchObject({ code: 'download.refused', class: 'fresh-link', status: 403 });
     expect(errorOf(coded).message).toContain('probably expired');
   });
 
@@ -96,13 +96,13 @@ describe('statuses', () => {
   it.each(['999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
     'believes no more than an hour of %s',
     async (wait) => {
-      const answer = await save((response) => response.writeHead(503, { 'retry-after': wait }).end());
-      expect(errorOf(answer).retryAfterMs).toBe(3_600_000);
+      const result = await save((response) => response.writeHead(503, { 'retry-after': wait }).end());
+      expect(errorOf(result).retryAfterMs).toBe(3_600_000);
     },
   );
 
-  it('does not wait for the end of an endless refusal', async () => {
-    const answer = await save((response) => {
+  it('does not wait for the end of an endless error response', async () => {
+    const result = await save((response) => {
       response.writeHead(404);
       const flood = (): void => {
         while (response.write(Buffer.alloc(65_536)));
@@ -110,20 +110,20 @@ describe('statuses', () => {
       };
       flood();
     });
-    expect(errorOf(answer).code).toBe('download.refused');
+    expect(errorOf(result).code).toBe('download.refused');
   });
 });
 
-it('passes over informational answers before the file', async () => {
+it('skips informational responses before the file', async () => {
   const bytes = await picture();
-  const answer = await save((response) => {
+  const result = await save((response) => {
     response.writeContinue();
     response.writeProcessing();
     response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
     response.writeContinue();
     response.end(bytes);
   });
-  expect(answer).toMatchObject({ ok: true, value: { bytes: bytes.length } });
+  expect(result).toMatchObject({ ok: true, value: { bytes: bytes.length } });
 });
 
 it('names what to do about a certificate that cannot be verified', async () => {
@@ -155,9 +155,9 @@ describe('redirects', () => {
     expect(await save(to)).toMatchObject({ ok: true, value: { bytes: bytes.length } });
   });
 
-  it('come to an end', async () => {
-    const answer = await save((response) => response.writeHead(302, { location: '/again' }).end());
-    expect(errorOf(answer)).toMatchObject({ code: 'download.status', class: 'permanent' });
+  it('end', async () => {
+    const result = await save((response) => response.writeHead(302, { location: '/again' }).end());
+    expect(errorOf(result)).toMatchObject({ code: 'download.status', class: 'permanent' });
   });
 
   it.each([
@@ -207,11 +207,11 @@ describe('addresses', () => {
   it("the service's own name may resolve to anything", async () => {
     const bytes = await picture();
     const server = await startServer((_request, response) => response.end(bytes));
-    const answer = await saveLink(`http://gateway.example:${server.port}/a.png`, {
+    const result = await saveLink(`http://gateway.example:${server.port}/a.png`, {
       baseUrl: 'https://gateway.example/v1',
       lookup: resolvesTo('127.0.0.1'),
     });
-    expect(answer.ok).toBe(true);
+    expect(result.ok).toBe(true);
   });
 
   it('with a proxy, names are judged before they are given to it', async () => {
@@ -253,11 +253,11 @@ describe('connections', () => {
   });
 
   it('that are reset are tried again', async () => {
-    const answer = await save((response) => response.socket?.resetAndDestroy());
-    expect(errorOf(answer)).toMatchObject({ code: 'download.connection', class: 'retry' });
+    const result = await save((response) => response.socket?.resetAndDestroy());
+    expect(errorOf(result)).toMatchObject({ code: 'download.connection', class: 'retry' });
   });
 
-  it('that break off are tried again, however their end is told', async () => {
+  it('that break off are tried again, however they break off', async () => {
     const bytes = await picture();
     const half = bytes.subarray(0, bytes.length / 2);
     const promised = await save((response) => {
@@ -272,8 +272,8 @@ describe('connections', () => {
         Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n'), half]),
       );
     });
-    for (const answer of [promised, chunked, closed]) {
-      expect(errorOf(answer)).toMatchObject({ code: 'download.truncated', class: 'retry' });
+    for (const result of [promised, chunked, closed]) {
+      expect(errorOf(result)).toMatchObject({ code: 'download.truncated', class: 'retry' });
     }
   });
 
@@ -285,9 +285,9 @@ describe('connections', () => {
   });
 
   it('with headers without end are given up', async () => {
-    const answer = await save((response) => {
+    const result = await save((response) => {
       response.socket?.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`);
     });
-    expect(errorOf(answer)).toMatchObject({ code: 'download.connection', class: 'retry' });
+    expect(errorOf(result)).toMatchObject({ code: 'download.connection', class: 'retry' });
   });
 });

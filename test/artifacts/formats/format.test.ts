@@ -39,7 +39,7 @@ describe.each(names)('an image: %s', (name) => {
     }
   });
 
-  it('meets damage with an answer, never with an exception or without an end', async () => {
+  it('returns a result for a damaged file, without an exception and in bounded time', async () => {
     const file = await make(64, 48);
     await fc.assert(
       fc.asyncProperty(

@@ -45,13 +45,13 @@ function startReader(options: Partial<InputReaderOptions> = {}): InputReader {
   return reader;
 }
 
-const valueOf = (answer: InputAnswer): { mimeType: string; data: string } => {
-  if (!answer.ok) throw new Error(`${answer.error.code}: ${answer.error.message}`);
-  return answer.value;
+const valueOf = (result: InputAnswer): { mimeType: string; data: string } => {
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
 };
-const errorOf = (answer: InputAnswer) => {
-  if (answer.ok) throw new Error('It was read.');
-  return answer.error;
+const errorOf = (result: InputAnswer) => {
+  if (result.ok) throw new Error('It was read.');
+  return result.error;
 };
 
 describe('a file of the pipeline', () => {
@@ -236,7 +236,7 @@ describe('an address', () => {
     expect(errorOf(await startReader().load(link(server.url), always)).code).toBe('download.address');
   });
 
-  it('that is refused fails for good: nobody can give a fresh one', async () => {
+  it('that is rejected fails for good: nobody can give a fresh one', async () => {
     const server = await startServer((_request, response) => response.writeHead(403).end());
     expect(errorOf(await startReader().load(link(server.url), always))).toMatchObject({
       code: 'download.refused',
@@ -250,7 +250,7 @@ describe('an address', () => {
     ['503 again', 503, 'retry'],
     ['500 again', 500, 'retry'],
     ['400 not at all', 400, 'permanent'],
-  ])('that is answered with %s', async (_name, status, kind) => {
+  ])('that gets the response %s', async (_name, status, kind) => {
     const server = await startServer((_request, response) => response.writeHead(status).end());
     expect(errorOf(await startReader().load(link(server.url), always)).class).toBe(kind);
   });
@@ -287,20 +287,20 @@ describe('an address', () => {
     const server = await startServer(() => {});
     const clock = new ManualClock();
     const reader = startReader({ clock, timeouts: { idleMs: 1000, totalMs: 5000 } });
-    const answer = reader.load(link(server.url), always);
+    const result = reader.load(link(server.url), always);
     await until(() => server.requests.length === 1);
     clock.advance(1001);
-    expect(errorOf(await answer)).toMatchObject({ code: 'download.connection', class: 'retry' });
+    expect(errorOf(await result)).toMatchObject({ code: 'download.connection', class: 'retry' });
     expect(clock.pending).toBe(0);
   });
 
-  it('is let go when the call is stopped', async () => {
+  it('is released when the call is stopped', async () => {
     const server = await startServer(() => {});
     const stop = new AbortController();
-    const answer = startReader().load(link(server.url), stop.signal);
+    const result = startReader().load(link(server.url), stop.signal);
     await until(() => server.requests.length === 1);
     stop.abort();
-    expect(errorOf(await answer).code).toBe('download.aborted');
+    expect(errorOf(await result).code).toBe('download.aborted');
   });
 });
 

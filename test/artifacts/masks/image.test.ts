@@ -57,18 +57,18 @@ const drawn = (shapes: readonly MaskShape[], more: Partial<MaskRequest> = {}): P
     always,
   );
 
-const valueOf = (answer: InputAnswer): LoadedImage => {
-  if (!answer.ok) throw new Error(`${answer.error.code}: ${answer.error.message}`);
-  return answer.value;
+const valueOf = (result: InputAnswer): LoadedImage => {
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
 };
-const errorOf = (answer: InputAnswer) => {
-  if (answer.ok) throw new Error('It was made.');
-  return answer.error;
+const errorOf = (result: InputAnswer) => {
+  if (result.ok) throw new Error('It was made.');
+  return result.error;
 };
 
 /** The samples of a mask file, channel by channel. */
-async function samples(answer: InputAnswer) {
-  const bytes = Buffer.from(valueOf(answer).data, 'base64');
+async function samples(result: InputAnswer) {
+  const bytes = Buffer.from(valueOf(result).data, 'base64');
   const { format, hasAlpha, channels } = await sharp(bytes).metadata();
   const raw = await sharp(bytes).raw().toBuffer();
   const of = (channel: number): readonly number[] => [...raw].filter((_, at) => at % channels === channel);
@@ -177,8 +177,8 @@ describe('a mask file', () => {
 });
 
 describe('a drawn mask', () => {
-  const art = async (answer: InputAnswer, width: number): Promise<string[]> => {
-    const text = (await samples(answer))
+  const art = async (result: InputAnswer, width: number): Promise<string[]> => {
+    const text = (await samples(result))
       .of(0)
       .map((level) => (level === 255 ? '#' : level === 0 ? '.' : '?'));
     return Array.from({ length: text.length / width }, (_, y) =>
@@ -187,9 +187,9 @@ describe('a drawn mask', () => {
   };
 
   it('has the size of the image, and crisp edges', async () => {
-    const answer = await drawn([{ rectangle: [0.1, 0.25, 0.3, 0.5] }, { ellipse: [0.5, 0, 0.5, 1] }]);
-    expect(valueOf(answer)).toMatchObject({ mimeType: 'image/png', width: 10, height: 8 });
-    expect(await art(answer, 10)).toEqual([
+    const result = await drawn([{ rectangle: [0.1, 0.25, 0.3, 0.5] }, { ellipse: [0.5, 0, 0.5, 1] }]);
+    expect(valueOf(result)).toMatchObject({ mimeType: 'image/png', width: 10, height: 8 });
+    expect(await art(result, 10)).toEqual([
       '......###.',
       '......###.',
       '.###.#####',
@@ -239,8 +239,8 @@ describe('a drawn mask', () => {
   });
 
   it('is refused for an image of a size that none has', async () => {
-    const answer = await drawn([{ rectangle: [0, 0, 1, 1] }], { size: { width: 1e6, height: 1e6 } });
-    expect(errorOf(answer)).toMatchObject({ code: 'mask.too-large', class: 'permanent' });
+    const result = await drawn([{ rectangle: [0, 0, 1, 1] }], { size: { width: 1e6, height: 1e6 } });
+    expect(errorOf(result)).toMatchObject({ code: 'mask.too-large', class: 'permanent' });
   });
 
   it('is not made for a run that is left', async () => {

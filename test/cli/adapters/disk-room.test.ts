@@ -23,7 +23,7 @@ describe('what is free in a folder', () => {
     expect(freeBytesIn('/does/not/exist')).toBeUndefined();
   });
 
-  it('is told of a folder of this machine', async () => {
+  it('is known for a folder of this machine', async () => {
     await using folder = await temporaryFolder();
     expect(freeBytesIn(folder.path)).toBeGreaterThan(0);
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { memoryOf } from '../../../src/cli/adapters/memory.ts';
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
 
-it('reads what the process holds, and what of that are answers', () => {
+it('reads the memory of the process, and the part of responses in it', () => {
   const bodies = new BodyPool(0);
   const { signal } = new AbortController();
   const [first, second] = [bodies.open(signal), bodies.open(signal)];

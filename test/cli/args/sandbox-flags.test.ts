@@ -1,11 +1,11 @@
 import { expect, it, test } from 'vitest';
 import { type Flag, readArguments } from '../../../src/cli/args/flags.ts';
-import { settingFlags, settingsOf } from '../../../src/cli/args/sandbox-flags.ts';
+import { flagSettings, settingFlags } from '../../../src/cli/args/sandbox-flags.ts';
 import { completeSettings, defaultSettings } from '../../../src/sandbox/settings.ts';
 
 /** The settings that differ from those of a sandbox without flags. */
 function changed(...args: readonly string[]): object {
-  const settings = completeSettings(settingsOf(readArguments(settingFlags, args).flags));
+  const settings = completeSettings(flagSettings(readArguments(settingFlags, args).flags));
   const usual: Readonly<Record<string, unknown>> = { ...defaultSettings };
   return Object.fromEntries(
     Object.entries(settings).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(usual[name])),

@@ -93,7 +93,7 @@ describe('the example pipelines', () => {
     }
   });
 
-  it('remix-album.yaml draws each image of a folder anew from what it is described by', async () => {
+  it('remix-album.yaml draws each image of a folder again from what it is described by', async () => {
     const rows = await rowsOf('remix-album');
     const files = (await readdir(join(folder, 'data/album'))).sort();
     const words = rows.filter(({ step }) => step === 'words');
@@ -102,8 +102,10 @@ describe('the example pipelines', () => {
       expect(await readFile(join(cwd, 'pipelines/runs/remix-album', file), 'utf8')).toBe(text);
       const prompts = text.split('\n\n');
       expect(prompts).toHaveLength(4);
-      const anew = rows.find((row) => row['cell'] === cell && row['step'] === 'anew' && row['branch'] === '');
-      expect(anew?.['prompt']).toBe(`${prompts[0]} --v 6.1`);
+      const changed = rows.find(
+        (row) => row['cell'] === cell && row['step'] === 'redrawn' && row['branch'] === '',
+      );
+      expect(changed?.['prompt']).toBe(`${prompts[0]} --v 6.1`);
       expect(rows.find((row) => row['cell'] === cell && row['step'] === 'mix')).toMatchObject({
         kind: 'blend',
         branch: 'U1',

@@ -51,7 +51,7 @@ describe('promptpress init', () => {
 });
 
 describe('promptpress validate', () => {
-  it('reads several files, shows all their mistakes and exits with 2 if one is not valid', async () => {
+  it('reads several files, shows all their errors and exits with 2 if one is not valid', async () => {
     await writeFile(join(cwd, 'good.yaml'), pipeline);
     await writeFile(
       join(cwd, 'bad.yaml'),
@@ -76,7 +76,7 @@ describe('promptpress validate', () => {
     expect(err).toContain('table.yaml: 1 error');
   });
 
-  it('counts mistakes and warnings', async () => {
+  it('counts errors and warnings', async () => {
     const unused = pipeline.replace('seed: {', 'unused: [1, 2]\n  seed: {').replace('path: U1', 'pth: U1');
     await writeFile(join(cwd, 'both.yaml'), unused);
     const { err } = await promptpress(['validate', 'both.yaml'], { cwd });

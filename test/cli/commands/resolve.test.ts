@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
-import type { JobStory } from '../../../src/report/text/job/job.ts';
+import type { JobReport } from '../../../src/report/text/job/job.ts';
 import { bindDirectory } from '../../../src/state/binding.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
@@ -113,14 +113,14 @@ function read(key: string, name = 'foxes'): { record: JobRecord | undefined; his
 
 const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd, now: () => now });
 
-async function story(key: string): Promise<JobStory> {
+async function story(key: string): Promise<JobReport> {
   const { code, out, err } = await pp('show', key, '--json');
   expect(code, err).toBe(0);
-  return JSON.parse(out) as JobStory;
+  return JSON.parse(out) as JobReport;
 }
 
 describe('promptpress show', () => {
-  it('tells what was asked, answered and made, where it comes from and what it leads to', async () => {
+  it('shows what was asked, answered and made, where it comes from and what it leads to', async () => {
     const { code, out } = await pp('show', 'aaaa');
     expect(code).toBe(0);
     expect(out).toContain('aaaa1111 in runs/foxes: done');
@@ -139,7 +139,7 @@ describe('promptpress show', () => {
     expect(out).toContain('in doubt (connection.lost)');
     expect(out).toMatch(/continues +aaaa1111 {2}cell 1, grid: done, task task-1/);
     expect(out).toMatch(/asks for +a click on U1\n +pressed +U1 \(c::U1\)\n +prompt +a fox/);
-    expect(out).toContain('no answer came: connection.lost: no answer (request id req-7)');
+    expect(out).toContain('no response came: connection.lost: no answer (request id req-7)');
     for (const flag of ['--task TASK_ID', '--retry', '--drop'])
       expect(out).toContain(`promptpress resolve bbbb2222 runs/foxes ${flag}`);
   });
@@ -164,12 +164,12 @@ describe('promptpress show', () => {
       error: { code: 'task.moderated', message: 'banned' },
     });
     fill(runs('foxes'), [changed], []);
-    const told = await story('cccc4444');
-    expect(told).toMatchObject({
+    const report = await story('cccc4444');
+    expect(report).toMatchObject({
       asked: { reason: 'changed', replaces: 'aaaa1111' },
       advice: expect.stringContaining('change it in the pipeline') as string,
     });
-    expect(told.next.map(({ command }) => command)).toEqual([
+    expect(report.next.map(({ command }) => command)).toEqual([
       'promptpress run foxes.yaml --limit 2 --retry-failed --code task.moderated',
       'promptpress run foxes.yaml --limit 2 --redo cccc4444',
     ]);
@@ -265,7 +265,7 @@ describe('promptpress resolve', () => {
         { key: upscale.key, at: now, outcome: 'user.adopted', taskId: '1762000000000123' },
       ],
     });
-    expect((await pp('show', 'bbbb2222')).out).toContain('you took its task on: task 1762000000000123');
+    expect((await pp('show', 'bbbb2222')).out).toContain('you adopted its task: task 1762000000000123');
     expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(2);
   });
 
@@ -301,16 +301,16 @@ describe('promptpress resolve', () => {
       ['--task', ['--task', '1762000000000123'], { cost: 0.25, doubtful: { count: 2, cost: 0.5 } }],
       ['--drop', ['--drop'], { doubtful: unsure.doubtful }],
       ['--retry', ['--retry'], { doubtful: { count: 3, cost: 0.75 } }],
-    ])('%s knows no more than it was told', async (_, flags, told) => {
+    ])('%s knows no more than the record', async (_, flags, report) => {
       expect((await pp('resolve', 'bbbb2222', ...flags)).code).toBe(0);
       const { record } = read(upscale.key);
       const { cost, doubtful } = record ?? {};
-      expect({ ...(cost !== undefined && { cost }), doubtful }).toEqual(told);
+      expect({ ...(cost !== undefined && { cost }), doubtful }).toEqual(report);
     });
 
-    it('status and show tell it apart from what was paid', async () => {
+    it('status and show count it apart from what was paid', async () => {
       const { out } = await pp('status', 'runs/foxes');
-      expect(out).toContain('cost 0.50, up to 0.75 more for submissions that nobody answered');
+      expect(out).toContain('cost 0.50, up to 0.75 more for submissions without a response');
       const status: unknown = JSON.parse((await pp('status', 'runs/foxes', '--json')).out);
       expect(status).toMatchObject({ cost: 0.5, possibleCost: 0.75 });
       const schema: object = JSON.parse(
@@ -320,7 +320,7 @@ describe('promptpress resolve', () => {
       expect(check(status), JSON.stringify(check.errors)).toBe(true);
       expect((await story('bbbb2222')).doubtful).toEqual({ count: 3, cost: 0.75 });
       expect((await pp('show', 'bbbb2222')).out).toContain(
-        '3 submissions that nobody answered, which may have cost 0.75',
+        '3 submissions without a response, which may have cost 0.75',
       );
     });
   });

@@ -141,7 +141,7 @@ describe('promptpress run', () => {
   it('a budget that is used up has to be raised first; --max-submits only counts this run', async () => {
     const mine = await pp('run', 'foxes.yaml', '--max-submits', '2');
     expect(mine.code).toBe(4);
-    expect(mine.err).toMatch(/^ {2}promptpress run foxes\.yaml +goes on where this one stopped$/m);
+    expect(mine.err).toMatch(/^ {2}promptpress run foxes\.yaml +continues where this run stopped$/m);
     await writeFile(join(cwd, 'foxes.yaml'), `${pipeline}budget: { submits: 2 }\n`);
     const all = await pp('run', 'foxes.yaml');
     expect(all.code).toBe(4);
@@ -159,7 +159,7 @@ describe('promptpress run', () => {
     hang.release();
     expect(await running).toBe(143);
     expect(test.err()).toContain('again to leave at once');
-    expect(test.err()).toContain('goes on where this one stopped');
+    expect(test.err()).toContain('continues where this run stopped');
     expect((await readManifest(manifestFile())).length).toBe(6);
     expect((await pp('run', 'foxes.yaml')).code).toBe(0);
     expect(service.submits.all).toHaveLength(6);
@@ -180,7 +180,7 @@ describe('promptpress run', () => {
     expect(service.submits.all).toHaveLength(6);
   });
 
-  it('--redo submits a job anew, named by the beginning of its key', async () => {
+  it('--redo submits a job again, named by the beginning of its key', async () => {
     await pp('run', 'foxes.yaml');
     const [row] = await readManifest(manifestFile());
     const job = row?.['job'] ?? '';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CliError, Reported } from '../../../src/cli/errors/cli-error.ts';
-import { faultOf } from '../../../src/cli/errors/render.ts';
+import { CliError, ReportedError } from '../../../src/cli/errors/cli-error.ts';
+import { shownErrorOf } from '../../../src/cli/errors/render.ts';
 import { runExitCode } from '../../../src/cli/run/exit-code.ts';
 import type { SlotStatus } from '../../../src/plan/slot.ts';
 import { StateError } from '../../../src/state/store.ts';
@@ -65,27 +65,27 @@ describe('the exit code of a failure', () => {
     ['state.readonly', 74],
     ['state.io', 74],
   ])('%s is %i', (code, exitCode) => {
-    const fault = faultOf(new StateError(code, 'What happened.', { hint: 'What to do.' }));
+    const fault = shownErrorOf(new StateError(code, 'What happened.', { hint: 'What to do.' }));
     expect(fault).toEqual({ exitCode, text: 'promptpress: What happened.\n  What to do.\n' });
   });
 
   it.each(['ENOSPC', 'EROFS', 'EACCES'])('%s of the file system is 74', (code) => {
     const error = Object.assign(new Error(`${code}: no`), { code, syscall: 'write', path: '/x' });
-    expect(faultOf(error).exitCode).toBe(74);
+    expect(shownErrorOf(error).exitCode).toBe(74);
   });
 
   it('what is reported already is not said again', () => {
-    expect(faultOf(new Reported(2))).toEqual({ exitCode: 2 });
-    expect(faultOf(new CliError(2, 'x'))).toMatchObject({ exitCode: 2, text: 'promptpress: x\n' });
+    expect(shownErrorOf(new ReportedError(2))).toEqual({ exitCode: 2 });
+    expect(shownErrorOf(new CliError(2, 'x'))).toMatchObject({ exitCode: 2, text: 'promptpress: x\n' });
   });
 
   it('anything else is a bug: 70, with its causes and the request to report it', () => {
     const error = new TypeError('x is not a function', { cause: new Error('the first cause') });
-    const { exitCode, text } = faultOf(error);
+    const { exitCode, text } = shownErrorOf(error);
     expect(exitCode).toBe(70);
     expect(text).toContain('Internal error: TypeError: x is not a function');
     expect(text).toContain('caused by Error: the first cause');
     expect(text).toMatch(/report/);
-    expect(faultOf(new Error('Internal error: twice')).text?.match(/Internal error/g)).toHaveLength(1);
+    expect(shownErrorOf(new Error('Internal error: twice')).text?.match(/Internal error/g)).toHaveLength(1);
   });
 });

@@ -108,7 +108,7 @@ describe('tasks of jobs in doubt', () => {
     doubtful({ status, taskId: 'T3', cost: 0.04, modal: { taskId: 'T3', sent: 1 } });
 
   it.each(['in-doubt', 'submitting'] as const)(
-    'are what a lost answer to a modal began, and not the modals: %s',
+    'are the tasks that a lost confirmation began, and not the modals: %s',
     async (status) => {
       const tasks = listed(task('T3', 'aa11', 'modal'), task('T5', 'aa11', 'modal'), task('T7', 'aa11'));
       const { store, found } = await find([answered(status)], tasks);
@@ -128,7 +128,7 @@ describe('tasks of jobs in doubt', () => {
     expect(store.get('aa11')).toEqual(answered());
   });
 
-  it('are not looked for where nothing is in doubt, or only a text', async () => {
+  it('are not searched where nothing is in doubt, or only a text', async () => {
     const { found, asked } = await find(
       [imagineRecord({ status: 'done' }), textRecord({ status: 'submitting' })],
       listed(task('T7', 'aa11')),
@@ -144,7 +144,7 @@ describe('tasks of jobs in doubt', () => {
     });
     expect(store.get('aa11')).toEqual(doubtful());
     expect(findingsText(found)).toBe(
-      '--in-doubt find: 1 job in doubt could not be looked for. It lists no tasks.',
+      '--in-doubt find: 1 job in doubt could not be searched. It lists no tasks.',
     );
   });
 });

@@ -32,8 +32,8 @@ describe('links of a sandbox that was started again', () => {
   ])('%s is followed at %s', async (link, followed) => {
     const { writer, links, closed } = noting();
     const moved = followedAt('http://127.0.0.1:40002', writer);
-    const answer = await moved.save({ url: link, key: 'k', output: 1 }, new AbortController().signal);
-    expect(answer).toMatchObject({ ok: false, error: { code: 'download.status' } });
+    const result = await moved.save({ url: link, key: 'k', output: 1 }, new AbortController().signal);
+    expect(result).toMatchObject({ ok: false, error: { code: 'download.status' } });
     expect(links).toEqual([followed]);
     await moved.close();
     expect(closed()).toBe(true);

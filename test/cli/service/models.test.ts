@@ -30,7 +30,7 @@ describe('the models of a pipeline', () => {
     expect([asksModels(plan, {}), asksModels(plan, { only: ['grid'] })]).toEqual([true, false]);
   });
 
-  it('are looked for in a bounded part of a large matrix', async () => {
+  it('are searched in a bounded part of a large matrix', async () => {
     const plan = await planOf(`
       matrix: { n: { from: 1, to: 1000000 } }
       steps: { say: { generate: { model: "m{{ n }}", prompt: x } } }
@@ -40,7 +40,7 @@ describe('the models of a pipeline', () => {
 });
 
 describe('a model that is not listed', () => {
-  it('is told with the one that was probably meant, if any', () => {
+  it('is named with the one that was probably meant, if any', () => {
     const uses = [
       { model: 'text-por', step: 'say', place: 'test.yaml:1' },
       { model: 'text-pro', step: 'say', place: 'test.yaml:1' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { identifyService, settleService } from '../../../src/cli/service/settings.ts';
-import { doubtAboutKey } from '../../../src/cli/service/warnings.ts';
+import { keyWarning } from '../../../src/cli/service/warnings.ts';
 import { Redactor } from '../../../src/cli/terminal/redact.ts';
 import { pipelineOf } from '../../rig/pipeline-builder.ts';
 
@@ -46,7 +46,7 @@ describe('values of variables in the service block', () => {
       );
   });
 
-  it('that every answer repeats are no secrets', async () => {
+  it('that every response repeats are no secrets', async () => {
     const names = 'names: { customId: "${PROMPTPRESS_VAR_WORD}", botType: "${PROMPTPRESS_VAR_ID}" }';
     const { redactor } = await settle(`baseUrl: "https://x.test", ${key}, ${names}`);
     expect(redactor.apply(`${env.PROMPTPRESS_VAR_WORD}::JOB ${env.PROMPTPRESS_VAR_ID}`)).toBe(
@@ -71,13 +71,13 @@ describe('data', () => {
     expect(settings.credentials).toEqual(['tower', 'sk-0123456789abc']);
   });
 
-  it('keeps a key that is too short to be looked for, and a warning says so', async () => {
+  it('keeps a key that is too short to be masked, and a warning says so', async () => {
     const { redactor } = await settle(block, { ...words, MY_KEY: 'sk-0123456789ab' });
     expect(redactor.applyToData('sk-0123456789ab')).toBe('sk-0123456789ab');
     expect(redactor.apply('sk-0123456789ab')).toBe('[secret]');
-    expect(doubtAboutKey('sk-0123456789ab')).toMatch(/only 15 characters/);
-    expect(doubtAboutKey('sk-0123456789abc')).toBeUndefined();
-    expect(doubtAboutKey('sandbox')).toBeUndefined();
+    expect(keyWarning('sk-0123456789ab')).toMatch(/only 15 characters/);
+    expect(keyWarning('sk-0123456789abc')).toBeUndefined();
+    expect(keyWarning('sandbox')).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../../src/cli/errors/cli-error.ts';
 import { identifyService, type ServiceFlags, settleService } from '../../../src/cli/service/settings.ts';
-import { doubtAbout } from '../../../src/cli/service/warnings.ts';
+import { addressWarning } from '../../../src/cli/service/warnings.ts';
 import { Redactor } from '../../../src/cli/terminal/redact.ts';
 import { pipelineOf } from '../../rig/pipeline-builder.ts';
 
@@ -122,8 +122,8 @@ describe('which service a run talks to', () => {
   );
 
   it('doubts an address that ends in /v1', () => {
-    expect(doubtAbout('https://x.test/v1')).toContain('https://x.test');
-    expect(doubtAbout('https://x.test/gateway')).toBeUndefined();
+    expect(addressWarning('https://x.test/v1')).toContain('https://x.test');
+    expect(addressWarning('https://x.test/gateway')).toBeUndefined();
   });
 
   it('refuses two services at once', async () => {

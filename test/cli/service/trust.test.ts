@@ -176,7 +176,7 @@ describe('an address that is written in the file, at a terminal', () => {
   });
 
   it.each(['n', '', 'yes please', 'https://x', undefined])(
-    'is not trusted by the answer %j',
+    'is not trusted after the input %j',
     async (said) => {
       await write();
       const { code, err } = await pp(['run', 'set.yaml'], { answer: answering(said) });
@@ -216,7 +216,7 @@ describe('an address that is written in the file, at a terminal', () => {
     expect(err).toContain(`promptpress trust ${origin} --key OTHER_KEY\n`);
   });
 
-  it('goes on where the answer cannot be kept, and says so', async () => {
+  it('continues where the decision cannot be kept, and says so', async () => {
     await write();
     await mkdir(join(folder.path, 'home'), { recursive: true });
     await writeFile(join(folder.path, 'home/state'), 'no folder');
@@ -226,7 +226,7 @@ describe('an address that is written in the file, at a terminal', () => {
   });
 });
 
-describe('the file of what is trusted', () => {
+describe('the file of trusted services', () => {
   const store = async (text: string): Promise<void> => {
     await mkdir(join(place(), '..'), { recursive: true });
     await writeFile(place(), text, { mode: 0o600 });
@@ -303,7 +303,7 @@ describe('promptpress trust', () => {
     await expect(readFile(place(), 'utf8')).rejects.toThrow(/ENOENT/);
   });
 
-  it('shows what an origin looks like to the machine: letters that look like others, plain http', async () => {
+  it('shows an origin in its ASCII form: letters that resemble others, plain http', async () => {
     expect((await pp(['trust', 'https://gаteway.example'])).out).toBe(
       '$PROMPTPRESS_API_KEY may be sent to https://xn--gteway-3nf.example (xn-- stands for letters that may look like others)\n',
     );

@@ -44,7 +44,7 @@ const text = fc
   .map((parts) => parts.join(''));
 
 /** What a process is told, on each of its three ways, of one text. */
-async function told(said: string, colors: boolean): Promise<readonly string[]> {
+async function printed(said: string, colors: boolean): Promise<readonly string[]> {
   const questions: string[] = [];
   const test = testIo({
     cwd: '/',
@@ -60,11 +60,11 @@ async function told(said: string, colors: boolean): Promise<readonly string[]> {
   return [test.out(), test.err(), ...questions];
 }
 
-describe('what a process is told', () => {
+describe('what a process prints', () => {
   it('holds nothing that a terminal obeys, whatever a command says', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
-        const ways = await told(said, false);
+        const ways = await printed(said, false);
         expect(ways).toHaveLength(3);
         for (const way of ways) {
           expect(way).not.toMatch(obeyed);
@@ -78,7 +78,7 @@ describe('what a process is told', () => {
   it('holds of escape sequences only the colours of diagnostics, where colours are wanted', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
-        for (const way of await told(said, true)) expect(way.replaceAll(color, '')).not.toMatch(obeyed);
+        for (const way of await printed(said, true)) expect(way.replaceAll(color, '')).not.toMatch(obeyed);
       }),
       { seed: 20261122, numRuns: 500 },
     );
@@ -89,17 +89,17 @@ describe('what a process is told', () => {
         { color: true },
       );
       expect(painted).toContain('\u001b[1m');
-      expect(await told(painted, true)).toEqual([painted, painted, painted]);
+      expect(await printed(painted, true)).toEqual([painted, painted, painted]);
     }
   });
 
   it('is a text as it is where nothing in it is obeyed, and JSON of one line always', async () => {
     const plain = 'a\tb\n  ü 狐 👩‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 | " \\\n';
-    expect(await told(plain, false)).toEqual([plain, plain, plain]);
+    expect(await printed(plain, false)).toEqual([plain, plain, plain]);
     await fc.assert(
       fc.asyncProperty(fc.dictionary(text, text), async (value) => {
         const line = jsonLine(value);
-        expect(await told(line, false)).toEqual([line, line, line]);
+        expect(await printed(line, false)).toEqual([line, line, line]);
       }),
       { seed: 20261122, numRuns: 200 },
     );

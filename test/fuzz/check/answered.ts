@@ -1,7 +1,7 @@
 import type { RequestFacts } from '../../../src/service/failures/request-context.ts';
 import { type Reply, readReplyBody } from '../../../src/service/http/reply.ts';
 import { makeClean } from '../../../src/service/http/sanitize.ts';
-import { dataMaskOf, maskOf } from '../../../src/service/http/secrets.ts';
+import { dataMaskOf, secretMaskOf } from '../../../src/service/http/secrets.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { Broken, lawfulText } from './law.ts';
 
@@ -13,7 +13,7 @@ export const ids = ['1700000000000001', '14001929738841620', 'x'] as const;
 /** What tasks of ours carry: the keys of two jobs. */
 export const tags = ['0123456789abcdef0123456789abcdef', 'fedcba9876543210fedcba9876543210'] as const;
 
-const mask = maskOf([repeatedKey]);
+const mask = secretMaskOf([repeatedKey]);
 export const facts: RequestFacts = {
   safe: true,
   label: 'GET /img/task/1/fetch',

@@ -48,7 +48,7 @@ function* chunkings(bytes: Buffer): Generator<readonly Buffer[]> {
 const isUtf8 = (bytes: Buffer): boolean => bytes.equals(Buffer.from(bytes.toString('utf8'), 'utf8'));
 
 /** What of an end depends on the bytes alone. */
-const told = ({ end, usage }: Read): string =>
+const described = ({ end, usage }: Read): string =>
   JSON.stringify([end, usage], (name, value: unknown) => (name === 'cause' ? undefined : value));
 
 /** @throws Broken where what is read depends on how the bytes were cut */
@@ -58,11 +58,11 @@ function sameHoweverCut(kind: Kind, bytes: Buffer, first: Read): void {
     const other = read(kind, chunks);
     // Of bytes that are no text, it may matter what was read before that was seen; an answer is none of it.
     const isSame = isText
-      ? told(other) === told(first)
+      ? described(other) === described(first)
       : (other.end.kind === 'answer') === (first.end.kind === 'answer');
     if (!isSame)
       throw new Broken(
-        `In ${chunks.length} chunks it is\n${told(other).slice(0, 400)}\nand not\n${told(first).slice(0, 400)}`,
+        `In ${chunks.length} chunks it is\n${described(other).slice(0, 400)}\nand not\n${described(first).slice(0, 400)}`,
       );
   }
 }
@@ -162,12 +162,12 @@ export function schemaRun({ form, pieces: [first, ...rest] }: Input): Run {
   return () => {
     if (declared === undefined || answer === undefined) return Promise.resolve(['no json']);
     const checker = answerChecker(declared.value as Value);
-    const { mistakes } = checker;
-    for (const { path, message, hint = '' } of mistakes)
+    const { mistakes: diagnostics } = checker;
+    for (const { path, message, hint = '' } of diagnostics)
       if (message.length + hint.length + path.join('/').length > 2 * longestMessage)
         throw new Broken(`A mistake is told in ${message.length + hint.length} characters.`);
     const verdict = checker.check(answer.value);
-    const errors = mistakes.filter(({ severity }) => severity === 'error');
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
     if (verdict.ok) {
       if (errors.length > 0) throw new Broken('An answer is right by a schema that is wrong.');
       return Promise.resolve([]);

@@ -58,14 +58,14 @@ function readWith<T>(said: string, read: (reply: Reply) => Answer<T>, isSafe: bo
 }
 
 /** True unless the answer says that nothing came of what was sent. By its class alone: what the machine knows too. */
-function mayHaveArrived(answer: Answer<SubmitAnswer>): boolean {
-  if (answer.ok) {
-    const { value } = answer;
+function mayHaveArrived(result: Answer<SubmitAnswer>): boolean {
+  if (result.ok) {
+    const { value } = result;
     return (
       value.kind === 'accepted' || value.kind === 'modal' || (value.kind === 'refused' && value.made === true)
     );
   }
-  const { class: kind, status, code } = answer.error;
+  const { class: kind, status, code } = result.error;
   return kind === 'lost' || (kind === 'retry' && status !== 503 && code !== 'service.not-ready');
 }
 
@@ -93,13 +93,13 @@ class Ledger {
     this.#sent = kind;
   }
 
-  answered(answer: Answer<SubmitAnswer>): void {
-    const may = mayHaveArrived(answer);
+  answered(result: Answer<SubmitAnswer>): void {
+    const may = mayHaveArrived(result);
     if (this.#sent === 'submit') this.#click ||= may;
     else this.#modal ||= may;
   }
 
-  /** A task that failed is made anew, as often as the settings say. */
+  /** A task that failed is made again, as often as the settings say. */
   failed(): void {
     this.#click = false;
     this.#modal = false;
@@ -116,17 +116,17 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
       ledger.send(send.kind);
       const said = say(send.kind);
       if (said === undefined) return undefined;
-      const answer = readWith(said, lawfulSubmit, false);
-      ledger.answered(answer);
-      return { type: 'submitted', answer };
+      const result = readWith(said, lawfulSubmit, false);
+      ledger.answered(result);
+      return { type: 'submitted', answer: result };
     }
     case 'fetch': {
       const said = say(send.why === 'parent' ? 'parent' : 'task');
       if (said === undefined) return undefined;
-      const answer = readWith(said, (reply) => readTask(send.taskId, reply, facts), true);
-      if (!answer.ok) lawfulFailure(answer.error);
-      if (answer.ok && answer.value.state === 'failure' && send.why !== 'parent') ledger.failed();
-      return { type: 'fetched', why: send.why, answer };
+      const result = readWith(said, (reply) => readTask(send.taskId, reply, facts), true);
+      if (!result.ok) lawfulFailure(result.error);
+      if (result.ok && result.value.state === 'failure' && send.why !== 'parent') ledger.failed();
+      return { type: 'fetched', why: send.why, answer: result };
     }
     case 'save': {
       const { output } = send;

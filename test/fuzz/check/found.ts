@@ -12,28 +12,28 @@ import { Broken, lawfulText } from './law.ts';
 
 const never = new AbortController().signal;
 
-const statesOf = (answer: Answer<readonly Task[]>): string =>
-  answer.ok
-    ? answer.value
+const statesOf = (result: Answer<readonly Task[]>): string =>
+  result.ok
+    ? result.value
         .map(({ id, state }) => `${id} ${state}`)
         .sort()
         .join()
-    : answer.error.code;
+    : result.error.code;
 
 /** @throws Broken where a task is listed twice, or what it came to depends on where its rows stand */
 export function lawfulList(asked: readonly string[] | undefined, reply: Reply): Answer<readonly Task[]> {
-  const answer = readTaskList(asked, reply, facts);
+  const result = readTaskList(asked, reply, facts);
   const { body } = reply;
-  if (!answer.ok || body.kind !== 'json' || !Array.isArray(body.value)) return answer;
-  if (new Set(answer.value.map(({ id }) => id)).size < answer.value.length)
+  if (!result.ok || body.kind !== 'json' || !Array.isArray(body.value)) return result;
+  if (new Set(result.value.map(({ id }) => id)).size < result.value.length)
     throw new Broken('A task is listed twice.');
   const reversed: Reply = { ...reply, body: { ...body, value: (body.value as unknown[]).toReversed() } };
   const other = statesOf(readTaskList(asked, reversed, facts));
-  if (body.value.length <= 1000 && other !== statesOf(answer))
+  if (body.value.length <= 1000 && other !== statesOf(result))
     throw new Broken(
-      `Read from its end it is ${other.slice(0, 300)}, not ${statesOf(answer).slice(0, 300)}.`,
+      `Read from its end it is ${other.slice(0, 300)}, not ${statesOf(result).slice(0, 300)}.`,
     );
-  return answer;
+  return result;
 }
 
 /** One job whose click was lost, and one whose modal was sent. */

@@ -55,17 +55,17 @@ export function lawful(diagnostics: readonly Diagnostic[], failed: boolean): rea
 }
 
 /** The same for what a grammar found in a text. @throws Broken */
-export function lawfulMistakes(mistakes: readonly DiagnosticDraft[], text: string): readonly string[] {
-  if (mistakes.length === 0) throw new Broken('It failed without a mistake.');
-  if (mistakes.length > 100) throw new Broken(`${mistakes.length} mistakes are told.`);
-  for (const { code, message, offset, length, hint = '' } of mistakes) {
+export function lawfulDiagnostics(diagnostics: readonly DiagnosticDraft[], text: string): readonly string[] {
+  if (diagnostics.length === 0) throw new Broken('It failed without a mistake.');
+  if (diagnostics.length > 100) throw new Broken(`${diagnostics.length} mistakes are told.`);
+  for (const { code, message, offset, length, hint = '' } of diagnostics) {
     if (!isKnown(code)) throw new Broken(`The code ${code} is unknown.`);
     if (offset < 0 || length < 0 || offset + length > text.length)
       throw new Broken(`${code} marks ${offset}+${length} of ${text.length}.`);
     if (message.length + hint.length > longestDiagnostic)
       throw new Broken(`${code} is said in ${message.length + hint.length} characters.`);
   }
-  return codesOf(mistakes);
+  return codesOf(diagnostics);
 }
 
 const codesOf = (found: readonly { readonly code: string }[]): readonly string[] => [

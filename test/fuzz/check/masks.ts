@@ -1,7 +1,7 @@
 import { SaveError } from '../../../src/artifacts/failure.ts';
 import { largestMask } from '../../../src/artifacts/inputs.ts';
 import { MaskMaker } from '../../../src/artifacts/masks/draw.ts';
-import { boxMistake } from '../../../src/pipeline/steps/domain/mask.ts';
+import { boxError } from '../../../src/pipeline/steps/domain/mask.ts';
 import type { MaskShape } from '../../../src/plan/job-request.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { Broken, lawfulText, type Run } from './law.ts';
@@ -21,9 +21,10 @@ async function made(request: Request, file?: Buffer): Promise<readonly string[]>
     if (mimeType !== 'image/png' || !bytes.subarray(0, 8).equals(pngBegin)) throw new Broken('It is no PNG.');
     if (bytes.length > largestMask) throw new Broken(`The mask has ${bytes.length} bytes.`);
     const { size } = request;
-    const told = [width, height, bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+    const reported = [width, height, bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
     const wanted = [size.width, size.height, size.width, size.height];
-    if (told.join() !== wanted.join()) throw new Broken(`It is ${told.join()} and not ${wanted.join()}.`);
+    if (reported.join() !== wanted.join())
+      throw new Broken(`It is ${reported.join()} and not ${wanted.join()}.`);
     return ['mask'];
   } catch (error) {
     if (!(error instanceof SaveError)) throw error;
@@ -48,7 +49,7 @@ export function maskRun(input: Input): Run {
       };
       // What no pipeline can say does not come so far.
       const boxes = shapes.map((shape) => ('rectangle' in shape ? shape.rectangle : shape.ellipse));
-      if (boxes.some((box) => boxMistake(box) !== undefined)) return ['mask.box'];
+      if (boxes.some((box) => boxError(box) !== undefined)) return ['mask.box'];
       const source = { kind: 'shapes', shapes } as const;
       return await made({ source, invert, size: { width, height }, form: 'white' });
     };

@@ -1,4 +1,4 @@
-import { judgeSubmit } from '../../../src/service/failures/submit-verdict.ts';
+import { submitVerdict } from '../../../src/service/failures/submit-verdict.ts';
 import { members, readInteger } from '../../../src/service/http/json.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { splitPrompts } from '../../../src/service/image/prompts.ts';
@@ -40,35 +40,35 @@ const knownCodes: ReadonlySet<number> = new Set([1, 3, 4, 5, 9, 21, 22, 23, 24, 
 
 /** @throws Broken where a submission is taken for what its status or its code does not say, or what is kept of it is unlawful */
 export function lawfulSubmit(reply: Reply): Answer<SubmitAnswer> {
-  const answer = readSubmit(reply, { ...facts, safe: false, judge: judgeSubmit });
-  if (!answer.ok) {
-    lawfulFailure(answer.error);
-    const { class: kind, code: why } = answer.error;
+  const result = readSubmit(reply, { ...facts, safe: false, judge: submitVerdict });
+  if (!result.ok) {
+    lawfulFailure(result.error);
+    const { class: kind, code: why } = result.error;
     const record = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
     // What broke on its way may have come to something, whatever its code: only an envelope can say that it was refused.
     const isEnvelope = record !== undefined && 'error' in record;
     if (kind === 'permanent' && !isEnvelope && [500, 502, 504, 524].includes(reply.status))
       throw new Broken(`HTTP ${reply.status} is ${why}, which ends the job as if nothing had been made.`);
-    return answer;
+    return result;
   }
   const { status, body } = reply;
-  const { kind, code } = answer.value;
-  const isTaken = kind === 'accepted' || kind === 'modal';
-  if (isTaken && (status < 200 || status >= 300)) throw new Broken(`It is ${kind} by HTTP ${status}.`);
+  const { kind, code } = result.value;
+  const isAccepted = kind === 'accepted' || kind === 'modal';
+  if (isAccepted && (status < 200 || status >= 300)) throw new Broken(`It is ${kind} by HTTP ${status}.`);
   const said = body.kind === 'json' ? readInteger(members(body.value)?.['code']) : undefined;
   if (said !== code) throw new Broken(`The code is ${code} and not ${said}.`);
   // A task may have been made: it is looked at, or nothing more is sent.
   if (!knownCodes.has(code) && kind !== 'accepted' && kind !== 'refused')
     throw new Broken(`The code ${code}, which nobody has described, is taken for ${kind}.`);
-  if ('taskId' in answer.value && !isUsableTaskId(answer.value.taskId))
-    throw new Broken(`The id ${JSON.stringify(answer.value.taskId)} fits into no address.`);
-  if ('message' in answer.value) lawfulText(answer.value.message, 'A refusal');
-  if (JSON.stringify(answer).includes(repeatedKey)) throw new Broken('A secret is kept.');
-  return answer;
+  if ('taskId' in result.value && !isUsableTaskId(result.value.taskId))
+    throw new Broken(`The id ${JSON.stringify(result.value.taskId)} fits into no address.`);
+  if ('message' in result.value) lawfulText(result.value.message, 'A refusal');
+  if (JSON.stringify(result).includes(repeatedKey)) throw new Broken('A secret is kept.');
+  return result;
 }
 
-const codesOf = <T>(answer: Answer<T>, lawful: (value: T) => readonly string[]): readonly string[] =>
-  answer.ok ? lawful(answer.value) : [lawfulFailure(answer.error)];
+const codesOf = <T>(result: Answer<T>, lawful: (value: T) => readonly string[]): readonly string[] =>
+  result.ok ? lawful(result.value) : [lawfulFailure(result.error)];
 
 /** Bytes that a route of the image workflow answers with; the form is the route, and the status after it. */
 export function taskRun(input: Input): Run {
@@ -99,7 +99,7 @@ export function taskRun(input: Input): Run {
         return [...codes, ...(await lawfulFindings(listed))];
       }
       default:
-        return codesOf(lawfulSubmit(reply), (answer) => [answer.kind]);
+        return codesOf(lawfulSubmit(reply), (result) => [result.kind]);
     }
   };
 }

@@ -19,7 +19,7 @@ import { TemplateError, type TemplateScope } from '../../../src/pipeline/templat
 import type { Value } from '../../../src/pipeline/values/value.ts';
 import { type Input, streamOf, textOf } from '../input.ts';
 import { examine, filesOf } from './examine.ts';
-import { Broken, lawfulMistakes, lawfulText, locate, type Run } from './law.ts';
+import { Broken, lawfulDiagnostics, lawfulText, locate, type Run } from './law.ts';
 
 /** The checks of what needs no machine: texts and bytes. Each makes its input ready and gives back what is measured. */
 
@@ -60,8 +60,8 @@ const subjects = [
 ];
 
 function matched(source: string): readonly string[] {
-  const mistake = patternDiagnostic(source);
-  if (mistake !== undefined) return lawfulMistakes([mistake], source);
+  const diagnostic = patternDiagnostic(source);
+  if (diagnostic !== undefined) return lawfulDiagnostics([diagnostic], source);
   const pattern = compilePattern(source);
   for (const subject of subjects) pattern.test(subject);
   return [];
@@ -84,7 +84,7 @@ export function selectorRun(input: Input): Run {
   return () => {
     if (input.form === 'pattern') return Promise.resolve(matched(text));
     const result = read();
-    return Promise.resolve(result.ok ? [] : lawfulMistakes(result.error, text));
+    return Promise.resolve(result.ok ? [] : lawfulDiagnostics(result.error, text));
   };
 }
 
@@ -131,11 +131,11 @@ export function templateRun(input: Input): Run {
   return () => {
     if (input.form === 'condition') {
       const result = compileCondition(text, locate);
-      if (!result.ok) return Promise.resolve(lawfulMistakes(result.error, text));
+      if (!result.ok) return Promise.resolve(lawfulDiagnostics(result.error, text));
       return Promise.resolve(rendered(() => result.value.holds(scope)));
     }
     const result = compileTemplate(text, locate);
-    if (!result.ok) return Promise.resolve(lawfulMistakes(result.error, text));
+    if (!result.ok) return Promise.resolve(lawfulDiagnostics(result.error, text));
     const { value } = result;
     // What is one output alone is evaluated, all else is rendered.
     const isOutput = text.startsWith('{{') && text.indexOf('}}') === text.length - 2;

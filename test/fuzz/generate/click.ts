@@ -6,15 +6,15 @@ import { mutate } from './oddity.ts';
 import { record, refusals, submitted } from './task.ts';
 
 const opened: Json = { code: 21, result: ids[0], properties: { remix: true } };
-const taken: Json = { code: 1, result: ids[0], description: 'Submit success' };
+const chosen: Json = { code: 1, result: ids[0], description: 'Submit success' };
 
 const submission = (random: Random): Json =>
   random.pick<() => Json>([
     () => opened,
     () => opened,
-    () => taken,
-    () => taken,
-    () => ({ ...(taken as object), result: ids[1] }),
+    () => chosen,
+    () => chosen,
+    () => ({ ...(chosen as object), result: ids[1] }),
     () => ({ code: 21, result: ids[0], properties: { status: 'SUCCESS' } }),
     () => ({ code: 22, result: ids[0], properties: { numberOfQueues: 3 } }),
     () => ({ code: 23, description: '队列已满，请稍后尝试', result: null }),

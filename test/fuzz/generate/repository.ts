@@ -163,7 +163,7 @@ const tracked = [
   ),
 ];
 
-/** What a user may have in a folder that he names with `--out` by mistake, and what looks like ours. */
+/** What a user may have in a folder that he names with `--out` by error, and what looks like ours. */
 const belongings = [
   'manifest.csv',
   'run.json',

@@ -7,7 +7,7 @@ import { fileCases } from './file-cases.ts';
 
 const cases = { ...fileCases, ...fieldCases };
 
-/** Mistakes in a table stand in the table: which file, and where. */
+/** Errors in a table stand in the table: which file, and where. */
 const tableCases: Readonly<
   Record<string, readonly [file: string, content: string | Uint8Array, place: string]>
 > = {
@@ -46,7 +46,7 @@ it.each(Object.entries(tableCases))('%s', async (code, [file, content, place]) =
   expect(found.map((one) => one.replace(/:\d+$/, ''))).toEqual([`${code} ${place.replace(/:\d+$/, '')}`]);
 });
 
-it('file.more-mistakes: says that there are more', async () => {
+it('file.more-errors: says that there are more', async () => {
   const items = Array.from({ length: 1500 }, () => '    - 1\n').join('');
   const found = await diagnose(`name: t\nmatrix:\n  include:\n${items}${one}`);
   expect(found).toHaveLength(1001);

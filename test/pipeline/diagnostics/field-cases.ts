@@ -16,7 +16,7 @@ import {
   thinkingOver,
 } from './case-texts.ts';
 
-/** Mistakes in fields, templates, paths, addresses and the files that they name. Each text makes exactly the diagnostic it stands under, at its mark. */
+/** Errors in fields, templates, paths, addresses and the files that they name. Each text makes exactly the diagnostic it stands under, at its mark. */
 export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
   'modal.prompt': [
     [`${head}  b: { from: grid/U1, click: ⟦Vary (Region), mask: m.png }\n`, { 'm.png': '' }],

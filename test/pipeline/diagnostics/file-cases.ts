@@ -13,7 +13,7 @@ import {
   rows,
 } from './case-texts.ts';
 
-/** Mistakes in YAML, schema, settings, matrix, steps and buttons. Each text makes exactly the diagnostic it stands under, at its mark. */
+/** Errors in YAML, schema, settings, matrix, steps and buttons. Each text makes exactly the diagnostic it stands under, at its mark. */
 export const fileCases: Readonly<Record<string, readonly Case[]>> = {
   'yaml.syntax': [
     ['name: t\nsteps: ⟦]\n'],

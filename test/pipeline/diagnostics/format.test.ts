@@ -99,7 +99,7 @@ describe('a diagnostic as text', () => {
     expect(formatDiagnostic(diagnostic({ sourceLine: '' }))).toBe('t.yaml:4:1 error schema.value Wrong.');
   });
 
-  it('colours only when told to', () => {
+  it('colours only on request', () => {
     expect(formatDiagnostic(diagnostic({}))).not.toContain('\u001b');
     expect(formatDiagnostic(diagnostic({}), { color: true })).toContain('\u001b[31m');
     expect(formatDiagnostic(diagnostic({ severity: 'warning' }), { color: true })).toContain('\u001b[33m');

@@ -31,7 +31,7 @@ describe('a literal key', () => {
     expect(shown).not.toContain('99887766554433221100');
   });
 
-  it('is told at its place, starred out in place', async () => {
+  it('is reported at its place, starred out in place', async () => {
     const { diagnostics } = await parse(`name: t\nservice: { apiKey: ${key}, speed: fast }\n${steps}`);
     expect(diagnostics).toHaveLength(1);
     const [found] = diagnostics;

@@ -64,8 +64,8 @@ describe('an address', () => {
       [['path.too-many', `grid${'/x'.repeat(selectorLimits.segments + 1)}`]],
     ],
     ['x'.repeat(selectorLimits.text + 1), [['path.too-long', 'x'.repeat(selectorLimits.text + 1)]]],
-  ])('%s is a mistake', (text, mistakes) => {
-    expect(marked(text, parseAddress(text, inText))).toEqual(mistakes);
+  ])('%s is an error', (text, diagnostics) => {
+    expect(marked(text, parseAddress(text, inText))).toEqual(diagnostics);
   });
 });
 
@@ -95,7 +95,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 30 }),
 );
 
-test('whatever is written is an address that is written back and read again, or has mistakes within the text', () => {
+test('whatever is written is an address that is written back and read again, or has errors within the text', () => {
   fc.assert(
     fc.property(text, (source) => {
       const result = parseAddress(source, inText);

@@ -137,7 +137,7 @@ describe('a path', () => {
   });
 });
 
-describe('a mistake in a path', () => {
+describe('an error in a path', () => {
   test.each([
     ['', [['path.empty', '']]],
     ['  ', [['path.empty', '  ']]],
@@ -188,8 +188,8 @@ describe('a mistake in a path', () => {
         ['path.unclosed-quote', '"'],
       ],
     ],
-  ])('%s', (text, mistakes) => {
-    expect(marked(text, parsePath(text, inText))).toEqual(mistakes);
+  ])('%s', (text, diagnostics) => {
+    expect(marked(text, parsePath(text, inText))).toEqual(diagnostics);
   });
 
   test.each([
@@ -206,7 +206,7 @@ describe('a mistake in a path', () => {
 
   test('is one of few, however long the text', () => {
     const text = '"x" y,'.repeat(1000);
-    expect(marked(text, parsePath(text, inText))).toHaveLength(selectorLimits.mistakes);
+    expect(marked(text, parsePath(text, inText))).toHaveLength(selectorLimits.diagnostics);
   });
 });
 
@@ -275,7 +275,7 @@ describe('whatever is written', () => {
     fc.string({ unit: 'grapheme', maxLength: 40 }),
   );
 
-  test('is a path that is written back and read again, or has mistakes within the text', () => {
+  test('is a path that is written back and read again, or has errors within the text', () => {
     fc.assert(
       fc.property(text, (source) => {
         const read = parsePath(source, inText);
@@ -303,15 +303,15 @@ describe('whatever is written', () => {
     );
   });
 
-  test('ends at its bounds: what is longer is not read, and mistakes are counted', () => {
+  test('ends at its bounds: what is longer is not read, and errors are counted', () => {
     for (const part of ['{{', '{% "', '"{{ ', '/\\', 'a,', '-', '"\\"', '*.', 'U1..', '/a/ x']) {
       const text = part.repeat(selectorLimits.text);
       const beyond = parsePath(text, inText);
       expect(beyond.ok ? [] : beyond.error.map(({ code }) => code)).toEqual(['path.too-long']);
       const longest = parsePath(text.slice(0, selectorLimits.text), inText);
-      const mistakes = longest.ok ? [] : longest.error;
-      expect(mistakes.length).toBeGreaterThan(0);
-      expect(mistakes.length).toBeLessThanOrEqual(selectorLimits.mistakes);
+      const diagnostics = longest.ok ? [] : longest.error;
+      expect(diagnostics.length).toBeGreaterThan(0);
+      expect(diagnostics.length).toBeLessThanOrEqual(selectorLimits.diagnostics);
     }
   });
 });

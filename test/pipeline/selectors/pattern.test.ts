@@ -50,9 +50,9 @@ describe('a pattern', () => {
     ['a{3,2}', 'path.bad-pattern', 'a{3,2}'],
     ['x'.repeat(201), 'path.too-long', 'x'.repeat(201)],
   ])('%s is refused', (source, code, at) => {
-    const mistake = patternDiagnostic(source);
-    expect(mistake?.code).toBe(code);
-    expect(mistake && source.slice(mistake.offset, mistake.offset + mistake.length)).toBe(at);
+    const diagnostic = patternDiagnostic(source);
+    expect(diagnostic?.code).toBe(code);
+    expect(diagnostic && source.slice(diagnostic.offset, diagnostic.offset + diagnostic.length)).toBe(at);
   });
 
   test('that is accepted compiles, and its work is bounded', () => {

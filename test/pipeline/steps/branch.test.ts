@@ -101,7 +101,7 @@ describe('a step that a template names', () => {
     expect(await codes(more)).toEqual(['step.several']);
   });
 
-  it('is told with what to do', async () => {
+  it('is reported with a hint', async () => {
     const { diagnostics } = await parse(`${steps}${other('grid/*')}${uses('other')}\n`);
     expect(diagnostics[0]?.hint).toContain('gather: other');
   });
@@ -136,7 +136,7 @@ describe('a step that a template names', () => {
 });
 
 describe('steps that wait for each other', () => {
-  it('are one mistake for each round, however long', async () => {
+  it('are one error for each round, however long', async () => {
     const { diagnostics } = await parse(`name: t
 steps:
   a: { imagine: "{{ steps.b.prompt }}" }

@@ -244,7 +244,7 @@ describe('the analysis', () => {
   });
 });
 
-describe('a mistake', () => {
+describe('an error', () => {
   const of = (source: string) => marked(source, compileTemplate(source, inText));
 
   test.each([
@@ -279,9 +279,9 @@ describe('a mistake', () => {
     ['{% capture repeat %}{% endcapture %}', 'template.reserved', 'repeat'],
     ['{% for steps in l %}{% endfor %}', 'template.reserved', '{% for steps in l %}'],
   ])('in %s is %s', (source, code, text) => {
-    const mistakes = of(source);
-    expect(mistakes.map(([found]) => found)).toContain(code);
-    expect(mistakes).toContainEqual([code, text]);
+    const diagnostics = of(source);
+    expect(diagnostics.map(([found]) => found)).toContain(code);
+    expect(diagnostics).toContainEqual([code, text]);
   });
 
   test('does not hide the next', () => {
@@ -313,7 +313,7 @@ describe('a mistake', () => {
   });
 });
 
-describe('a member that an answer lacks', () => {
+describe('a member that a reply lacks', () => {
   const steps = { pick: { json: { best: 1, of: { a: 1 }, list: [1, 2], none: {} } } };
   test.each([
     ['{{ steps.pick.json.worst }}', 'has "best", "of", "list", "none" there'],
@@ -324,7 +324,7 @@ describe('a member that an answer lacks', () => {
     ['{{ steps.pick.json.list[4] }}', 'a list of 2'],
     ['{{ steps.pick.json.none.x }}', 'an empty object'],
     ['{{ steps.pick.json.best.x }}', 'no object there'],
-  ])('is told with what there is: %s', (source, words) => {
+  ])('is reported with the known names: %s', (source, words) => {
     const error = thrown(() => render(source, {}, { steps }));
     expect(error.code).toBe('template.undefined');
     expect(error.message).toContain(words);

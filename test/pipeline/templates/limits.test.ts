@@ -72,11 +72,11 @@ describe('a template is bounded', () => {
     expect(marked(source, compileTemplate(source, inText)).map(([found]) => found)).toContain(code);
   });
 
-  test('the number of mistakes', () => {
+  test('the number of errors', () => {
     const source = '{{ a b }}'.repeat(5000);
-    expect(marked(source, compileTemplate(source, inText))).toHaveLength(templateLimits.mistakes);
+    expect(marked(source, compileTemplate(source, inText))).toHaveLength(templateLimits.diagnostics);
     const tags = '{% x %}'.repeat(5000);
-    expect(marked(tags, compileTemplate(tags, inText))).toHaveLength(templateLimits.mistakes);
+    expect(marked(tags, compileTemplate(tags, inText))).toHaveLength(templateLimits.diagnostics);
   });
 });
 
@@ -145,7 +145,7 @@ describe('whatever is written', () => {
   );
   const scope = scopeOf({ a: 'fox', b: { c: [1, 2] } }, { steps: { x: {} } });
 
-  test('compiling gives a template or mistakes within the text, and rendering text or a coded error', () => {
+  test('compiling gives a template or errors within the text, and rendering text or a coded error', () => {
     fc.assert(
       fc.property(source, (text) => {
         const result = compileTemplate(text, inText);

@@ -46,7 +46,7 @@ describe('a tree of templates', () => {
     expect(treeVariables(written('1.0'))).toEqual([]);
   });
 
-  test('gives the mistakes of all leaves with their places', () => {
+  test('gives the errors of all leaves with their places', () => {
     const result = compileTree({ a: ['{{ steps }}', 'ok'], b: '{{ x' }, (path) => (offset, length) => ({
       line: path.length,
       column: offset,

@@ -27,12 +27,12 @@ describe('hostile YAML', () => {
   it('takes no quadratic time for keys', async () => {
     const keys = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1`).join(', ');
     const found = await diagnose(`name: t\nprices: { ${keys} }\n${one}`);
-    // A long price list is told of at its beginning, and is no mistake.
+    // A long price list is told of at its beginning, and is no error.
     expect(found).toHaveLength(20);
     expect(found.every((each) => each.startsWith('price.unused 2:'))).toBe(true);
   });
 
-  it('takes no quadratic time for mistakes on one line', async () => {
+  it('takes no quadratic time for errors on one line', async () => {
     const items = Array.from({ length: 9000 }, () => '{a: x}').join();
     const text = `name: t\nmatrix: { b: [1, 2], exclude: [${items}] }\nsteps: { grid: { imagine: "{{ b }}" } }\n`;
     expect(await diagnose(text)).toHaveLength(1001);
@@ -56,7 +56,7 @@ describe('hostile YAML', () => {
     expect(({} as Record<string, unknown>)['imagine']).toBeUndefined();
   });
 
-  it('tells its first syntax mistakes, one for a line', async () => {
+  it('reports its first syntax errors, one for a line', async () => {
     const found = await diagnose(`name: t\n${'}\n'.repeat(50)}`);
     expect(found).toHaveLength(10);
     expect(new Set(found.map((one) => one.split(' ')[0]))).toEqual(new Set(['yaml.syntax']));
@@ -83,7 +83,7 @@ describe('YAML that surprises', () => {
     expect(diagnostics[0]?.hint).toBe('A text that begins with {{ is put in quotes: "{{ name }}, …".');
   });
 
-  it('says where a quote opens that is never closed, and nothing of what it swallowed', async () => {
+  it('reports where an unclosed quote opens, and nothing of the text it swallowed', async () => {
     const { diagnostics } = await parse(
       'name: t\nsteps:\n  grid: { imagine: "a fox }\n  b: { imagine: a }\n',
     );

@@ -50,7 +50,7 @@ describe('offsets in a scalar', () => {
     expect(located("a: 'it''s\n  here'").found.replaceAll(/\s/g, '')).toBe("it'shere");
   });
 
-  it('lead to the line of the mistake', async () => {
+  it('lead to the line of the error', async () => {
     const text = (body: string): string => `name: t\nsteps:\n  grid:\n    imagine: ${body}\n`;
     expect(await diagnose(text('|\n      a fox\n      {{ nope }} here'))).toEqual([
       'template.unknown-variable 6:10',

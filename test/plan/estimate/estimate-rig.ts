@@ -40,7 +40,7 @@ export async function estimate(
 export class Directory extends SimulatedState implements PlanState {
   /** How often it was asked for a job or a slot. */
   asked = 0;
-  /** What submissions that nobody answered may have cost. */
+  /** What submissions without a response may have cost. */
   possibleCost = 0;
 
   get(key: string): ReturnType<PlanState['get']> {

@@ -191,7 +191,7 @@ describe('a plan with a run directory', () => {
     expect(report.steps[1]).toMatchObject({ failed: 0, unsaved: 1, submits: 0 });
   });
 
-  test('an edited request is told from a new one', async () => {
+  test('an edited request counts as changed, not as new', async () => {
     const { plan, state, at } = await scene();
     for (const name of ['grid', 'grid/U1', 'cat']) state.done(at(1, name));
     state.done(at(2, 'grid'));
@@ -232,7 +232,7 @@ describe('too many slots to look at each', () => {
       wild: { from: grid, click: "U*", path: V1 }
       late: { imagine: "{{ steps.grid.task_id }}", path: U1 }`;
 
-  test('upper bounds by arithmetic: of ten million cells only some are looked at', async () => {
+  test('upper bounds by arithmetic: of ten million cells only some are examined', async () => {
     const plan = await planOf(big);
     const directory = new Directory();
     const report = await estimate(plan, {}, directory);
@@ -257,7 +257,7 @@ describe('too many slots to look at each', () => {
     expect((await estimate(plan, {}, state, { mostSlots: 4 })).exact).toBe(false);
   });
 
-  test('templates that fail are still told', async () => {
+  test('templates that fail are still reported', async () => {
     const { plan } = await scene(
       '{ matrix: { m: [{ a: 1 }, { b: 1 }] }, steps: { g: { imagine: "{{ m.a }}" } } }',
     );

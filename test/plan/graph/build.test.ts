@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BranchAddress, Step } from '../../../src/pipeline/pipeline.ts';
-import { layOut } from '../../../src/plan/graph/build.ts';
+import { buildGraph } from '../../../src/plan/graph/build.ts';
 import type { SlotGraph } from '../../../src/plan/graph/slot-template.ts';
 import { preparePlan } from '../../../src/plan/plan.ts';
 import { noFiles, pipelineOf, planOf } from '../../rig/pipeline-builder.ts';
@@ -25,7 +25,7 @@ test('steps are resolved after all they need and listed as in the file', async (
 test('** of a step without a path is its own operation', async () => {
   const { steps } = await pipelineOf('steps: { a: { imagine: x }, b: { from: a, click: U1 } }');
   const [a, b] = steps as [Step, Step];
-  const skeleton = layOut([
+  const skeleton = buildGraph([
     a,
     { ...b, from: { ...(b.from as BranchAddress), segments: ['**'] } },
   ]) as SlotGraph;
@@ -46,7 +46,7 @@ test('a plan with too many slots in a cell is refused at the step that goes over
   expect(plan.ok ? '' : plan.error[0]?.sourceLine).toContain('b: { from: a/**');
 });
 
-test('what is wrong with the matrix is told together with it', async () => {
+test('errors of the matrix are reported together with it', async () => {
   const pipeline = await pipelineOf(`
     name: big
     matrix: { n: [1] }
@@ -63,10 +63,10 @@ test('steps that wait for each other, which validation refuses, are a bug', asyn
   const { steps } = await pipelineOf('steps: { a: { imagine: x }, b: { imagine: y } }');
   const [a, b] = steps as [Step, Step];
   expect(() =>
-    layOut([
+    buildGraph([
       { ...a, after: ['b'] },
       { ...b, after: ['a'] },
     ]),
   ).toThrow(/^Internal error:/);
-  expect(() => layOut([{ ...a, kind: 'click' }])).toThrow(/^Internal error:/);
+  expect(() => buildGraph([{ ...a, kind: 'click' }])).toThrow(/^Internal error:/);
 });

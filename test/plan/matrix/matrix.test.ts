@@ -185,7 +185,7 @@ describe('what is wrong with a matrix', () => {
     expect((await problemsOf({ axes })).map(({ code }) => code)).toEqual(['matrix.too-large']);
   });
 
-  it('refuses to draw a sample from more combinations than can be looked at', async () => {
+  it('refuses to draw a sample from more combinations than can be examined', async () => {
     const axes = [ranged('a', 1, 1e9), ranged('b', 1, 2)];
     const problems = await problemsOf({ axes, sample: { count: 10, seed: 1 } });
     expect(problems.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
@@ -213,14 +213,14 @@ describe('what is wrong with a matrix', () => {
     expect(matrix.cellCount).toBe(2e9);
   });
 
-  it('shows the mistakes of a table in the table, relative to where the pipeline was named', async () => {
+  it('shows the errors of a table in the table, relative to where the pipeline was named', async () => {
     const files = new MemoryFiles({ '/data/t.csv': 'scene,light\ndusk,low\nnoon\n' });
     const axis = { ...rowed('/data/t.csv', ['scene', 'light']), declared: '../data/t.csv' };
     const [problem] = await problemsOf({ axes: [axis] }, files);
     expect(problem).toMatchObject({ code: 'table.columns', file: 'data/t.csv', line: 3, severity: 'error' });
   });
 
-  it('refuses a table that is gone, or whose columns changed since they were looked at', async () => {
+  it('refuses a table that is gone, or whose columns changed since they were read', async () => {
     const axes = [rowed('t.csv', ['scene'])];
     expect((await problemsOf({ axes })).map(({ code, file }) => [code, file])).toEqual([
       ['table.unreadable', 'pipelines/p.yaml'],
@@ -249,13 +249,13 @@ describe('a selection', () => {
     expect(await numbers(filter(['medium.weight', '']))).toEqual([]);
   });
 
-  it('takes the shard by number, then the first of what is left', async () => {
+  it('chooses the shard by number, then the first of the rest', async () => {
     expect(await numbers({ shard: { index: 2, of: 3 } })).toEqual([2, 5]);
     expect(await numbers({ shard: { index: 2, of: 3 }, limit: 1 })).toEqual([2]);
     expect(await numbers({ limit: 0 })).toEqual([]);
   });
 
-  it('filters, then takes the shard, then the first of what is left, each repeat being a cell', async () => {
+  it('filters, then chooses the shard, then the first of the rest, each repeat being a cell', async () => {
     const repeated = await matrixOf({ ...parts, repeat: 2 });
     const filters = [{ axis: 'seed', value: '2' }];
     const chosen = async (selection: Parameters<typeof cellsOf>[1]) =>

@@ -12,7 +12,7 @@ const axes = [listed('animal', animals), ranged('seed', 1, 25)];
 const sample = { count: 50, seed: 7 };
 
 describe('a sample', () => {
-  it('is so many different cells, in plan order', async () => {
+  it('has the requested number of different cells, in plan order', async () => {
     const all = await drawnOf({ axes });
     const drawn = await drawnOf({ axes, sample });
     expect(new Set(drawn).size).toBe(50);
@@ -112,7 +112,7 @@ describe('a sample', () => {
     expect(matrix.cellCount).toBe(150);
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     const matrix = await matrixOf({ axes: [ranged('a', 1, 1e8)], sample });
     const reason = new Error('enough');
     const controller = new AbortController();

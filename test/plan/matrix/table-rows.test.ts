@@ -30,7 +30,7 @@ describe('a table of a matrix', () => {
     expect(files.opened).toBe(1);
   });
 
-  it('is read once for each outer combination, and only as far as is asked for', async () => {
+  it('is read once for each outer combination, and only up to the last requested row', async () => {
     const files = large();
     const matrix = await matrixOf({ axes: twoTimes }, files);
     files.opened = 0;
@@ -74,7 +74,7 @@ describe('a table of a matrix', () => {
     expect(files.opened).toBe(1);
   });
 
-  it('lets go of the file when its reader stops', async () => {
+  it('closes the file when its reader stops', async () => {
     const files = large();
     let closed = 0;
     const watched = {

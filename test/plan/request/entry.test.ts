@@ -207,7 +207,7 @@ describe('what they need', () => {
     }
   });
 
-  test('a whole cell comes to its end', async () => {
+  test('a whole cell reaches its end', async () => {
     const scene = await Scene.of(text.replace("when: '1 == 2'", 'keep: true').replace('from: grid/U1, ', ''));
     scene.done('other', 'grid', 'grid/U1', 'grid/U2', 'frame', 'it', 'both');
     expect(

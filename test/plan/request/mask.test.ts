@@ -187,7 +187,7 @@ describe('which mask', () => {
   });
 });
 
-describe('the prompt that answers a modal', () => {
+describe('the prompt that confirms a modal', () => {
   const requestOf = async (fields: string): Promise<unknown> => {
     const scene = await Scene.of(
       `

@@ -60,7 +60,7 @@ test.each([
   expect(scene.at('it').job).toBeUndefined();
 });
 
-test('so does the answer to a dialog, but for how far a Custom Zoom zooms', async () => {
+test('so does the reply to a dialog, but for how far a Custom Zoom zooms', async () => {
   const scene = await blank(
     `g: { imagine: "a fox", path: U1 }
         it: { from: g/U1, click: Vary (Strong), remix: true, prompt: "{{ text }} --v 6.1" }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Scene } from './text-rig.ts';
 
-describe('a conversation that goes on', () => {
+describe('a conversation that is continued', () => {
   const text = `
     steps:
       grid: { imagine: a fox }
@@ -54,7 +54,7 @@ describe('a conversation that goes on', () => {
   });
 });
 
-describe('templates on answers', () => {
+describe('templates on replies', () => {
   const text = (template: string): string => `
     steps:
       pick: { generate: { model: m, prompt: which?, generationConfig: { responseMimeType: application/json } } }
@@ -80,7 +80,7 @@ describe('templates on answers', () => {
     ['prompt: "{{ steps.pick.json.best }}"', ''],
     ['prompt: "{{ steps.pick.json.best | plus: 1 }}"', ''],
     ['prompt: x', 'when: steps.pick.json.best > 2'],
-  ])('an answer that is no JSON has no members: %s %s', async (fields, when) => {
+  ])('a reply that is no JSON has no members: %s %s', async (fields, when) => {
     const scene = await Scene.of(`
       steps:
         pick: { generate: { model: m, prompt: which?, responseSchema: { type: object, properties: { best: { type: integer } } } } }
@@ -94,7 +94,7 @@ describe('templates on answers', () => {
     });
   });
 
-  test('what no such member is told', async () => {
+  test('what no such member contains', async () => {
     const scene = await Scene.of(text('{{ steps.pick.json.none }}'));
     scene.answer('pick', '{"a": 1}', true);
     expect(scene.at('next').error?.code).toBe('template.undefined');

@@ -285,7 +285,7 @@ describe('thinking that a model does not take', () => {
   });
 });
 
-describe('an answer that was not kept', () => {
+describe('a reply that was not kept', () => {
   const drawn = {
     text: {
       candidates: [

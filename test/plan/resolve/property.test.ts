@@ -64,13 +64,13 @@ function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: Si
   if (places.length === 0 || places.some(({ copyOf }) => copyOf !== undefined)) return;
   const indexes = new Set(places.map(({ index }) => index));
   const all = slots.filter(({ place }) => indexes.has(place ?? -1));
-  const taken = all.filter(({ status }) => status !== 'skipped');
+  const chosen = all.filter(({ status }) => status !== 'skipped');
   const stopped = all.filter(({ status }) => status === 'failed' || status === 'blocked');
   const done = all.filter(({ status, unsaved }) => status === 'done' || unsaved);
-  if (slot.job !== undefined) expect(inputsOf(slot.job)).toEqual(taken.map(({ job }) => job?.key));
-  if (taken.length === 0) expect(slot.status).toBe('skipped');
+  if (slot.job !== undefined) expect(inputsOf(slot.job)).toEqual(chosen.map(({ job }) => job?.key));
+  if (chosen.length === 0) expect(slot.status).toBe('skipped');
   else if (stopped.length > 0) expect(['skipped', 'failed', 'blocked']).toContain(slot.status);
-  else if (done.length < taken.length) expect(slot.ready).toBe(false);
+  else if (done.length < chosen.length) expect(slot.ready).toBe(false);
   else if (slot.job !== undefined && hasAll(slot.job, state))
     expect(slot.ready || slot.record !== undefined).toBe(true);
 }
@@ -144,7 +144,7 @@ const files: ImageFiles = {
 };
 
 test.each(kinds)(
-  'any pipeline %s, settled job by job in any order, only goes forward and comes to its end',
+  'any pipeline %s, settled job by job in any order, only goes forward and ends',
   async (_, parts) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {

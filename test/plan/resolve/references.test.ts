@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BranchAddress, Step } from '../../../src/pipeline/pipeline.ts';
-import { layOut } from '../../../src/plan/graph/build.ts';
+import { buildGraph } from '../../../src/plan/graph/build.ts';
 import type { SlotGraph } from '../../../src/plan/graph/slot-template.ts';
 import { resolveCell } from '../../../src/plan/resolve/resolve.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
@@ -76,7 +76,7 @@ describe('templates that name a step', () => {
         b: { from: grid/*, click: "{{ steps.a.task_id }}" }`);
     const [grid, a, b] = steps as [Step, Step, Step];
     const from = { ...(b.from as BranchAddress), segments: [] };
-    const skeleton = layOut([grid, a, { ...b, from }]) as SlotGraph;
+    const skeleton = buildGraph([grid, a, { ...b, from }]) as SlotGraph;
     const state = new SimulatedState();
     const slots = (): readonly Slot[] =>
       resolveCell({ serviceId: 'x', slotGraph: skeleton }, { number: 1, vars: {}, repeat: 1 }, state.lookup);
@@ -113,7 +113,7 @@ describe('templates that name a step', () => {
 });
 
 describe('templates that fail for one cell', () => {
-  test('the slot fails with the code, without a job; what follows is blocked; the rest goes on', async () => {
+  test('the slot fails with the code, without a job; what follows is blocked; the rest continues', async () => {
     const text = `
       matrix: { m: [{ name: ink }, { title: oil }] }
       steps: { grid: { imagine: "{{ m.name }}", path: U1 }, other: { imagine: x } }`;
@@ -151,7 +151,7 @@ describe('templates that fail for one cell', () => {
     expect(slot?.job).toBeUndefined();
   });
 
-  test('told before money is spent above, unless what is above may yet be skipped', async () => {
+  test('reported before money is spent above, unless a step above may yet be skipped', async () => {
     const text =
       '{ matrix: { m: [{ a: 1 }, { b: V1 }] }, steps: { g: { imagine: x, path: "U1 → {{ m.b }}" } } }';
     expect((await Scene.of(text)).lines().at(-1)).toBe('g/U1/{{ m.b }} failed');

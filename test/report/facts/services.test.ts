@@ -21,7 +21,7 @@ const facts = (serviceId: string, origin?: string): RunFacts => ({
 });
 
 describe('the services of a state', () => {
-  it('are told apart by the order in which jobs came, whatever order runs enter them in', () => {
+  it('are separated by the order in which jobs came, whatever order runs enter them in', () => {
     const turn = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       jobs: fc.array(fc.constantFrom<JobStatus>('done', 'in-doubt', 'submitting', 'running', 'pending'), {

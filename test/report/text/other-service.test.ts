@@ -61,7 +61,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(service.submits.all).toHaveLength(2);
   });
 
-  it('goes on with the identity that is shown, and pays nothing again', async () => {
+  it('continues with the identity that is shown, and pays nothing again', async () => {
     await run(service.url);
     const { err } = await run(named());
     const [, block = ''] = /service: \{ (.*) \}/.exec(err) ?? [];
@@ -71,10 +71,10 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(service.submits.all).toHaveLength(2);
   });
 
-  it('begins anew with --new-service: from then on that is its service, and the way back needs the word too', async () => {
+  it('begins again with --new-service: from then on that is its service, and the way back needs the word too', async () => {
     await run(service.url);
-    const anew = await run(other.url, '--new-service');
-    expect(anew.code, anew.err).toBe(0);
+    const freshStart = await run(other.url, '--new-service');
+    expect(freshStart.code, freshStart.err).toBe(0);
     expect(other.submits.all).toHaveLength(2);
     expect((await run(other.url)).code).toBe(0);
     const back = await run(service.url);
@@ -111,7 +111,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(err).toContain('--out DIR');
   });
 
-  it('is told of by plan, which changes nothing, unless it is to be a new one', async () => {
+  it('is shown by plan, which changes nothing, unless a new service is wanted', async () => {
     await run(service.url);
     const { code, out, err } = await pp(other.url, 'plan', 'set.yaml');
     expect(code).toBe(0);
@@ -139,7 +139,7 @@ describe('doubts of another service', () => {
     expect(code, err).toBe(5);
   }
 
-  it('are counted in the refusal and in status, and not touched by runs against this one', async () => {
+  it('are counted in the error and in status, and not touched by runs against this one', async () => {
     await leaveDoubt();
     const refused = await run(other.url);
     expect(refused.code).toBe(2);

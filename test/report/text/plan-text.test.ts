@@ -64,7 +64,7 @@ describe('what a plan would submit', () => {
     expect(sum({ ...counts, unpriced: counts.submits })).toBe(`${words}${unpriced}`);
   });
 
-  it('has no reason where slots were not looked at', () => {
+  it('has no reason where slots were not examined', () => {
     const why = { new: 5, changed: 0, retry: 0, anew: 0 };
     expect(sum({ submits: 5, unpriced: 5, why }, { exact: false })).toBe(`at most 5 submissions${unpriced}`);
   });
@@ -90,7 +90,7 @@ describe('what a plan would submit', () => {
 
 describe('what a plan costs', () => {
   const why = { new: 0, changed: 0, retry: 3, anew: 0 };
-  it('is not known where nothing of it has a price: what has none is named', () => {
+  it('is not known where no part has a price: the parts without one are named', () => {
     const names = { priced: true, unpricedNames: ['reroll', 'pan left', 'a', 'b', 'c'] };
     expect(sum({ submits: 3, unpriced: 3, why }, names)).toBe(
       '3 submissions, all tried again. None of these has a price (reroll, pan left, a, b, …), so the cost is not known',

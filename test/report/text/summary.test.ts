@@ -74,20 +74,20 @@ describe('what to do next', () => {
     const reasons = [{ status: 'failed' as const, code: 'task.timeout', count: 1, message: 'late' }];
     const end = { kind: 'interrupted' as const, forced: false };
     expect(ending({ failed: 1, pending: 1 }, { reasons, end })).toContain(
-      'goes on where this one stopped; looks once more at the task that was not finished in time: nothing is paid for it\n',
+      'continues where this run stopped; polls the task that was not finished in time once more: nothing is paid for it\n',
     );
   });
 
-  it('only what may come to something else is tried again', () => {
+  it('only jobs that may succeed are tried again', () => {
     const failed = (code: string, count: number) => ({
       status: 'failed' as const,
       code,
       count,
       message: 'no',
     });
-    const hopeless = [failed('task.moderated', 3), failed('button.missing', 2), failed('parent.lost', 1)];
-    expect(ending({ failed: 6 }, { reasons: hopeless })).not.toContain('--retry-failed');
-    const mixed = [...hopeless, failed('download.connection', 2), failed('task.failed', 1)];
+    const unfixable = [failed('task.moderated', 3), failed('button.missing', 2), failed('parent.lost', 1)];
+    expect(ending({ failed: 6 }, { reasons: unfixable })).not.toContain('--retry-failed');
+    const mixed = [...unfixable, failed('download.connection', 2), failed('task.failed', 1)];
     const lines = ending({ failed: 9 }, { reasons: mixed })
       .split('\n')
       .filter((line) => line.includes('--retry-failed'))
@@ -98,7 +98,7 @@ describe('what to do next', () => {
     ]);
   });
 
-  it('a task that was not finished in time is looked at before it is paid again', () => {
+  it('a task that was not finished in time is polled before it is paid again', () => {
     const reasons = [
       { status: 'failed' as const, code: 'task.timeout', count: 2, message: 'late' },
       { status: 'failed' as const, code: 'task.failed', count: 1, message: 'no' },
@@ -106,10 +106,10 @@ describe('what to do next', () => {
     const [, next = ''] = ending({ failed: 3 }, { reasons }).split('Next:\n');
     const [first = '', second = ''] = next.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
     expect(first).toBe(
-      ' promptpress run foxes.yaml looks once more at the 2 tasks that were not finished in time: nothing is paid for them',
+      ' promptpress run foxes.yaml polls the 2 tasks that were not finished in time once more: nothing is paid for them',
     );
     expect(second).toBe(
-      ' promptpress run foxes.yaml --retry-failed tries the 3 failed jobs again; what is still not finished is submitted anew, and paid again',
+      ' promptpress run foxes.yaml --retry-failed tries the 3 failed jobs again; what is still not finished is submitted again, and paid again',
     );
   });
 });

@@ -11,7 +11,7 @@ import {
 import { drawPicture } from '../../../src/sandbox/draw/picture/picture.ts';
 import { composeScene } from '../../../src/sandbox/draw/scene/compose.ts';
 import { readMask } from '../../../src/sandbox/images/mask.ts';
-import { partsOf } from '../../../src/sandbox/images/parts.ts';
+import { maskParts } from '../../../src/sandbox/images/parts.ts';
 import { MemoryShelf } from '../../../src/sandbox/images/shelf.ts';
 import { parsePrompt } from '../../../src/sandbox/prompt/flags.ts';
 import { pipelineExamples, readDocuments } from '../../rig/documents.ts';
@@ -25,7 +25,7 @@ async function roomIn(svg: string, width = 100, height = 100): Promise<readonly 
     .extractChannel(0)
     .raw()
     .toBuffer();
-  return partsOf(white, width, height).map((part) =>
+  return maskParts(white, width, height).map((part) =>
     [part.x, part.y, part.width, part.height].map((share) => Math.round(100 * share)).join(' '),
   );
 }

@@ -76,10 +76,10 @@ test.each(['400', '401', '403', '413', '429', '500', '502', '503', '504', '524']
   'status %s on demand, before the request is carried out',
   async (status) => {
     const { sandbox } = await withFaults(`imagine:${status}=7:first 1`);
-    const answer = await client.imagine('a fox');
-    expect(answer.status).toBe(Number(status));
-    expect(answer.headers.get('retry-after')).toBe('7');
-    expect(answer.body.error.message).toMatch(/\(request id: \w+\)$/);
+    const response = await client.imagine('a fox');
+    expect(response.status).toBe(Number(status));
+    expect(response.headers.get('retry-after')).toBe('7');
+    expect(response.body.error.message).toMatch(/\(request id: \w+\)$/);
     expect(sandbox.counters().tasks.made).toBe(0);
     expect((await client.imagine('a fox')).status).toBe(200);
   },
@@ -92,9 +92,9 @@ test.each([
   ['truncate', undefined],
 ])('%s leaves a task behind that the client does not hear of', async (effect, status) => {
   const { sandbox } = await withFaults(`submit:${effect}:first 1`);
-  const answer = await client.imagine('a fox').catch(() => undefined);
-  expect(answer?.status).toBe(status);
-  expect(answer?.body.result).toBeUndefined();
+  const response = await client.imagine('a fox').catch(() => undefined);
+  expect(response?.status).toBe(status);
+  expect(response?.body.result).toBeUndefined();
   expect(sandbox.counters().tasks.made).toBe(1);
 });
 
@@ -128,7 +128,7 @@ test('faults that make a page, a redirect, a code, a stuck or a failed task', as
   expect((await fetch(imageUrl)).status).toBe(200);
 });
 
-test('latency and dripping delay an answer but change nothing in it', async () => {
+test('latency and dripping delay a response but change nothing in it', async () => {
   await withFaults('imagine:latency=5ms', 'imagine:drip=10ms');
   expect((await client.imagine('a fox')).body.code).toBe(1);
 });

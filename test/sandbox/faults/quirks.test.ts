@@ -27,8 +27,8 @@ test('a task is cancelled: by its prompt, by a fault, by a request', async () =>
   const marked = await client.finished('a fox [cancelled]');
   const byFault = await client.finished('a fox');
   const asked = (await client.imagine('an owl')).body.result;
-  const answer = await client.send('POST', `/img/task/${asked}/cancel`);
-  expect([answer.status, answer.body]).toEqual([200, '']);
+  const response = await client.send('POST', `/img/task/${asked}/cancel`);
+  expect([response.status, response.body]).toEqual([200, '']);
   for (const id of [marked, byFault, asked]) {
     expect(await client.task(id)).toMatchObject({ status: 'CANCEL', buttons: [], imageUrl: null });
   }
@@ -47,7 +47,7 @@ test('a late task is finished in the end', async () => {
   expect((await client.task(id)).status).toBe('SUCCESS');
 });
 
-test('buttons are null until a task is done, progress is told in words', async () => {
+test('buttons are null until a task is done, progress is given in words', async () => {
   client = await struck({ nullButtons: true, progressTexts: true });
   const { body } = await client.imagine('a fox');
   expect(await client.task(body.result)).toMatchObject({
@@ -73,8 +73,8 @@ test.each([
   ['submit', 200, { code: 4, description: 'prompt is required', result: null, properties: {} }],
 ] as const)('a wrong body is refused in the shape %s', async (errorShape, status, body) => {
   client = await struck({ errorShape });
-  const answer = await client.imagine('');
-  expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
+  const response = await client.imagine('');
+  expect({ status: response.status, body: response.body }).toEqual({ status, body });
 });
 
 test.each([
@@ -82,8 +82,8 @@ test.each([
   ['hidden-timeout-before', 0],
 ])('%s says 400 with code 5, and the task exists or not', async (fault, made) => {
   client = await struck({}, `submit:${fault}:first 1`);
-  const answer = await client.imagine('a fox');
-  expect(answer).toMatchObject({ status: 400, body: { description: 'do_request_failed ', code: 5 } });
+  const response = await client.imagine('a fox');
+  expect(response).toMatchObject({ status: 400, body: { description: 'do_request_failed ', code: 5 } });
   expect(client.sandbox.counters().tasks.made).toBe(made);
 });
 
@@ -92,8 +92,8 @@ test.each(['imagine', 'generate'])(
   async (route) => {
     client = await struck({}, `${route}:invalid-request`);
     const path = route === 'imagine' ? '/img/submit/imagine' : '/v1beta/models/text-pro:generateContent';
-    const answer = await client.send('POST', path, {});
-    expect(answer).toMatchObject({ status: 500, body: { error: { code: 'invalid_request' } } });
+    const response = await client.send('POST', path, {});
+    expect(response).toMatchObject({ status: 500, body: { error: { code: 'invalid_request' } } });
   },
 );
 
@@ -103,7 +103,7 @@ test('a full queue says 9 where it is set so', async () => {
   expect((await client.imagine('an owl')).body).toMatchObject({ code: 9, result: null });
 });
 
-test('an imagine that exists already is answered with it', async () => {
+test('an imagine that exists already gets the existing task', async () => {
   client = await struck({ deduplicate: true });
   const { body } = await client.imagine('a fox');
   client.wait();
@@ -117,19 +117,19 @@ test('an imagine that exists already is answered with it', async () => {
 test.each([
   ['error', 400, { description: 'task_no_found ', type: 'upstream_error', code: 4 }],
   ['no-content', 204, ''],
-] as const)('an unknown task is answered: %s', async (unknownTask, status, body) => {
+] as const)('an unknown task gets the response: %s', async (unknownTask, status, body) => {
   client = await struck({ unknownTask });
-  const answer = await client.send('GET', '/img/task/17/fetch');
-  expect([answer.status, answer.body]).toEqual([status, body]);
+  const response = await client.send('GET', '/img/task/17/fetch');
+  expect([response.status, response.body]).toEqual([status, body]);
 });
 
-test('an unknown task is answered with nothing', async () => {
+test('an unknown task gets an empty response', async () => {
   client = await struck({ unknownTask: 'empty' });
-  const answer = await client.send('GET', '/img/task/17/fetch');
-  expect([answer.status, answer.body]).toEqual([200, '']);
+  const response = await client.send('GET', '/img/task/17/fetch');
+  expect([response.status, response.body]).toEqual([200, '']);
 });
 
-test('a status that nobody knows stands only where a task is not finished', async () => {
+test('an unknown status stands only where a task is not finished', async () => {
   client = await struck({}, 'fetch:status=PAUSED');
   const { body } = await client.imagine('a fox');
   expect((await client.task(body.result)).status).toBe('PAUSED');

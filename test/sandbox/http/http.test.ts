@@ -76,11 +76,11 @@ test.each([
   ['POST', '/v1/img/submit/imagine'],
   ['POST', '/chat/completions'],
   ['GET', '/img/task//fetch'],
-])('%s %s is a path mistake: it leads to a web page on another host', async (method, path) => {
+])('%s %s is a path error: it leads to a web page on another host', async (method, path) => {
   client = await start();
-  const answer = await client.send(method, path, method === 'POST' ? {} : undefined);
-  expect(answer.status).toBe(301);
-  const location = answer.headers.get('location') ?? '';
+  const response = await client.send(method, path, method === 'POST' ? {} : undefined);
+  expect(response.status).toBe(301);
+  const location = response.headers.get('location') ?? '';
   expect(new URL(location).pathname).toBe(path);
   expect(new URL(location).origin).not.toBe(client.sandbox.url);
   const page = await fetch(location);
@@ -103,16 +103,16 @@ test.each([
   ['{"prompt":"a fox","botType":"IMG_JOURNEY","base64Array":"x"}', /^base64Array: /],
 ])('a body that is not right is a 400: %s', async (body, message) => {
   client = await start();
-  const answer = await client.send('POST', '/img/submit/imagine', body);
-  expect(answer.status).toBe(400);
-  expect(answer.body.error.message).toMatch(message);
+  const response = await client.send('POST', '/img/submit/imagine', body);
+  expect(response.status).toBe(400);
+  expect(response.body.error.message).toMatch(message);
   expect(client.sandbox.counters().tasks.made).toBe(0);
 });
 
 test('a body beyond the limit is a 413', async () => {
   client = await start({ settings: { bodyLimit: 1000 } });
-  const answer = await client.imagine('x'.repeat(2000));
-  expect(answer.status).toBe(413);
+  const response = await client.imagine('x'.repeat(2000));
+  expect(response.status).toBe(413);
   expect((await client.imagine('a fox')).status).toBe(200);
 });
 
@@ -209,16 +209,16 @@ test('hostile bytes and bodies leave the sandbox as it was', async () => {
       ),
       fc.constantFrom('imagine', 'action', 'modal', 'blend', 'describe', 'video', 'edits'),
       async (body, route) => {
-        const answer = await client.send('POST', `/img/submit/${route}`, body);
-        expect([200, 400, 404]).toContain(answer.status);
+        const response = await client.send('POST', `/img/submit/${route}`, body);
+        expect([200, 400, 404]).toContain(response.status);
       },
     ),
     { numRuns: 400, seed: 7 },
   );
   await fc.assert(
     fc.asyncProperty(fc.webPath(), fc.webQueryParameters(), async (path, query) => {
-      const answer = await client.send('GET', `${path.startsWith('/') ? path : `/${path}`}?${query}`);
-      expect(answer.status).toBeLessThan(500);
+      const response = await client.send('GET', `${path.startsWith('/') ? path : `/${path}`}?${query}`);
+      expect(response.status).toBeLessThan(500);
     }),
     { numRuns: 60, seed: 7 },
   );
@@ -233,7 +233,7 @@ test('a sandbox refuses settings and keys that cannot be', async () => {
   await expect(startSandbox({ apiKey: 'k', port: Number(port) })).rejects.toThrow(/EADDRINUSE/);
 });
 
-test('many answers that are on their way at once are no leak to warn of', async () => {
+test('many responses that are on their way at once are no leak to warn of', async () => {
   client = await start({ settings: { textLatency: 20, pace: 1 } });
   const warnings: Error[] = [];
   const hear = (warning: Error): void => {
@@ -242,12 +242,12 @@ test('many answers that are on their way at once are no leak to warn of', async 
   process.on('warning', hear);
   try {
     const contents = [{ parts: [{ text: 'A fox.' }] }];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 24 }, () =>
         client.send('POST', '/v1beta/models/text-flash:generateContent', { contents }),
       ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     expect(warnings.map(({ name }) => name)).toEqual([]);
   } finally {
     process.off('warning', hear);

@@ -15,7 +15,7 @@ test.each([
 ])('%s', (prompt, expected) => {
   const parsed = parsePrompt(prompt);
   expect(parsed).toMatchObject(expected);
-  expect(parsed.problem).toBeUndefined();
+  expect(parsed.error).toBeUndefined();
 });
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   '--chaos -1',
   '--w',
 ])('%s is a problem', (flag) => {
-  expect(parsePrompt(`a fox ${flag}`).problem).toMatch(/^\[Invalid parameter\] Invalid value/);
+  expect(parsePrompt(`a fox ${flag}`).error).toMatch(/^\[Invalid parameter\] Invalid value/);
 });
 
 test('any text is read without failing, and no flag stays in the words', () => {

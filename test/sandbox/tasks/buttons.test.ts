@@ -129,7 +129,7 @@ describe('buttons that only some gateways show', () => {
     expect((await client.click(id, 'Custom Zoom')).body.code).toBe(21);
   });
 
-  test('❤️ answers with the task that it is pressed on, and makes none', async () => {
+  test('❤️ responds with the task that it is pressed on, and makes none', async () => {
     client = await start({ settings: { bookmarks: true } });
     const { id, offered } = await single('');
     expect(offered.at(-1)).toBe('|❤️|IMG::BOOKMARK::ID');
@@ -230,7 +230,7 @@ test('Vary (Region), Custom Zoom and remixed clicks open a modal that waits', as
   }
 });
 
-test('a gateway may answer 1 for a modal and show it only when polled', async () => {
+test('a gateway may respond with 1 for a modal and show it only when polled', async () => {
   client = await start({ settings: { modalCode: 1 } });
   const upscaled = await client.press(await client.finished('a fox'), 'U1');
   const { buttons } = await client.task(upscaled);

@@ -18,7 +18,7 @@ import { parseFault } from '../../../src/sandbox/faults/parse.ts';
 import { midjourneyProxyNames } from '../../../src/sandbox/names.ts';
 import { type Client, key, start } from '../client.ts';
 
-// The AI SDK checks every answer against schemas of its own: what they refuse, the endpoints must not say.
+// The AI SDK checks every reply against schemas of its own: what they refuse, the endpoints must not say.
 let client: Client;
 beforeAll(async () => {
   client = await start({ names: midjourneyProxyNames, settings: { pace: 0, anyModel: true } });
@@ -100,7 +100,7 @@ function counted(): { readonly prompt: number; readonly output: number; readonly
 }
 let before = { prompt: 0, output: 0, total: 0 };
 
-const told = (usage: {
+const usageOf = (usage: {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly totalTokens: number | undefined;
@@ -113,7 +113,7 @@ const told = (usage: {
 const heron = { system: 'You are a sea captain.', prompt: 'Describe a heron in 20 words.', maxRetries: 0 };
 
 describe.each(Object.entries(providers))('%s', (name, [provider, id]) => {
-  it('asks for text, and is told every token', async () => {
+  it('asks for text, and receives the count of every token', async () => {
     counted();
     const { text, usage, finishReason, response, warnings } = await generateText({
       ...heron,
@@ -121,7 +121,7 @@ describe.each(Object.entries(providers))('%s', (name, [provider, id]) => {
     });
     expect(text).toMatch(/^Speaking as a sea captain, .*heron/);
     expect(finishReason).toBe('stop');
-    expect(told(usage)).toEqual(counted());
+    expect(usageOf(usage)).toEqual(counted());
     expect(warnings).toEqual([]);
     expect(response.headers?.['x-request-id']).toMatch(/^\w{20,}$/);
   });
@@ -139,8 +139,8 @@ describe.each(Object.entries(providers))('%s', (name, [provider, id]) => {
     for await (const delta of result.textStream) text += delta;
     expect([text, errors]).toEqual([whole.text, []]);
     expect(await result.finishReason).toBe('stop');
-    expect(told(await result.usage)).toEqual(told(whole.usage));
-    expect(told(await result.usage)).toEqual(counted());
+    expect(usageOf(await result.usage)).toEqual(usageOf(whole.usage));
+    expect(usageOf(await result.usage)).toEqual(counted());
   });
 
   it('gets an output of a schema, whole and streamed', async () => {
@@ -170,7 +170,7 @@ describe.each(Object.entries(providers))('%s', (name, [provider, id]) => {
     expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
     expect(steps[0]?.toolCalls).toMatchObject([{ toolName: 'get_weather', input: { city: 'Paris' } }]);
     expect(text).toContain('drizzle over Paris');
-    expect(told(totalUsage)).toEqual(counted());
+    expect(usageOf(totalUsage)).toEqual(counted());
     const streamed = streamText(ask);
     expect(await streamed.text).toContain('drizzle over Paris');
     expect((await streamed.steps)[0]?.toolCalls).toMatchObject([{ input: { city: 'Paris' } }]);
@@ -243,7 +243,7 @@ describe.each(Object.entries(providers))('%s', (name, [provider, id]) => {
     }
   });
 
-  it('is told of what was blocked, and of a stream that fails', async () => {
+  it('receives the reason of a blocked prompt, and the error of a failed stream', async () => {
     const blocked = await generateText({ model: provider(id), maxRetries: 0, prompt: 'A fox [blocked]' });
     expect([blocked.text, blocked.finishReason]).toEqual(['', 'content-filter']);
     const prompt = `A heron of ${name.replaceAll(/\W/g, ' ')} [stream-error] in 60 words`;
@@ -266,7 +266,7 @@ describe('google alone', () => {
   // Their types do not agree under exactOptionalPropertyTypes.
   const toolSet = (tools: object): ToolSet => tools as ToolSet;
 
-  test('thoughts are told apart from the text', async () => {
+  test('thoughts are separate from the text', async () => {
     const { reasoningText, text, usage } = await generateText({
       ...heron,
       model: google('gemini-2.5-flash'),
@@ -289,7 +289,7 @@ describe('google alone', () => {
     expect((await sharp(files[0]?.uint8Array).metadata()).format).toBe('png');
   });
 
-  test('an answer of a search has its sources', async () => {
+  test('a reply of a search has its sources', async () => {
     const tools = toolSet({ google_search: own.googleSearch({}) });
     const { sources, providerMetadata, warnings } = await generateText({
       model: google('gemini-2.5-pro'),

@@ -9,7 +9,7 @@ const textOf = ({ candidates = [] }: Wire): string =>
     .map((part: Wire) => (part['thought'] === true ? '' : (part['text'] ?? '')))
     .join('');
 
-describe('an answer', () => {
+describe('a reply', () => {
   const bare = ({ createTime: _at, responseId: _id, ...rest }: Wire): Wire => rest;
 
   it('depends on the request alone, ids and times apart', async () => {
@@ -130,7 +130,7 @@ describe('an answer', () => {
     ['AUTO', 'Describe a fox', [], []],
     ['NONE', 'What time is it?', [], []],
     ['ANY', 'Describe a fox', ['get_sum'], ['get_sum']],
-  ])('calls functions as it is told: %s, %s', async (mode, text, allowedFunctionNames, expected) => {
+  ])('calls functions as requested: %s, %s', async (mode, text, allowedFunctionNames, expected) => {
     const declarations = ['get_time', 'get_sum'].map((name) => ({
       name,
       parameters: {

@@ -5,7 +5,7 @@ import { midjourneyProxyNames } from '../../../src/sandbox/names.ts';
 import { type Client, start } from '../client.ts';
 
 // @google/genai 3 needs Node 22. Its requests are kept as the bytes that @google/genai 3.1.0 sent to a sandbox with the key of
-// these tests; `connection: close` was added, so that an answer ends with its connection.
+// these tests; `connection: close` was added, so that a reply ends with its connection.
 const folder = new URL('google-genai-3/', import.meta.url);
 
 let client: Client;
@@ -71,7 +71,7 @@ const textOf = (answer: Wire): string =>
   answer.candidates[0].content.parts.map(({ text = '' }: { readonly text?: string }) => text).join('');
 
 describe('the requests of @google/genai 3', () => {
-  it('go to /v1, unless it is told another version', () => {
+  it('go to /v1, unless another version is set', () => {
     const names = readdirSync(folder).map((file) => file.replace('.http', ''));
     expect(names).toHaveLength(12);
     const paths = names.map((name) => recorded(name).toString('latin1').split(' ')[1] ?? '');

@@ -20,7 +20,7 @@ const square = (background: string): Promise<Buffer> =>
 
 /** What the tests use is typed alike in both majors, but their classes are not each other's. */
 const majors = {
-  // Told to try once, this one hides the answer of the service; it tries once anyway.
+  // Told to try once, this one hides the reply of the service; it tries once anyway.
   1: { GoogleGenAI: first.GoogleGenAI as unknown as typeof GoogleGenAI, ApiError: first.ApiError, once: {} },
   2: { GoogleGenAI, ApiError, once: { retryOptions: { attempts: 1 } } },
 };
@@ -35,15 +35,15 @@ describe.each(Object.entries(majors))('@google/genai %s', (number, major) => {
   });
 
   it('asks for text', async () => {
-    const answer = await google.models.generateContent({
+    const reply = await google.models.generateContent({
       model: 'text-flash',
       contents: 'Describe a lighthouse at dusk in two sentences.',
       config: { systemInstruction: 'You are a sea captain.', candidateCount: 2 },
     });
-    expect(answer.candidates).toHaveLength(2);
-    expect(answer.text).toMatch(/^Speaking as a sea captain, .*(lighthouse|dusk).*\. .*\.$/);
-    expect(answer.modelVersion).toBe('text-flash-002');
-    expect(answer.usageMetadata?.thoughtsTokenCount).toBeGreaterThan(0);
+    expect(reply.candidates).toHaveLength(2);
+    expect(reply.text).toMatch(/^Speaking as a sea captain, .*(lighthouse|dusk).*\. .*\.$/);
+    expect(reply.modelVersion).toBe('text-flash-002');
+    expect(reply.usageMetadata?.thoughtsTokenCount).toBeGreaterThan(0);
   });
 
   it('reads a stream to its end', async () => {
@@ -75,7 +75,7 @@ describe.each(Object.entries(majors))('@google/genai %s', (number, major) => {
   });
 
   it('gets JSON of a schema', async () => {
-    const answer = await google.models.generateContent({
+    const reply = await google.models.generateContent({
       model: 'text-pro',
       contents: 'Which of the four frames (1 to 4) is best?',
       config: {
@@ -87,7 +87,7 @@ describe.each(Object.entries(majors))('@google/genai %s', (number, major) => {
         },
       },
     });
-    expect([1, 2, 3, 4]).toContain(JSON.parse(answer.text ?? '').best);
+    expect([1, 2, 3, 4]).toContain(JSON.parse(reply.text ?? '').best);
   });
 
   it('goes the round of a function call with its signature', async () => {
@@ -158,15 +158,15 @@ describe.each(Object.entries(majors))('@google/genai %s', (number, major) => {
 
   it('shows images and gets one', async () => {
     const data = (await square('#2244bb')).toString('base64');
-    const answer = await google.models.generateContent({
+    const reply = await google.models.generateContent({
       model: 'text-flash',
       contents: [
         { parts: [{ text: 'Caption this image.' }, { inlineData: { mimeType: 'image/png', data } }] },
       ],
     });
-    expect(answer.text).toMatch(/blue/);
-    expect(answer.text).toMatch(/wide/);
-    expect(answer.usageMetadata?.promptTokensDetails).toContainEqual({ modality: 'IMAGE', tokenCount: 258 });
+    expect(reply.text).toMatch(/blue/);
+    expect(reply.text).toMatch(/wide/);
+    expect(reply.usageMetadata?.promptTokensDetails).toContainEqual({ modality: 'IMAGE', tokenCount: 258 });
 
     const drawn = await google.models.generateContent({
       model: 'text-image',
@@ -186,8 +186,8 @@ describe.each(Object.entries(majors))('@google/genai %s', (number, major) => {
     expect(Math.sqrt(width * height)).toBeGreaterThan(120);
   });
 
-  it('is told where an answer comes from', async () => {
-    const answer = await google.models.generateContent({
+  it('receives the sources of a reply', async () => {
+    const reply = await google.models.generateContent({
       model: 'text-pro',
       contents: 'Who wrote about “Füchse” in three sentences?',
       config: { tools: [{ googleSearch: {} }] },
@@ -196,15 +196,15 @@ describe.each(Object.entries(majors))('@google/genai %s', (number, major) => {
       groundingChunks = [],
       groundingSupports = [],
       webSearchQueries,
-    } = answer.candidates?.[0]?.groundingMetadata ?? {};
+    } = reply.candidates?.[0]?.groundingMetadata ?? {};
     expect(webSearchQueries?.length).toBeGreaterThan(0);
     expect(groundingSupports).toHaveLength(3);
-    const bytes = Buffer.from(answer.text ?? '');
+    const bytes = Buffer.from(reply.text ?? '');
     for (const { segment, groundingChunkIndices = [] } of groundingSupports) {
       expect(bytes.subarray(segment?.startIndex, segment?.endIndex).toString()).toBe(segment?.text);
       for (const index of groundingChunkIndices) expect(groundingChunks[index]?.web?.uri).toMatch(/^https:/);
     }
-    expect(answer.usageMetadata?.toolUsePromptTokenCount).toBeGreaterThan(0);
+    expect(reply.usageMetadata?.toolUsePromptTokenCount).toBeGreaterThan(0);
   });
 
   it('raises its typed errors', async () => {

@@ -52,7 +52,7 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
   });
 
   it('gets JSON of a schema', async () => {
-    const answer = await openai.chat.completions.create({
+    const reply = await openai.chat.completions.create({
       model: 'text-flash',
       messages: user('Rate this fox.'),
       response_format: {
@@ -70,8 +70,8 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
         },
       },
     });
-    expect([3, 4]).toContain(JSON.parse(answer.choices[0]?.message.content ?? '').score);
-    expect(answer.usage?.completion_tokens_details?.reasoning_tokens).toBeGreaterThan(0);
+    expect([3, 4]).toContain(JSON.parse(reply.choices[0]?.message.content ?? '').score);
+    expect(reply.usage?.completion_tokens_details?.reasoning_tokens).toBeGreaterThan(0);
   });
 
   it('goes the round of a tool call, whole and streamed', async () => {
@@ -172,7 +172,7 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
 
   it('shows an image', async () => {
     const url = `data:image/png;base64,${(await square('#cc2222')).toString('base64')}`;
-    const answer = await openai.chat.completions.create({
+    const reply = await openai.chat.completions.create({
       model: 'chat-mini',
       messages: [
         {
@@ -184,7 +184,7 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
         },
       ],
     });
-    expect(answer.choices[0]?.message.content).toMatch(/red/i);
+    expect(reply.choices[0]?.message.content).toMatch(/red/i);
   });
 
   it('lists the models', async () => {

@@ -26,7 +26,7 @@ it.each([
   ['a group that may be anything', '^(a|aa)+!$'],
   ['a look-ahead over repeats', '^(?=(a+)+b)a{40}$'],
   ['many open repeats', '^a*a*a*a*a*a*a*a*a*a*b$'],
-])('a pattern with %s is answered without trying every way', (_what, pattern) => {
+])('a pattern with %s is decided without trying every way', (_what, pattern) => {
   expect(textFor({ type: 'string', pattern, minLength: 100 })).toMatch(/^[^]{1,}$/);
 });
 
@@ -38,7 +38,7 @@ it('repeats of repeats make no text beyond a bound', () => {
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
 
-function mistakes(schema: unknown, value: unknown): unknown {
+function errors(schema: unknown, value: unknown): unknown {
   const isValid = ajv.compile(schema as object);
   return isValid(value) ? undefined : { errors: isValid.errors, value };
 }
@@ -157,7 +157,7 @@ describe('JSON that is made for a schema', () => {
     fc.assert(
       fc.property(anySchema, fc.string(), (schema, text) => {
         const value = JSON.parse(JSON.stringify(valueFor(schema, occasion(), text))) as unknown;
-        expect(mistakes(schema, value)).toBeUndefined();
+        expect(errors(schema, value)).toBeUndefined();
         expect(valueFor(schema, occasion(), text)).toEqual(value);
       }),
       { seed, numRuns: 400 },
@@ -196,7 +196,7 @@ describe('JSON that is made for a schema', () => {
     fc.assert(
       fc.property(openApi, fc.string(), (schema, text) => {
         const plain = fromOpenApi(schema);
-        expect(mistakes(plain, valueFor(plain, occasion(), text))).toBeUndefined();
+        expect(errors(plain, valueFor(plain, occasion(), text))).toBeUndefined();
       }),
       { seed, numRuns: 200 },
     );
@@ -269,7 +269,7 @@ describe('JSON that is made for a schema', () => {
     for (let index = 0; index < 30; index += 1) {
       const value = valueFor(schema, occasion(), `seed ${index}`);
       const { $schema: _dialect, ...plain } = schema as { $schema?: string };
-      expect(mistakes(schema === true ? {} : plain, value)).toBeUndefined();
+      expect(errors(schema === true ? {} : plain, value)).toBeUndefined();
     }
   });
 

@@ -33,7 +33,7 @@ describe('usage', () => {
     expect(usage['cachedContentTokenCount'] ?? 0).toBeLessThanOrEqual(promptTokenCount);
   }
 
-  it('adds up, whatever is asked; a stream ends with the same, and never tells less than before', async () => {
+  it('adds up for any request; a stream ends with the same sums, and never reports less than before', async () => {
     const request = fc.record({
       text: fc.constantFrom(
         'Describe a fox',
@@ -90,14 +90,14 @@ describe('usage', () => {
       settings: { pace: 0, faults: [fault('generate:504-after:at 3'), fault('chat:truncate:first 1')] },
     });
     try {
-      const told: Wire[] = [];
+      const replies: Wire[] = [];
       for (const model of ['text-pro', 'text-flash-1', 'text-pro']) {
         const { status, body } = await generate(
           prompt('Describe an owl', { tools: [{ vendor_search: {} }] }),
           model,
           own,
         );
-        if (status === 200) told.push(body['usageMetadata']);
+        if (status === 200) replies.push(body['usageMetadata']);
       }
       await own
         .send('POST', '/v1/chat/completions', {
@@ -105,7 +105,7 @@ describe('usage', () => {
           messages: [{ role: 'user', content: 'x' }],
         })
         .catch(() => undefined);
-      const sum = (name: string): number => told.reduce((total, usage) => total + (usage[name] ?? 0), 0);
+      const sum = (name: string): number => replies.reduce((total, usage) => total + (usage[name] ?? 0), 0);
       const { text } = own.sandbox.counters();
       expect(text.answers).toBe(2);
       expect(text.tokens).toEqual({
@@ -131,7 +131,7 @@ describe('usage', () => {
     }
   });
 
-  it('of a stream that is cut is what was told until then', async () => {
+  it('of a cut stream is the usage that was sent before the cut', async () => {
     const own = await start({ settings: { pace: 0, faults: [fault('text:truncate:first 1')] } });
     try {
       const body = prompt('Describe a heron in 300 words');

@@ -12,7 +12,7 @@ describe('what a status and a body mean', () => {
     expect(fetched).toMatchObject({ ok: false, error: { code: getCode ?? code, class: get, status } });
   });
 
-  test('bytes that are no UTF-8 are a broken answer', async () => {
+  test('bytes that are no UTF-8 are a broken response', async () => {
     const bytes = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
     expect(await imagine(answering(200, bytes))).toMatchObject({
       ok: false,
@@ -21,13 +21,13 @@ describe('what a status and a body mean', () => {
   });
 
   test('JSON counts whatever its Content-Type says, a BOM before it too', async () => {
-    const answer = await imagine(
+    const result = await imagine(
       answering(200, '\ufeff{"code":1,"result":"1700000000000001"}', { 'content-type': 'text/html' }),
     );
-    expect(answer).toEqual({ ok: true, value: { kind: 'accepted', taskId: '1700000000000001', code: 1 } });
+    expect(result).toEqual({ ok: true, value: { kind: 'accepted', taskId: '1700000000000001', code: 1 } });
   });
 
-  test('text that calls itself JSON comes from an API, and is a broken answer of it', async () => {
+  test('text that calls itself JSON comes from an API, and is a broken response of it', async () => {
     const service = answering(200, 'upstream hiccup', { 'content-type': 'application/json' });
     expect(await imagine(service)).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
   });
@@ -45,7 +45,7 @@ describe('what a status and a body mean', () => {
   });
 });
 
-describe('what a failure tells', () => {
+describe('the message of a failure', () => {
   test.each([
     [
       'no money left',
@@ -56,14 +56,14 @@ describe('what a failure tells', () => {
     ['an unknown button', 400, gateway(4, 'unknown_action:x '), 'press another one'],
     ['an unready parent', 400, gateway(4, 'task_status_not_success '), 'Nothing was made'],
   ])('what to do about %s', async (_what, status, body, advice) => {
-    const answer = await imagine(answering(status, body));
-    expect(answer.ok ? '' : answer.error.message).toContain(advice);
+    const result = await imagine(answering(status, body));
+    expect(result.ok ? '' : result.error.message).toContain(advice);
   });
 
   test('the request id is taken out of the message, and the words stand alone', async () => {
     const body = envelope('model name is required (request id: 20261101aB3xYz)');
-    const answer = await imagine(answering(400, body));
-    expect(answer).toMatchObject({
+    const result = await imagine(answering(400, body));
+    expect(result).toMatchObject({
       error: {
         requestId: '20261101aB3xYz',
         serviceMessage: 'model name is required',
@@ -94,8 +94,8 @@ describe('what a failure tells', () => {
   });
 
   test.each(['x-oneapi-request-id', 'x-request-id'])('else it comes from %s', async (name) => {
-    const answer = await imagine(answering(500, page, { [name]: 'R7' }));
-    expect(answer).toMatchObject({ error: { requestId: 'R7', serviceMessage: 'Just a moment...' } });
+    const result = await imagine(answering(500, page, { [name]: 'R7' }));
+    expect(result).toMatchObject({ error: { requestId: 'R7', serviceMessage: 'Just a moment...' } });
   });
 
   test.each([
@@ -113,8 +113,8 @@ describe('what a failure tells', () => {
     ['a negative number', { 'retry-after': '-5' }, undefined],
     ['an empty text', { 'retry-after': '' }, undefined],
   ])('Retry-After: %s', async (_what, headers: Record<string, string>, expected) => {
-    const answer = await imagine(answering(429, envelope('slow'), headers));
-    expect(answer.ok ? undefined : answer.error.retryAfterMs).toBe(expected);
+    const result = await imagine(answering(429, envelope('slow'), headers));
+    expect(result.ok ? undefined : result.error.retryAfterMs).toBe(expected);
   });
 
   test('RetryInfo in the body serves where the header is missing', async () => {
@@ -131,8 +131,8 @@ describe('what a failure tells', () => {
 
   test('a redirect names the origin it leads to and nothing more of it', async () => {
     const location = 'https://user:pw@www.example.com/img/submit/imagine?token=abc';
-    const answer = await imagine(answering(301, page, { location }));
-    const message = answer.ok ? '' : answer.error.message;
+    const result = await imagine(answering(301, page, { location }));
+    const message = result.ok ? '' : result.error.message;
     expect(message).toContain('https://www.example.com (HTTP 301)');
     expect(message).not.toMatch(/token|abc|pw/);
   });
@@ -144,12 +144,12 @@ describe('what a failure tells', () => {
     ['http://www.example.com', 'Write the base address with https: https://www.example.com.'],
   ])('a redirect from %s says what to do', async (baseUrl, advice) => {
     const headers = { location: 'https://www.example.com/' };
-    const answer = await imagine(answering(302, '', headers, { baseUrl }));
-    expect(answer.ok ? '' : answer.error.message).toContain(advice);
+    const result = await imagine(answering(302, '', headers, { baseUrl }));
+    expect(result.ok ? '' : result.error.message).toContain(advice);
   });
 
   test('a redirect without a place to go is one all the same', async () => {
-    const answer = await imagine(answering(302, ''));
-    expect(answer).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
+    const result = await imagine(answering(302, ''));
+    expect(result).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
   });
 });

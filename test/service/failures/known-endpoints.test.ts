@@ -13,7 +13,7 @@ const lostPath = (): Response => new Response('404 page not found', { status: 40
 const unknownPath = (): Response =>
   Response.json({ error: { message: 'Invalid URL (POST /img/submit/imagine)' } }, { status: 404 });
 
-/** A service that gives these answers one after the other. */
+/** A service that gives these responses one after the other. */
 function answeringInTurn(...answers: readonly (() => Response)[]) {
   let turn = 0;
   const { fetch } = scriptedFetch(() => (answers[turn++] ?? accepted)());
@@ -29,7 +29,7 @@ const kinds: readonly (readonly [string, () => Response, string, string])[] = [
 ];
 
 describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
-  test('stops the run where the endpoint has not answered well', async () => {
+  test('stops the run where the endpoint has not responded well', async () => {
     expect(await imagine(answeringInTurn(strange))).toMatchObject({ error: { code, class: 'stop' } });
     expect(await answeringInTurn(strange).fetchTask('1', never)).toMatchObject({ error: { class: 'stop' } });
   });
@@ -51,19 +51,19 @@ describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
     const service = answeringInTurn(accepted, ...nine, accepted, ...nine, strange);
     const met: unknown[] = [];
     for (let n = 0; n < 21; n += 1) {
-      const answer = await imagine(service);
-      met.push(answer.ok ? 'ok' : answer.error.class);
+      const result = await imagine(service);
+      met.push(result.ok ? 'ok' : result.error.class);
     }
     const passed = Array.from({ length: 9 }, () => ofSubmission);
     expect(met).toEqual(['ok', ...passed, 'ok', ...passed, 'stop']);
   });
 
-  test('leaves the submission that stops the run as open as those before it, and only where the endpoint had answered', async () => {
+  test('leaves the submission that stops the run as open as those before it, and only where the endpoint had responded', async () => {
     const openOne = async (before: readonly (() => Response)[]): Promise<unknown> => {
       const service = answeringInTurn(...before, strange);
       for (const _ of before) await imagine(service);
-      const answer = await imagine(service);
-      return answer.ok ? 'ok' : [answer.error.class, answer.error.mayBeDone];
+      const result = await imagine(service);
+      return result.ok ? 'ok' : [result.error.class, result.error.mayBeDone];
     };
     const nine = Array.from({ length: 9 }, () => strange);
     const isOpen = ofSubmission === 'lost' ? true : undefined;
@@ -83,7 +83,7 @@ test('one endpoint says nothing about another', async () => {
   expect(await service.action(click, never)).toMatchObject({ error: { class: 'stop' } });
 });
 
-test('refusals and lost connections neither prove an address nor disprove it', async () => {
+test('rejections and lost connections neither prove an address nor disprove it', async () => {
   const answers = [accepted, ...Array.from({ length: 9 }, () => page)];
   const busy = (): Response => Response.json({ error: { message: 'busy' } }, { status: 503 });
   const service = answeringInTurn(...answers, busy, page);

@@ -4,8 +4,8 @@ import { answering, imagine, never, serviceWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 
-const messageOf = (answer: Awaited<ReturnType<typeof imagine>>): string =>
-  answer.ok ? '' : answer.error.message;
+const messageOf = (result: Awaited<ReturnType<typeof imagine>>): string =>
+  result.ok ? '' : result.error.message;
 
 describe('a redirect', () => {
   test('that fetch hides, as status 0, is one all the same', async () => {
@@ -25,30 +25,30 @@ describe('a redirect', () => {
 
 describe('a page', () => {
   test.each([200, 404])('without a title, under %i, is shown without words', async (status) => {
-    const answer = await imagine(answering(status, '<html><body></body></html>'));
-    expect(answer).toMatchObject({ error: { code: 'service.not-json', class: 'stop' } });
-    expect(messageOf(answer)).toContain(`HTTP ${status} with a web page instead of JSON.`);
+    const result = await imagine(answering(status, '<html><body></body></html>'));
+    expect(result).toMatchObject({ error: { code: 'service.not-json', class: 'stop' } });
+    expect(messageOf(result)).toContain(`HTTP ${status} with a web page instead of JSON.`);
   });
 
   test('that is no UTF-8 is a page', async () => {
     const latin = Buffer.from('<title>Fermé</title>', 'latin1');
-    const answer = await imagine(answering(200, latin, { 'content-type': 'text/html; charset=iso-8859-1' }));
-    expect(answer).toMatchObject({ error: { code: 'service.not-json' } });
+    const result = await imagine(answering(200, latin, { 'content-type': 'text/html; charset=iso-8859-1' }));
+    expect(result).toMatchObject({ error: { code: 'service.not-json' } });
   });
 
   test('text under 200 comes from another kind of server', async () => {
-    const answer = await imagine(answering(200, 'It works!'));
-    expect(answer).toMatchObject({ error: { code: 'service.not-json' } });
-    expect(messageOf(answer)).toContain('with text ("It works!") instead of JSON');
+    const result = await imagine(answering(200, 'It works!'));
+    expect(result).toMatchObject({ error: { code: 'service.not-json' } });
+    expect(messageOf(result)).toContain('with text ("It works!") instead of JSON');
   });
 });
 
 test('a transport that throws what is no error gives no reason', async () => {
   // Whoever injects a fetch may reject with anything.
   const service = serviceWith({ fetch: () => Promise.reject('no') }); // oxlint-disable-line typescript/prefer-promise-reject-errors
-  const answer = await imagine(service);
-  expect(answer).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
-  expect(messageOf(answer)).toContain('no reason given');
+  const result = await imagine(service);
+  expect(result).toMatchObject({ error: { code: 'connection.lost', class: 'lost' } });
+  expect(messageOf(result)).toContain('no reason given');
 });
 
 describe('a request that is too large', () => {
@@ -66,11 +66,11 @@ describe('a request that is too large', () => {
 
 describe('Retry-After', () => {
   const waitOf = async (value: string): Promise<number | undefined> => {
-    const answer = await imagine(answering(429, '{}', { 'retry-after': value }, {}));
-    return answer.ok ? undefined : answer.error.retryAfterMs;
+    const result = await imagine(answering(429, '{}', { 'retry-after': value }, {}));
+    return result.ok ? undefined : result.error.retryAfterMs;
   };
 
-  test('that only looks like a date is none', async () => {
+  test('that only resembles a date is none', async () => {
     expect(await waitOf('Mon, the day after')).toBeUndefined();
   });
 
@@ -80,7 +80,7 @@ describe('Retry-After', () => {
 });
 
 describe('a submission', () => {
-  test('that meets a full queue without a word is told in ours', async () => {
+  test('that meets a full queue without a word gets our words', async () => {
     expect(await imagine(answering(200, { code: 23, description: '', result: null }))).toMatchObject({
       value: { kind: 'queue-full', message: 'the queue of the service is full' },
     });
@@ -94,17 +94,17 @@ describe('a submission', () => {
   });
 
   test('that is accepted with a long negative number has no task', async () => {
-    const answer = await imagine(
+    const result = await imagine(
       answering(200, '{"code":1,"description":"","result":-14001929738841620123}'),
     );
-    expect(answer).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
+    expect(result).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
   });
 });
 
-test('a 200 that is neither a task nor says that there is none is told with its words', async () => {
-  const answer = await answering(200, { error: { message: 'odd weather' } }).fetchTask(id, never);
-  expect(answer).toMatchObject({ ok: false });
-  expect(answer.ok ? '' : answer.error.message).toContain('odd weather');
+test('a 200 that is neither a task nor says that there is none is reported with its words', async () => {
+  const result = await answering(200, { error: { message: 'odd weather' } }).fetchTask(id, never);
+  expect(result).toMatchObject({ ok: false });
+  expect(result.ok ? '' : result.error.message).toContain('odd weather');
   const other = await answering(200, { message: 'odd weather' }).fetchTask(id, never);
   expect(other).toMatchObject({ error: { code: 'service.malformed' } });
 });

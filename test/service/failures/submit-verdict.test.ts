@@ -175,14 +175,17 @@ test.each(rows)('submit code: $what', async ({ body, answer }) => {
   );
 });
 
-test.each([-1, 1.5, 'many', null, {}])('a queue of %j is not told', async (numberOfQueues) => {
-  const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
-  expect(await imagine(answering(200, body))).toEqual(accepted(id, 22));
-});
+test.each([-1, 1.5, 'a queue of %j is not reported', null, {}])(
+  'a queue of %j is not told',
+  async (numberOfQueues) => {
+    const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
+    expect(await imagine(answering(200, body))).toEqual(accepted(id, 22));
+  },
+);
 
-test('a refusal says why, with the banned word', async () => {
-  const answer = await imagine(answering(200, rows.find((row) => row.what === 'banned')?.body ?? ''));
-  expect(answer).toEqual({
+test('a rejection says why, with the banned word', async () => {
+  const result = await imagine(answering(200, rows.find((row) => row.what === 'banned')?.body ?? ''));
+  expect(result).toEqual({
     ok: true,
     value: {
       kind: 'refused',

@@ -61,6 +61,6 @@ test.each([
   expect(() => parseJson(text)).toThrow(SyntaxError);
 });
 
-test('nests as deep as real answers do', () => {
+test('nests as deep as real responses do', () => {
   expect(() => parseJson(`${'['.repeat(64)}${longNumber}${']'.repeat(64)}`)).not.toThrow();
 });

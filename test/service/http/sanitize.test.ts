@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { makeClean } from '../../../src/service/http/sanitize.ts';
-import { maskOf } from '../../../src/service/http/secrets.ts';
+import { secretMaskOf } from '../../../src/service/http/secrets.ts';
 
 const key = 'sk-0123456789abcdef';
-const clean = makeClean(maskOf([key]));
+const clean = makeClean(secretMaskOf([key]));
 
 describe('words of the service', () => {
   it('are cut behind 600 characters', () => {
@@ -11,7 +11,7 @@ describe('words of the service', () => {
     expect(clean('a'.repeat(601))).toBe(`${'a'.repeat(600)}…`);
   });
 
-  it('are read as far as 65,536 characters, and say so where more was left out', () => {
+  it('are read up to 65,536 characters, and say so where more was left out', () => {
     expect(clean(`${' '.repeat(65_535)}x`)).toBe('x');
     expect(clean(`${' '.repeat(65_536)}x`)).toBe('…');
   });

@@ -5,7 +5,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ImageServiceOptions } from '../../../src/service/client.ts';
 import { createDispatcher } from '../../../src/service/http/connect/dispatcher.ts';
-import { AnswerHeads } from '../../../src/service/http/connect/pool.ts';
+import { ResponseHeads } from '../../../src/service/http/connect/pool.ts';
 import type { ImageService } from '../../../src/service/image-service.ts';
 import { Tally } from '../../rig/faults.ts';
 import { type RawServer, rawServer } from '../raw-server.ts';
@@ -29,7 +29,7 @@ afterEach(() => dispatcher.destroy());
 const client = (server: RawServer, options: Partial<ImageServiceOptions> = {}): ImageService =>
   serviceWith({ baseUrl: server.url, dispatcher, ...options });
 
-/** A server that gives these pieces as its answer, each one when the machine has taken the one before. */
+/** A server that gives these pieces as its response, each one when the machine has taken the one before. */
 async function saying(...pieces: readonly (string | Uint8Array)[]): Promise<RawServer> {
   const server = await rawServer((socket) => {
     const next = (at: number): void => {
@@ -42,7 +42,7 @@ async function saying(...pieces: readonly (string | Uint8Array)[]): Promise<RawS
   return server;
 }
 
-describe('informational answers before the answer', () => {
+describe('informational responses before the response', () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
   const processing = 'HTTP/1.1 102 Processing\r\n\r\n';
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -92,7 +92,7 @@ describe('informational answers before the answer', () => {
     });
   });
 
-  test('what looks like one inside an answer is part of it', async () => {
+  test('a text inside a response that resembles one is part of it', async () => {
     const body = JSON.stringify({ code: 4, description: `${goOn}x`, result: null });
     const server = await saying(
       `HTTP/1.1 200 OK\r\nx-100: HTTP/1.1 100\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -101,7 +101,7 @@ describe('informational answers before the answer', () => {
     expect(said.ok && said.value.kind === 'refused' && said.value.message).toContain('HTTP/1.1 100 Continue');
   });
 
-  test('without end come to an end', async () => {
+  test('without end are given up', async () => {
     const server = await saying(processing.repeat(1001), answer);
     expect(await imagine(client(server))).toMatchObject({
       error: { code: 'connection.lost', class: 'lost' },
@@ -109,7 +109,7 @@ describe('informational answers before the answer', () => {
   });
 
   test.each(['connection: upgrade\r\nupgrade: websocket\r\n', ''])(
-    'a switch to another protocol is no answer (%j)',
+    'a switch to another protocol is no response (%j)',
     async (headers) => {
       const server = await saying(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`, answer);
       expect(await imagine(client(server))).toMatchObject({
@@ -132,7 +132,7 @@ test('in whatever chunks heads come, a 100 in one is made a 102, and nothing els
   fc.assert(
     fc.property(fc.array(head, { maxLength: 4 }), fc.array(fc.nat(40), { minLength: 1 }), (heads, sizes) => {
       const bytes = Buffer.from(heads.join('') + last);
-      const reader = new AnswerHeads();
+      const reader = new ResponseHeads();
       reader.expect();
       for (let at = 0, n = 0; at < bytes.length; n += 1) {
         const size = 1 + (sizes[n % sizes.length] ?? 0);
@@ -170,7 +170,7 @@ describe('content codings', () => {
   });
 
   test.each(['zstd', 'gzip, x-odd', 'constructor', Array(6).fill('gzip').join(', ')])(
-    '%j was not asked for: the answer is of no use',
+    '%j was not asked for: the response is of no use',
     async (coding) => {
       const server = await coded(gzipSync(accepted), coding);
       const service = client(server);

@@ -39,7 +39,7 @@ describe('blend', () => {
     });
   });
 
-  test('says nothing of dimensions that nobody declared, and a botType that somebody did', async () => {
+  test('omits dimensions that nobody declared, and sends a declared botType', async () => {
     const images = [image('AAAA'), image('AAAA')];
     const { body } = await began({ kind: 'blend', fields: { botType: 'NIJI_JOURNEY' }, images });
     expect(body).toEqual({ botType: 'NIJI_JOURNEY', base64Array: [uri('AAAA'), uri('AAAA')] });
@@ -70,7 +70,7 @@ describe('video', () => {
     });
   });
 
-  test('moves little unless it is told to, for some gateways want to be told', async () => {
+  test('moves little by default, because some gateways require a value', async () => {
     const { body } = await began({ kind: 'video' });
     expect(body).toEqual({ botType: 'IMG_JOURNEY', motion: 'low', image: uri('AAAA') });
   });
@@ -83,19 +83,22 @@ describe('video', () => {
     expect(odd.body).toMatchObject({ loop: 'maybe', batchSize: 'many' });
   });
 
-  test.each([1, '1', 4])('the video %j that goes on is counted from 0 on the wire', async (extend) => {
-    const { body } = await began({ kind: 'video', fields: { extend }, images: [], taskId: '17' });
-    expect(body).toEqual({
-      botType: 'IMG_JOURNEY',
-      motion: 'low',
-      action: 'extend',
-      taskId: '17',
-      index: Number(extend) - 1,
-    });
-  });
+  test.each([1, 'the extended video %j is counted from 0 on the wire', 4])(
+    'the video %j that goes on is counted from 0 on the wire',
+    async (extend) => {
+      const { body } = await began({ kind: 'video', fields: { extend }, images: [], taskId: '17' });
+      expect(body).toEqual({
+        botType: 'IMG_JOURNEY',
+        motion: 'low',
+        action: 'extend',
+        taskId: '17',
+        index: Number(extend) - 1,
+      });
+    },
+  );
 });
 
-test('a video that goes on may have a last frame, and has no first one', async () => {
+test('an extended video may have a last frame, and has no first one', async () => {
   const { body } = await began({ kind: 'video', fields: { extend: 2 }, taskId: '17' });
   expect(body).toMatchObject({ action: 'extend', index: 1, endImage: uri('AAAA') });
   expect(body).not.toHaveProperty('image');
@@ -127,7 +130,7 @@ test('imagine sends its image prompts in order', async () => {
   });
 });
 
-test('a modal sends what there is to answer, and nothing else', async () => {
+test('a modal sends the values of its confirmation, and nothing else', async () => {
   const modal = (more: object) =>
     sentBy((service) => service.modal({ taskId: '17', speed: 'relax', ...more }, never));
   expect((await modal({})).body).toEqual({ taskId: '17' });
@@ -324,21 +327,21 @@ describe('a request that is too large', () => {
       'extra.note',
     ],
   ])('is never sent, and names what is: %s', async (_what, ask, part) => {
-    const answer = await ask();
-    expect(answer).toMatchObject({ ok: false, error: { code: 'request.too-large', class: 'permanent' } });
-    expect(answer.ok ? '' : answer.error.message).toContain(`2.0 kB of them in "${part}"`);
+    const result = await ask();
+    expect(result).toMatchObject({ ok: false, error: { code: 'request.too-large', class: 'permanent' } });
+    expect(result.ok ? '' : result.error.message).toContain(`2.0 kB of them in "${part}"`);
   });
 
   test('is measured in bytes, not in characters', async () => {
     const ask = (prompt: string) => small.modal({ taskId: '1', prompt, speed: 'relax' }, never);
-    const answer = await ask('狐'.repeat(500));
-    expect(answer).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
-    expect(answer.ok ? '' : answer.error.message).toContain('1.5 kB of them in "prompt"');
+    const result = await ask('狐'.repeat(500));
+    expect(result).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
+    expect(result.ok ? '' : result.error.message).toContain('1.5 kB of them in "prompt"');
   });
 
   test('for the service names its largest part too', async () => {
-    const answer = await answering(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
-    expect(answer).toMatchObject({ error: { code: 'service.too-large', class: 'permanent' } });
-    expect(answer.ok ? '' : answer.error.message).toContain('in "mask"');
+    const result = await answering(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
+    expect(result).toMatchObject({ error: { code: 'service.too-large', class: 'permanent' } });
+    expect(result.ok ? '' : result.error.message).toContain('in "mask"');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { maskOf } from '../../../src/service/http/secrets.ts';
+import { secretMaskOf } from '../../../src/service/http/secrets.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import { answering, key, never, serviceWith } from '../scripted-fetch.ts';
 
@@ -7,9 +7,9 @@ const id = '1700000000000001';
 const other = 'another-value-4711';
 
 const seen = async (record: object): Promise<Task> => {
-  const answer = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.value;
+  const result = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
 };
 
 describe('what is kept of a finished task', () => {
@@ -41,15 +41,15 @@ describe('what is kept of a finished task', () => {
 });
 
 test('a task id that repeats the key is none: the submission is in doubt', async () => {
-  const answer = await answering(200, { code: 1, description: '', result: `${key}-1` }).imagine(
+  const result = await answering(200, { code: 1, description: '', result: `${key}-1` }).imagine(
     { fields: { prompt: 'x' }, speed: 'relax' },
     never,
   );
-  expect(answer).toMatchObject({ ok: false, error: { code: 'service.malformed', class: 'lost' } });
-  expect(JSON.stringify(answer)).not.toContain(key);
+  expect(result).toMatchObject({ ok: false, error: { code: 'service.malformed', class: 'lost' } });
+  expect(JSON.stringify(result)).not.toContain(key);
 });
 
-describe('a refusal', () => {
+describe('an error response', () => {
   const refusal = async (status: number, fields: object): Promise<string> => {
     const body = JSON.stringify({ error: { message: `no ${other} ${key}` } });
     const service = serviceWith({
@@ -57,11 +57,11 @@ describe('a refusal', () => {
       secrets: [other],
       keySource: 'the variable MY_KEY',
     });
-    const answer = await service.imagine({ fields: { ...fields }, speed: 'relax' }, never);
-    return answer.ok ? '' : answer.error.message;
+    const result = await service.imagine({ fields: { ...fields }, speed: 'relax' }, never);
+    return result.ok ? '' : result.error.message;
   };
 
-  test('hides every secret it was told of', async () => {
+  test('hides every secret it knows', async () => {
     expect(await refusal(400, {})).toBe('POST /img/submit/imagine: HTTP 400: no [secret] [secret].');
   });
 
@@ -82,7 +82,7 @@ describe('a refusal', () => {
 describe('a mask', () => {
   test('finds a secret as it stands in JSON, in an address, in a host name and in CSV', () => {
     const secret = 'A"b/C d\\9=';
-    const mask = maskOf([secret]);
+    const mask = secretMaskOf([secret]);
     const forms = [
       JSON.stringify(secret).slice(1, -1),
       encodeURIComponent(secret),
@@ -94,7 +94,7 @@ describe('a mask', () => {
   });
 
   test('leaves words alone that are too short to be secrets', () => {
-    expect(maskOf(['', 'abc'])('abc')).toBe('abc');
-    expect(maskOf(['PROD'])('product')).toBe('product');
+    expect(secretMaskOf(['', 'abc'])('abc')).toBe('abc');
+    expect(secretMaskOf(['PROD'])('product')).toBe('product');
   });
 });

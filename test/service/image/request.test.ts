@@ -103,10 +103,10 @@ describe('a submission', () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), async (id) => {
         sent.length = 0;
-        const answer = await service.fetchTask(id, never);
+        const result = await service.fetchTask(id, never);
         const path = sent[0] === undefined ? '/img/task/%3F/fetch' : new URL(sent[0].url).pathname;
         const asked = decodeURIComponent(/^\/img\/task\/([^/]+)\/fetch$/.exec(path)?.[1] ?? '');
-        const refusedUnasked = sent.length === 0 && !answer.ok && answer.error.code === 'service.bad-id';
+        const refusedUnasked = sent.length === 0 && !result.ok && result.error.code === 'service.bad-id';
         expect(refusedUnasked || asked === id).toBe(true);
       }),
       { seed: 20261101 },
@@ -137,7 +137,7 @@ describe('the key', () => {
       error: { message: `bad ${key} ${encodeURIComponent(key)} (request id: ${key})`, code: '' },
     };
     const title = `<html><title>Bearer ${key}</title>`;
-    const answers = [
+    const results = [
       await imagine(answering(401, body)),
       await imagine(answering(403, title)),
       await imagine(answering(200, title)),
@@ -146,27 +146,27 @@ describe('the key', () => {
       await imagine(answering(200, { code: 4, description: `no ${key}`, result: null })),
       await imagine(answering(200, { code: 24, description: '', properties: { bannedWord: key } })),
     ];
-    for (const answer of answers) expect(JSON.stringify(answer)).not.toContain(key);
-    expect(answers[0]).toMatchObject({ error: { serviceMessage: 'bad [secret] [secret]' } });
+    for (const result of results) expect(JSON.stringify(result)).not.toContain(key);
+    expect(results[0]).toMatchObject({ error: { serviceMessage: 'bad [secret] [secret]' } });
   });
 
   test('is scrubbed where it has characters that URLs and JSON escape', async () => {
     const apiKey = 'a+b/"c"\\d=';
     const body = { error: { message: `${apiKey} ${encodeURIComponent(apiKey)} ${JSON.stringify(apiKey)}` } };
-    const answer = await imagine(answering(403, body, {}, { apiKey }));
-    expect(answer).toMatchObject({ error: { serviceMessage: '[secret] [secret] "[secret]"' } });
+    const result = await imagine(answering(403, body, {}, { apiKey }));
+    expect(result).toMatchObject({ error: { serviceMessage: '[secret] [secret] "[secret]"' } });
   });
 
   test('is scrubbed before a long message is cut', async () => {
-    const answer = await imagine(answering(403, { error: { message: `${'x'.repeat(590)}${key}` } }));
-    expect(JSON.stringify(answer)).not.toContain(key.slice(0, 8));
+    const result = await imagine(answering(403, { error: { message: `${'x'.repeat(590)}${key}` } }));
+    expect(JSON.stringify(result)).not.toContain(key.slice(0, 8));
   });
 });
 
 test('words of the service can neither drive a terminal nor fill it', async () => {
   const message = `\u001b[2J\u0007 \u202eevil\u200b\r\nline ${'🦊'.repeat(2000)}`;
-  const answer = await imagine(answering(403, { error: { message } }));
-  const shown = answer.ok ? '' : (answer.error.serviceMessage ?? '');
+  const result = await imagine(answering(403, { error: { message } }));
+  const shown = result.ok ? '' : (result.error.serviceMessage ?? '');
   expect(shown.startsWith('\\u{1b}[2J\\u{07} \\u{202e}evil\\u{200b} line 🦊')).toBe(true);
   expect(shown.length).toBeLessThanOrEqual(601);
   expect(shown.endsWith('🦊…')).toBe(true);
@@ -196,7 +196,7 @@ describe('names', () => {
     });
   });
 
-  test('all mistakes at once, with what is known', () => {
+  test('all errors at once, with what is known', () => {
     const resolved = resolveNames('midjorney', { pth: 'x', path: '../admin', keyHeader: 'a b', botType: '' });
     expect(resolved.ok ? [] : resolved.error.map(({ code, name }) => [code, name])).toEqual([
       ['names.unknown-preset', undefined],

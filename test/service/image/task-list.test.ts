@@ -9,8 +9,8 @@ const ids = ['1700000000000001', '14001929738841620', '0b1f1a5e-9d5c-4a55-8a1c-0
 const listed = (status: number, body: unknown, headers = {}): Promise<Answer<readonly Task[]>> =>
   answering(status, body, headers).fetchTasks(ids, never);
 
-const states = (answer: Answer<readonly Task[]>): unknown =>
-  answer.ok ? answer.value.map(({ id, state }) => [id, state]) : answer.error;
+const states = (result: Answer<readonly Task[]>): unknown =>
+  result.ok ? result.value.map(({ id, state }) => [id, state]) : result.error;
 
 describe('several tasks in one request', () => {
   test('are asked for by id, each once, without a speed', async () => {
@@ -30,15 +30,15 @@ describe('several tasks in one request', () => {
   test('come in any order, unknown ones not at all, with ids that no double can hold', async () => {
     const body = `[{"id":14001929738841620,"status":"SUCCESS","imageUrl":"https://x.test/a.png"},
       {"id":"1700000000000001","status":"MODAL","state":"k"}, {"id":"1700000000000999","status":"SUCCESS"}]`;
-    const answer = await listed(200, body);
-    expect(answer).toMatchObject({
+    const result = await listed(200, body);
+    expect(result).toMatchObject({
       ok: true,
       value: [
         { id: ids[0], state: 'modal', tag: 'k' },
         { id: ids[1], state: 'success', imageUrl: 'https://x.test/a.png' },
       ],
     });
-    expect(answer.ok && answer.value).toHaveLength(2);
+    expect(result.ok && result.value).toHaveLength(2);
   });
 
   test.each([
@@ -83,8 +83,8 @@ describe('several tasks in one request', () => {
     ['a text', 200, '"ok"'],
     ['plain text', 200, 'OK'],
   ])('a gateway without it says so in many ways: %s', async (_what, status, body) => {
-    const answer = await listed(status, body, { location: 'https://www.example.com/' });
-    expect(answer).toMatchObject({
+    const result = await listed(status, body, { location: 'https://www.example.com/' });
+    expect(result).toMatchObject({
       ok: false,
       error: { code: 'service.no-listing', class: 'permanent', status },
     });
@@ -111,9 +111,12 @@ describe('several tasks in one request', () => {
     ['a pause inside a 200', 200, { error: { message: 'slow', code: 429 } }, 'service.throttled', 'throttle'],
     ['trouble', 503, page, 'service.unavailable', 'retry'],
     ['a cut list', 200, '[{"id":"17', 'service.malformed', 'retry'],
-  ])('what passes, and what stops a run, is told as itself: %s', async (_what, status, body, code, kind) => {
-    expect(await listed(status, body)).toMatchObject({ ok: false, error: { code, class: kind } });
-  });
+  ])(
+    'a passing failure, and one that stops a run, keep their own codes: %s',
+    async (_what, status, body, code, kind) => {
+      expect(await listed(status, body)).toMatchObject({ ok: false, error: { code, class: kind } });
+    },
+  );
 
   test('a lost connection is worth another try, for nothing was asked to be made', async () => {
     const service = serviceWith({ fetch: () => Promise.reject(new Error('reset')) });
@@ -123,11 +126,11 @@ describe('several tasks in one request', () => {
   });
 
   test('no word of it shows the key', async () => {
-    const answers = [
+    const results = [
       await listed(404, `<title>${key}</title>`),
       await listed(200, { error: { message: key } }),
     ];
-    expect(JSON.stringify(answers)).not.toContain(key);
+    expect(JSON.stringify(results)).not.toContain(key);
   });
 });
 
@@ -141,9 +144,9 @@ describe('the list of all tasks', () => {
         { id: 'T2', status: 'MODAL', state: 'tag two' },
       ]),
     );
-    const answer = await serviceWith({ fetch }).listTasks?.(never);
+    const result = await serviceWith({ fetch }).listTasks?.(never);
     expect(sent).toMatchObject([{ method: 'GET', url: 'https://api.example.com/img/task/list' }]);
-    expect(answer).toMatchObject({
+    expect(result).toMatchObject({
       ok: true,
       value: [
         { id: 'T2', state: 'success', tag: 'tag two' },
@@ -160,12 +163,12 @@ describe('the list of all tasks', () => {
         { id: 'T3', status: 'SUCCESS', submitTime: null },
       ]),
     );
-    const answer = await serviceWith({ fetch }).listTasks?.(never);
-    const times = answer?.ok ? answer.value.map(({ submittedAt }) => submittedAt) : [];
+    const result = await serviceWith({ fetch }).listTasks?.(never);
+    const times = result?.ok ? result.value.map(({ submittedAt }) => submittedAt) : [];
     expect(times).toEqual([1_700_000_000_000, undefined, undefined]);
   });
 
-  test('may be larger than any other answer, and says so where it is too large', async () => {
+  test('may be larger than any other response, and says so where it is too large', async () => {
     const long = [{ id: 'T1', status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) }];
     const wide = answering(200, long, {}, { maxBodyBytes: 1_000 });
     expect(await wide.listTasks?.(never)).toMatchObject({ ok: true, value: [{ id: 'T1' }] });
@@ -180,8 +183,8 @@ describe('the list of all tasks', () => {
     [200, '<!doctype html><title>Home</title>'],
     [200, '{"page":1}'],
   ])('is something that a gateway may not have: %i %s', async (status, body) => {
-    const answer = await answering(status, body).listTasks?.(never);
-    expect(answer).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
-    expect(JSON.stringify(answer)).not.toContain('each is looked at by itself');
+    const result = await answering(status, body).listTasks?.(never);
+    expect(result).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
+    expect(JSON.stringify(result)).not.toContain('each task is polled by itself');
   });
 });

@@ -9,9 +9,9 @@ const grid = 'https://cdn.example.com/grid.png';
 const [one, two] = ['https://cdn.example.com/1.mp4', 'https://cdn.example.com/2.mp4?ex=1'];
 
 async function fetched(record: object): Promise<Task> {
-  const answer = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.value;
+  const result = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
 }
 
 describe('the links of a finished task', () => {

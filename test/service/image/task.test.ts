@@ -6,9 +6,9 @@ import { answering, key, never, serviceWith } from '../scripted-fetch.ts';
 const id = '1700000000000001';
 
 async function fetched(record: unknown): Promise<Task> {
-  const answer = await answering(200, record).fetchTask(id, never);
-  if (!answer.ok) throw new Error(answer.error.message);
-  return answer.value;
+  const result = await answering(200, record).fetchTask(id, never);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
 }
 
 const buttons = [
@@ -79,7 +79,7 @@ describe('a task', () => {
     expect(await fetched({ id, status: 'SUCCESS', imageUrl })).not.toHaveProperty('imageUrl');
   });
 
-  test('has the id it was asked for, though the answer writes it as a long number', async () => {
+  test('has the id it was asked for, though the response writes it as a long number', async () => {
     const long = '14001929738841620';
     const service = answering(200, `{"id":${long},"status":"SUCCESS"}`);
     expect(await service.fetchTask(long, never)).toMatchObject({ ok: true, value: { id: long } });

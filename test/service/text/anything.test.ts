@@ -9,7 +9,7 @@ import { asked } from './text-service.ts';
 const seeded = { seed: 20_261_121, numRuns: 400 };
 const kinds = fc.constantFrom('generate' as const, 'chat' as const);
 
-/** JSON that looks like an answer, with anything where something is expected. */
+/** JSON that looks like a reply, with anything where something is expected. */
 const oddAnswer = (): fc.Arbitrary<JsonObject> => {
   const any = fc.oneof(
     { maxDepth: 2 },
@@ -33,7 +33,7 @@ const oddAnswer = (): fc.Arbitrary<JsonObject> => {
   );
 };
 
-test('whatever an answer holds, it is read, and can be written as JSON', () => {
+test('whatever a reply holds, it is read, and can be written as JSON', () => {
   fc.assert(
     fc.property(oddAnswer(), (answer) => {
       for (const read of [readTextReply, readChatReply]) {
@@ -46,7 +46,7 @@ test('whatever an answer holds, it is read, and can be written as JSON', () => {
   );
 });
 
-test('whatever events a stream has, it comes to an end of its own', () => {
+test('any stream of events ends in bounded time', () => {
   fc.assert(
     fc.property(kinds, fc.array(oddAnswer(), { maxLength: 6 }), (kind, events) => {
       const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
@@ -58,7 +58,7 @@ test('whatever events a stream has, it comes to an end of its own', () => {
   );
 });
 
-test('whatever the bytes are, a call comes to an answer or a failure', async () => {
+test('any bytes end in a reply or a failure', async () => {
   const streams = recorded.map(({ text }) => bytesOf(text));
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
@@ -75,10 +75,10 @@ test('whatever the bytes are, a call comes to an answer or a failure', async () 
   );
   await fc.assert(
     fc.asyncProperty(bytes, async (body) => {
-      const answer = await asked(body);
-      if (answer.ok) return;
-      expect(answer.error.code).toMatch(/^(service|stream|response)\./);
-      expect(answer.error.class).not.toBe('lost');
+      const result = await asked(body);
+      if (result.ok) return;
+      expect(result.error.code).toMatch(/^(service|stream|response)\./);
+      expect(result.error.class).not.toBe('lost');
     }),
     seeded,
   );

@@ -5,7 +5,7 @@ import { textServiceWith } from './text-service.ts';
 
 const models = (body: unknown, status = 200) => {
   const { fetch, sent } = scriptedFetch(() => new Response(JSON.stringify(body), { status }));
-  return { sent, answer: textServiceWith({ fetch }).models(never) };
+  return { sent, result: textServiceWith({ fetch }).models(never) };
 };
 
 test('the list of models', async () => {
@@ -24,8 +24,8 @@ test('the list of models', async () => {
     { id: `model-${key}` },
     { id: 'a\u001b[2Jb' },
   ];
-  const { sent, answer } = models({ object: 'list', success: true, data: listed });
-  expect(await answer).toEqual({
+  const { sent, result } = models({ object: 'list', success: true, data: listed });
+  expect(await result).toEqual({
     ok: true,
     value: [
       { id: 'text-pro', ownedBy: 'vendor', created: 1_700_000_000, endpoints: ['openai', 'gemini'] },
@@ -35,12 +35,12 @@ test('the list of models', async () => {
   expect(sent.map(({ method, url }) => [method, url])).toEqual([
     ['GET', 'https://api.example.com/v1/models'],
   ]);
-  expect(await models(listed.slice(0, 2)).answer).toMatchObject({ ok: true, value: { length: 2 } });
+  expect(await models(listed.slice(0, 2)).result).toMatchObject({ ok: true, value: { length: 2 } });
 });
 
-test('no more models than anybody has are looked at', async () => {
+test('no more models than anybody has are read', async () => {
   const data = Array.from({ length: 20_000 }, (_model, i) => ({ id: `m${i}` }));
-  expect(await models({ data }).answer).toMatchObject({ ok: true, value: { length: 10_000 } });
+  expect(await models({ data }).result).toMatchObject({ ok: true, value: { length: 10_000 } });
 });
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
   [429, { error: { message: 'slow' } }, 'service.throttled', 'throttle'],
   [503, { error: { message: 'busy' } }, 'service.unavailable', 'retry'],
 ])('HTTP %d %j is %s', async (status, body, code, failureClass) => {
-  expect(await models(body, status).answer).toMatchObject({
+  expect(await models(body, status).result).toMatchObject({
     ok: false,
     error: { code, class: failureClass },
   });

@@ -122,17 +122,17 @@ const forms: readonly [string, () => Promise<TextReply>][] = [
   ],
 ];
 
-describe.each(forms)('an answer %s', (_form, reply) => {
+describe.each(forms)('a reply %s', (_form, reply) => {
   test.each(parsed)('$field is read', async ({ read, is }) => {
     expect(read(await reply())).toEqual(is);
   });
 
-  test.each(Object.keys(candidate))('candidates[].%s is in the whole answer', async (name) => {
+  test.each(Object.keys(candidate))('candidates[].%s is in the whole reply', async (name) => {
     const [whole] = (await reply()).whole['candidates'] as readonly JsonObject[];
     expect(whole?.[name]).toEqual(candidate[name]);
   });
 
-  test.each(Object.keys(answer))('%s is in the whole answer', async (name) => {
+  test.each(Object.keys(answer))('%s is in the whole reply', async (name) => {
     expect((await reply()).whole[name]).toEqual(answer[name]);
   });
 });
@@ -158,7 +158,7 @@ test.each([
   ['content without parts', { content: { role: 'model' }, finishReason: 'MAX_TOKENS' }],
   ['no content', { finishReason: 'MAX_TOKENS' }],
   ['parts that are none', { content: { parts: [null, 'x', 3] }, finishReason: 'MAX_TOKENS' }],
-])('%s is an empty answer', async (_what, spent) => {
+])('%s is an empty reply', async (_what, spent) => {
   const { candidates } = await replyTo({ candidates: [spent], usageMetadata: { thoughtsTokenCount: 2999 } });
   expect(candidates).toEqual([
     { parts: [], text: '', images: [], functionCalls: [], finishReason: 'MAX_TOKENS' },
@@ -192,7 +192,7 @@ test('usage that counts nothing is none, and a total is never less than what it 
   expect((await replyTo({ candidates: [], usageMetadata })).usage).toMatchObject({ prompt: 500, total: 502 });
 });
 
-test('a long integer in an answer is a number: the answer can be written as JSON again', async () => {
+test('a long integer in a reply is a number: the reply can be written as JSON again', async () => {
   const body =
     '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":14001929738841620999}}}]}}]}';
   const { whole } = await replyTo(body);
@@ -249,7 +249,7 @@ describe('chat', () => {
     ]);
   });
 
-  test('an answer is read, its parts in native form, and nothing of it is left out', async () => {
+  test('a reply is read completely, its parts in native form', async () => {
     expect(await replyTo(whole, chat)).toEqual({
       candidates: [
         {
@@ -275,7 +275,7 @@ describe('chat', () => {
     });
   });
 
-  test('a refusal and a content filter are told', async () => {
+  test('a refusal and a content filter are reported', async () => {
     const message = { role: 'assistant', content: null, refusal: 'I cannot.' };
     const choices = [{ index: 0, message, finish_reason: 'content_filter' }];
     const { candidates } = await replyTo({ choices }, chat);

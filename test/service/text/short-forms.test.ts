@@ -42,7 +42,7 @@ describe('contents', () => {
   test('earlier turns come first, with their images and what followed; those of function calls come last', () => {
     const answer = { role: 'model', parts: [{ text: 'A fox.', thoughtSignature: 'c2ln' }] };
     const called = { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] };
-    const told = { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 1 } } }] };
+    const sent = { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 1 } } }] };
     const body = bodyOf(
       { prompt: 'And now?' },
       {
@@ -50,7 +50,7 @@ describe('contents', () => {
           { fields: { prompt: 'What is it?', system: 'x', model: 'm' }, images: [image], after: [answer] },
           { fields: { contents: [user('Sure?')] }, images: [], after: [called] },
         ],
-        turns: [called, told],
+        turns: [called, sent],
       },
     );
     expect(body).toEqual({
@@ -61,7 +61,7 @@ describe('contents', () => {
         called,
         user('And now?'),
         called,
-        told,
+        sent,
       ],
     });
   });
@@ -225,7 +225,7 @@ describe('chat', () => {
     }
   });
 
-  test('images after an answer are a message of their own', () => {
+  test('images after a reply are a message of their own', () => {
     const messages = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: 'b' },

@@ -39,7 +39,7 @@ describe('10,000 chunkings', () => {
     );
   });
 
-  test('the line ends make no difference to an answer', () => {
+  test('the line ends make no difference to a reply', () => {
     for (const { kind, text, ends } of recorded.filter((stream) => stream.ends === 'answer')) {
       const [lf, ...others] = lineEnds.map((lineEnd) =>
         plain(readCut(kind, bytesOf(withLineEnds(text, lineEnd)))),

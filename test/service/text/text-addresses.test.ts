@@ -49,7 +49,7 @@ describe('the key', () => {
     expect(JSON.stringify(failure)).not.toContain(key);
   });
 
-  test('is kept with no answer, also where a stream cut it in two', async () => {
+  test('is kept with no reply, also where a stream cut it in two', async () => {
     const parts = (text: string): string =>
       `data: ${JSON.stringify(event([{ text }], { finishReason: 'STOP' }))}\n\n`;
     const { candidates, whole } = await replyTo(

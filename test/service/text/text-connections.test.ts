@@ -63,7 +63,7 @@ test('a stream over HTTP, in pieces and compressed', async () => {
   expect(await service.ask(compressed, never)).toMatchObject({ ok: true, value });
 });
 
-test('a stream whose connection breaks is asked for again, and tells what was counted', async () => {
+test('a stream whose connection breaks is asked for again, and reports the usage', async () => {
   const service = await serviceAt((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(sse('a', { finishReason: 'STOP' }), () => response.destroy());
@@ -74,7 +74,7 @@ test('a stream whose connection breaks is asked for again, and tells what was co
   });
 });
 
-test.each([true, false])('a bomb is given up at the bound of an answer (stream: %s)', async (stream) => {
+test.each([true, false])('a bomb is given up at the bound of a reply (stream: %s)', async (stream) => {
   const bodies = new BodyPool();
   const start = stream ? 'data: {"candidates":[],"x":"' : '{"candidates":[],"x":"';
   const bomb = gzipSync(Buffer.concat([Buffer.from(start), Buffer.alloc(64 * MiB, 'a')]));
@@ -93,7 +93,7 @@ test.each([true, false])('a bomb is given up at the bound of an answer (stream: 
   expect(bodies.held).toBe(0);
 });
 
-test('answers that are read at once share one bound', async () => {
+test('replies that are read at once share one bound', async () => {
   const image = 'A'.repeat(MiB);
   const parts = [{ inlineData: { mimeType: 'image/png', data: image } }];
   const body = `data: ${JSON.stringify(event(parts, { finishReason: 'STOP' }))}\n\n`;
@@ -105,8 +105,8 @@ test('answers that are read at once share one bound', async () => {
     },
     { bodies },
   );
-  const answers = await Promise.all(Array.from({ length: 12 }, () => service.ask(streamed, never)));
-  expect(answers.filter(({ ok }) => ok)).toHaveLength(12);
+  const results = await Promise.all(Array.from({ length: 12 }, () => service.ask(streamed, never)));
+  expect(results.filter(({ ok }) => ok)).toHaveLength(12);
   expect(bodies.most).toBeGreaterThan(2 * MiB);
   // The bound, and one body that may go beyond it.
   expect(bodies.most).toBeLessThanOrEqual(4 * MiB);
@@ -122,7 +122,7 @@ test('a call that never left can be made at once', async () => {
   await service.close();
 });
 
-test('a connection serves one call after the other, after an answer and after a broken one', async () => {
+test('a connection serves one call after the other, after a reply and after a broken one', async () => {
   const ports: unknown[] = [];
   const dispatcher = createDispatcher({ connections: 1, connectMs: 10_000 });
   onTestFinished(() => dispatcher.close());
@@ -136,7 +136,7 @@ test('a connection serves one call after the other, after an answer and after a 
   const oks: boolean[] = [];
   for (let i = 0; i < 4; i++) oks.push((await service.ask(streamed, never)).ok);
   expect(oks).toEqual([true, false, true, true]);
-  // Of the answer that was given up early, the rest is not waited for.
+  // Of the reply that was given up early, the rest is not waited for.
   expect(new Set([ports[0], ports[1]]).size).toBe(1);
   expect(new Set([ports[2], ports[3]]).size).toBe(1);
 });

@@ -129,7 +129,7 @@ describe('in a stream that began well', () => {
     });
   });
 
-  test('a broken event is told with what was counted', async () => {
+  test('a broken event is reported with the usage', async () => {
     expect(await streamed('data: {"a":\n\n')).toMatchObject({
       code: 'service.malformed',
       class: 'retry',
@@ -229,7 +229,7 @@ describe('what a message says', () => {
     vendor(404, 'NOT_FOUND', 'Requested entity was not found.'),
     gateway('The organization has no project of this name'),
     gateway('no such tuned endpoint', 'not_found'),
-  ])('HTTP 404 about something else is told in the words of the service (%#)', async (body) => {
+  ])('HTTP 404 about something else is reported in the words of the service (%#)', async (body) => {
     const said = await refusal(body, {}, 404);
     const { message } = body['error'] as { readonly message: string };
     expect(said).toContain(message.replace(/ \(request id.*/, ''));
@@ -241,7 +241,7 @@ describe('what a message says', () => {
     expect(message).toContain('try a plain prompt without thinking and search');
   });
 
-  test('its own words, without the request id, are what refusals are compared by', async () => {
+  test('its own words, without the request id, are used to compare rejections', async () => {
     expect(await failureOf(gateway('model name is required'), undefined, { status: 400 })).toMatchObject({
       serviceMessage: 'model name is required',
       requestId: 'r-1',

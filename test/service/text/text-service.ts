@@ -66,7 +66,7 @@ interface Given {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What one call comes to that gets this answer; a body that is no text is sent as JSON. */
+/** What one call comes to that gets this reply; a body that is no text is sent as JSON. */
 export function asked(
   body: unknown,
   request: TextCallRequest = call({ prompt: 'Is it a fox?' }),
@@ -81,13 +81,13 @@ export function asked(
 }
 
 export async function replyTo(...given: Parameters<typeof asked>): Promise<TextReply> {
-  const answer = await asked(...given);
-  if (!answer.ok) throw new Error(`${answer.error.code}: ${answer.error.message}`);
-  return answer.value;
+  const result = await asked(...given);
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
 }
 
 export async function failureOf(...given: Parameters<typeof asked>): Promise<ServiceFailure> {
-  const answer = await asked(...given);
-  if (answer.ok) throw new Error('it was answered');
-  return answer.error;
+  const result = await asked(...given);
+  if (result.ok) throw new Error('it was answered');
+  return result.error;
 }

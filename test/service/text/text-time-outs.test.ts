@@ -10,7 +10,7 @@ import { call, textServiceWith } from './text-service.ts';
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const bounds = { textMs: 600_000, firstByteMs: 180_000, idleMs: 60_000 };
 
-/** A call whose answer and whose time are the test's own. */
+/** A call whose reply and whose time are the test's own. */
 function underWay(stream: boolean, options: Partial<TextServiceOptions> = {}) {
   const pending = new Map<object, { readonly ms: number; readonly expire: () => void }>();
   let started = 0;
@@ -37,9 +37,9 @@ function underWay(stream: boolean, options: Partial<TextServiceOptions> = {}) {
       });
     });
   const service = textServiceWith({ ...bounds, fetch, timer, elapsed: () => 0, ...options });
-  const answer = service.ask(call({ prompt: 'a' }, { stream }), stop.signal);
+  const result = service.ask(call({ prompt: 'a' }, { stream }), stop.signal);
   return {
-    answer,
+    result,
     stop,
     /** The bounds that run now, shortest first. */
     running: () => [...pending.values()].map(({ ms }) => ms).sort((a, b) => a - b),
@@ -73,7 +73,7 @@ test('a stream that does not begin', async () => {
   expect(one.running()).toEqual([180_000, 600_000]);
   await one.begin();
   one.expire(180_000);
-  expect(await one.answer).toMatchObject({
+  expect(await one.result).toMatchObject({
     ok: false,
     error: {
       code: 'connection.timeout',
@@ -84,7 +84,7 @@ test('a stream that does not begin', async () => {
   expect(one.running()).toEqual([]);
 });
 
-test('a stream that falls silent: each piece gives it its time again, and what was counted is told', async () => {
+test('a stream that falls silent: each piece restarts its time, and the usage is reported', async () => {
   const one = underWay(true);
   await one.begin();
   for (const piece of [': ping\n\n', delta('a'), delta('b')]) {
@@ -94,14 +94,14 @@ test('a stream that falls silent: each piece gives it its time again, and what w
     expect(one.started()).toBe(before + 1);
   }
   one.expire(60_000);
-  expect(await one.answer).toMatchObject({
+  expect(await one.result).toMatchObject({
     ok: false,
     error: { code: 'connection.timeout', class: 'retry', usage: { prompt: 2 }, status: 200 },
   });
   expect(one.running()).toEqual([]);
 });
 
-test('an answer as a whole has no bound of its first byte, but one of silence once it has begun', async () => {
+test('a reply as a whole has no bound of its first byte, but one of silence once it has begun', async () => {
   const one = underWay(false);
   expect(one.running()).toEqual([600_000]);
   await one.begin();
@@ -109,7 +109,7 @@ test('an answer as a whole has no bound of its first byte, but one of silence on
   await one.send('{"candidates"');
   expect(one.running()).toEqual([60_000, 600_000]);
   one.expire(60_000);
-  expect(await one.answer).toMatchObject({
+  expect(await one.result).toMatchObject({
     ok: false,
     error: { code: 'connection.timeout', class: 'retry' },
   });
@@ -120,7 +120,7 @@ test('the whole call has a bound, however busy its stream is', async () => {
   await one.begin();
   await one.send(delta('a'));
   one.expire(600_000);
-  expect(await one.answer).toMatchObject({
+  expect(await one.result).toMatchObject({
     ok: false,
     error: { code: 'connection.timeout', usage: { prompt: 2 } },
   });
@@ -132,16 +132,16 @@ test('after [DONE] a connection that stays open is waited for only shortly, and 
   await one.send(`${delta('a', 'STOP')}data: [DONE]\n\n`);
   expect(one.running()).toEqual([1000, 600_000]);
   one.expire(1000);
-  expect(await one.answer).toMatchObject({ ok: true, value: { candidates: [{ text: 'a' }] } });
+  expect(await one.result).toMatchObject({ ok: true, value: { candidates: [{ text: 'a' }] } });
   expect(one.running()).toEqual([]);
 });
 
-test('an error that was told before the silence says more than the silence', async () => {
+test('an error before the silence is reported instead of the silence', async () => {
   const one = underWay(true);
   await one.begin();
   await one.send(`${delta('a')}${JSON.stringify({ error: { code: 429, message: 'slow' } })}\n`);
   one.expire(60_000);
-  expect(await one.answer).toMatchObject({
+  expect(await one.result).toMatchObject({
     ok: false,
     error: { code: 'service.throttled', class: 'throttle' },
   });
@@ -151,7 +151,7 @@ test('an error in the stream ends it at once', async () => {
   const one = underWay(true);
   await one.begin();
   await one.send(`data: {"error":{"code":503,"message":"overloaded"}}\n\n`);
-  expect(await one.answer).toMatchObject({ ok: false, error: { code: 'service.unavailable' } });
+  expect(await one.result).toMatchObject({ ok: false, error: { code: 'service.unavailable' } });
   expect(one.running()).toEqual([]);
 });
 
@@ -160,7 +160,7 @@ test('a call is given up when the run is', async () => {
   await one.begin();
   await one.send(delta('a'));
   one.stop.abort(new Error('enough'));
-  expect(await one.answer).toMatchObject({
+  expect(await one.result).toMatchObject({
     ok: false,
     error: { code: 'connection.aborted', class: 'retry' },
   });
@@ -184,7 +184,7 @@ test('waiting for room is no time of any bound, and what a stream does not keep 
   expect(one.running()).toEqual([60_000, 600_000]);
   await one.send(delta('c', 'STOP'));
   one.end();
-  const answer = await one.answer;
-  expect(answer.ok && answer.value.candidates[0]?.text).toBe(`${'a'.repeat(20)}${'b'.repeat(70_000)}c`);
+  const result = await one.result;
+  expect(result.ok && result.value.candidates[0]?.text).toBe(`${'a'.repeat(20)}${'b'.repeat(70_000)}c`);
   expect(bodies.held).toBe(0);
 });

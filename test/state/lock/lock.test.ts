@@ -94,7 +94,7 @@ describe('the lock between processes', () => {
     lock.release();
     const next = startChild('owner.ts', directory);
     await next.says('held');
-    next.tell('let go');
+    next.send('let go');
     expect(await next.ended).toBe(0);
     expect(lockOwner(directory)).toBeUndefined();
   });

@@ -65,7 +65,7 @@ export async function differsFromCommit(
 
 /** Lines of a configuration; undefined where the repository configures what is turned off. */
 async function comparisonSettings(git: GitProcess): Promise<readonly string[] | undefined> {
-  // A key that always stands there, so that a failure can be told from nothing found.
+  // A key that always exists, so that a failure differs from an empty result.
   const keys = `(${comparisonKeys.join('|')}|attributesfile|repositoryformatversion)`;
   const pattern = `^(core\\.${keys}|filter\\..*)$`;
   const listing = await git(['config', '--show-scope', '--null', '--get-regexp', pattern]);

@@ -41,8 +41,8 @@ export async function gitFacts(
 
 async function findRepository(folder: string, git: GitProcess): Promise<Repository | undefined> {
   const paths = ['objects', 'index', 'info/attributes'].flatMap((name) => ['--git-path', name]);
-  const answer = await git(['rev-parse', '--show-toplevel', '--show-object-format', ...paths, 'HEAD']);
-  const lines = answer?.split('\n') ?? [];
+  const output = await git(['rev-parse', '--show-toplevel', '--show-object-format', ...paths, 'HEAD']);
+  const lines = output?.split('\n') ?? [];
   const [top = '', objectFormat = '', objects = '', index = '', attributes = '', commit = ''] = lines;
   // A path with a line break in it makes more lines.
   if (lines.length !== 7 || !/^[0-9a-f]{40,64}$/.test(commit)) return undefined;

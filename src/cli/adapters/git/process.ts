@@ -22,9 +22,9 @@ const fatalExitCode = 128;
 const outputLimit = 16 * 1024 * 1024;
 
 /**
- * All that a git process gets to know of the environment: where programs and the user's own configuration lie, and
- * where git may look for a repository. Everything else stays here: any variable may hold a secret
- * (`GIT_CONFIG_VALUE_0` often does), and `GIT_DIR` of a hook that promptpress runs in names another repository.
+ * The environment that a git process receives: where programs and the user's own configuration are, and where git may
+ * search for a repository. Everything else is withheld: any variable may hold a secret (`GIT_CONFIG_VALUE_0` often does),
+ * and the `GIT_DIR` of a hook that runs promptpress names another repository.
  */
 const passedOn = [
   'HOME',

@@ -30,13 +30,13 @@ export interface Progress {
   readonly tokens?: TokenUsage;
   /** Jobs settled in the last minute or since the start, whichever is shorter. */
   readonly perMinute: number;
-  /** Why nothing goes on at the moment. */
+  /** Why no job makes progress at the moment. */
   readonly notice?: string;
   /** The run takes on nothing new. */
   readonly stopping: boolean;
 }
 
-/** What is known of a step before the run starts. */
+/** The state of a step before the run starts. */
 export interface StepStart {
   readonly name: string;
   readonly total?: number;

@@ -1,13 +1,13 @@
 import type { IsOptional } from '../../../plan/graph/optional.ts';
 import { counted, span } from '../../../report/text/amounts.ts';
-import { printable, sentence } from '../../../report/text/printable.ts';
+import { sentence, shownLine } from '../../../report/text/printable.ts';
 import type { Route, RunEvent, RunListener } from '../../../run/events.ts';
 import type { Io } from '../io.ts';
 import { ProgressModel, type StepStart } from './model.ts';
 import { Screen } from './screen.ts';
 import { paintWith, progressLines, progressSentence } from './view.ts';
 
-/** Shows a run while it goes on. */
+/** Shows the progress of a run. */
 export interface ProgressShow {
   readonly listener: RunListener;
   /** Prints a line without disturbing the view. */
@@ -21,7 +21,7 @@ const sentenceMs = 30_000;
 /** Of a route that is refused again and again is spoken once in this time. */
 const pauseMs = 60_000;
 
-/** What the user is told about a run's progress: a live view on a terminal, else a line now and then. */
+/** How a run's progress is shown: a live view on a terminal, else a line now and then. */
 export function showProgress(
   io: Io,
   run: {
@@ -44,8 +44,8 @@ export function showProgress(
   const paint = paintWith(io.colors);
   const draw = (): void => {
     const now = io.now();
-    const look = { columns: terminal.columns(), unicode: terminal.unicode, paint };
-    screen.draw(progressLines(model.progress(now), now, look));
+    const options = { columns: terminal.columns(), unicode: terminal.unicode, paint };
+    screen.draw(progressLines(model.progress(now), now, options));
   };
   draw();
   const stop = io.every(redrawMs, draw);
@@ -84,7 +84,7 @@ function inSentences(io: Io, model: ProgressModel, quiet: boolean): ProgressShow
 const requests = {
   submit: 'submissions',
   text: 'text calls',
-  poll: 'looks at tasks',
+  poll: 'polls of tasks',
   download: 'downloads',
 } as const satisfies Record<Route, string>;
 
@@ -103,15 +103,15 @@ function lineFor(event: RunEvent): string | undefined {
   if (event.type === 'run:stopping' && event.end.kind === 'interrupted') {
     return event.tasks === 0
       ? 'Stopping.'
-      : `Stopping: waiting for ${counted(event.tasks, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run goes on with them.`;
+      : `Stopping: waiting for ${counted(event.tasks, 'task')} that the service is working on; no new ones are started. Press Ctrl-C again to leave at once: nothing is lost, the next run continues them.`;
   }
   if (event.type === 'run:stopping' && 'message' in event.end) {
     const left = event.tasks === 0 ? '' : ` ${counted(event.tasks, 'task')} still in flight.`;
     return `Stopping: ${sentence(event.end.message)}${left}`;
   }
   if (event.type === 'run:waiting') {
-    return `Waiting for ${span(event.sinceMs)}: ${printable(event.reason)}`;
+    return `Waiting for ${span(event.sinceMs)}: ${shownLine(event.reason)}`;
   }
-  if (event.type === 'run:notice') return printable(event.message);
+  if (event.type === 'run:notice') return shownLine(event.message);
   return undefined;
 }

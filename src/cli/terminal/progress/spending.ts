@@ -4,11 +4,11 @@ import type { RunEvent } from '../../../run/events.ts';
 
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
-/** What one invocation spends, as far as it is told. */
+/** The spending of one invocation, from what events report. */
 export class Spending {
   #cost: number | undefined;
   #tokens: TokenUsage | undefined;
-  /** What the text jobs that are being worked on had spent when last heard of. */
+  /** What each active text job had spent at its last event. */
   readonly #before = new Map<string, { readonly cost: number; readonly usage: TokenUsage }>();
 
   get cost(): number | undefined {

@@ -1,12 +1,12 @@
 import picocolors from 'picocolors';
 import type { Formatter } from 'picocolors/types.js';
 import { columnsOf, cut } from '../../../pipeline/diagnostics/terminal-text.ts';
-import { count, money, rate, span, tokenWords } from '../../../report/text/amounts.ts';
-import { printable } from '../../../report/text/printable.ts';
+import { count, money, rateWords, span, tokenWords } from '../../../report/text/amounts.ts';
+import { shownLine } from '../../../report/text/printable.ts';
 import type { Progress, StepProgress } from './model.ts';
 
-/** How a view may look. */
-export interface Look {
+/** The style of a view. */
+export interface ViewOptions {
   readonly columns: number;
   /** Block characters for bars; else ASCII. */
   readonly unicode: boolean;
@@ -26,29 +26,29 @@ export const plainPaint: Paint = { done: String, bad: String, faint: String, str
 /** More steps than fit on a screen would scroll, and a view that scrolls cannot be redrawn. */
 const mostSteps = 20;
 
-/** The live view of a run: one bar per step, then what goes on. Pure; every line fits the width. */
-export function progressLines(progress: Progress, now: number, look: Look): readonly string[] {
+/** The live view of a run: one bar per step, then the current state. Pure; every line fits the width. */
+export function progressLines(progress: Progress, now: number, options: ViewOptions): readonly string[] {
   // The last column stays free: some terminals wrap when it is written.
-  const columns = Math.max(20, look.columns - 1);
+  const columns = Math.max(20, options.columns - 1);
   const shown = progress.steps.slice(0, mostSteps);
   const nameWidth = Math.min(
     24,
     Math.floor(columns / 3),
-    Math.max(...shown.map(({ name }) => columnsOf(printable(name))), 4),
+    Math.max(...shown.map(({ name }) => columnsOf(shownLine(name))), 4),
   );
   const hidden = progress.steps.length - shown.length;
   return [
-    ...shown.map((step) => stepLine(step, nameWidth, columns, look)),
-    ...(hidden > 0 ? [look.paint.faint(cut(`and ${hidden} more steps`, columns))] : []),
-    look.paint.faint(cut(headline(progress, now), columns)),
-    ...(progress.notice === undefined ? [] : [cut(printable(progress.notice), columns)]),
+    ...shown.map((step) => stepLine(step, nameWidth, columns, options)),
+    ...(hidden > 0 ? [options.paint.faint(cut(`and ${hidden} more steps`, columns))] : []),
+    options.paint.faint(cut(headline(progress, now), columns)),
+    ...(progress.notice === undefined ? [] : [cut(shownLine(progress.notice), columns)]),
   ];
 }
 
 /** One line for logs and build servers. */
 export function progressSentence(progress: Progress, now: number): string {
   const sum = sumOf(progress.steps);
-  return printable(
+  return shownLine(
     [
       `${progress.name}: ${ofTotal(sum.done, sum.total)} done`,
       ...others(sum),
@@ -64,25 +64,25 @@ function headline(progress: Progress, now: number): string {
   return [
     span(now - progress.startedAt),
     `${count(progress.tasks)} in flight`,
-    rate(progress.perMinute),
+    rateWords(progress.perMinute),
     ...(tokens === undefined ? [] : [tokens]),
     ...(progress.cost === undefined ? [] : [`cost ${money(progress.cost)}`]),
     ...(progress.stopping ? ['stopping'] : left === undefined ? [] : [`about ${span(left)} left`]),
   ].join(', ');
 }
 
-function stepLine(step: StepProgress, nameWidth: number, columns: number, look: Look): string {
-  const name = cut(printable(step.name), nameWidth);
+function stepLine(step: StepProgress, nameWidth: number, columns: number, options: ViewOptions): string {
+  const name = cut(shownLine(step.name), nameWidth);
   const padded = name + ' '.repeat(nameWidth - columnsOf(name));
   const numbers = [ofTotal(step.done, step.total), ...others(step)].join(', ');
   const barWidth = Math.min(40, columns - nameWidth - 2 - Math.max(24, columnsOf(numbers)));
   const room = columns - nameWidth - 1;
   if (barWidth < 5) return `${padded} ${cut(numbers, room)}`;
-  return `${padded} ${bar(step, barWidth, look)} ${cut(numbers, room - barWidth - 1)}`;
+  return `${padded} ${bar(step, barWidth, options)} ${cut(numbers, room - barWidth - 1)}`;
 }
 
 /** Done or skipped, then failed, then what is still to come. */
-function bar(step: StepProgress, width: number, { unicode, paint }: Look): string {
+function bar(step: StepProgress, width: number, { unicode, paint }: ViewOptions): string {
   const [full, empty] = unicode ? ['█', '░'] : ['#', '-'];
   const fine = step.done + step.skipped;
   const total = step.total ?? fine + step.failed + step.inDoubt + step.active;

@@ -18,7 +18,7 @@ import type { ReadPipeline } from '../read-pipeline.ts';
  * finds it here.
  *
  * A run of this pipeline may lie in `runs/<name>` of the current folder, where earlier releases put it. It is not run
- * anew beside that, which would pay for all of it again.
+ * again beside that, which would pay for all of it again.
  *
  * @throws CliError (exit 2) where nothing has run in the default directory and a run of this pipeline lies in that
  *   other place, with both ways on; StateError where what lies there cannot be read
@@ -51,7 +51,7 @@ function isOnePlace(a: string, b: string): boolean {
   }
 }
 
-/** True also for a state that cannot be read: whoever uses it says why. */
+/** True also for a state that cannot be read: the command that opens it reports why. */
 function hasState(directory: string): boolean {
   try {
     const state = openStateForReading(directory);

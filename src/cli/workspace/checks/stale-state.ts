@@ -20,7 +20,10 @@ export interface MissingWork {
   readonly since?: number;
 }
 
-/** Work that was found missing by a run that has replaced the facts which say so, and then could not go on. Empty: none. */
+/**
+ * Work that an earlier run found missing. That run replaced the facts which show the loss, and could not continue. Empty:
+ * none.
+ */
 const missingFact = 'state.missing';
 
 /**
@@ -73,7 +76,7 @@ export async function checkAge(
   if (missing !== undefined) throw olderState(directory, missing);
 }
 
-/** Keeps in mind that something is missing, whatever the run that is about to begin writes. */
+/** Records that work is missing, whatever the next run writes. */
 export const noteMissing = (state: StateStore, missing: MissingWork): void =>
   state.setFact(missingFact, JSON.stringify(missing));
 
@@ -83,7 +86,7 @@ export function acceptMissing(state: StateStore): void {
   state.setFact(missingFact, '');
 }
 
-/** The refusal of an older state, and the ways on. @param why what has kept a way on from working */
+/** The error for an older state, and the ways to continue. @param why what has kept one of these ways from working */
 export function olderState(directory: string, { submits, of, runAt }: MissingWork, why?: string): StateError {
   const run =
     runAt === undefined ? [] : [`nothing of the run that began at ${new Date(runAt).toISOString()}`];
@@ -96,9 +99,9 @@ export function olderState(directory: string, { submits, of, runAt }: MissingWor
     {
       hint:
         'Put both back as that run left them.\n' +
-        'Or have the tasks looked for that it does not know, where the gateway lists its tasks: --in-doubt find takes them on. ' +
+        'Or search the missing tasks, where the gateway lists its tasks: --in-doubt find adopts them. ' +
         'Texts are asked for again.\n' +
-        `Or go on without: --accept-older-state. ${twice(submits)}`,
+        `Or continue without them: --accept-older-state. ${twice(submits)}`,
     },
   );
 }

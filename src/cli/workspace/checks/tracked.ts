@@ -8,7 +8,7 @@ import { StateError } from '../../../state/store.ts';
 import { findGit } from '../../adapters/git/process.ts';
 import type { Environment } from '../../terminal/io.ts';
 
-/** What says of a run directory what is done and paid: nobody commits it who does not mean to speak for others. */
+/** The files of a run directory that say which jobs are done and paid. Committing them means deciding for others. */
 const spoken = [...stateFiles, runFiles.log, runFiles.inputs, runFiles.sandbox] as const;
 
 /**
@@ -41,7 +41,7 @@ export async function refuseTracked(
   for (const link of await linksTo(directory)) {
     const tracked = await trackedIn(dirname(link), [basename(link)], env);
     if (tracked.names.length === 0) continue;
-    throw refusal(
+    throw trackedError(
       `${link}, a link on the way to ${directory}, ${inWords(tracked)}.`,
       'Whoever committed it chose where files are written.',
     );
@@ -51,7 +51,7 @@ export async function refuseTracked(
   const tracked = await trackedIn(await realpath(directory), there, env);
   const [first] = tracked.names;
   if (first === undefined) return;
-  throw refusal(
+  throw trackedError(
     `${join(directory, first)} ${inWords(tracked)}${tracked.isReadable ? ': it came with the repository' : ''}.`,
     'Whoever committed it decides what counts as done and what is sent.',
   );
@@ -73,7 +73,7 @@ const inWords = ({ isReadable }: Tracked): string =>
     ? 'is tracked by git'
     : 'may be tracked by git, which cannot read its repository ("git status" says why)';
 
-const refusal = (message: string, why: string): StateError =>
+const trackedError = (message: string, why: string): StateError =>
   new StateError('directory.tracked', message, {
     hint:
       `${why} If you trust them, give --trust-directory; else take another directory with --out.\n` +
@@ -94,7 +94,7 @@ async function linksTo(path: string): Promise<readonly string[]> {
       at = next;
       continue;
     }
-    // As many as Linux follows: whoever uses the path then says what is wrong.
+    // As many links as Linux follows: beyond that, opening the path fails with its own error.
     if (links.push(next) > 40) break;
     const target = await readlink(next);
     const start = parse(target).root;
@@ -126,7 +126,7 @@ async function trackedIn(folder: string, names: readonly string[], env: Environm
   const prefix = await git([...whoeverOwnsIt, 'rev-parse', '--show-prefix'], {}, (printed) => {
     error = printed;
   });
-  // An index that is more than can be read, a configuration with a mistake, or a repository that is too slow: it was made so.
+  // An index that is more than can be read, a configuration with an error, or a repository that is too slow: it was made so.
   const isUnreadable = prefix !== undefined || limit.aborted || error?.includes(noRepository) === false;
   return isUnreadable ? { names, isReadable: false } : nothing;
 }

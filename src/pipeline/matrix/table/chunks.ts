@@ -70,7 +70,7 @@ export function tooLong(line: number): TableError {
   );
 }
 
-/** The file's bytes without a byte order mark, in small pieces, whatever the sizes the port delivers. */
+/** The file's bytes without a byte order mark, in small pieces of bounded size. */
 export async function* pieces(files: FilePort, file: string): AsyncGenerator<Buffer, void, undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks(files, file)) {
@@ -130,7 +130,7 @@ function countLines(bytes: Buffer): number {
   return lines;
 }
 
-/** The last line end outside quotes. A doubled quote leaves and enters, which comes to the same. */
+/** The last line end outside quotes. A doubled quote leaves and enters, which has the same effect. */
 function lastRecordEnd(piece: Buffer, startsInside: boolean): RecordEnd {
   let inside = startsInside;
   const quotes: number[] = [];
@@ -168,7 +168,7 @@ export function* sectionLines(section: TableSection): Generator<TableLine, void,
     let stop = end < 0 ? bytes.length : end;
     if (stop > from && bytes[stop - 1] === 0x0d) stop--;
     if (stop - from > tableLimits.recordBytes) throw tooLong(line);
-    // Each line is a text of its own: a slice of the section's text would keep all of that alive.
+    // Each line is copied: a slice would keep the text of the whole section in memory.
     if (stop > from) yield { text: bytes.toString('utf8', from, stop), line };
     from = next;
   }

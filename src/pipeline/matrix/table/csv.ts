@@ -43,7 +43,7 @@ export async function* csvBatches(
   }
 }
 
-/** Only the header is parsed, so that a mistake further down does not hide it. */
+/** Only the header is parsed, so that an error in a later row does not hide the header. */
 function firstRecord(section: TableSection): CsvRecord | undefined {
   const [first] = parseSection(section, () => withLines(section, { to: 1 }));
   return first;
@@ -97,12 +97,12 @@ function parseSection<T>(section: TableSection, run: () => T): T {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     if (section.cut && error.code === 'CSV_QUOTE_NOT_CLOSED') throw tooLong(section.line);
-    const line = mistakeLine(section, error);
-    throw new TableError('table.syntax', csvMistake(error.code, line), { line }, { cause: error });
+    const line = errorLine(section, error);
+    throw new TableError('table.syntax', csvError(error.code, line), { line }, { cause: error });
   }
 }
 
-function mistakeLine(section: TableSection, error: CsvError): number {
+function errorLine(section: TableSection, error: CsvError): number {
   const { lines, records } = error as { lines?: unknown; records?: unknown };
   if (error.code === 'CSV_QUOTE_NOT_CLOSED' && typeof records === 'number') {
     // The parser noticed at the very end; the record that never ends begins after the last one that did.
@@ -112,7 +112,7 @@ function mistakeLine(section: TableSection, error: CsvError): number {
   return section.line + (typeof lines === 'number' ? lines - 1 : 0);
 }
 
-function csvMistake(code: string, line: number): string {
+function csvError(code: string, line: number): string {
   switch (code) {
     case 'CSV_QUOTE_NOT_CLOSED':
       return `The record that begins on line ${line} has a quoted field that is never closed.`;

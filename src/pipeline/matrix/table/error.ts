@@ -1,7 +1,7 @@
 import type { TableErrorCode } from '../../diagnostics/codes.ts';
 import { cutText } from '../../diagnostics/terminal-text.ts';
 
-/** Where in the table a mistake stands. Lines and columns count from 1; column 1 where only the line is known. */
+/** Where in the table an error stands. Lines and columns count from 1; column 1 where only the line is known. */
 export interface TablePlace {
   readonly line: number;
   readonly column?: number;
@@ -9,7 +9,7 @@ export interface TablePlace {
   readonly sourceLine?: string;
 }
 
-/** A table that cannot be read, or cannot be read on: the user's file is wrong, gone, or has changed. */
+/** A table that cannot be read, or not to its end: the user's file is wrong, gone, or has changed. */
 export class TableError extends Error {
   readonly code: TableErrorCode;
   readonly line: number;
@@ -40,6 +40,6 @@ export const tableLimits = {
   yamlValues: 1_000_000,
   /** Files of a listing, which are sorted in memory. */
   files: 100_000,
-  /** Folders and files that are looked at for a listing. */
+  /** Folders and files that are examined for a listing. */
   looked: 1_000_000,
 } as const;

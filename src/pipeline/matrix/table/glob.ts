@@ -20,7 +20,7 @@ export interface FileGlob {
   readonly parts: readonly GlobPart[];
 }
 
-/** Bounds of what a pipeline can ask for. */
+/** Bounds of globs in a pipeline. */
 const limits = { length: 1000, parts: 32, names: 32 } as const;
 
 /** What is wrong with a glob, in words for a message. */
@@ -29,61 +29,67 @@ export interface GlobDiagnosticDraft {
   readonly hint: string;
 }
 
-const mistake = (message: string, hint: string): { readonly mistake: GlobDiagnosticDraft } => ({
-  mistake: { message, hint },
+const diagnostic = (message: string, hint: string): { readonly diagnostic: GlobDiagnosticDraft } => ({
+  diagnostic: { message, hint },
 });
 
 /** Reads a glob, or says what is wrong with it. */
 export function readGlob(
   glob: string,
-): { readonly glob: FileGlob } | { readonly mistake: GlobDiagnosticDraft } {
+): { readonly glob: FileGlob } | { readonly diagnostic: GlobDiagnosticDraft } {
   if (glob.length > limits.length) {
-    return mistake(`A glob may have ${limits.length} characters, not more.`, 'Name a folder nearer by.');
+    return diagnostic(`A glob may have ${limits.length} characters, not more.`, 'Name a folder nearer by.');
   }
   const strange = /[\\?[\]\0]/.exec(glob)?.[0];
   if (strange !== undefined) {
     const what = strange === '\\' ? 'Between folders stands "/".' : 'There are *, ** and {png,jpg}.';
-    return mistake(`"${strange === '\0' ? 'NUL' : strange}" has no meaning in a glob.`, what);
+    return diagnostic(`"${strange === '\0' ? 'NUL' : strange}" has no meaning in a glob.`, what);
   }
   const absolute = glob.startsWith('/');
   const names = (absolute ? glob.slice(1) : glob).split('/').filter((name) => name !== '.');
   if (names.length === 0 || names.includes('')) {
-    return mistake('A glob names files, and this has an empty name.', 'For example images/*.png');
+    return diagnostic('A glob names files, and this has an empty name.', 'For example images/*.png');
   }
   if (names.length > limits.parts) {
-    return mistake(`A glob may have ${limits.parts} names, not more.`, 'Use ** for many folders.');
+    return diagnostic(`A glob may have ${limits.parts} names, not more.`, 'Use ** for many folders.');
   }
   const first = names.findIndex((name) => /[*{}]/.test(name));
   const head = first === -1 ? names.length - 1 : first;
   const parts: GlobPart[] = [];
   for (const name of names.slice(head)) {
     if (name === '..')
-      return mistake('A ".." stands at the beginning of a glob or nowhere.', 'Write it first.');
+      return diagnostic('A ".." stands at the beginning of a glob or nowhere.', 'Write it first.');
     const part = readPart(name);
-    if ('mistake' in part) return part;
+    if ('diagnostic' in part) return part;
     const isRepeated = part.kind === 'folders' && parts.at(-1)?.kind === 'folders';
     if (!isRepeated) parts.push(part);
   }
   if (parts.at(-1)?.kind === 'folders') {
-    return mistake('"**" stands for folders, and a glob ends in files.', 'Write **/* for all files below.');
+    return diagnostic(
+      '"**" stands for folders, and a glob ends in files.',
+      'Write **/* for all files below.',
+    );
   }
   return { glob: { base: (absolute ? '/' : '') + names.slice(0, head).join('/'), parts } };
 }
 
-function readPart(name: string): GlobPart | { readonly mistake: GlobDiagnosticDraft } {
+function readPart(name: string): GlobPart | { readonly diagnostic: GlobDiagnosticDraft } {
   if (name === '**') return { kind: 'folders' };
   if (name.includes('**')) {
-    return mistake(
+    return diagnostic(
       '"**" stands alone between slashes.',
       'Within a name a single * is any run of characters.',
     );
   }
   const globs = choices(name);
   if (globs === undefined) {
-    return mistake('Braces hold texts between commas, and not other braces.', 'For example *.{png,jpg}');
+    return diagnostic('Braces hold texts between commas, and not other braces.', 'For example *.{png,jpg}');
   }
   if (globs.length > limits.names) {
-    return mistake(`Braces may make ${limits.names} names, not ${globs.length}.`, 'Use * for part of them.');
+    return diagnostic(
+      `Braces may make ${limits.names} names, not ${globs.length}.`,
+      'Use * for part of them.',
+    );
   }
   return { kind: 'names', globs };
 }

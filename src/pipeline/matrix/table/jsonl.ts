@@ -65,7 +65,7 @@ function parseLine(text: string, line: number): Value {
           `On line ${line} the member "${key}" is there twice.`,
           {
             line,
-            // The position is that of the name behind its quote.
+            // The position of the name, after its quote.
             column: position,
             sourceLine: text,
           },

@@ -20,7 +20,7 @@ export interface Folders extends Pick<FilePort, 'root' | 'facts'> {
  */
 const runsFolder = 'runs';
 
-/** Part of a listing that is still to be looked at. */
+/** Part of a listing that is not read yet. */
 interface Open {
   /** Absolute. */
   readonly folder: string;
@@ -40,7 +40,7 @@ interface Open {
 export async function listFiles(listing: string, folders: Folders): Promise<readonly string[]> {
   const { folder, glob: written } = listingParts(listing);
   const read = readGlob(written);
-  if ('mistake' in read) throw new Error(`Internal error: the glob ${written} passed the checks`);
+  if ('diagnostic' in read) throw new Error(`Internal error: the glob ${written} passed the checks`);
   return await new Walk(read.glob, folder, folders).files();
 }
 
@@ -112,7 +112,7 @@ class Walk {
   #count(): void {
     this.#looked += 1;
     if (this.#looked <= tableLimits.looked) return;
-    const message = `More than ${tableLimits.looked} files and folders would have to be looked at; name a folder nearer by.`;
+    const message = `More than ${tableLimits.looked} files and folders would have to be searched; name a folder nearer by.`;
     throw new TableError('table.too-many', message, { line: 1 });
   }
 

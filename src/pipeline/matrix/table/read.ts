@@ -21,7 +21,7 @@ export async function* readTable(
 }
 
 /**
- * {@link readTable} in batches of what lies together in the file, for readers of millions of rows.
+ * {@link readTable} in batches of rows that are neighbours in the file, for readers of millions of rows.
  *
  * @throws TableError
  */

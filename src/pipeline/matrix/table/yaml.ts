@@ -65,11 +65,11 @@ class YamlTable {
       throw this.#error('table.syntax', 'The table is nested too deeply.', tokens);
     // Unique names are checked below: the composer's own check takes quadratic time.
     const options = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false } as const;
-    const { documents, mistakes } = composeTokens(tokens, options, this.#text.length);
+    const { documents, diagnostics } = composeTokens(tokens, options, this.#text.length);
     const [document, second] = documents;
-    const problem = mistakes[0] ?? second?.errors[0];
-    if (problem !== undefined) {
-      throw this.#error('table.syntax', `The table is not valid YAML: ${problem.message}.`, problem.pos[0]);
+    const error = diagnostics[0] ?? second?.errors[0];
+    if (error !== undefined) {
+      throw this.#error('table.syntax', `The table is not valid YAML: ${error.message}.`, error.pos[0]);
     }
     if (document === undefined) return [];
     if (second !== undefined)

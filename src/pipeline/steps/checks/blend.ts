@@ -7,7 +7,7 @@ import { imagesOf } from './images.ts';
 /** Blends take 2 to 5 images (gateway 2.6). */
 const bounds = { least: 2, most: 5 } as const;
 
-/** None at all, and more than five, are the schema's mistake. */
+/** The schema reports no image at all, and more than five. */
 function checkList(images: SourceNode, step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
   const [only, ...more] = images.kind === 'list' ? images.items : [];
   if (!isText(only) || more.length > 0) return;
@@ -18,7 +18,7 @@ function checkList(images: SourceNode, step: StepDraft, steps: Steps, collector:
   collector.error('blend.count', images.span, message, 'Name another one, or gather them: gather: grid/*.');
 }
 
-/** Reports a blend that names no images, or gathers too few or too many, as far as the pipeline tells. */
+/** Reports a blend that names no images, or gathers too few or too many, where the pipeline alone decides that. */
 export function checkBlend(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
   const blend = step.kind === 'blend' && step.node.entries.get('blend');
   if (!blend || blend.value.kind !== 'mapping') return;

@@ -9,8 +9,8 @@ import { hasTags } from '../../templates/compile.ts';
 import type { StepDraft } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
-/** Of labels that a template or a range yields, as many are told. */
-const mostTold = 3;
+/** At most this many labels of a template or a range are listed. */
+const mostListed = 3;
 
 /** Longer labels are not compared with those that are known. */
 const longestCompared = 64;
@@ -24,7 +24,7 @@ export function checkButtons(step: StepDraft, matrix: MatrixDraft, collector: Di
     ...(step.selector === undefined ? [] : [step.selector]),
     ...step.path.flatMap((segment) => segment.selectors),
   ];
-  // The members of a range stand at one place: the first of them is told, with how many there are.
+  // All members of a range have one position. The first of them is named, with the number of members.
   const ranges = new Map<Selector['position'], string[]>();
   for (const selector of selectors)
     for (const match of selector.alternatives) {
@@ -32,8 +32,8 @@ export function checkButtons(step: StepDraft, matrix: MatrixDraft, collector: Di
       ranges.set(selector.position, [...labels, ...unknownLabels(match, step, matrix)]);
     }
   for (const [position, labels] of ranges) {
-    const told = labels.slice(0, mostTold);
-    for (const label of told) warn(label, labels.length - told.length, position, collector);
+    const listed = labels.slice(0, mostListed);
+    for (const label of listed) warn(label, labels.length - listed.length, position, collector);
   }
 }
 
@@ -48,7 +48,7 @@ function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft)
     const label = renderedOf(() => text.render(scope));
     if (label === undefined || plainLabel(label) === '' || isKnownButton(label)) continue;
     unknown.add(label);
-    if (unknown.size === mostTold) break;
+    if (unknown.size === mostListed) break;
   }
   return [...unknown];
 }
@@ -69,7 +69,7 @@ function hintFor(label: string): string {
   if (written !== undefined) return written;
   const near = nearestLabels(label);
   if (near.length === 0)
-    return 'promptpress show JOB tells what a finished task offers; a button of your gateway alone can be left as it is.';
+    return 'promptpress show JOB shows the buttons of a finished task; a button that only your gateway has can stay.';
   return `Nearest are ${listing(near)}.`;
 }
 

@@ -29,7 +29,7 @@ function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
   if (kind === 'imagine' || kind === 'blend') return new Map([['grid', name]]);
   const target = from === undefined ? undefined : steps.get(from.step);
   const isOpen = from === undefined || target === undefined || selector === undefined;
-  // Steps that wait for each other are a mistake of their own.
+  // Another check reports steps that wait for each other.
   if (isOpen || seen.has(step)) return new Map([['unknown', name]]);
   seen.add(step);
   const made = pressAll([selector], stagesAt(from, target, steps, seen));

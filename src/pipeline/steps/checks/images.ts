@@ -13,7 +13,7 @@ function originOf(step: StepDraft, steps: Steps): StepDraft {
   const seen = new Set<StepDraft>();
   for (let at = step; ; ) {
     const before = at.kind === 'click' && at.from !== undefined ? steps.get(at.from.step) : undefined;
-    // Steps that wait for each other are a mistake of their own.
+    // Another check reports steps that wait for each other.
     if (before === undefined || seen.has(before)) return at;
     seen.add(before);
     at = before;

@@ -5,7 +5,7 @@ import { hasTags } from '../../templates/compile.ts';
 import { WrittenNumber } from '../../values/value.ts';
 import { entriesOf, isText, member, type SourceEntry, type SourceNode, toValue } from '../../yaml/node.ts';
 import { scalarLocator } from '../../yaml/scalar-offsets.ts';
-import { boxMistake } from '../domain/mask.ts';
+import { boxError } from '../domain/mask.ts';
 import type { StepDraft } from '../draft.ts';
 
 /** Buttons that are pressed as one, with what their windows are answered by. */
@@ -42,7 +42,7 @@ export function checkModals(step: StepDraft, collector: DiagnosticCollector): vo
 const given = ({ node }: Press, key: 'prompt' | 'mask' | 'remix'): SourceEntry | undefined =>
   node?.kind === 'mapping' ? node.entries.get(key) : undefined;
 
-/** Windows that take no answer without a prompt: what it is to say, and what to write. */
+/** Windows that take no reply without a prompt: what it is to say, and what to write. */
 const wanted: readonly { readonly window: ButtonWindow; readonly wants: string; readonly example: string }[] =
   [
     {
@@ -128,7 +128,7 @@ function checkUseless(press: Press, collector: DiagnosticCollector): void {
   }
 }
 
-/** Reports shapes of masks that are empty or reach beyond the image, as far as they are literal. */
+/** Reports literal shapes of masks that are empty or reach beyond the image. */
 export function checkMasks(step: StepDraft, collector: DiagnosticCollector): void {
   const path = member(step.node, 'path');
   const holders = [
@@ -141,7 +141,7 @@ export function checkMasks(step: StepDraft, collector: DiagnosticCollector): voi
     for (const shape of shapes?.kind === 'list' ? shapes.items : []) {
       for (const { key, value } of entriesOf(shape)) {
         if (value.kind !== 'list' || !isBox(value.items)) continue;
-        const wrong = boxMistake(value.items.map(toValue));
+        const wrong = boxError(value.items.map(toValue));
         if (wrong === undefined) continue;
         const hint = 'A box is [x, y, width, height] in fractions of the image, from its upper left corner.';
         collector.error('mask.box', value.span, `This ${key} ${wrong}.`, hint);
@@ -150,7 +150,7 @@ export function checkMasks(step: StepDraft, collector: DiagnosticCollector): voi
   }
 }
 
-/** Four literal fractions; anything else is a template, or the schema's mistake. */
+/** Four literal fractions. The schema reports other values, except templates. */
 const isBox = (items: readonly SourceNode[]): boolean =>
   items.length === 4 &&
   items.every((item) => {

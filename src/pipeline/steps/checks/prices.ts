@@ -13,17 +13,17 @@ import { entriesOf, member, type SourceNode } from '../../yaml/node.ts';
 import type { StepDraft } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
-/** A list of all that a gateway sells is no thousand mistakes. */
-const mostTold = 20;
+/** A price list of everything that a gateway sells must not become a thousand diagnostics. */
+const mostListed = 20;
 
 /** Something that a run pays for. */
 interface Paid {
   readonly kind: StepKind;
   /** What it is called here, under which its price may stand: a button, a model; absent where its kind says all. */
   readonly name?: string;
-  /** Of a button: what it may turn out to be called. Of a model: absent where only the run tells. */
+  /** Of a button: the labels that it may have. Of a model: absent where only the run decides. */
   readonly match?: ButtonMatch;
-  /** A model that only the run tells. */
+  /** A model that is known only in the run. */
   readonly isOpen: boolean;
 }
 
@@ -45,11 +45,11 @@ export function checkPrices(
   const paid = steps.flatMap((step) => paidBy(step, matrix));
   for (const key of ['cost', 'ask'] as const)
     checkBudget(key, member(member(root, 'budget'), key), prices, paid, collector);
-  let told = 0;
+  let listed = 0;
   for (const { key, keySpan } of entriesOf(block)) {
     if (paid.some((one) => mayHave(one, key, prices))) continue;
-    told += 1;
-    if (told > mostTold) return;
+    listed += 1;
+    if (listed > mostListed) return;
     const isByTokens =
       typeof prices[key] !== 'number' && paid.some(({ kind, name }) => [kind, name].includes(key));
     if (isByTokens) {
@@ -82,7 +82,7 @@ function paidBy(step: StepDraft, matrix: MatrixDraft): readonly Paid[] {
   return [...(asksModel(kind) ? modelsOf(step, kind, matrix) : [{ kind, isOpen: false }]), ...pressed];
 }
 
-/** The models that a text step asks: those that the file tells, else one that only the run tells. */
+/** The models that a text step asks: those that the file gives, else one that is known only in the run. */
 function modelsOf(step: StepDraft, kind: StepKind, matrix: MatrixDraft): readonly Paid[] {
   const { model } = step.request;
   if (!isTemplate(model)) return [{ kind, isOpen: true }];
@@ -92,10 +92,10 @@ function modelsOf(step: StepDraft, kind: StepKind, matrix: MatrixDraft): readonl
     if (name !== undefined) names.add(name);
   }
   const listed = treeVariables(model).every(({ path: [root = ''] }) => isListed(root, matrix));
-  const told = [...names].map((name): Paid => ({ kind, name, isOpen: false }));
-  return listed && treeSteps(model).length === 0 && told.length > 0
-    ? told
-    : [...told, { kind, isOpen: true }];
+  const paid = [...names].map((name): Paid => ({ kind, name, isOpen: false }));
+  return listed && treeSteps(model).length === 0 && paid.length > 0
+    ? paid
+    : [...paid, { kind, isOpen: true }];
 }
 
 /** The file lists every value of this variable. */

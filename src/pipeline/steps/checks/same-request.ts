@@ -7,9 +7,9 @@ import type { StepDraft } from '../draft.ts';
 import { hasOneValue } from './unused-axes.ts';
 
 /**
- * Warns of a step that starts from jobs and asks for the same thing whatever they are: each of its jobs is another one by what
- * it continues, so each is paid. A click presses the buttons of what it starts from, and what a template reads of a step, or a
- * condition, may differ from job to job.
+ * Warns of a step that starts from other jobs but asks for the same thing whichever they are. Each of its jobs continues
+ * another job, so each is paid. A click is exempt: it presses the buttons of the job that it starts from. So is a step with
+ * a condition, or with a template that reads a step: both may differ from job to job.
  */
 export function checkAlike(
   step: StepDraft,

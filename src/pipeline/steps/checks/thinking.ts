@@ -10,7 +10,7 @@ import {
   readWish,
   type ThinkingField,
   type ThinkingWish,
-  thinkingMistake,
+  thinkingError,
 } from '../domain/thinking.ts';
 import type { StepDraft } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
@@ -19,13 +19,13 @@ import { literalScopes, renderedOf } from '../literal-scopes.ts';
 interface Given {
   readonly node: SourceNode;
   readonly as: ThinkingField;
-  /** Absent where its template has mistakes. */
+  /** Absent where its template has errors. */
   readonly tree?: TemplateTree;
 }
 
 /**
- * Reports a thinking parameter that its model does not take (gateway 6.3). Where templates give the model or the
- * parameter, each combination is looked at that the matrix has in this file; of any other, rendering decides.
+ * Reports a thinking parameter that its model does not take (gateway 6.3). Where templates give the model or the parameter,
+ * every combination that the matrix lists in this file is checked. Rendering checks any other.
  */
 export function checkThinking(
   step: StepDraft,
@@ -56,9 +56,9 @@ export function checkThinking(
     );
     if (name === undefined || name === '' || wish === undefined) continue;
     if (modelThinking(name, models) === undefined) warnOfModel(name, wish, node, collector);
-    const mistake = thinkingMistake(name, wish, models);
-    if (mistake === undefined) continue;
-    const { code, message, hint } = mistake;
+    const diagnostic = thinkingError(name, wish, models);
+    if (diagnostic === undefined) continue;
+    const { code, message, hint } = diagnostic;
     const way = varies ? `${hint} An axis of mappings can give each model its own thinking.` : hint;
     collector.error(code, node.span, message, way);
   }

@@ -4,9 +4,8 @@ import type { Axis } from '../../pipeline.ts';
 import type { StepDraft } from '../draft.ts';
 
 /**
- * Warns of axes that no request uses: their cells ask for the same thing. Known from the templates, without looking
- * at a cell; where some template could not be read or asks for what
- * is not there, nothing is said.
+ * Warns of axes that no request uses: their cells ask for the same thing. Only the templates decide, no cell is enumerated.
+ * Silent where a template could not be read or names something that does not exist.
  */
 export function warnOfUnusedAxes(
   matrix: MatrixDraft,

@@ -13,15 +13,15 @@ import { isMapping, type Value } from '../../values/value.ts';
 import type { StepDraft } from '../draft.ts';
 import { renderedOf } from '../literal-scopes.ts';
 
-/** Fields that are text whatever their template yields. */
+/** Fields that are text for any result of their template. */
 const textFields = new Set(['prompt', 'system', 'model']);
 
-/** Stands for text that only a table or the run tells. */
+/** Stands for text that only a table or the run can give. */
 const anyText = 'text';
 
 /**
- * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in the
- * run. What the file does not tell (tables, results of steps) is taken for text.
+ * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in
+ * the run. Values that are not in the file (tables, results of steps) are taken for text.
  */
 export function checkValues(step: StepDraft, matrix: MatrixDraft, collector: DiagnosticCollector): void {
   if (!step.usesKnown) return;
@@ -76,7 +76,7 @@ function objectError(
   return undefined;
 }
 
-/** What a template sees in the cells that the file tells; undefined where nothing is certain. */
+/** The scope of a template in the cells that the file lists; undefined where nothing is certain. */
 function knownScopes(
   { variables, steps, source }: Template,
   { when }: StepDraft,
@@ -85,19 +85,19 @@ function knownScopes(
   if (variables.length === 0) return undefined;
   const uses = [...variables, ...(when?.variables ?? [])];
   const roots = [...new Set(uses.map(({ path: [root = ''] }) => root))];
-  const told = roots.filter((root) => all.get(root)?.axis?.kind === 'values');
-  const open = uses.filter(({ path: [root = ''] }) => !told.includes(root) && root !== 'repeat');
+  const listed = roots.filter((root) => all.get(root)?.axis?.kind === 'values');
+  const open = uses.filter(({ path: [root = ''] }) => !listed.includes(root) && root !== 'repeat');
   const isOpen = open.length > 0 || steps.length > 0;
   // Which outputs are reached, and whether the step runs, may depend on what is not known.
   if (isOpen && (source.includes('{%') || when !== undefined)) return undefined;
   if (when !== undefined && when.steps.length > 0) return undefined;
   const ways = [...open.map(({ path }) => path), ...steps.map(({ step, path }) => ['steps', step, ...path])];
-  const stand = standIns(ways);
+  const stand = placeholders(ways);
   if (stand === undefined) return undefined;
   const { steps: results = {}, ...others } = stand as {
     steps?: TemplateScope['steps'];
   } & TemplateScope['vars'];
-  const cells = literalCells(withoutSample(spec), told);
+  const cells = literalCells(withoutSample(spec), listed);
   return {
     isSampled: spec.sample !== undefined,
     scopes: (function* () {
@@ -112,7 +112,7 @@ function knownScopes(
 const withoutSample = ({ sample: _sample, ...spec }: MatrixDraft['spec']): MatrixDraft['spec'] => spec;
 
 /** Mappings in which each way ends at a text; undefined where one is the beginning of another. */
-function standIns(ways: readonly (readonly string[])[]): Readonly<Record<string, Value>> | undefined {
+function placeholders(ways: readonly (readonly string[])[]): Readonly<Record<string, Value>> | undefined {
   const root: Record<string, unknown> = {};
   for (const way of ways) {
     let at = root;

@@ -14,7 +14,7 @@ export function checkVideo(
   if (extend === undefined) return;
   const { from } = step;
   if (from === undefined) {
-    // An address with mistakes has been reported.
+    // An address with errors has been reported.
     if (step.node.entries.has('from')) return;
     const message = 'There is no video to extend.';
     collector.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');

@@ -47,10 +47,10 @@ const isNumber = (value: unknown): value is number => typeof value === 'number' 
 const tolerance = 1e-9;
 
 /**
- * What is wrong with a box as a list of values, in words that follow its name in a message; undefined for `[x, y, width, height]` of a part of
- * the image that is not empty. Templates are judged when they are rendered, by whoever renders them.
+ * What is wrong with a box as a list of values, in words that follow its name in a message; undefined for `[x, y, width,
+ * height]` of a part of the image that is not empty. Templates are checked when they are rendered.
  */
-export function boxMistake(box: readonly unknown[]): string | undefined {
+export function boxError(box: readonly unknown[]): string | undefined {
   const numbers = box.map((value) => (value instanceof WrittenNumber ? value.value : value));
   if (numbers.length !== 4 || !numbers.every(isNumber)) return 'is not four numbers: x, y, width and height';
   const [x, y, width, height] = numbers as [number, number, number, number];

@@ -9,7 +9,7 @@ export type ThinkingField = 'short' | 'level' | 'budget';
 export type ThinkingWish = { readonly level: string } | { readonly budget: number };
 
 /** Why a model does not take a wish. */
-export interface ThinkingMistake {
+export interface ThinkingError {
   readonly code: 'thinking.generation' | 'thinking.range';
   readonly message: string;
   readonly hint: string;
@@ -17,7 +17,7 @@ export interface ThinkingMistake {
 
 const levels: readonly string[] = ['minimal', 'low', 'medium', 'high'];
 
-/** The wish that a value is, as it is sent: digits in a text are a number. Undefined for what is neither. */
+/** The wish in a value: digits in a text are a number. Undefined for any other value. */
 export function readWish(as: ThinkingField, value: Value | undefined): ThinkingWish | undefined {
   const plain = value instanceof WrittenNumber ? value.value : value;
   if (typeof plain === 'number') return as === 'level' ? undefined : { budget: plain };
@@ -38,15 +38,15 @@ export function wishOf(fields: Readonly<Record<string, Value>>): ThinkingWish | 
 }
 
 /**
- * Why a model does not take a wish (gateway 6.3); undefined where it does, and where nothing is known of it.
+ * Why a model does not accept a wish (gateway 6.3); undefined where it does, and for an unknown model.
  *
  * @param declared the pipeline's `models`
  */
-export function thinkingMistake(
+export function thinkingError(
   model: string,
   wish: ThinkingWish,
   declared: Readonly<Record<string, Thinking>>,
-): ThinkingMistake | undefined {
+): ThinkingError | undefined {
   const known = modelThinking(model, declared);
   if (known === undefined) return undefined;
   const way = 'level' in wish ? 'level' : 'budget';
@@ -61,7 +61,7 @@ export function thinkingMistake(
   };
 }
 
-/** What tells promptpress how a model takes its thinking. */
+/** What says how a model takes its thinking. */
 export const modelsEntry = (model: string, thinking: Thinking): string =>
   `models: { ${/^[A-Za-z0-9._-]+$/.test(model) ? model : JSON.stringify(model)}: { thinking: ${thinking} } }`;
 
@@ -69,7 +69,7 @@ function otherGeneration(
   { thinking, budget }: ModelThinking,
   model: string,
   way: 'level' | 'budget',
-): ThinkingMistake {
+): ThinkingError {
   const takes =
     thinking === 'none'
       ? 'takes no thinking parameter'
@@ -91,7 +91,7 @@ function wrongBudget(
   { budget, off }: ModelThinking,
   model: string,
   wanted: number,
-): ThinkingMistake | undefined {
+): ThinkingError | undefined {
   if (budget === undefined || wanted === -1 || (wanted === 0 && off === true)) return undefined;
   if (wanted >= budget.from && wanted <= budget.to) return undefined;
   const none = off === true ? '0 (off), ' : '';
@@ -108,7 +108,7 @@ function wrongBudget(
 /** The words of `thinkingLevel` (gateway 6.3). */
 export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high';
 
-/** How a text model takes its thinking parameter, as far as it is known. */
+/** How a text model takes its thinking parameter, where that is known. */
 export interface ModelThinking {
   readonly thinking: Thinking;
   /** The levels it takes; all where absent. */

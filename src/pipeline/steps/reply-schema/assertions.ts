@@ -5,56 +5,58 @@ import { type Assertion, typeWords } from './keywords.ts';
 import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
 /**
- * What stands under a keyword that holds no schema, as JSON Schema 2020-12 writes it. Undefined: the keyword is left out,
- * for it is wrong, which is told, or there is nothing in it to check.
+ * The value of a keyword that holds no schema, as JSON Schema 2020-12 writes it. Undefined: the keyword is left out, either
+ * because it is wrong (which is reported) or because there is nothing to check.
  */
 export function convertAssertion(
   shape: Assertion,
   word: string,
   value: unknown,
   path: SchemaPath,
-  mistakes: SchemaDiagnosticDrafts,
+  diagnostics: SchemaDiagnosticDrafts,
 ): unknown {
   switch (shape) {
     case 'type':
-      return convertType(value, path, mistakes);
+      return convertType(value, path, diagnostics);
     case 'pattern':
-      return isMatched(value, path, mistakes) ? value : undefined;
+      return isMatched(value, path, diagnostics) ? value : undefined;
     case 'number':
       return typeof value === 'number' && (word !== 'multipleOf' || value > 0)
         ? value
-        : mistakes.error(path, `"${word}" is a number${word === 'multipleOf' ? ' above 0' : ''}.`);
+        : diagnostics.error(path, `"${word}" is a number${word === 'multipleOf' ? ' above 0' : ''}.`);
     case 'count': {
       // Native schemas write 64-bit integers as texts.
       const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
       return Number.isSafeInteger(number) && (number as number) >= 0
         ? number
-        : mistakes.error(path, `"${word}" is a whole number from 0.`);
+        : diagnostics.error(path, `"${word}" is a whole number from 0.`);
     }
     case 'flag':
-      return typeof value === 'boolean' ? value : mistakes.error(path, `"${word}" is true or false.`);
+      return typeof value === 'boolean' ? value : diagnostics.error(path, `"${word}" is true or false.`);
     case 'nullable':
       // It changes what the schema around it says.
-      return typeof value === 'boolean' ? undefined : mistakes.error(path, `"${word}" is true or false.`);
+      return typeof value === 'boolean' ? undefined : diagnostics.error(path, `"${word}" is true or false.`);
     case 'names':
-      return isStrings(value) ? [...new Set(value)] : mistakes.error(path, `"${word}" is a list of names.`);
+      return isStrings(value)
+        ? [...new Set(value)]
+        : diagnostics.error(path, `"${word}" is a list of names.`);
     case 'names-map':
       return isObject(value) && Object.values(value).every(isStrings)
         ? value
-        : mistakes.error(path, `"${word}" is a mapping of lists of names.`);
+        : diagnostics.error(path, `"${word}" is a mapping of lists of names.`);
     case 'values':
       return Array.isArray(value) && value.length > 0
         ? value
-        : mistakes.error(path, `"${word}" is a list of values, and not an empty one.`);
+        : diagnostics.error(path, `"${word}" is a list of values, and not an empty one.`);
     case 'value':
       return value;
   }
 }
 
-function convertType(value: unknown, path: SchemaPath, mistakes: SchemaDiagnosticDrafts): unknown {
+function convertType(value: unknown, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): unknown {
   const words = typeof value === 'string' ? [value] : value;
   if (!isStrings(words) || words.length === 0)
-    return mistakes.error(path, 'The type is a word, or a list of words.');
+    return diagnostics.error(path, 'The type is a word, or a list of words.');
   const types: string[] = [];
   for (const word of words) {
     const small = word.toLowerCase();
@@ -63,7 +65,7 @@ function convertType(value: unknown, path: SchemaPath, mistakes: SchemaDiagnosti
     if (!typeWords.includes(small)) {
       const near = nearest(word, typeWords);
       const hint = near === undefined ? `The types are ${listing(typeWords)}.` : `Did you mean "${near}"?`;
-      return mistakes.error(path, `"${word}" is no type.`, hint);
+      return diagnostics.error(path, `"${word}" is no type.`, hint);
     }
     if (!types.includes(small)) types.push(small);
   }
@@ -74,22 +76,22 @@ function convertType(value: unknown, path: SchemaPath, mistakes: SchemaDiagnosti
 export function isMatched(
   value: unknown,
   path: SchemaPath,
-  mistakes: SchemaDiagnosticDrafts,
+  diagnostics: SchemaDiagnosticDrafts,
 ): value is string {
   if (typeof value !== 'string') {
-    mistakes.error(path, '"pattern" is a text.');
+    diagnostics.error(path, '"pattern" is a text.');
     return false;
   }
   if (!isUnchecked(value)) return true;
   if (value === '') return false;
   if (isRegularExpression(value)) {
-    mistakes.warning(
+    diagnostics.warning(
       path,
       'Answers are not checked against this pattern: a match could take for ever.',
       'It is sent to the service as it is. Patterns without repeated groups, look-around and more than two open repeats are checked.',
     );
   } else {
-    mistakes.error(path, 'This pattern is no regular expression.');
+    diagnostics.error(path, 'This pattern is no regular expression.');
   }
   return false;
 }

@@ -6,19 +6,19 @@ import { convertSchema } from './convert.ts';
 import type { SchemaDiagnosticDraft } from './problems.ts';
 
 /** What a check found. Each problem names its place by a JSON pointer: `/best must be integer`. */
-export type AnswerVerdict =
+export type SchemaVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Checks parsed answers against one schema. */
-export interface AnswerChecker {
+export interface ReplyChecker {
   /**
-   * Errors and warnings about the schema itself. Where it has errors, no answer is ok. A schema without templates
-   * has been checked with its pipeline; one that a template makes is looked at here before it is sent.
+   * Errors and warnings about the schema itself. Where it has errors, no reply is ok. A schema without templates has been
+   * checked with its pipeline; one that a template makes is checked here before it is sent.
    */
   readonly mistakes: readonly SchemaDiagnosticDraft[];
-  /** Bounded in time whatever the schema and the answer are. */
-  check(value: unknown): AnswerVerdict;
+  /** Bounded in time for every schema and every reply. */
+  check(value: unknown): SchemaVerdict;
 }
 
 /** Bounds of one check: a model's longest answers stay far below them. */
@@ -27,19 +27,19 @@ const limits = {
   depth: 200,
   steps: 1_000_000,
   patternSteps: 2 ** 30,
-  problems: 10,
+  errors: 10,
 } as const;
 
 /** Checkers that are kept: steps have few schemas, unless templates make one for every cell. */
 const mostKept = 100;
 
-const kept = new Map<string, AnswerChecker>();
+const kept = new Map<string, ReplyChecker>();
 
 /**
  * The checker of a declared answer schema: JSON Schema, or the native subset of OpenAPI (upper-case types, `nullable`;
  * gateway 6.2). `format` asserts nothing. Equal schemas share one checker.
  */
-export function answerChecker(schema: Value): AnswerChecker {
+export function answerChecker(schema: Value): ReplyChecker {
   const text = canonicalJson(schema);
   const known = kept.get(text);
   const checker = known ?? compileChecker(JSON.parse(JSON.stringify(schema)));
@@ -49,7 +49,7 @@ export function answerChecker(schema: Value): AnswerChecker {
   return checker;
 }
 
-/** What a check has used, so that no schema and no answer can hold up a run. Checks are synchronous, so one is enough. */
+/** What a check has used, so that no schema and no reply can hold up a run. Checks are synchronous, so one is enough. */
 const used = { steps: 0, patternSteps: 0 };
 
 class TooMuchWork extends Error {}
@@ -67,7 +67,7 @@ interface BoundedPattern {
   toString(): string;
 }
 
-/** A pattern that is matched as long as the work of it is bounded; what lies beyond counts as a match. */
+/** Matches a pattern with bounded work; beyond the bound, the text counts as a match. */
 function boundedPattern(source: string, flags: string): BoundedPattern {
   const pattern = new RegExp(source, flags);
   const work = patternWork(source);
@@ -78,7 +78,7 @@ function boundedPattern(source: string, flags: string): BoundedPattern {
       used.patternSteps += steps;
       return pattern.test(text);
     },
-    // Ajv tells patterns apart by it.
+    // Ajv needs distinct patterns.
     toString: () => String(pattern),
   };
 }
@@ -88,21 +88,21 @@ function hasNoDuplicates(wanted: boolean, items: readonly Value[]): boolean {
   return !wanted || new Set(items.map(canonicalJson)).size === items.length;
 }
 
-function compileChecker(declared: unknown): AnswerChecker {
-  const { schema, mistakes } = convertSchema(declared, meter);
-  const wrong = mistakes.filter(({ severity }) => severity === 'error');
+function compileChecker(declared: unknown): ReplyChecker {
+  const { schema, diagnostics } = convertSchema(declared, meter);
+  const wrong = diagnostics.filter(({ severity }) => severity === 'error');
   if (wrong.length > 0) {
-    const problems = wrong.map(({ path, message }) =>
+    const errors = wrong.map(({ path, message }) =>
       cutText(`The schema is wrong at /${path.join('/')}: ${message}`),
     );
-    return { mistakes, check: () => ({ ok: false, problems: problems.slice(0, limits.problems) }) };
+    return { mistakes: diagnostics, check: () => ({ ok: false, problems: errors.slice(0, limits.errors) }) };
   }
   let validate: ValidateFunction | undefined;
   return {
-    mistakes,
+    mistakes: diagnostics,
     check(value) {
       try {
-        // Whoever only validates a pipeline does not wait for it.
+        // Compiled on first use: a mere validation of a pipeline does not wait for it.
         validate ??= compile(schema);
         return check(validate, value);
       } catch (error) {
@@ -142,22 +142,22 @@ function compile(schema: unknown): ValidateFunction {
   return ajv.compile(schema as object);
 }
 
-function check(validate: ValidateFunction, value: unknown): AnswerVerdict {
+function check(validate: ValidateFunction, value: unknown): SchemaVerdict {
   const beyond = tooLarge(value);
   if (beyond !== undefined) return { ok: false, problems: [beyond] };
   used.steps = 0;
   used.patternSteps = 0;
   if (validate(value)) return { ok: true };
-  const problems = [...new Set((validate.errors ?? []).filter(isTold).map(problem))];
+  const errors = [...new Set((validate.errors ?? []).filter(isReported).map(describeError))];
   validate.errors = null;
-  const rest = problems.length - limits.problems;
+  const rest = errors.length - limits.errors;
   return {
     ok: false,
-    problems: rest > 0 ? [...problems.slice(0, limits.problems), `and ${rest} more`] : problems,
+    problems: rest > 0 ? [...errors.slice(0, limits.errors), `and ${rest} more`] : errors,
   };
 }
 
-/** Walks without recursion: an answer may be nested deeper than the stack. */
+/** Walks without recursion: a reply may be nested deeper than the stack. */
 function tooLarge(value: unknown): string | undefined {
   let level: unknown[] = [value];
   let values = 0;
@@ -176,16 +176,16 @@ function tooLarge(value: unknown): string | undefined {
 }
 
 /** That a branch did not hold says nothing that the branch's own problem does not. */
-const isTold = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
+const isReported = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
 
-function problem({ instancePath, keyword, message = 'is wrong', params }: ErrorObject): string {
+function describeError({ instancePath, keyword, message = 'is wrong', params }: ErrorObject): string {
   const place = instancePath === '' ? 'The answer' : instancePath;
-  const told = params as Readonly<Record<string, unknown>>;
+  const details = params as Readonly<Record<string, unknown>>;
   if (keyword === 'enum' || keyword === 'const') {
-    const allowed = keyword === 'enum' ? told['allowedValues'] : [told['allowedValue']];
+    const allowed = keyword === 'enum' ? details['allowedValues'] : [details['allowedValue']];
     return cutText(`${place} must be one of ${JSON.stringify(allowed).slice(1, -1)}`);
   }
-  const extra = told['additionalProperty'] ?? told['unevaluatedProperty'];
+  const extra = details['additionalProperty'] ?? details['unevaluatedProperty'];
   const more = extra === undefined ? '' : ` (${JSON.stringify(extra)})`;
   return cutText(`${place} ${message}${more}`);
 }

@@ -10,7 +10,7 @@ const limits = { subschemas: 2000, depth: 100 } as const;
 /** A schema in JSON Schema 2020-12, and what was wrong with the one it was made of. */
 export interface ConvertedSchema {
   readonly schema: unknown;
-  readonly mistakes: readonly SchemaDiagnosticDraft[];
+  readonly diagnostics: readonly SchemaDiagnosticDraft[];
 }
 
 /**
@@ -23,21 +23,21 @@ export interface ConvertedSchema {
 export const convertSchema = (schema: unknown, meter: string): ConvertedSchema =>
   new Conversion(schema, meter).run();
 
-/** Walks the schema; the mistakes come in the order of the walk. */
+/** Walks the schema; the errors come in the order of the walk. */
 class Conversion {
   readonly #meter: string;
-  readonly #mistakes = new SchemaDiagnosticDrafts();
+  readonly #diagnostics = new SchemaDiagnosticDrafts();
   readonly #references: References;
   #subschemas = 0;
 
   constructor(root: unknown, meter: string) {
     this.#meter = meter;
-    this.#references = new References(root, this.#mistakes);
+    this.#references = new References(root, this.#diagnostics);
   }
 
   run(): ConvertedSchema {
     this.#references.convertAll(({ schema, path, pointer }) => this.#schema(schema, path, pointer));
-    return { schema: this.#references.schema(), mistakes: this.#mistakes.found };
+    return { schema: this.#references.schema(), diagnostics: this.#diagnostics.found };
   }
 
   /** @param owner pointer of the target that this schema applies to the same value as; undefined below a member or item */
@@ -46,16 +46,16 @@ class Conversion {
     if (!isObject(schema)) return this.#unread(path, 'A schema is a mapping.');
     this.#subschemas += 1;
     if (this.#subschemas === limits.subschemas + 1) {
-      this.#mistakes.error(path, `A schema may have ${limits.subschemas} parts, not more.`);
+      this.#diagnostics.error(path, `A schema may have ${limits.subschemas} parts, not more.`);
     }
     if (this.#subschemas > limits.subschemas) return true;
     if (path.length > limits.depth) return this.#unread(path, 'The schema is nested too deep.');
     const members = Object.entries(schema).flatMap(([word, value]) =>
       this.#keyword(word, value, [...path, word], owner),
     );
-    warnOfRequired(schema, path, this.#mistakes);
+    warnOfRequired(schema, path, this.#diagnostics);
     const converted = Object.fromEntries(members);
-    // Members that a pattern that is not checked would have named cannot be told from others.
+    // Where a pattern is not checked, the members that match it cannot be told from other members.
     if (isObject(schema['patternProperties']) && hasUnchecked(schema['patternProperties'])) {
       delete converted['additionalProperties'];
       delete converted['unevaluatedProperties'];
@@ -64,16 +64,16 @@ class Conversion {
     return schema['nullable'] === true ? nullable(converted) : converted;
   }
 
-  /** In place of a schema that is not looked at stands the one that takes anything. */
+  /** A schema that is not checked is replaced by one that accepts anything. */
   #unread(path: SchemaPath, message: string): true {
-    this.#mistakes.error(path, message);
+    this.#diagnostics.error(path, message);
     return true;
   }
 
   #keyword(word: string, value: unknown, path: SchemaPath, owner: string | undefined): [string, unknown][] {
     const shape = keywordShapes.get(word);
     if (shape === undefined) {
-      warnOfKeyword(word, path, this.#mistakes);
+      warnOfKeyword(word, path, this.#diagnostics);
       return [];
     }
     const converted = this.#value(shape, word, value, path, owner);
@@ -89,25 +89,25 @@ class Conversion {
       case 'same-value-list':
       case 'member-list': {
         if (!Array.isArray(value) || value.length === 0)
-          return this.#mistakes.error(path, `"${word}" is a list of schemas.`);
+          return this.#diagnostics.error(path, `"${word}" is a list of schemas.`);
         const inner = shape === 'member-list' ? undefined : owner;
         return value.map((item, index) => this.#schema(item, [...path, String(index)], inner));
       }
       case 'same-value-map':
       case 'member-map':
       case 'pattern-map': {
-        if (!isObject(value)) return this.#mistakes.error(path, `"${word}" is a mapping of schemas.`);
+        if (!isObject(value)) return this.#diagnostics.error(path, `"${word}" is a mapping of schemas.`);
         return this.#map(shape, value, path, shape === 'same-value-map' ? owner : undefined);
       }
       case 'definitions': {
-        if (!isObject(value)) return this.#mistakes.error(path, `"${word}" is a mapping of schemas.`);
+        if (!isObject(value)) return this.#diagnostics.error(path, `"${word}" is a mapping of schemas.`);
         for (const [name, one] of Object.entries(value)) this.#references.define([...path, name], one);
         return undefined;
       }
       case 'ref':
         return this.#references.refer(value, path, owner);
       default:
-        return convertAssertion(shape, word, value, path, this.#mistakes);
+        return convertAssertion(shape, word, value, path, this.#diagnostics);
     }
   }
 
@@ -116,11 +116,11 @@ class Conversion {
       const way = [...path, name];
       // Names are written into addresses of parts, where half a character has no form.
       if (!name.isWellFormed()) {
-        this.#mistakes.error(way, 'The name holds half of a surrogate pair, which is no character.');
+        this.#diagnostics.error(way, 'The name holds half of a surrogate pair, which is no character.');
         return [];
       }
       const converted = this.#schema(one, way, owner);
-      const isLeftOut = shape === 'pattern-map' && !isMatched(name, way, this.#mistakes);
+      const isLeftOut = shape === 'pattern-map' && !isMatched(name, way, this.#diagnostics);
       return isLeftOut ? [] : [[name, converted]];
     });
     return Object.fromEntries(entries);

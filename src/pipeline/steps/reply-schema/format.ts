@@ -1,9 +1,9 @@
 import { hasTags } from '../../templates/compile.ts';
 import { isMapping, type Value } from '../../values/value.ts';
 
-/** What a text request says about the form of its answer. */
-export interface AnswerFormat {
-  /** The answer is asked for as JSON; undefined where a template decides it. */
+/** What a text request says about the form of its reply. */
+export interface ReplyFormat {
+  /** The reply is asked for as JSON; undefined where a template decides it. */
   readonly json: boolean | undefined;
   /** The schema that it must keep to, as declared. */
   readonly schema?: Value;
@@ -25,11 +25,8 @@ const at = (value: Value | undefined, path: readonly string[]): Value | undefine
     value,
   );
 
-/** The form of the answer that a request's fields (by their pipeline names, rendered or as written) ask for. */
-export function answerFormat(
-  kind: 'generate' | 'chat',
-  fields: Readonly<Record<string, Value>>,
-): AnswerFormat {
+/** The form of the reply that a request's fields (by their pipeline names, rendered or as written) ask for. */
+export function replyFormat(kind: 'generate' | 'chat', fields: Readonly<Record<string, Value>>): ReplyFormat {
   for (const path of schemaPaths[kind]) {
     const schema = at(fields, path);
     // What is a text here is still a template, and will be the schema.

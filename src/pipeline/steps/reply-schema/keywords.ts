@@ -32,7 +32,7 @@ export type Assertion =
 /** What stands under a keyword of a schema. */
 export type Keyword = Applicator | Assertion;
 
-/** Keywords that assert something about an answer: JSON Schema 2020-12, and the native subset of OpenAPI. */
+/** Keywords that assert something about a reply: JSON Schema 2020-12, and the native subset of OpenAPI. */
 export const keywordShapes: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['$ref', 'ref'],
   ['$defs', 'definitions'],
@@ -110,11 +110,11 @@ export const typeWords: readonly string[] = [
 ];
 
 /** Warns of an unknown keyword that is a slip of a known one: it asks for nothing. */
-export function warnOfKeyword(word: string, path: SchemaPath, mistakes: SchemaDiagnosticDrafts): void {
+export function warnOfKeyword(word: string, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): void {
   if (silentKeywords.has(word) || word.startsWith('x-')) return;
   const near = nearest(word, [...keywordShapes.keys(), ...silentKeywords]);
   if (near === undefined) return;
-  mistakes.warning(
+  diagnostics.warning(
     path,
     `"${word}" is no keyword of a schema, and asks for nothing.`,
     `Did you mean "${near}"?`,
@@ -122,7 +122,7 @@ export function warnOfKeyword(word: string, path: SchemaPath, mistakes: SchemaDi
 }
 
 /** Services refuse a schema that requires what it does not describe. */
-export function warnOfRequired(schema: Json, path: SchemaPath, mistakes: SchemaDiagnosticDrafts): void {
+export function warnOfRequired(schema: Json, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): void {
   const { required, properties, additionalProperties } = schema;
   if (!isStrings(required) || !isObject(properties)) return;
   if (additionalProperties !== undefined && additionalProperties !== false) return;
@@ -130,7 +130,7 @@ export function warnOfRequired(schema: Json, path: SchemaPath, mistakes: SchemaD
   for (const [index, name] of required.entries()) {
     if (Object.hasOwn(properties, name)) continue;
     const near = nearest(name, Object.keys(properties));
-    mistakes.warning(
+    diagnostics.warning(
       [...path, 'required', String(index)],
       `"${name}" is required, and is none of the properties.`,
       near === undefined ? undefined : `Did you mean "${near}"?`,

@@ -1,20 +1,20 @@
 import { isMapping, type Value } from '../../values/value.ts';
 
-/** What a schema says of a member of the answers that keep to it. */
+/** What a schema says of a member of the replies that keep to it. */
 export type SchemaMember =
   /** The schema leaves it open. */
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'found'; readonly shape: Shape }
+  | { readonly kind: 'found'; readonly shape: MemberShape }
   | {
       readonly kind: 'missing';
       /** How far the path leads. */
       readonly depth: number;
-      readonly shape: Shape;
+      readonly shape: MemberShape;
       /** The members that there are. */
       readonly names: readonly string[];
     };
 
-export type Shape = 'object' | 'array' | 'scalar' | 'unknown';
+export type MemberShape = 'object' | 'array' | 'scalar' | 'unknown';
 
 type Schema = { readonly [name: string]: Value };
 
@@ -122,9 +122,9 @@ function memberOf(schema: Schema, name: string): { readonly schema: Value } | 'm
   }
 }
 
-function shapeOf(schemas: readonly Schema[]): Shape {
+function shapeOf(schemas: readonly Schema[]): MemberShape {
   const shapes = new Set(
-    schemas.map((schema): Shape => {
+    schemas.map((schema): MemberShape => {
       const type = typeOf(schema);
       if (type === 'object' || type === 'array') return type;
       return type !== undefined && scalarTypes.has(type) ? 'scalar' : 'unknown';

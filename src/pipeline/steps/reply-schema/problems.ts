@@ -17,7 +17,7 @@ export class SchemaDiagnosticDrafts {
     return this.#found;
   }
 
-  /** No answer is checked against a schema with an error. */
+  /** No reply is checked against a schema with an error. */
   error(path: SchemaPath, message: string, hint?: string): undefined {
     this.#add('error', path, message, hint);
   }

@@ -18,7 +18,7 @@ export interface Target {
  */
 export class References {
   readonly #root: unknown;
-  readonly #mistakes: SchemaDiagnosticDrafts;
+  readonly #diagnostics: SchemaDiagnosticDrafts;
   /** By pointer. */
   readonly #definitions = new Map<string, { readonly name: string; schema?: unknown }>();
   readonly #waiting: Target[] = [];
@@ -26,15 +26,15 @@ export class References {
   readonly #sameValue = new Map<string, { readonly pointer: string; readonly path: SchemaPath }[]>();
   #isFull = false;
 
-  constructor(root: unknown, mistakes: SchemaDiagnosticDrafts) {
+  constructor(root: unknown, diagnostics: SchemaDiagnosticDrafts) {
     this.#root = root;
-    this.#mistakes = mistakes;
+    this.#diagnostics = diagnostics;
     this.define([], root);
   }
 
   /** Converts the whole schema, and each part that turns out to be referred to meanwhile. */
   convertAll(convert: (target: Target) => unknown): void {
-    // The list grows while it is gone through.
+    // The list grows during the loop.
     for (const target of this.#waiting) {
       const definition = this.#definitions.get(target.pointer);
       const schema = convert(target);
@@ -58,7 +58,10 @@ export class References {
     // The root is one of them.
     if (this.#definitions.size > mostTargets) {
       if (!this.#isFull) {
-        this.#mistakes.error(path, `A schema may have ${mostTargets} parts that are referred to, not more.`);
+        this.#diagnostics.error(
+          path,
+          `A schema may have ${mostTargets} parts that are referred to, not more.`,
+        );
       }
       this.#isFull = true;
       return name;
@@ -69,14 +72,14 @@ export class References {
   }
 
   /**
-   * What stands under `$ref` in the converted schema. Undefined: it leads nowhere, which is told.
+   * What stands under `$ref` in the converted schema. Undefined: the reference leads nowhere, which is reported.
    *
    * @param owner pointer of the target that the `$ref` applies to the same value as; undefined below a member or item
    */
   refer(value: unknown, path: SchemaPath, owner: string | undefined): string | undefined {
     if (typeof value !== 'string' || !/^#(?:\/|$)/.test(value)) {
       const message = '"$ref" leads to a place in this schema, and begins with "#/".';
-      return this.#mistakes.error(path, message, 'For example: $ref: "#/$defs/part"');
+      return this.#diagnostics.error(path, message, 'For example: $ref: "#/$defs/part"');
     }
     const way = pathOf(value);
     const found = way?.reduce<unknown>(
@@ -87,7 +90,7 @@ export class References {
       this.#root,
     );
     if (way === undefined || found === undefined) {
-      return this.#mistakes.error(path, `There is nothing at ${value} in this schema.`);
+      return this.#diagnostics.error(path, `There is nothing at ${value} in this schema.`);
     }
     if (owner !== undefined) {
       const edges = this.#sameValue.get(owner) ?? [];
@@ -104,7 +107,7 @@ export class References {
       for (const edge of this.#sameValue.get(pointer) ?? []) {
         if (open.has(edge.pointer)) {
           const message = 'This $ref leads back to itself without going to a member or an item.';
-          this.#mistakes.error(edge.path, message);
+          this.#diagnostics.error(edge.path, message);
         } else if (!done.has(edge.pointer)) {
           walk(edge.pointer, new Set([...open, edge.pointer]));
         }

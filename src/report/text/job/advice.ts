@@ -25,14 +25,14 @@ const byCode: Readonly<Record<string, string>> = {
     'Nothing was pressed, and nothing is paid: take the mask away, or give it to Vary (Region) alone where a wildcard presses others too.',
   'modal.not-opened':
     'Its image was made without what it was to be answered with, and trying again pays again: say remix: true, press a button that asks, or take the answer away.',
-  'parent.lost': 'Its parent is gone from the service: make that anew with --redo, and this one with it.',
+  'parent.lost': 'Its parent is gone from the service: redo the parent with --redo, and this job with it.',
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
   'download.no-prompts':
-    'Trying again looks at its task once more and costs nothing; with --redo it is described, and paid, anew.',
-  'task.timeout': 'Every later run looks at its task once more before anything else.',
+    'Another try polls its task once more and costs nothing; with --redo it is described, and paid, again.',
+  'task.timeout': 'Every later run polls its task once more before anything else.',
   'task.unknown': "Look its prompt up in the service's list of tasks, and name the task again.",
-  'service.task-unknown': 'The service no longer knows its task: it can only be submitted anew.',
+  'service.task-unknown': 'The service no longer knows its task: it can only be submitted again.',
   'text.blocked': 'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
   'text.filtered': 'The answer was held back by a filter: change the prompt or the safetySettings.',
   'text.max-tokens':
@@ -47,12 +47,11 @@ const byCode: Readonly<Record<string, string>> = {
     'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
   'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
   'input.changed': 'Run again: that plans with the file as it is now.',
-  'submit.refused':
-    'The service did not take the request on: what it says tells whether another try can help.',
+  'submit.refused': 'The service did not accept the request: its words show whether another try can help.',
 };
 
-/** Codes of failures to which another try comes too: what the pipeline asks for has to be changed, or its parent made anew. */
-const hopeless: ReadonlySet<string> = new Set([
+/** Codes of failures to which another try comes too: what the pipeline asks for has to be changed, or its parent made again. */
+const needChange: ReadonlySet<string> = new Set([
   droppedCode,
   'button.missing',
   'button.ambiguous',
@@ -70,8 +69,8 @@ const hopeless: ReadonlySet<string> = new Set([
   'input.changed',
 ]);
 
-/** True where trying the same again may come to something else. */
-export const mayHelp = (code: string): boolean => !hopeless.has(code);
+/** True where another try of the same may have another result. */
+export const mayHelp = (code: string): boolean => !needChange.has(code);
 
 const byKind: Readonly<Record<string, string>> = {
   download: 'The image is made and paid: trying again only brings it in.',
@@ -85,12 +84,12 @@ export function adviceFor(
 ): string | undefined {
   if (isTextKind(kind) && code.startsWith('download.'))
     return attempts === 0
-      ? 'An image that it shows could not be brought in; nothing was asked, and nothing is paid.'
-      : 'If it is an image of its own answer that could not be kept, trying again asks, and pays, anew.';
+      ? 'An image of its request could not be downloaded; nothing was sent, and nothing is paid.'
+      : 'If it is an image of its own answer that could not be kept, trying again asks the model, and pays, once more.';
   return byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
 }
 
-/** What can be done about a job now; the commands as they are typed. */
+/** The possible next steps for a job; the commands can be copied. */
 export function nextSteps(
   about: {
     readonly record: JobRecord;
@@ -113,17 +112,17 @@ export function nextSteps(
     does:
       record.attempts === 0
         ? 'tries this job again: it was never sent'
-        : `${isText ? 'asks this' : 'submits this job'} anew: it is paid again`,
+        : `${isText ? 'asks this' : 'submits this job'} again: it is paid again`,
   };
   if (isInDoubt(record, running))
     return [
       ...wait,
-      // A gateway that shows a dialog until the work is done tells of it then, to whoever looks.
+      // A gateway that shows a dialog until the work is done reports the result then, to any poll.
       ...(!running && isAnswered(record) && record.modal?.accepted !== true
         ? [
             {
               command: run,
-              does: 'looks at its task again, which costs nothing: it goes on if its answer arrived',
+              does: 'polls its task again, which costs nothing: it continues if the confirmation arrived',
             },
           ]
         : []),
@@ -135,7 +134,7 @@ export function nextSteps(
     case 'failed':
       return [
         ...wait,
-        ...(error?.code === 'task.timeout' ? [{ command: run, does: 'looks at its task once more' }] : []),
+        ...(error?.code === 'task.timeout' ? [{ command: run, does: 'polls its task once more' }] : []),
         ...(mayHelp(error?.code ?? '')
           ? [
               {
@@ -144,7 +143,7 @@ export function nextSteps(
               },
             ]
           : []),
-        // An image that is made is only brought in: to make it anew would pay twice.
+        // An existing image is only downloaded: making it again would pay twice.
         ...(error?.code.startsWith('download.') && !isText ? [] : [redo]),
       ];
     case 'pending': {
@@ -154,7 +153,7 @@ export function nextSteps(
         ...(held === undefined
           ? []
           : [{ command: commands.show(held.job), does: `it waits for this job, which is ${held.status}` }]),
-        ...(running ? [] : [{ command: run, does: 'goes on, and submits it when its turn comes' }]),
+        ...(running ? [] : [{ command: run, does: 'continues, and submits it when its turn comes' }]),
       ];
     }
     case 'submitting':
@@ -169,7 +168,7 @@ export function nextSteps(
               command: run,
               does: isText
                 ? 'asks again: a text call is never in doubt'
-                : 'goes on with it; nothing is submitted again',
+                : 'continues it; nothing is submitted again',
             },
           ];
   }

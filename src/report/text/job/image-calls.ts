@@ -3,13 +3,13 @@ import type { JobRecord } from '../../../plan/job.ts';
 import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
 import type { StateReader } from '../../../state/store.ts';
 import { counted } from '../amounts.ts';
-import { printable } from '../printable.ts';
+import { shownLine } from '../printable.ts';
 import { type JobMention, mention, slotWords } from './mention.ts';
 
 /** A file of the pipeline, by what it was when the job was planned. */
 interface FileMention {
   readonly kind: 'file';
-  /** As the pipeline names it, relative to itself. Absent: nobody says where it lay. */
+  /** The path in the pipeline, relative to the pipeline. Absent: the path is unknown. */
   readonly path?: string;
   readonly sha256: string;
 }
@@ -30,13 +30,13 @@ export type ShownMask = (
 ) & { readonly invert: boolean };
 
 /** What a job's request shows, and where that lies. */
-export interface ImageStory {
+export interface ImageReport {
   /** In the order of the request. */
   readonly shows: readonly ShownImage[];
   readonly mask?: ShownMask;
 }
 
-export function imageStory({ request, files }: JobRecord, state: StateReader): ImageStory {
+export function imageReport({ request, files }: JobRecord, state: StateReader): ImageReport {
   const images = 'images' in request ? (request.images ?? []) : [];
   const mask = 'mask' in request ? request.mask : undefined;
   return {
@@ -72,7 +72,7 @@ const withoutData = (url: string): string => (/^data:/i.test(url) ? url.replace(
 const longestAddress = 200;
 
 /** The rows of a story for people: name and text. */
-export const imageRows = ({ shows, mask }: ImageStory): readonly (readonly [string, string])[] => [
+export const imageRows = ({ shows, mask }: ImageReport): readonly (readonly [string, string])[] => [
   ...shows.map((image) => ['shows', imageWords(image)] as const),
   ...(mask === undefined ? [] : [['mask', maskWords(mask)] as const]),
 ];
@@ -82,11 +82,11 @@ function imageWords(image: ShownImage): string {
     case 'file':
       return fileWords(image);
     case 'address':
-      return cut(printable(image.url), longestAddress);
+      return cut(shownLine(image.url), longestAddress);
     case 'job': {
       const { job, cell, step, branch = '', files } = image;
       if (cell === undefined || step === undefined) return `${job}, which is not on record`;
-      const lie = files.length === 0 ? 'no file was kept' : printable(files.join(', '));
+      const lie = files.length === 0 ? 'no file was kept' : shownLine(files.join(', '));
       return `cell ${cell}, ${slotWords({ step, branch })}: ${lie}`;
     }
   }
@@ -103,8 +103,8 @@ function maskWords(mask: ShownMask): string {
 const shapeWords = (shape: Extract<MaskSource, { shapes: unknown }>['shapes'][number]): string =>
   'rectangle' in shape ? `rectangle ${shape.rectangle.join(', ')}` : `ellipse ${shape.ellipse.join(', ')}`;
 
-/** As many characters of a hash as tell files apart for a reader; all of it is in `--json`. */
+/** Enough characters of a hash for a reader to distinguish files; `--json` has all of them. */
 const shortHash = 12;
 
 const fileWords = ({ path, sha256 }: FileMention): string =>
-  `${path === undefined ? 'a file' : printable(path)} (sha256 ${sha256.slice(0, shortHash)}…)`;
+  `${path === undefined ? 'a file' : shownLine(path)} (sha256 ${sha256.slice(0, shortHash)}…)`;

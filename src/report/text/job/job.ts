@@ -16,12 +16,12 @@ import type { StateReader } from '../../../state/store.ts';
 import { isInDoubt } from '../../facts/in-doubt.ts';
 import type { Commands } from '../next-commands.ts';
 import { adviceFor, type NextStep, nextSteps } from './advice.ts';
-import { type ImageStory, imageStory } from './image-calls.ts';
+import { type ImageReport, imageReport } from './image-calls.ts';
 import { type JobMention, mention } from './mention.ts';
-import { type TextStory, textStory } from './text-calls.ts';
+import { type TextReport, textReport } from './text-calls.ts';
 
 /** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
-export interface JobStory extends ImageStory, TextStory {
+export interface JobReport extends ImageReport, TextReport {
   /** Relative to the current folder. */
   readonly directory: string;
   /** A run is on. */
@@ -29,7 +29,7 @@ export interface JobStory extends ImageStory, TextStory {
   readonly job: string;
   /** Failed for an optional button that is not there is skipped. */
   readonly status: JobStatus | 'skipped';
-  /** A submission was sent, and nobody waits for its answer any more: `resolve` settles it. */
+  /** A submission was sent, and no process awaits its response any more: `resolve` settles it. */
   readonly inDoubt: boolean;
   /** Where it was first asked for, and whether that place had asked for another job before. */
   readonly asked: {
@@ -48,12 +48,12 @@ export interface JobStory extends ImageStory, TextStory {
   readonly pressed?: { readonly customId: string; readonly label: string; readonly emoji: string };
   /**
    * What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. Its parent is named with
-   * the task that the job was made from, which is not that of today where the parent was made anew.
+   * the task that the job was made from, which is not that of today where the parent was made again.
    */
   readonly inputs: readonly JobMention[];
-  /** The task whose button it pressed, or that it was made from. Absent: none, or nobody knows. */
+  /** The task whose button it pressed, or that it was made from. Absent: none, or unknown. */
   readonly parentTaskId?: string;
-  /** What it came from was made anew since: the next run that plans it makes it anew too. */
+  /** What it came from was made again since: the next run that plans it makes it again too. */
   readonly outdated?: true;
   /** What continues it, oldest first; at most 100. */
   readonly children: readonly JobMention[];
@@ -64,7 +64,7 @@ export interface JobStory extends ImageStory, TextStory {
   /** Submissions and decisions, oldest first. */
   readonly history: readonly {
     readonly at: string;
-    /** `unanswered`: it was sent, and no answer is on record. */
+    /** `unanswered`: it was sent, and no reply is on record. */
     readonly outcome: string;
     readonly taskId?: string;
     readonly error?: JobError;
@@ -73,7 +73,7 @@ export interface JobStory extends ImageStory, TextStory {
   readonly submittedAt?: string;
   readonly finishedAt?: string;
   readonly cost?: number;
-  /** Submissions of which nobody knows whether they made a task, and what they may have cost; absent: none. */
+  /** Submissions that may have made a task, and their possible cost; absent: none. */
   readonly doubtful?: Pick<DoubtfulSubmits, 'count' | 'cost'>;
   readonly error?: JobError;
   /** What the error means for the user. */
@@ -90,17 +90,17 @@ export interface JobStory extends ImageStory, TextStory {
 const mostChildren = 100;
 
 /**
- * Puts together what is known of a job. Every read is short, so that a run that is on is not held up; finding the
- * children reads through all records, page by page.
+ * Collects the facts of a job. Every read is short, so that a running run is not held up; finding the children reads all
+ * records, page by page.
  */
-export function readStory(
+export function readJobReport(
   directory: string,
   state: StateReader,
   key: string,
   commands: Commands,
   isOptional: IsOptional,
   io: { readonly cwd: string },
-): JobStory {
+): JobReport {
   const record = state.get(key);
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
   const running = lockOwner(directory) !== undefined;
@@ -127,7 +127,7 @@ export function readStory(
     inDoubt: isInDoubt(record, running),
     asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...whyOf(record, state) },
     request: record.request,
-    ...imageStory(record, state),
+    ...imageReport(record, state),
     ...(prompt === undefined ? {} : { prompt }),
     ...(record.speed === undefined ? {} : { speed: record.speed }),
     ...(record.pressed === undefined ? {} : { pressed: record.pressed }),
@@ -148,7 +148,7 @@ export function readStory(
     ...(record.result?.imageUrl === undefined ? {} : { imageUrl: record.result.imageUrl }),
     buttons: (record.result?.buttons ?? []).map(({ label, emoji, customId }) => label || emoji || customId),
     artifacts: record.artifacts,
-    ...textStory(record),
+    ...textReport(record),
     next: skipped ? [] : nextSteps({ record, running, inputs }, commands),
   };
 }
@@ -163,7 +163,7 @@ const iso = (unixMs: number): string => new Date(unixMs).toISOString();
 function whyOf(
   { key, origin }: JobRecord,
   state: StateReader,
-): Pick<JobStory['asked'], 'reason' | 'replaces'> {
+): Pick<JobReport['asked'], 'reason' | 'replaces'> {
   const keys = state.keysOfSlot(origin.slot);
   const replaces = keys[keys.indexOf(key) - 1];
   return replaces === undefined ? { reason: 'new' } : { reason: 'changed', replaces };
@@ -183,8 +183,8 @@ function childrenOf(
   return { children, more: false };
 }
 
-/** A submission whose answer never came has left no entry of its own: its time is in the job's record. */
-function historyOf(record: JobRecord, state: StateReader): JobStory['history'] {
+/** A submission whose reply never came has left no entry of its own: its time is in the job's record. */
+function historyOf(record: JobRecord, state: StateReader): JobReport['history'] {
   const attempts = state.attempts(record.key);
   const { submittedAt } = record;
   const entries = attempts.map(({ at, outcome, taskId, error }) => ({

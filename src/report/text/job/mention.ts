@@ -1,6 +1,6 @@
 import { type IsOptional, isSkipped, neverOptional } from '../../../plan/graph/optional.ts';
 import type { JobRecord, JobStatus } from '../../../plan/job.ts';
-import { printable } from '../printable.ts';
+import { shownLine } from '../printable.ts';
 
 /** Another job, as the story of one names it. Only the key, where the state has no record of it. */
 export interface JobMention {
@@ -27,4 +27,4 @@ export function mention(
 
 /** `grid/U1/Vary (Strong)` */
 export const slotWords = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
-  printable(branch === '' ? step : `${step}/${branch}`);
+  shownLine(branch === '' ? step : `${step}/${branch}`);

@@ -1,9 +1,9 @@
 import type { Value } from '../../../pipeline/values/value.ts';
 import type { JobRecord, TokenUsage } from '../../../plan/job.ts';
 
-/** What is known of the calls of a text job. */
-export interface TextStory {
-  /** Of a text job: what its last answer came to, also where the job failed for it. */
+/** The facts of the calls of a text job. */
+export interface TextReport {
+  /** Of a text job: the facts of its last reply, also where that reply failed the job. */
   readonly answer?: {
     /** The model version that answered. */
     readonly model?: string;
@@ -11,36 +11,36 @@ export interface TextStory {
     readonly responseId?: string;
     readonly blockReason?: string;
     readonly candidates: readonly { readonly text: string; readonly finishReason?: string }[];
-    /** The service's whole answer, relative to the run directory. */
+    /** The service's whole reply, relative to the run directory. */
     readonly file?: string;
   };
-  /** Tokens of all answers that it was ever given. */
+  /** Tokens of all replies that it was ever given. */
   readonly usage?: TokenUsage;
   /** Rounds of function calls that were answered, oldest first. */
   readonly rounds?: readonly { readonly calls: readonly string[] }[];
-  /** Answers that came and could not be used. */
+  /** Replies that came and could not be used. */
   readonly unusable?: number;
 }
 
-/** What a text job's story has beyond that of an image job; empty for one. */
-export function textStory({ text, usage, turns, invalid }: JobRecord): TextStory {
+/** The part of a report that only a text job has; empty for an image job. */
+export function textReport({ text, usage, turns, invalid }: JobRecord): TextReport {
   const rounds = (turns ?? []).flatMap((turn) => {
     const calls = callsIn(turn);
     return calls.length === 0 ? [] : [{ calls }];
   });
   return {
-    ...(text === undefined ? {} : { answer: answerOf(text) }),
+    ...(text === undefined ? {} : { answer: replyFactsOf(text) }),
     ...(usage === undefined ? {} : { usage }),
     ...(rounds.length === 0 ? {} : { rounds }),
     ...(invalid === undefined || invalid === 0 ? {} : { unusable: invalid }),
   };
 }
 
-function answerOf({
+function replyFactsOf({
   candidates,
   answerFile,
   ...facts
-}: NonNullable<JobRecord['text']>): NonNullable<TextStory['answer']> {
+}: NonNullable<JobRecord['text']>): NonNullable<TextReport['answer']> {
   return {
     ...facts,
     candidates: candidates.map(({ text, finishReason }) => ({
@@ -51,7 +51,7 @@ function answerOf({
   };
 }
 
-/** Names of the functions that a content of the model calls (gateway 6.5); none in the answers to them. */
+/** Names of the functions that a content of the model calls (gateway 6.5); none in the replies to them. */
 function callsIn(turn: Value): readonly string[] {
   const parts = member(turn, 'parts');
   if (!Array.isArray(parts)) return [];

@@ -2,49 +2,49 @@ import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
 import { pressNames } from '../../../plan/estimate/price.ts';
 import type { JobError } from '../../../plan/job.ts';
 import { counted, money, size, tokenWords } from '../amounts.ts';
-import { printable } from '../printable.ts';
+import { shownLine } from '../printable.ts';
 import { padEnd, widest } from '../table.ts';
 import { imageRows } from './image-calls.ts';
-import type { JobStory } from './job.ts';
+import type { JobReport } from './job.ts';
 import { type JobMention, slotWords } from './mention.ts';
 
 /** The story of a job for people. All that a file or a service said is made harmless. */
-export function storyText(story: JobStory): string {
+export function jobReportText(report: JobReport): string {
   return [
-    `${story.job} in ${printable(story.directory)}: ${statusWords(story)}`,
+    `${report.job} in ${shownLine(report.directory)}: ${statusWords(report)}`,
     '',
     ...table([
-      ['asked by', askedWords(story)],
-      ...requestRows(story),
-      ...story.inputs.map((input): Row => ['continues', mentionWords(input)]),
-      ...(story.outdated ? [['outdated', outdatedWords] as const] : []),
-      ...story.children.map((child): Row => ['leads to', mentionWords(child)]),
-      ...(story.moreChildren ? [['leads to', 'and more'] as const] : []),
-      ...(story.taskId === undefined ? [] : [['task', printable(story.taskId)] as const]),
-      ...(story.submittedAt === undefined ? [] : [['submitted', story.submittedAt] as const]),
-      ...(story.finishedAt === undefined ? [] : [['settled', story.finishedAt] as const]),
-      ...answerRows(story),
-      ...(story.cost === undefined ? [] : [['cost', money(story.cost)] as const]),
-      ...(story.doubtful === undefined ? [] : [['in doubt', doubtfulWords(story.doubtful)] as const]),
-      ...(story.buttons.length === 0 ? [] : [['offers', printable(story.buttons.join(', '))] as const]),
-      ...story.artifacts.map(
+      ['asked by', askedWords(report)],
+      ...requestRows(report),
+      ...report.inputs.map((input): Row => ['continues', mentionWords(input)]),
+      ...(report.outdated ? [['outdated', outdatedWords] as const] : []),
+      ...report.children.map((child): Row => ['leads to', mentionWords(child)]),
+      ...(report.moreChildren ? [['leads to', 'and more'] as const] : []),
+      ...(report.taskId === undefined ? [] : [['task', shownLine(report.taskId)] as const]),
+      ...(report.submittedAt === undefined ? [] : [['submitted', report.submittedAt] as const]),
+      ...(report.finishedAt === undefined ? [] : [['settled', report.finishedAt] as const]),
+      ...replyRows(report),
+      ...(report.cost === undefined ? [] : [['cost', money(report.cost)] as const]),
+      ...(report.doubtful === undefined ? [] : [['in doubt', doubtfulWords(report.doubtful)] as const]),
+      ...(report.buttons.length === 0 ? [] : [['offers', shownLine(report.buttons.join(', '))] as const]),
+      ...report.artifacts.map(
         ({ file, bytes, width, height, mime, sha256 }): Row => [
           'file',
-          `${printable(file)}  ${size(bytes)}${width === undefined || height === undefined ? '' : `, ${width}×${height}`}, ${printable(mime)}\nsha256 ${sha256}`,
+          `${shownLine(file)}  ${size(bytes)}${width === undefined || height === undefined ? '' : `, ${width}×${height}`}, ${shownLine(mime)}\nsha256 ${sha256}`,
         ],
       ),
     ]),
-    ...historyLines(story),
-    ...errorLines(story),
-    ...nextLines(story),
+    ...historyLines(report),
+    ...errorLines(report),
+    ...nextLines(report),
     '',
   ].join('\n');
 }
 
-const outdatedWords = 'what it came from was made anew since (--redo): the next run makes this anew too';
+const outdatedWords = 'a job that it came from was redone since (--redo): the next run redoes this one too';
 
-function doubtfulWords({ count, cost }: NonNullable<JobStory['doubtful']>): string {
-  const submits = `${counted(count, 'submission')} that nobody answered`;
+function doubtfulWords({ count, cost }: NonNullable<JobReport['doubtful']>): string {
+  const submits = `${counted(count, 'submission')} without a response`;
   return cost === undefined ? submits : `${submits}, which may have cost ${money(cost)}`;
 }
 
@@ -61,7 +61,7 @@ function table(rows: readonly Row[]): readonly string[] {
   });
 }
 
-const places: Readonly<Record<JobStory['status'], string>> = {
+const places: Readonly<Record<JobReport['status'], string>> = {
   pending: 'waiting for its turn',
   submitting: 'being submitted',
   running: 'running on the service',
@@ -73,15 +73,15 @@ const places: Readonly<Record<JobStory['status'], string>> = {
   skipped: 'skipped (its optional button is not there)',
 };
 
-function statusWords({ status, inDoubt, running, error }: JobStory): string {
+function statusWords({ status, inDoubt, running, error }: JobReport): string {
   if (status === 'submitting' && inDoubt) return 'in doubt (the run ended while it was being submitted)';
   const code =
-    error === undefined || status === 'done' || status === 'skipped' ? '' : ` (${printable(error.code)})`;
+    error === undefined || status === 'done' || status === 'skipped' ? '' : ` (${shownLine(error.code)})`;
   const stalled = ['pending', 'submitting', 'running', 'modal', 'saving'].includes(status) && !running;
   return `${places[status]}${code}${stalled ? '; no run is on' : ''}`;
 }
 
-function askedWords({ asked }: JobStory): string {
+function askedWords({ asked }: JobReport): string {
   const { reason, replaces } = asked;
   const why = reason === 'new' ? 'new' : `changed: this place asked for ${replaces} before`;
   return `cell ${asked.cell}, ${slotWords(asked)}; ${why}`;
@@ -89,21 +89,21 @@ function askedWords({ asked }: JobStory): string {
 
 function mentionWords({ job, cell, step, branch, status, taskId }: JobMention): string {
   if (cell === undefined || step === undefined || status === undefined) return `${job}  not on record`;
-  const task = taskId === undefined ? '' : `, task ${printable(taskId)}`;
+  const task = taskId === undefined ? '' : `, task ${shownLine(taskId)}`;
   return `${job}  cell ${cell}, ${slotWords({ step, branch: branch ?? '' })}: ${places[status]}${task}`;
 }
 
-function requestRows(story: JobStory): readonly Row[] {
-  const { request, prompt, speed, pressed } = story;
+function requestRows(report: JobReport): readonly Row[] {
+  const { request, prompt, speed, pressed } = report;
   const { prompt: _prompt, ...fields } = request.fields;
   const others = Object.entries({ ...fields, ...request.extra });
   return [
     ['asks for', request.kind === 'click' ? `a click on ${pressWords(request.press)}` : request.kind],
     ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
-    // Of a click it is that of what it continues.
-    ...(prompt === undefined ? [] : [['prompt', printable(prompt)] as const]),
-    ...imageRows(story),
-    ...others.map(([name, value]): Row => ['with', printable(`${name}: ${JSON.stringify(value)}`)]),
+    // For a click it is the task that the click continues.
+    ...(prompt === undefined ? [] : [['prompt', shownLine(prompt)] as const]),
+    ...imageRows(report),
+    ...others.map(([name, value]): Row => ['with', shownLine(`${name}: ${JSON.stringify(value)}`)]),
     ...(speed === undefined ? [] : [['speed', speed] as const]),
   ];
 }
@@ -111,46 +111,46 @@ function requestRows(story: JobStory): readonly Row[] {
 /** More of a text than this is in its file. */
 const longestText = 500;
 
-function answerRows({ answer, usage, rounds = [], unusable }: JobStory): readonly Row[] {
+function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonly Row[] {
   const counted = tokenWords(usage);
   const { model, requestId, blockReason, candidates = [], file } = answer ?? {};
   return [
     ...rounds.map(
-      ({ calls }, index): Row => ['called', `round ${index + 1}: ${printable(calls.join(', '))}`],
+      ({ calls }, index): Row => ['called', `round ${index + 1}: ${shownLine(calls.join(', '))}`],
     ),
-    ...(model === undefined ? [] : [['answered by', printable(model)] as const]),
-    ...(blockReason === undefined ? [] : [['blocked', printable(blockReason)] as const]),
+    ...(model === undefined ? [] : [['answered by', shownLine(model)] as const]),
+    ...(blockReason === undefined ? [] : [['blocked', shownLine(blockReason)] as const]),
     ...candidates.map(({ text, finishReason }): Row => {
-      const shown = cut(printable(text), longestText);
-      return ['answer', finishReason === undefined ? shown : `${shown}\n(${printable(finishReason)})`];
+      const shown = cut(shownLine(text), longestText);
+      return ['answer', finishReason === undefined ? shown : `${shown}\n(${shownLine(finishReason)})`];
     }),
     ...(unusable === undefined ? [] : [['unusable', `${unusable} answers before or with this one`] as const]),
     ...(counted === undefined ? [] : [['tokens', counted.replace(/^tokens /, '')] as const]),
-    ...(requestId === undefined ? [] : [['request id', printable(requestId)] as const]),
-    ...(file === undefined ? [] : [['whole answer', printable(file)] as const]),
+    ...(requestId === undefined ? [] : [['request id', shownLine(requestId)] as const]),
+    ...(file === undefined ? [] : [['whole answer', shownLine(file)] as const]),
   ];
 }
 
-const pressedWords = ({ label, emoji, customId }: NonNullable<JobStory['pressed']>): string =>
-  `${printable(label || emoji)} (${printable(customId)})`;
+const pressedWords = ({ label, emoji, customId }: NonNullable<JobReport['pressed']>): string =>
+  `${shownLine(label || emoji)} (${shownLine(customId)})`;
 
-type Presses = Extract<JobStory['request'], { kind: 'click' }>['press'];
+type Presses = Extract<JobReport['request'], { kind: 'click' }>['press'];
 
-const pressWords = (press: Presses): string => printable(pressNames(press).join(' | '));
+const pressWords = (press: Presses): string => shownLine(pressNames(press).join(' | '));
 
-/** What an answer, or a decision, is called. */
+/** What a reply, or a decision, is called. */
 const outcomes: Readonly<Record<string, string>> = {
   accepted: 'accepted',
   modal: 'opened a dialog',
-  'queue-full': 'queue full: not taken on',
+  'queue-full': 'queue full: not accepted',
   refused: 'refused',
-  throttle: 'too many requests: not taken on',
+  throttle: 'too many requests: not accepted',
   unsent: 'never left this machine',
   stop: 'stopped the run',
   permanent: 'refused',
-  lost: 'no answer came',
+  lost: 'no response came',
   retry: 'failed in a way that may pass',
-  unanswered: 'sent, no answer on record',
+  unanswered: 'sent, no response on record',
   done: 'answered',
   calls: 'called functions, which were answered',
   invalid: 'answered, and the answer could not be used',
@@ -158,27 +158,27 @@ const outcomes: Readonly<Record<string, string>> = {
   'task.failed': 'failed; to be submitted again',
   unread: 'not asked: an image could not be read',
   unwritten: 'answered, and the answer could not be written',
-  'user.adopted': 'you took its task on',
+  'user.adopted': 'you adopted its task',
   'user.dropped': 'you gave it up',
-  found: 'its task was found among those that the service lists, and taken on',
-  'found.unused': 'another task was found, which nothing uses',
+  found: 'its task was found in the list of the service, and adopted',
+  'found.unused': 'another task was found, and is not used',
   'user.retry': 'you let it be submitted again',
 };
 
-/** Of the answer to a dialog, what became of that. */
+/** What happened to the confirmation of a modal. */
 function outcomeWords(outcome: string): string {
   const [, ofModal] = /^modal\.(.+)$/.exec(outcome) ?? [];
-  if (ofModal !== undefined) return `dialog answered: ${outcomes[ofModal] ?? printable(ofModal)}`;
-  return outcomes[outcome] ?? printable(outcome);
+  if (ofModal !== undefined) return `dialog answered: ${outcomes[ofModal] ?? shownLine(ofModal)}`;
+  return outcomes[outcome] ?? shownLine(outcome);
 }
 
-function historyLines({ history, attempts }: JobStory): readonly string[] {
+function historyLines({ history, attempts }: JobReport): readonly string[] {
   if (history.length === 0) return [];
   return [
     '',
     `What happened (${counted(attempts, 'submission')} that may be paid):`,
     ...history.map(({ at, outcome, taskId, error }) => {
-      const task = taskId === undefined ? '' : `: task ${printable(taskId)}`;
+      const task = taskId === undefined ? '' : `: task ${shownLine(taskId)}`;
       const why = error === undefined ? '' : `: ${errorWords(error)}`;
       return `  ${at}  ${outcomeWords(outcome)}${task}${why}`;
     }),
@@ -188,18 +188,18 @@ function historyLines({ history, attempts }: JobStory): readonly string[] {
 function errorWords({ code, message, requestId, httpStatus }: JobError): string {
   const facts = [
     ...(httpStatus === undefined ? [] : [`status ${httpStatus}`]),
-    ...(requestId === undefined ? [] : [`request id ${printable(requestId)}`]),
+    ...(requestId === undefined ? [] : [`request id ${shownLine(requestId)}`]),
   ].join(', ');
-  return `${printable(code)}: ${printable(message)}${facts === '' ? '' : ` (${facts})`}`;
+  return `${shownLine(code)}: ${shownLine(message)}${facts === '' ? '' : ` (${facts})`}`;
 }
 
-const errorTitles: Readonly<Partial<Record<JobStory['status'], string>>> = {
+const errorTitles: Readonly<Partial<Record<JobReport['status'], string>>> = {
   failed: 'Why it failed:',
   'in-doubt': 'Why it is in doubt:',
   skipped: 'Why it is skipped:',
 };
 
-function errorLines({ error, advice, status }: JobStory): readonly string[] {
+function errorLines({ error, advice, status }: JobReport): readonly string[] {
   if (error === undefined) return [];
   return [
     '',
@@ -209,7 +209,7 @@ function errorLines({ error, advice, status }: JobStory): readonly string[] {
   ];
 }
 
-function nextLines({ next }: JobStory): readonly string[] {
+function nextLines({ next }: JobReport): readonly string[] {
   if (next.length === 0) return [];
   return ['', 'Next:', ...next.flatMap(({ command, does }) => [`  ${command}`, `      ${does}`])];
 }

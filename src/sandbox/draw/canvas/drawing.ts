@@ -35,7 +35,7 @@ export interface Frame {
   readonly tint?: Tint;
   /** What is shown in place of a drawn world. */
   readonly plate?: Plate;
-  /** Regions that were painted anew, the oldest first. */
+  /** Regions that were painted again, the oldest first. */
   readonly patches?: readonly Patch[];
 }
 
@@ -62,7 +62,7 @@ export interface Photo {
   readonly height: number;
 }
 
-/** A region that is painted anew from its own words; outside of it nothing changes. */
+/** A region that is painted again from its own words; outside of it nothing changes. */
 export interface Patch {
   /** The store's name of a mask, white where it is painted, that lies over the window `view` with this aspect. */
   readonly mask: string;
@@ -79,7 +79,7 @@ export interface Patch {
   readonly pose: number;
 }
 
-/** A rectangle, in fractions of what it lies in. */
+/** A rectangle, in fractions of its frame. */
 export interface Bounds {
   readonly x: number;
   readonly y: number;

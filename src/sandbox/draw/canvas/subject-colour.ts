@@ -28,7 +28,7 @@ export function subjectColour(text: string, subject: RegExp): Colour | undefined
   return name === undefined ? undefined : shaded(shade, name);
 }
 
-/** Characters before a subject that are looked at. */
+/** Characters before a subject that are searched. */
 const furthest = 60;
 
 function shaded(shade: string | undefined, name: string): Colour | undefined {

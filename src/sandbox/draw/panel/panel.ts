@@ -39,13 +39,13 @@ export async function svgPanel(frame: Frame, name: string, panel: Panel, placed?
   );
 }
 
-/** Panels on one sheet of so many pixels. */
+/** Panels on one sheet with this number of pixels. */
 export const sheetOf = (panels: readonly string[], width: number, height: number): Buffer =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${panels.join('')}</svg>`,
   );
 
-/** One frame as raw RGB: its plate or its scene, and over it the regions that were painted anew. */
+/** One frame as raw RGB: its plate or its scene, and over it the regions that were painted again. */
 export async function paintFrame(
   frame: Frame,
   width: number,

@@ -15,7 +15,7 @@ const largestOwn = 4096;
 
 /**
  * The size of a drawing. `pixels` is the side of a square grid or image; other shapes have the same area, an enlarged image
- * more than twice as much. An image that was sent, and of which parts are painted anew, keeps its own size.
+ * more than twice as much. An image that was sent, and of which parts are painted again, keeps its own size.
  */
 export function sizeOf(drawing: Drawing, pixels: number): Pixels {
   const frame = drawing.frames[0];
@@ -53,7 +53,7 @@ export async function drawPicture(drawing: Drawing, pixels: number, imageOf: Ima
     .toBuffer();
 }
 
-/** A drawing as an image in so many pixels. */
+/** A drawing as an image with this number of pixels. */
 export async function rasterOf(
   drawing: Drawing,
   width: number,

@@ -12,7 +12,7 @@ export interface Sitting {
   readonly box: Box;
   /** The scene's colours place by place; drawn only for painters that ask for it. */
   readonly tones: Tones;
-  /** Tells the ids of this panel apart from those of the others. */
+  /** Makes the ids of this panel differ from those of other panels. */
   readonly name: string;
   readonly random: Random;
 }

@@ -1,22 +1,22 @@
 import type { ChangeOrder } from '../../tasks/orders.ts';
-import { type Checked, type Members, no, oneOf, requiredText } from './members.ts';
+import { type Checked, memberOneOf, no, type OrderMembers, requiredText } from './members.ts';
 import { commonFields } from './orders.ts';
 
 /** The presses that the old form of a click has words for; the second word of a `simple-change` begins as they do. */
 const actions = ['UPSCALE', 'VARIATION', 'REROLL'] as const;
 
 /** Checks the body of a change (gateway 2.4): `{taskId, action, index}`, where a reroll has no index. */
-export function changeOrder(members: Members): Checked<ChangeOrder> {
+export function changeOrder(members: OrderMembers): Checked<ChangeOrder> {
   const taskId = requiredText(members, 'taskId');
   if (!taskId.ok) return taskId;
   const named = requiredText(members, 'action');
   if (!named.ok) return named;
-  const action = oneOf(members, 'action', actions, 'REROLL');
+  const action = memberOneOf(members, 'action', actions, 'REROLL');
   if (!action.ok) return action;
   if (action.value !== 'REROLL' && (members['index'] ?? undefined) === undefined) {
     return no('index is required');
   }
-  const index = oneOf(members, 'index', [1, 2, 3, 4], 1);
+  const index = memberOneOf(members, 'index', [1, 2, 3, 4], 1);
   if (!index.ok && action.value !== 'REROLL') return index;
   const common = commonFields(members);
   if (!common.ok) return common;
@@ -31,7 +31,7 @@ export function changeOrder(members: Members): Checked<ChangeOrder> {
 }
 
 /** Checks the body of a simple change (gateway 2.4): `{content: "<taskId> U2"}`, also V1 to V4 and R. */
-export function simpleChangeOrder(members: Members): Checked<ChangeOrder> {
+export function simpleChangeOrder(members: OrderMembers): Checked<ChangeOrder> {
   const content = requiredText(members, 'content');
   if (!content.ok) return content;
   const [, taskId, letter, digit] = /^\s*(\S+)\s+(?:([uv])([1-4])|r)\s*$/i.exec(content.value) ?? [];

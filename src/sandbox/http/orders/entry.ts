@@ -3,12 +3,12 @@ import type { ReadImage, SentImage } from '../../images/read.ts';
 import type { ImageShelf } from '../../images/shelf.ts';
 import type { SandboxNames } from '../../names.ts';
 import type { BlendOrder, DescribeOrder, EditOrder, ShortenOrder, VideoOrder } from '../../tasks/orders.ts';
-import { refused, type Submission } from '../../tasks/submission.ts';
-import { type Checked, type Members, no, oneOf, optionalText, requiredText } from './members.ts';
+import { rejected, type SubmitResponse } from '../../tasks/submission.ts';
+import { type Checked, memberOneOf, no, type OrderMembers, optionalText, requiredText } from './members.ts';
 import { botTypeOf, commonFields } from './orders.ts';
 
 /** A body that was understood; one that is malformed; or one that the service understands and refuses with code 4. */
-export type Ordered<T> = Checked<T> | { readonly ok: false; readonly refusal: Submission };
+export type Ordered<T> = Checked<T> | { readonly ok: false; readonly rejection: SubmitResponse };
 
 /** What the readers of these bodies need. */
 export interface EntryParts {
@@ -18,16 +18,16 @@ export interface EntryParts {
   readonly image: (text: string, where: string, links: boolean) => Promise<ReadImage>;
 }
 
-const four = (description: string): { readonly ok: false; readonly refusal: Submission } => ({
+const four = (description: string): { readonly ok: false; readonly rejection: SubmitResponse } => ({
   ok: false,
-  refusal: refused(4, description),
+  rejection: rejected(4, description),
 });
 
 /** Most images of one body. */
 const mostImages = 5;
 
 /** Reads a list of data URIs, one after another. */
-export async function imagesOf(
+export async function readImages(
   list: readonly string[],
   { image }: EntryParts,
 ): Promise<Ordered<readonly SentImage[]>> {
@@ -43,7 +43,7 @@ export async function imagesOf(
 const dimensions = { PORTRAIT: 2 / 3, SQUARE: 1, LANDSCAPE: 3 / 2 } as const;
 
 /** Checks the body of a blend: 2 to 5 images (gateway 2.6). */
-export async function blendOrder(members: Members, parts: EntryParts): Promise<Ordered<BlendOrder>> {
+export async function blendOrder(members: OrderMembers, parts: EntryParts): Promise<Ordered<BlendOrder>> {
   const common = commonOf(members, parts);
   if (!common.ok) return common;
   const list = members['base64Array'] ?? [];
@@ -53,15 +53,18 @@ export async function blendOrder(members: Members, parts: EntryParts): Promise<O
   if (list.length < 2 || list.length > mostImages) {
     return four(`base64Array: expected 2 to ${mostImages} images, got ${list.length}`);
   }
-  const shape = oneOf(members, 'dimensions', ['PORTRAIT', 'SQUARE', 'LANDSCAPE'], 'SQUARE');
+  const shape = memberOneOf(members, 'dimensions', ['PORTRAIT', 'SQUARE', 'LANDSCAPE'], 'SQUARE');
   if (!shape.ok) return four(shape.error);
-  const images = await imagesOf(list, parts);
+  const images = await readImages(list, parts);
   if (!images.ok) return images;
   return { ok: true, value: { ...common.value, images: images.value, aspect: dimensions[shape.value] } };
 }
 
 /** Checks the body of a describe: an image, or a link to one. */
-export async function describeOrder(members: Members, parts: EntryParts): Promise<Ordered<DescribeOrder>> {
+export async function describeOrder(
+  members: OrderMembers,
+  parts: EntryParts,
+): Promise<Ordered<DescribeOrder>> {
   const common = commonOf(members, parts);
   if (!common.ok) return common;
   const base64 = optionalText(members, 'base64');
@@ -77,7 +80,7 @@ export async function describeOrder(members: Members, parts: EntryParts): Promis
 }
 
 /** Checks the body of a shorten: a prompt. */
-export function shortenOrder(members: Members, parts: EntryParts): Checked<ShortenOrder> {
+export function shortenOrder(members: OrderMembers, parts: EntryParts): Checked<ShortenOrder> {
   const common = commonOf(members, parts);
   if (!common.ok) return common;
   const prompt = requiredText(members, 'prompt');
@@ -85,7 +88,7 @@ export function shortenOrder(members: Members, parts: EntryParts): Checked<Short
 }
 
 /** Checks the body of an edit: an image, what is to be painted, and where. */
-export async function editOrder(members: Members, parts: EntryParts): Promise<Ordered<EditOrder>> {
+export async function editOrder(members: OrderMembers, parts: EntryParts): Promise<Ordered<EditOrder>> {
   const common = commonOf(members, parts);
   if (!common.ok) return common;
   const prompt = requiredText(members, 'prompt');
@@ -114,25 +117,25 @@ const videoTypes = [
   'vid_1.1_i2v_start_end_720',
 ] as const;
 
-/** Checks the body of a video: from an image, or of a video that goes on. */
-export async function videoOrder(members: Members, parts: EntryParts): Promise<Ordered<VideoOrder>> {
+/** Checks the body of a video: from an image, or an extension of a video. */
+export async function videoOrder(members: OrderMembers, parts: EntryParts): Promise<Ordered<VideoOrder>> {
   const common = commonOf(members, parts);
   if (!common.ok) return common;
   const prompt = optionalText(members, 'prompt');
   if (!prompt.ok) return prompt;
-  const motion = oneOf(members, 'motion', ['low', 'high'], 'low');
+  const motion = memberOneOf(members, 'motion', ['low', 'high'], 'low');
   if (!motion.ok) return four(motion.error);
-  const batchSize = oneOf(members, 'batchSize', [1, 2, 4], 4);
+  const batchSize = memberOneOf(members, 'batchSize', [1, 2, 4], 4);
   if (!batchSize.ok) return four(batchSize.error);
-  const videoType = oneOf(members, 'videoType', videoTypes, 'vid_1.1_i2v_480');
+  const videoType = memberOneOf(members, 'videoType', videoTypes, 'vid_1.1_i2v_480');
   if (!videoType.ok) return four(videoType.error);
   const shot = { ...common.value, prompt: prompt.value, motion: motion.value, batchSize: batchSize.value };
-  const action = oneOf(members, 'action', ['', 'extend'], '');
+  const action = memberOneOf(members, 'action', ['', 'extend'], '');
   if (!action.ok) return four(action.error);
   if (action.value === 'extend') {
     const taskId = requiredText(members, 'taskId');
     if (!taskId.ok) return taskId;
-    const index = oneOf(members, 'index', [0, 1, 2, 3], 0);
+    const index = memberOneOf(members, 'index', [0, 1, 2, 3], 0);
     if (!index.ok) return four(index.error);
     return {
       ok: true,
@@ -160,7 +163,7 @@ export async function videoOrder(members: Members, parts: EntryParts): Promise<O
 }
 
 function commonOf(
-  members: Members,
+  members: OrderMembers,
   { names }: EntryParts,
 ): Checked<{ readonly botType: string; readonly state: string }> {
   const botType = botTypeOf(members, names);

@@ -1,15 +1,15 @@
-/** A body that was understood, or the message of its refusal (gateway 8.2). */
+/** A checked body, or the message of its rejection (gateway 8.2). */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
 
 /** A JSON object as it came. */
-export type Members = Readonly<Record<string, unknown>>;
+export type OrderMembers = Readonly<Record<string, unknown>>;
 
 export const no = (error: string): { readonly ok: false; readonly error: string } => ({ ok: false, error });
 
 /** Reads a body as a JSON object. */
-export function readMembers(bytes: Buffer): Checked<Members> {
+export function readMembers(bytes: Buffer): Checked<OrderMembers> {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -19,17 +19,17 @@ export function readMembers(bytes: Buffer): Checked<Members> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return no('invalid JSON: expected an object');
   }
-  return { ok: true, value: value as Members };
+  return { ok: true, value: value as OrderMembers };
 }
 
 /** A text that must be there. */
-export function requiredText(members: Members, name: string): Checked<string> {
+export function requiredText(members: OrderMembers, name: string): Checked<string> {
   const text = optionalText(members, name);
   return text.ok && text.value.trim() === '' ? no(`${name} is required`) : text;
 }
 
 /** A text; empty where it is absent. */
-export function optionalText(members: Members, name: string): Checked<string> {
+export function optionalText(members: OrderMembers, name: string): Checked<string> {
   const value = members[name] ?? '';
   return typeof value === 'string'
     ? { ok: true, value }
@@ -37,8 +37,8 @@ export function optionalText(members: Members, name: string): Checked<string> {
 }
 
 /** One of several words or numbers; where it is absent, the usual one. */
-export function oneOf<const T extends string | number>(
-  members: Members,
+export function memberOneOf<const T extends string | number>(
+  members: OrderMembers,
   name: string,
   choices: readonly T[],
   usual: T,

@@ -1,7 +1,7 @@
 import type { SandboxNames } from '../../names.ts';
-import type { Speed } from '../../settings.ts';
+import type { TaskSpeed } from '../../settings.ts';
 import type { ActionOrder, CommonOrder, ImagineOrder, ModalOrder } from '../../tasks/orders.ts';
-import { type Checked, type Members, no, optionalText, requiredText } from './members.ts';
+import { type Checked, no, type OrderMembers, optionalText, requiredText } from './members.ts';
 
 /** An imagine whose image prompts have not been read yet. */
 export interface ImagineBody extends Omit<ImagineOrder, 'images'> {
@@ -9,7 +9,7 @@ export interface ImagineBody extends Omit<ImagineOrder, 'images'> {
 }
 
 /** Checks the body of an imagine (gateway 2.3). */
-export function imagineOrder(members: Members, names: SandboxNames): Checked<ImagineBody> {
+export function imagineOrder(members: OrderMembers, names: SandboxNames): Checked<ImagineBody> {
   const prompt = requiredText(members, 'prompt');
   if (!prompt.ok) return prompt;
   const botType = requiredText(members, 'botType');
@@ -26,7 +26,7 @@ export function imagineOrder(members: Members, names: SandboxNames): Checked<Ima
 }
 
 /** Checks the body of an action (gateway 2.4). */
-export function actionOrder(members: Members): Checked<ActionOrder> {
+export function actionOrder(members: OrderMembers): Checked<ActionOrder> {
   const taskId = requiredText(members, 'taskId');
   if (!taskId.ok) return taskId;
   const customId = requiredText(members, 'customId');
@@ -42,7 +42,7 @@ export function actionOrder(members: Members): Checked<ActionOrder> {
 }
 
 /** Checks the body of a modal (gateway 2.5): what it needs besides depends on the task. */
-export function modalOrder(members: Members): Checked<ModalOrder> {
+export function modalOrder(members: OrderMembers): Checked<ModalOrder> {
   const taskId = requiredText(members, 'taskId');
   if (!taskId.ok) return taskId;
   const prompt = optionalText(members, 'prompt');
@@ -58,7 +58,7 @@ export function modalOrder(members: Members): Checked<ModalOrder> {
 }
 
 /** The botType; where it is absent, the ordinary one. */
-export function botTypeOf(members: Members, names: SandboxNames): Checked<string> {
+export function botTypeOf(members: OrderMembers, names: SandboxNames): Checked<string> {
   const botType = optionalText(members, 'botType');
   if (!botType.ok) return botType;
   const value = botType.value === '' ? names.botTypes[0] : botType.value;
@@ -68,7 +68,7 @@ export function botTypeOf(members: Members, names: SandboxNames): Checked<string
 }
 
 /** `state`, `notifyHook` and `accountFilter`: limits of gateway 2.2. */
-export function commonFields(members: Members): Checked<CommonOrder> {
+export function commonFields(members: OrderMembers): Checked<CommonOrder> {
   const state = members['state'] ?? '';
   if (typeof state !== 'string' || state.length > 255)
     return no('state: expected a string of at most 255 characters');
@@ -78,7 +78,7 @@ export function commonFields(members: Members): Checked<CommonOrder> {
   }
   const filter = members['accountFilter'] ?? {};
   if (typeof filter !== 'object' || Array.isArray(filter)) return no('accountFilter: expected an object');
-  const modes = (filter as Members)['modes'] ?? [];
+  const modes = (filter as OrderMembers)['modes'] ?? [];
   if (!Array.isArray(modes) || !modes.every((mode) => typeof mode === 'string')) {
     return no('accountFilter.modes: expected an array of strings');
   }
@@ -86,10 +86,10 @@ export function commonFields(members: Members): Checked<CommonOrder> {
 }
 
 /** The speed that accountFilter.modes asks for; its order is the preference (gateway 1.5). */
-export function filteredSpeed(members: Members): Speed | undefined {
+export function filteredSpeed(members: OrderMembers): TaskSpeed | undefined {
   const filter = members['accountFilter'];
-  const modes = typeof filter === 'object' && filter !== null ? (filter as Members)['modes'] : undefined;
-  const known: readonly Speed[] = ['relax', 'fast', 'turbo'];
+  const modes = typeof filter === 'object' && filter !== null ? (filter as OrderMembers)['modes'] : undefined;
+  const known: readonly TaskSpeed[] = ['relax', 'fast', 'turbo'];
   const [first] = Array.isArray(modes) ? modes : [];
   return known.find((speed) => speed.toUpperCase() === first);
 }

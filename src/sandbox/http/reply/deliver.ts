@@ -2,18 +2,18 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultEffect } from '../../faults/fault.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { Reply, ReplyPiece } from './reply.ts';
+import type { ReplyPiece, SandboxResponse } from './reply.ts';
 
 /** Pieces that a dripping answer is cut into. */
 const pieces = 10;
 
 /**
- * Sends a reply, whole or in the way that a fault asks for. Never throws for a client that went away. The outcome is
- * what the client was told of a text's usage: undefined where that is nothing.
+ * Sends a reply, whole or in the way that a fault asks for. Never throws for a client that went away. Returns the token
+ * usage that the client received: undefined where it received none.
  */
 export async function deliver(
   response: ServerResponse,
-  reply: Reply,
+  reply: SandboxResponse,
   requestId: string,
   manner: FaultEffect | undefined,
   signal: AbortSignal,
@@ -43,9 +43,9 @@ export async function deliver(
   } else {
     response.write(body);
   }
-  const told = response.destroyed ? undefined : reply.text?.usage;
+  const usage = response.destroyed ? undefined : reply.text?.usage;
   response.end();
-  return told;
+  return usage;
 }
 
 /** Sends a stream piece by piece; a cut comes in the middle of its bytes. */
@@ -58,20 +58,20 @@ async function deliverPieces(
   const total = all.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
   let left = manner?.kind === 'truncate' ? Math.floor(total / 2) : total;
   const drip = manner?.kind === 'drip' ? manner.ms / all.length : 0;
-  let told: Usage | undefined;
+  let usage: Usage | undefined;
   for (const piece of all) {
     const ms = piece.wait + drip;
     if (ms > 0) await wait(ms, undefined, { signal });
-    if (response.destroyed) return told;
+    if (response.destroyed) return usage;
     const bytes = Buffer.from(piece.body);
     if (bytes.length > left) {
       response.write(bytes.subarray(0, left), () => response.destroy());
-      return told;
+      return usage;
     }
     response.write(bytes);
     left -= bytes.length;
-    told = piece.usage ?? told;
+    usage = piece.usage ?? usage;
   }
   response.end();
-  return told;
+  return usage;
 }

@@ -2,8 +2,8 @@ import { stringify } from 'lossless-json';
 import type { WireErrorEnvelope } from '../../../service/wire.ts';
 import type { Usage } from '../../text/tokens.ts';
 
-/** An answer before it is sent. */
-export interface Reply {
+/** A response before it is sent. */
+export interface SandboxResponse {
   readonly status: number;
   readonly type:
     | 'application/json; charset=utf-8'
@@ -23,7 +23,11 @@ export interface Reply {
 }
 
 /** JSON; a bigint is written as a bare number. */
-export function jsonReply(status: number, value: unknown, headers: Reply['headers'] = {}): Reply {
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: SandboxResponse['headers'] = {},
+): SandboxResponse {
   return { status, type: 'application/json; charset=utf-8', body: stringify(value) ?? 'null', headers };
 }
 
@@ -32,8 +36,8 @@ export function errorReply(
   status: number,
   message: string,
   about: { readonly requestId: string; readonly errorType: string; readonly code?: string },
-  headers: Reply['headers'] = {},
-): Reply {
+  headers: SandboxResponse['headers'] = {},
+): SandboxResponse {
   const envelope: WireErrorEnvelope = {
     error: {
       code: about.code ?? '',
@@ -44,13 +48,13 @@ export function errorReply(
   return jsonReply(status, envelope, headers);
 }
 
-/** A refusal in the shape of the gateway's own image routes; the blank before a missing result is theirs (gateway 3.3). */
-export function flatReply(status: number, description: string, code: number): Reply {
+/** A rejection in the shape of the gateway's own image routes; the space before a missing result is theirs (gateway 3.3). */
+export function flatReply(status: number, description: string, code: number): SandboxResponse {
   return jsonReply(status, { description: `${description} `, type: 'upstream_error', code });
 }
 
 /** The web page that a wrong address leads to (gateway 8.3). */
-export function pageReply(status = 200): Reply {
+export function pageReply(status = 200): SandboxResponse {
   return {
     status,
     type: 'text/html; charset=utf-8',
@@ -61,7 +65,7 @@ export function pageReply(status = 200): Reply {
 }
 
 /** 301 to the same path on the web host (gateway 8.3). */
-export function redirectReply(location: string): Reply {
+export function redirectReply(location: string): SandboxResponse {
   return {
     status: 301,
     type: 'text/html; charset=utf-8',
@@ -75,6 +79,6 @@ export interface ReplyPiece {
   readonly body: string;
   /** Milliseconds before it. */
   readonly wait: number;
-  /** What the client has been told of the usage when it has this piece. */
+  /** The usage that the client knows once it has this piece. */
   readonly usage?: Usage;
 }

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../text/protocol/native/stream.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { Reply, ReplyPiece } from './reply.ts';
+import type { ReplyPiece, SandboxResponse } from './reply.ts';
 
 /** How the events of a stream are written. */
 export type StreamManner =
@@ -12,8 +12,8 @@ export type StreamManner =
   | 'array';
 
 /**
- * A stream's events as the pieces of a reply. `perToken` in milliseconds. A stream that is not spoilt counts as told to
- * its end, also where chat was not asked to tell the usage.
+ * A stream's events as the pieces of a reply. `perToken` in milliseconds. A stream without a fault counts as received to
+ * its end, even where chat was not asked for the usage.
  */
 export function streamReply(
   {
@@ -27,7 +27,7 @@ export function streamReply(
   },
   manner: StreamManner,
   perToken: number,
-): Pick<Reply, 'status' | 'type' | 'body' | 'pieces'> {
+): Pick<SandboxResponse, 'status' | 'type' | 'body' | 'pieces'> {
   const pieces = events.map(({ value, tokens, usage }, index): ReplyPiece => {
     const json = JSON.stringify(value);
     return {

@@ -1,21 +1,21 @@
 import type { FaultEffect } from '../../faults/fault.ts';
-import { notReady, refusalTexts, refused, type Submission } from '../../tasks/submission.ts';
-import type { Members } from '../orders/members.ts';
-import { flatReply, type Reply } from '../reply/reply.ts';
+import { notReady, rejected, rejectionTexts, type SubmitResponse } from '../../tasks/submission.ts';
+import type { OrderMembers } from '../orders/members.ts';
+import { flatReply, type SandboxResponse } from '../reply/reply.ts';
 import type { ServiceParts } from '../visit.ts';
-import type { Route } from './route.ts';
+import type { Endpoint } from './route.ts';
 
 /** What stands between a client and the service of the tasks, and has words of its own (gateway 3.3, 3.5). */
 
-/** A fault's answer to a submission that was understood, in place of what would come of it. */
+/** The response of a fault to a checked submission, in place of the ordinary response. */
 export function struckBy(
   effects: readonly FaultEffect[],
-): Submission | { readonly reply: Reply } | undefined {
+): SubmitResponse | { readonly reply: SandboxResponse } | undefined {
   for (const effect of effects) {
     if (effect.kind === 'code') {
-      const words = refusalTexts[effect.code] ?? 'Submit failed';
+      const words = rejectionTexts[effect.code] ?? 'Submit failed';
       // The channel is saturated: the one code that comes with a status of its own.
-      return effect.code === 30 ? { reply: flatReply(429, words, 30) } : refused(effect.code, words);
+      return effect.code === 30 ? { reply: flatReply(429, words, 30) } : rejected(effect.code, words);
     }
     if (effect.kind === 'not-ready') {
       switch (effect.words) {
@@ -24,7 +24,7 @@ export function struckBy(
         case 'status':
           return notReady;
         case 'missing':
-          return refused(3, '关联任务不存在或失效');
+          return rejected(3, '关联任务不存在或失效');
       }
     }
   }
@@ -35,11 +35,11 @@ export function struckBy(
 const stockActions =
   /^(JOB::(upsample|variation|low_variation|high_variation|pan_|reroll)|Outpaint::|CustomZoom::|Inpaint::)/;
 
-/** The customId of a click that a stock gateway makes nothing of, where the sandbox is to be one. */
+/** The customId of a click that a stock gateway does not support, where the sandbox plays one. */
 export function unknownAction(
   { settings, names }: Pick<ServiceParts, 'settings' | 'names'>,
-  { name }: Route,
-  members: Members,
+  { name }: Endpoint,
+  members: OrderMembers,
 ): string | undefined {
   const { customId } = members;
   if (!settings.stockButtons || name !== 'action' || typeof customId !== 'string') return undefined;
@@ -49,12 +49,12 @@ export function unknownAction(
     : customId;
 }
 
-/** The body of an answer to a submission after a gateway has rewritten its code; only windows that always open keep theirs. */
+/** The body of a response to a submission after a gateway has rewritten its code; only windows that always open keep theirs. */
 export function rewritten(
   { settings }: Pick<ServiceParts, 'settings'>,
-  { customId }: Members,
-  body: Submission['body'],
-): Submission['body'] {
+  { customId }: OrderMembers,
+  body: SubmitResponse['body'],
+): SubmitResponse['body'] {
   const opens = typeof customId === 'string' && /::(Inpaint|CustomZoom)::/.test(customId);
   const isChanged = body.code === 22 || (body.code === 21 && !opens);
   return settings.rewriteCodes && isChanged ? { ...body, code: 1 } : body;

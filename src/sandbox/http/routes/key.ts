@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { SandboxNames } from '../../names.ts';
 import type { Visit } from '../visit.ts';
-import type { Route } from './route.ts';
+import type { Endpoint } from './route.ts';
 
 /**
  * Whether a request carries the key: as Bearer everywhere; on the native text endpoint in the vendor's header too (
@@ -10,7 +10,7 @@ import type { Route } from './route.ts';
  */
 export function hasKey(
   { request: { headers }, query }: Pick<Visit, 'request' | 'query'>,
-  { name }: Pick<Route, 'name'>,
+  { name }: Pick<Endpoint, 'name'>,
   { apiKey, names }: { readonly apiKey: string; readonly names: SandboxNames },
 ): boolean {
   const { authorization } = headers;
@@ -25,7 +25,7 @@ export function hasKey(
   return isOpen && typeof secret === 'string' && isSame(secret.replace(/^bearer /i, ''), apiKey);
 }
 
-/** Whether a text is exactly this; how long it takes does not tell how much of it is right. */
+/** Whether two texts are equal. The time does not show how much of the text is right. */
 function isSame(text: string | readonly string[] | null | undefined, wanted: string): boolean {
   if (typeof text !== 'string') return false;
   const given = Buffer.from(text);

@@ -3,11 +3,11 @@ import type { LinkReader } from '../../images/read.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { momentOf } from '../../tasks/timeline.ts';
 import type { ServiceParts } from '../visit.ts';
-import { routeOf } from './route.ts';
+import { endpointOf } from './route.ts';
 
 /**
- * Gives the image that a link of a request stands for. A link of this sandbox is its picture. The sandbox asks nobody else
- * for anything: any other address is drawn from its own words, so that the same link is always the same picture.
+ * Returns the image for a link in a request. A link of this sandbox is its picture. The sandbox sends no request itself:
+ * any other address is drawn from its own words, so that the same link is always the same picture.
  */
 export function linkReader({ book, studio, names, now, ports }: ServiceParts): LinkReader {
   return async (link) => {
@@ -15,7 +15,7 @@ export function linkReader({ book, studio, names, now, ports }: ServiceParts): L
     const { hostname, port, pathname } = new URL(link);
     const isOwn = (hostname === '127.0.0.1' || hostname === 'localhost') && Number(port) === ports().service;
     if (!isOwn) return await studio.picture(drawnFrom(link, pathname));
-    const route = routeOf('GET', pathname, names);
+    const route = endpointOf('GET', pathname, names);
     const task = route?.name === 'image' ? book.get(route.taskId) : undefined;
     if (task === undefined || momentOf(task, now()).status !== 'SUCCESS') return undefined;
     return await studio.picture(task.drawing);

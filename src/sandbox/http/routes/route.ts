@@ -1,5 +1,5 @@
 import type { SandboxNames } from '../../names.ts';
-import type { Speed } from '../../settings.ts';
+import type { TaskSpeed } from '../../settings.ts';
 
 /** The endpoints the sandbox knows, by the names that counters and faults use. */
 export type RouteName =
@@ -29,15 +29,15 @@ export type RouteName =
   | 'tasks';
 
 /** A request's path, understood. */
-export interface Route {
+export interface Endpoint {
   readonly name: RouteName;
   /** From the path prefix (gateway 1.5). */
-  readonly speed: Speed;
+  readonly speed: TaskSpeed;
   /** Of a fetch, a cancel or an image. */
   readonly taskId: string;
   /** Of an image: which of the task's files, from 1; absent: what its imageUrl shows. */
   readonly output?: number;
-  /** Of the native text endpoint: the model, and whether its answer is streamed (gateway 6.1). */
+  /** Of the native text endpoint: the model, and whether its response is streamed (gateway 6.1). */
   readonly model?: string;
   readonly stream?: boolean;
 }
@@ -59,8 +59,8 @@ export const submits = [
 /** Routes that only clients of the midjourney-proxy family call. */
 const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
 
-/** The route of a method and a path (without its query); undefined is a path mistake (gateway 8.3). */
-export function routeOf(method: string, path: string, names: SandboxNames): Route | undefined {
+/** The route of a method and a path (without its query); undefined is a path error (gateway 8.3). */
+export function endpointOf(method: string, path: string, names: SandboxNames): Endpoint | undefined {
   const fixed = fixedRoute(method, path);
   if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
   const native = method === 'POST' ? nativeRoute(path, names) : undefined;
@@ -78,7 +78,7 @@ export function routeOf(method: string, path: string, names: SandboxNames): Rout
 }
 
 /** The native text endpoint, under each of its paths (gateway 6.1). */
-function nativeRoute(path: string, names: SandboxNames): Route | undefined {
+function nativeRoute(path: string, names: SandboxNames): Endpoint | undefined {
   for (const root of names.nativePaths.map((first) => `/${first}/models/`)) {
     const rest = path.startsWith(root) ? path.slice(root.length) : '';
     const [, model, operator] = /^([^/:]+):(generateContent|streamGenerateContent)$/.exec(rest) ?? [];
@@ -91,7 +91,7 @@ function nativeRoute(path: string, names: SandboxNames): Route | undefined {
 }
 
 /** A route of the image workflow, `path` being what comes after its name; `aliases` are names of the family for the same. */
-function imageRoute(method: string, path: string, speed: Speed, aliases: boolean): Route | undefined {
+function imageRoute(method: string, path: string, speed: TaskSpeed, aliases: boolean): Endpoint | undefined {
   const [area, word, last, ...more] = path.split('/');
   if (more.length > 0) return undefined;
   if (method === 'POST' && area === 'submit' && last === undefined) {

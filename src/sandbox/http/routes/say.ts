@@ -1,26 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { digestOf } from '../../seeded.ts';
-import { jsonReply, type Reply } from '../reply/reply.ts';
+import { jsonReply, type SandboxResponse } from '../reply/reply.ts';
 import { streamReply } from '../reply/text-reply.ts';
-import { membersOf, refusal, type ServiceParts, type Visit } from '../visit.ts';
-import type { Route } from './route.ts';
+import { errorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
+import type { Endpoint } from './route.ts';
 
 /** The text endpoints, native and chat, whole or streamed. */
-export async function answerText(parts: ServiceParts, route: Route, visit: Visit): Promise<Reply> {
+export async function respondToText(
+  parts: ServiceParts,
+  route: Endpoint,
+  visit: Visit,
+): Promise<SandboxResponse> {
   const { texts, settings, now, closing } = parts;
   const { query, requestId } = visit;
   const members = await membersOf(parts, visit);
   if (!members.ok) return members.error;
   const stamp = { responseId: digestOf(`response ${requestId}`).slice(0, 24), at: now() };
-  const answer =
+  const reply =
     route.name === 'generate'
       ? await texts.generate(decoded(route.model ?? ''), route.stream === true, members.value, stamp)
       : await texts.chat(members.value, stamp);
-  if (!answer.ok) {
-    const { status, message, code } = answer.problem;
-    return refusal(parts, requestId, status, message, {}, code);
+  if (!reply.ok) {
+    const { status, message, code } = reply.error;
+    return errorResponse(parts, requestId, status, message, {}, code);
   }
-  const { model, usage, written, whole, events, spoilt } = answer.value;
+  const { model, usage, written, whole, events, spoilt } = reply.value;
   const perToken = settings.tokenLatency * settings.pace;
   const time = settings.textLatency * settings.pace + (events === undefined ? written * perToken : 0);
   if (time > 0) await wait(time, undefined, { signal: closing });

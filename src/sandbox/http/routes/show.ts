@@ -5,17 +5,17 @@ import { recordOf, type TaskRecord } from '../../tasks/record.ts';
 import { missingTask, notReady } from '../../tasks/submission.ts';
 import type { StoredTask } from '../../tasks/task.ts';
 import { momentOf } from '../../tasks/timeline.ts';
-import { flatReply, jsonReply, type Reply } from '../reply/reply.ts';
-import { hostOf, imageRefusal, membersOf, type ServiceParts, type Visit } from '../visit.ts';
-import type { Route } from './route.ts';
+import { flatReply, jsonReply, type SandboxResponse } from '../reply/reply.ts';
+import { hostOf, imageErrorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
+import type { Endpoint } from './route.ts';
 
 /** Most tasks of one list. */
 const longestList = 1000;
 
 /** GET …/task/{id}/fetch. */
-export function answerFetch(parts: ServiceParts, { taskId }: Route, visit: Visit): Reply {
+export function respondToFetch(parts: ServiceParts, { taskId }: Endpoint, visit: Visit): SandboxResponse {
   const task = parts.book.get(taskId);
-  if (task !== undefined) return jsonReply(200, shown(parts, task, visit));
+  if (task !== undefined) return jsonReply(200, taskRecord(parts, task, visit));
   switch (parts.settings.unknownTask) {
     case 'error':
       return flatReply(400, 'task_no_found', 4);
@@ -27,7 +27,7 @@ export function answerFetch(parts: ServiceParts, { taskId }: Route, visit: Visit
 }
 
 /** GET …/task/{id}/image-seed (gateway 4.1): what its prompt says, or a number that the service chose. */
-export function answerImageSeed({ book, now }: ServiceParts, { taskId }: Route): Reply {
+export function respondToImageSeed({ book, now }: ServiceParts, { taskId }: Endpoint): SandboxResponse {
   const task = book.get(taskId);
   if (task === undefined) return jsonReply(missingTask.status, missingTask.body);
   if (momentOf(task, now()).status !== 'SUCCESS') return jsonReply(400, notReady.body);
@@ -37,19 +37,19 @@ export function answerImageSeed({ book, now }: ServiceParts, { taskId }: Route):
 }
 
 /** POST …/task/list-by-condition {ids} (gateway 4.1): tasks in no order, unknown ids absent. */
-export async function answerListByCondition(
+export async function respondToListByCondition(
   parts: ServiceParts,
-  _route: Route,
+  _route: Endpoint,
   visit: Visit,
-): Promise<Reply> {
+): Promise<SandboxResponse> {
   if (!parts.settings.listing) return noListing(visit);
   const members = await membersOf(parts, visit);
   if (!members.ok) return members.error;
   const ids = members.value['ids'] ?? [];
   const valid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' || typeof id === 'number');
-  if (!valid) return imageRefusal(parts, visit.requestId, 'ids: expected an array of task ids');
+  if (!valid) return imageErrorResponse(parts, visit.requestId, 'ids: expected an array of task ids');
   if (ids.length > longestList) {
-    return imageRefusal(parts, visit.requestId, `ids: at most ${longestList}, got ${ids.length}`);
+    return imageErrorResponse(parts, visit.requestId, `ids: at most ${longestList}, got ${ids.length}`);
   }
   const tasks = [...new Set(ids.map(String))].flatMap((id) => parts.book.get(id) ?? []);
   return jsonReply(
@@ -59,19 +59,19 @@ export async function answerListByCondition(
 }
 
 /**
- * The rows of one task. A gateway that writes down each answer to a submission has two of one whose modal was answered
- * with the same id, and goes on with one of them.
+ * The rows of one task. A gateway that writes down each response to a submission has two of one whose modal was answered
+ * with the same id, and continues only one of them.
  */
 function rowsOf(parts: ServiceParts, task: StoredTask, visit: Visit): readonly TaskRecord[] {
-  const row = shown(parts, task, visit);
+  const row = taskRecord(parts, task, visit);
   if (!parts.settings.twoRows || task.modal?.result !== task.id) return [row];
-  const { answeredAt: _answeredAt, result: _result, ...opened } = task.modal;
+  const { confirmedAt: _answeredAt, result: _result, ...opened } = task.modal;
   const left: StoredTask = { ...task, outcome: { kind: 'modal' }, modal: opened };
-  return [row, shown(parts, left, visit)];
+  return [row, taskRecord(parts, left, visit)];
 }
 
 /** GET …/task/list: the newest tasks, newest first. */
-export function answerList(parts: ServiceParts, _route: Route, visit: Visit): Reply {
+export function respondToList(parts: ServiceParts, _route: Endpoint, visit: Visit): SandboxResponse {
   if (!parts.settings.listing) return noListing(visit);
   return jsonReply(
     200,
@@ -80,7 +80,7 @@ export function answerList(parts: ServiceParts, _route: Route, visit: Visit): Re
 }
 
 /** POST …/task/{id}/cancel: 200 and nothing, whether there was something to cancel or not (gateway 4.1). */
-export function answerCancel({ book, now }: ServiceParts, { taskId }: Route): Reply {
+export function respondToCancel({ book, now }: ServiceParts, { taskId }: Endpoint): SandboxResponse {
   const task = book.get(taskId);
   const at = now();
   const { finished } = task === undefined ? { finished: true } : momentOf(task, at);
@@ -90,11 +90,11 @@ export function answerCancel({ book, now }: ServiceParts, { taskId }: Route): Re
   return { status: 200, type: 'application/json; charset=utf-8', body: '' };
 }
 
-const noListing = ({ path }: Visit): Reply =>
+const noListing = ({ path }: Visit): SandboxResponse =>
   jsonReply(404, { error: `no such path: ${path.slice(0, 200)}` });
 
 /** A task's record, and what faults of a fetch do to it. */
-export function shown(parts: ServiceParts, task: StoredTask, { request, effects }: Visit): TaskRecord {
+export function taskRecord(parts: ServiceParts, task: StoredTask, { request, effects }: Visit): TaskRecord {
   const { settings, names, now, ports } = parts;
   const at = now();
   const link = effects.find((effect) => effect.kind === 'link')?.link;
@@ -130,11 +130,11 @@ function changed(record: TaskRecord, effects: readonly FaultEffect[]): TaskRecor
 }
 
 /** GET …/image/{id} and …/image/{id}/{n}: a picture, a preview of one, or the nth moving picture. */
-export async function answerImage(
+export async function respondToImage(
   parts: ServiceParts,
-  route: Route,
+  route: Endpoint,
   { query, effects }: Visit,
-): Promise<Reply> {
+): Promise<SandboxResponse> {
   const { book, settings, studio, now } = parts;
   const json = effects.find((effect) => effect.kind === 'json');
   if (json !== undefined) return jsonReply(json.status, { error: 'http_get_image_failed' });

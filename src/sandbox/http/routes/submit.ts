@@ -2,8 +2,8 @@ import type { FaultEffect } from '../../faults/fault.ts';
 import { readImage } from '../../images/read.ts';
 import { sha256Of } from '../../images/shelf.ts';
 import { tintOf } from '../../images/tint.ts';
-import type { Speed } from '../../settings.ts';
-import { refused, type Submission } from '../../tasks/submission.ts';
+import type { TaskSpeed } from '../../settings.ts';
+import { rejected, type SubmitResponse } from '../../tasks/submission.ts';
 import type { TaskOutcome } from '../../tasks/task.ts';
 import { changeOrder, simpleChangeOrder } from '../orders/change.ts';
 import {
@@ -11,19 +11,19 @@ import {
   describeOrder,
   type EntryParts,
   editOrder,
-  imagesOf,
   type Ordered,
+  readImages,
   shortenOrder,
   videoOrder,
 } from '../orders/entry.ts';
-import type { Checked, Members } from '../orders/members.ts';
+import type { Checked, OrderMembers } from '../orders/members.ts';
 import { actionOrder, filteredSpeed, imagineOrder, modalOrder } from '../orders/orders.ts';
-import { jsonReply, type Reply } from '../reply/reply.ts';
-import { imageRefusal, membersOf, type ServiceParts, type Visit } from '../visit.ts';
+import { jsonReply, type SandboxResponse } from '../reply/reply.ts';
+import { imageErrorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
 import { rewritten, struckBy, unknownAction } from './gateway.ts';
 import { linkReader } from './links.ts';
-import type { Route } from './route.ts';
-import { shown } from './show.ts';
+import type { Endpoint } from './route.ts';
+import { taskRecord } from './show.ts';
 
 /** A body that cannot be understood. */
 interface Malformed {
@@ -31,18 +31,22 @@ interface Malformed {
 }
 
 /** POST …/submit/…: reads the body, hands it to its desk, and counts what came of it. */
-export async function answerSubmit(parts: ServiceParts, route: Route, visit: Visit): Promise<Reply> {
+export async function respondToSubmit(
+  parts: ServiceParts,
+  route: Endpoint,
+  visit: Visit,
+): Promise<SandboxResponse> {
   const members = await membersOf(parts, visit);
   if (!members.ok) return members.error;
   const strange = unknownAction(parts, route, members.value);
   if (strange !== undefined) {
-    return imageRefusal(parts, visit.requestId, `unknown_action:${strange.slice(0, 200)}`);
+    return imageErrorResponse(parts, visit.requestId, `unknown_action:${strange.slice(0, 200)}`);
   }
   const asked = parts.settings.accountModes ? filteredSpeed(members.value) : undefined;
   const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
   const submission = await submitted(parts, route, members.value, speed, visit);
   if ('reply' in submission) return submission.reply;
-  if ('malformed' in submission) return imageRefusal(parts, visit.requestId, submission.malformed);
+  if ('malformed' in submission) return imageErrorResponse(parts, visit.requestId, submission.malformed);
   for (const task of submission.made ?? []) parts.ledger.noteTask(task);
   if (submission.modal !== undefined) parts.ledger.noteModal(submission.modal);
   const reply = jsonReply(
@@ -52,19 +56,19 @@ export async function answerSubmit(parts: ServiceParts, route: Route, visit: Vis
   return submission.taskId === undefined ? reply : { ...reply, taskId: submission.taskId };
 }
 
-function bodyOf(parts: ServiceParts, { body, shows }: Submission, visit: Visit): Submission['body'] {
+function bodyOf(parts: ServiceParts, { body, shows }: SubmitResponse, visit: Visit): SubmitResponse['body'] {
   if (shows === undefined) return body;
-  const { imageUrl } = shown(parts, shows, visit);
+  const { imageUrl } = taskRecord(parts, shows, visit);
   return { ...body, properties: { ...body.properties, imageUrl } };
 }
 
 async function submitted(
   parts: ServiceParts,
-  route: Route,
-  members: Members,
-  speed: Speed,
+  route: Endpoint,
+  members: OrderMembers,
+  speed: TaskSpeed,
   { effects }: Visit,
-): Promise<Submission | Malformed | { readonly reply: Reply }> {
+): Promise<SubmitResponse | Malformed | { readonly reply: SandboxResponse }> {
   const { desk, modals, entries, names, book } = parts;
   const outcome = outcomeOf(effects);
   const links = linkReader(parts);
@@ -76,17 +80,17 @@ async function submitted(
   /** Hands an order to its desk, unless a fault answers in its place. */
   const hand = async <T>(
     order: Ordered<T> | Checked<T>,
-    take: (value: T) => Submission | Promise<Submission>,
-  ): Promise<Submission | Malformed | { readonly reply: Reply }> => {
-    if (!order.ok) return 'refusal' in order ? order.refusal : { malformed: order.error };
+    take: (value: T) => SubmitResponse | Promise<SubmitResponse>,
+  ): Promise<SubmitResponse | Malformed | { readonly reply: SandboxResponse }> => {
+    if (!order.ok) return 'rejection' in order ? order.rejection : { malformed: order.error };
     return struckBy(effects) ?? take(order.value);
   };
   switch (route.name) {
     case 'imagine':
       return hand(imagineOrder(members, names), async ({ base64Array, ...order }) => {
         if (base64Array.length === 0) return desk.imagine(order, speed, outcome);
-        const images = await imagesOf(base64Array, entryParts);
-        if (!images.ok) return 'refusal' in images ? images.refusal : refused(4, images.error);
+        const images = await readImages(base64Array, entryParts);
+        if (!images.ok) return 'rejection' in images ? images.rejection : rejected(4, images.error);
         const tint = await tintOf(images.value.map(({ bytes }) => bytes));
         const digests = images.value.map(({ bytes }) => sha256Of(bytes));
         return desk.imagine({ ...order, images: { digests, tint } }, speed, outcome);

@@ -2,7 +2,7 @@ import { Random } from '../../draw/canvas/random.ts';
 import { themeOf } from '../../draw/canvas/theme.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 
-const looks = [
+const styles = [
   'soft light',
   'long shadows',
   'a muted palette',
@@ -28,7 +28,7 @@ export function describedPrompts(words: string, aspect: number, again = ''): rea
   const { style } = themeOf(words);
   const medium = style === undefined || style === 'illustration' ? 'illustration' : '';
   const dressed = (): string =>
-    [words, random.pick(views), random.pick(looks), medium].filter((part) => part !== '').join(', ');
+    [words, random.pick(views), random.pick(styles), medium].filter((part) => part !== '').join(', ');
   const first = again === '' ? words : dressed();
   const prompts = new Set([first]);
   for (let attempt = 0; prompts.size < 4; attempt += 1)

@@ -2,12 +2,12 @@ import { imagineDrawing } from '../../draw/lineage.ts';
 import type { SandboxNames } from '../../names.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
-import type { SandboxSettings, Speed } from '../../settings.ts';
-import { buttonsOf, type TaskButton } from '../buttons.ts';
+import type { SandboxSettings, TaskSpeed } from '../../settings.ts';
+import { type SandboxButton, taskButtons } from '../buttons.ts';
 import type { ActionOrder, ChangeOrder, ImagineOrder } from '../orders.ts';
 import type { Admission, NewTask } from '../queue/admission.ts';
 import type { TaskBook } from '../store/book.ts';
-import { missingTask, notReady, refused, type Submission } from '../submission.ts';
+import { missingTask, notReady, rejected, type SubmitResponse } from '../submission.ts';
 import type { StoredTask, TaskOutcome } from '../task.ts';
 import { momentOf } from '../timeline.ts';
 import { type Pressed, pressOn, proposedPrompt } from './press.ts';
@@ -33,11 +33,11 @@ export class TaskDesk {
   }
 
   /** POST …/submit/imagine. `outcome` is a fault's: it overrules what the prompt would bring. */
-  imagine(order: ImagineOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+  imagine(order: ImagineOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
     const { admission, names, settings, book, now } = this.#parts;
     const { prompt, botType, state, images } = order;
-    const refusal = admission.refusedPrompt(prompt);
-    if (refusal !== undefined) return refusal;
+    const rejection = admission.rejectedPrompt(prompt);
+    if (rejection !== undefined) return rejection;
     const niji = botType === names.botTypes[1];
     const parsed = parsePrompt(prompt, niji);
     const request = digestOf(JSON.stringify(['imagine', botType, prompt, images?.digests ?? []]));
@@ -65,7 +65,7 @@ export class TaskDesk {
   }
 
   /** POST …/submit/action. */
-  action(order: ActionOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+  action(order: ActionOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
     const { book, names, settings, admission, now } = this.#parts;
     const parent = book.get(order.taskId);
     if (parent === undefined) return missingTask;
@@ -73,10 +73,10 @@ export class TaskDesk {
     const { status } = momentOf(parent, at);
     if (status !== 'SUCCESS') return notReady;
 
-    const offered = buttonsOf(parent, names.customId, at, settings);
+    const offered = taskButtons(parent, names.customId, at, settings);
     const button = offered.find(({ wire }) => wire.customId === order.customId);
     if (button === undefined) {
-      return refused(
+      return rejected(
         4,
         order.customId.startsWith(`${names.customId}::`)
           ? 'The customId is not among the current buttons of this task'
@@ -88,7 +88,7 @@ export class TaskDesk {
     const enableRemix = order.enableRemix && !settings.ignoreRemix;
     const pressed = pressOn(parent, press);
     if (pressed.modal === 'remix' && enableRemix && !settings.remix) {
-      return refused(4, '当前账号不支持 remix，请开启 remix 功能');
+      return rejected(4, '当前账号不支持 remix，请开启 remix 功能');
     }
     if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);
     const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && enableRemix);
@@ -111,23 +111,28 @@ export class TaskDesk {
   }
 
   /** POST …/submit/change and …/submit/simple-change: a click that names no button of its grid. */
-  change({ taskId, press, state }: ChangeOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+  change({ taskId, press, state }: ChangeOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
     const { book, names, settings, now } = this.#parts;
     const at = now();
     const parent = book.get(taskId);
     const isFinished = parent !== undefined && momentOf(parent, at).status === 'SUCCESS';
     // A task that is missing or not done is refused as a click on it is.
-    if (isFinished && parent.buttonSet !== 'grid') return refused(4, '关联任务不允许执行变化');
+    if (isFinished && parent.buttonSet !== 'grid') return rejected(4, '关联任务不允许执行变化');
     const wanted = JSON.stringify(press);
-    const button = (isFinished ? buttonsOf(parent, names.customId, at, settings) : []).find(
+    const button = (isFinished ? taskButtons(parent, names.customId, at, settings) : []).find(
       (offered) => JSON.stringify(offered.press) === wanted,
     );
     const customId = button?.wire.customId ?? '';
     return this.action({ taskId, customId, enableRemix: false, state }, speed, outcome);
   }
 
-  /** All four prompts of a describe at once; the answer lists the ids (gateway 3.4). */
-  #imagineAll(parent: StoredTask, button: TaskButton, order: ActionOrder, speed: Speed): Submission {
+  /** All four prompts of a describe at once; the response lists the ids (gateway 3.4). */
+  #imagineAll(
+    parent: StoredTask,
+    button: SandboxButton,
+    order: ActionOrder,
+    speed: TaskSpeed,
+  ): SubmitResponse {
     const { admission } = this.#parts;
     const made: StoredTask[] = [];
     for (const [index] of (parent.prompts ?? []).entries()) {
@@ -151,7 +156,7 @@ export class TaskDesk {
   }
 }
 
-const listed = (made: readonly StoredTask[]): Submission => ({
+const listed = (made: readonly StoredTask[]): SubmitResponse => ({
   status: 200,
   made,
   body: {
@@ -162,7 +167,7 @@ const listed = (made: readonly StoredTask[]): Submission => ({
   },
 });
 
-const descriptionOf = (parent: StoredTask, { wire }: TaskButton): string =>
+const descriptionOf = (parent: StoredTask, { wire }: SandboxButton): string =>
   `/up ${parent.id} ${wire.label === '' ? wire.emoji : wire.label}`;
 
 /** What a task takes over from the one it was pressed on, and from the press. */

@@ -3,10 +3,10 @@ import { blendDrawing, imagineDrawing, plateFrame, repaintDrawing } from '../../
 import type { SentImage } from '../../images/read.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
-import type { Speed } from '../../settings.ts';
+import type { TaskSpeed } from '../../settings.ts';
 import type { BlendOrder, DescribeOrder, EditOrder, ShortenOrder, VideoOrder } from '../orders.ts';
 import type { NewTask } from '../queue/admission.ts';
-import { missingTask, notReady, refused, type Submission } from '../submission.ts';
+import { missingTask, notReady, rejected, type SubmitResponse } from '../submission.ts';
 import type { TaskOutcome } from '../task.ts';
 import { momentOf } from '../timeline.ts';
 import { describedPrompts, shortened } from './describing.ts';
@@ -22,7 +22,11 @@ export class EntryDesk {
   }
 
   /** POST …/submit/blend. */
-  blend({ images, aspect, botType, state }: BlendOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+  blend(
+    { images, aspect, botType, state }: BlendOrder,
+    speed: TaskSpeed,
+    outcome?: TaskOutcome,
+  ): SubmitResponse {
     const plate: Plate = { photos: images.map(({ photo }) => photo), aspect };
     const words = [...new Set(images.map((image) => image.words))].join(' and ');
     return this.#admit({
@@ -41,7 +45,11 @@ export class EntryDesk {
   }
 
   /** POST …/submit/describe. */
-  describe({ image, botType, state }: DescribeOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+  describe(
+    { image, botType, state }: DescribeOrder,
+    speed: TaskSpeed,
+    outcome?: TaskOutcome,
+  ): SubmitResponse {
     const { photo, words } = image;
     const frame = stillOf(image);
     return this.#admit({
@@ -61,9 +69,9 @@ export class EntryDesk {
   }
 
   /** POST …/submit/shorten (gateway 2.6). */
-  shorten({ prompt, botType, state }: ShortenOrder, speed: Speed, outcome?: TaskOutcome): Submission {
-    const refusal = this.#parts.admission.refusedPrompt(prompt);
-    if (refusal !== undefined) return refusal;
+  shorten({ prompt, botType, state }: ShortenOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
+    const rejection = this.#parts.admission.rejectedPrompt(prompt);
+    if (rejection !== undefined) return rejection;
     return this.#admit({
       action: 'SHORTEN',
       operation: 'describe',
@@ -82,9 +90,13 @@ export class EntryDesk {
   }
 
   /** POST …/submit/edits. */
-  edit({ image, mask, prompt, botType, state }: EditOrder, speed: Speed, outcome?: TaskOutcome): Submission {
-    const refusal = this.#parts.admission.refusedPrompt(prompt);
-    if (refusal !== undefined) return refusal;
+  edit(
+    { image, mask, prompt, botType, state }: EditOrder,
+    speed: TaskSpeed,
+    outcome?: TaskOutcome,
+  ): SubmitResponse {
+    const rejection = this.#parts.admission.rejectedPrompt(prompt);
+    if (rejection !== undefined) return rejection;
     const still = { size: 'whole' as const, frames: [stillOf(image)] };
     return this.#admit({
       action: 'EDITS',
@@ -102,10 +114,10 @@ export class EntryDesk {
   }
 
   /** POST …/submit/video. */
-  video(order: VideoOrder, speed: Speed, outcome?: TaskOutcome): Submission {
+  video(order: VideoOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
     const { prompt, motion, batchSize, from, botType, state } = order;
-    const refusal = this.#parts.admission.refusedPrompt(prompt);
-    if (refusal !== undefined) return refusal;
+    const rejection = this.#parts.admission.rejectedPrompt(prompt);
+    if (rejection !== undefined) return rejection;
     const shooting = { motion, count: batchSize, words: prompt };
     const common = {
       operation: 'video' as const,
@@ -146,7 +158,7 @@ export class EntryDesk {
     const film = parent.films?.[from.index];
     if (film === undefined) {
       const count = parent.films?.length ?? 0;
-      return refused(
+      return rejected(
         4,
         count === 0
           ? 'taskId: this task has made no video'
@@ -170,7 +182,7 @@ export class EntryDesk {
     ...task
   }: Omit<NewTask, 'version' | 'occupies' | 'outcome'> & {
     readonly outcome: TaskOutcome | undefined;
-  }): Submission {
+  }): SubmitResponse {
     const { admission, settings } = this.#parts;
     const { version } = parsePrompt(task.prompt).flags;
     return admission.admit({

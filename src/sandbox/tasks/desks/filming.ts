@@ -33,7 +33,7 @@ export function filmsOf(
   }));
 }
 
-/** Films that go on where this one ends; a loop has no end and is one no longer. */
+/** Films that continue where this one ends; a loop has no end, and an extended loop is no loop any more. */
 export function extendedFilms(film: Film | undefined, { motion, count, words }: Shooting): readonly Film[] {
   if (film === undefined) throw new Error('Internal error: there is no film to go on with');
   const { end: _end, ...rest } = film;

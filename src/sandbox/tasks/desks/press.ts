@@ -15,7 +15,7 @@ import {
 } from '../../draw/lineage.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import type { OperationClass } from '../../settings.ts';
-import type { ModalAnswer, Press } from '../operation.ts';
+import type { ModalConfirm, PressAction } from '../operation.ts';
 import type { ButtonSet, StoredTask, TaskAction } from '../task.ts';
 import { describedPrompts } from './describing.ts';
 import { extendedFilms, filmsOf, posterOf } from './filming.ts';
@@ -35,10 +35,10 @@ export interface Pressed {
 }
 
 /** The operation behind a button, `answer` being what its modal was answered with. */
-export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer): Pressed {
-  const words = answer === undefined ? undefined : parsePrompt(answer.prompt).text;
+export function pressOn(parent: StoredTask, press: PressAction, confirm?: ModalConfirm): Pressed {
+  const words = confirm === undefined ? undefined : parsePrompt(confirm.prompt).text;
   const drawing = words === undefined ? parent.drawing : rewordedDrawing(parent.drawing, words);
-  const prompt = answer === undefined ? {} : { prompt: answer.prompt };
+  const prompt = confirm === undefined ? {} : { prompt: confirm.prompt };
   const grid = parent.buttonSet === 'edited' ? 'edited' : 'grid';
   switch (press.kind) {
     case 'upscale':
@@ -76,7 +76,7 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
         ...prompt,
       };
     case 'reroll':
-      return { ...rerolled(parent, answer), modal: 'remix', ...prompt };
+      return { ...rerolled(parent, confirm), modal: 'remix', ...prompt };
     case 'zoom':
       return {
         action: 'ZOOM',
@@ -101,9 +101,9 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
         operation: 'variation',
         buttonSet: 'grid',
         drawing:
-          answer?.mask === undefined
+          confirm?.mask === undefined
             ? parent.drawing
-            : repaintDrawing(parent.drawing, words ?? '', answer.mask),
+            : repaintDrawing(parent.drawing, words ?? '', confirm.mask),
         modal: 'always',
         ...prompt,
       };
@@ -112,7 +112,7 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
         action: 'CUSTOM_ZOOM',
         operation: 'outpaint',
         buttonSet: 'grid',
-        drawing: answer === undefined ? parent.drawing : customZoomed(parent.drawing, answer.prompt),
+        drawing: confirm === undefined ? parent.drawing : customZoomed(parent.drawing, confirm.prompt),
         modal: 'always',
         ...prompt,
       };
@@ -162,7 +162,7 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
     case 'imagine-prompt':
     case 'imagine-all': {
       const index = press.kind === 'imagine-all' ? 0 : press.index;
-      const wanted = answer?.prompt ?? parent.prompts?.[index] ?? '';
+      const wanted = confirm?.prompt ?? parent.prompts?.[index] ?? '';
       return {
         action: 'IMAGINE',
         operation: 'imagine',
@@ -188,7 +188,7 @@ export function pressOn(parent: StoredTask, press: Press, answer?: ModalAnswer):
 }
 
 /** The prompt that a modal proposes, and works with where it is answered with none. */
-export function proposedPrompt(parent: StoredTask, press: Press): string {
+export function proposedPrompt(parent: StoredTask, press: PressAction): string {
   if (press.kind === 'imagine-prompt') return parent.prompts?.[press.index] ?? '';
   // A blend has no prompt that these could follow, and flags alone say nothing.
   return press.kind === 'animate' && press.manual === true && parent.prompt !== ''
@@ -213,7 +213,7 @@ function customZoomed(drawing: Drawing, prompt: string): Drawing {
 /** The parent's own work once more. */
 function rerolled(
   parent: StoredTask,
-  answer: ModalAnswer | undefined,
+  confirm: ModalConfirm | undefined,
 ): Pick<Pressed, 'action' | 'operation' | 'buttonSet' | 'drawing' | 'films'> {
   const { drawing, films } = parent;
   const [film] = films ?? [];
@@ -223,13 +223,19 @@ function rerolled(
     const shooting = {
       motion: shot?.motion ?? 'low',
       count: films.length,
-      words: `${answer?.prompt ?? ''} again ${again}`,
+      words: `${confirm?.prompt ?? ''} again ${again}`,
     };
-    const anew =
+    const fresh =
       film.shots.length > 1
         ? extendedFilms({ ...film, shots: film.shots.slice(0, -1) }, shooting)
         : filmsOf(film.frame, { ...shooting, loop: film.loop, lines: film.lines, end: film.end });
-    return { action: 'REROLL', operation: 'video', buttonSet: 'films', drawing: posterOf(anew), films: anew };
+    return {
+      action: 'REROLL',
+      operation: 'video',
+      buttonSet: 'films',
+      drawing: posterOf(fresh),
+      films: fresh,
+    };
   }
   const [frame] = drawing.frames;
   if (frame !== undefined && (frame.plate !== undefined || (frame.patches ?? []).length > 0)) {
@@ -242,6 +248,6 @@ function rerolled(
     action: 'REROLL',
     operation: 'imagine',
     buttonSet: 'grid',
-    drawing: imagineDrawing(parsePrompt(answer?.prompt ?? parent.prompt), images, again),
+    drawing: imagineDrawing(parsePrompt(confirm?.prompt ?? parent.prompt), images, again),
   };
 }

@@ -3,9 +3,9 @@ import { parsePrompt } from '../../prompt/flags.ts';
 import { unitOf } from '../../seeded.ts';
 import type { OperationClass, SandboxSettings } from '../../settings.ts';
 import type { TaskBook } from '../store/book.ts';
-import { refusalTexts, refused, type Submission } from '../submission.ts';
+import { rejected, rejectionTexts, type SubmitResponse } from '../submission.ts';
 import type { StoredTask, TaskOutcome } from '../task.ts';
-import { Lanes } from './lanes.ts';
+import { WorkerSlots } from './lanes.ts';
 import { TaskIds } from './task-id.ts';
 
 /** A task before it has an id and its times. */
@@ -15,11 +15,11 @@ export type NewTask = Omit<StoredTask, 'id' | 'submitAt' | 'startAt' | 'endAt'> 
 
 /** How a task is taken in. */
 export interface Entrance {
-  /** Of the answer; default 1, and 22 where others wait before it. */
+  /** Of the response; default 1, and 22 where others wait before it. */
   readonly code?: number;
   /** A known task that becomes another one in the same stroke. */
   readonly changed?: (added: StoredTask) => StoredTask;
-  /** A task that waits: the work goes on in it, and there is no other one. */
+  /** A waiting task: the work continues in it, and there is no other one. */
   readonly instead?: StoredTask;
 }
 
@@ -33,32 +33,32 @@ export class Admission {
   readonly #book: TaskBook;
   readonly #settings: SandboxSettings;
   readonly #now: () => number;
-  readonly #lanes: Lanes;
+  readonly #slots: WorkerSlots;
   readonly #ids: TaskIds;
 
   constructor(book: TaskBook, settings: SandboxSettings, now: () => number) {
     this.#book = book;
     this.#settings = settings;
     this.#now = now;
-    this.#lanes = new Lanes(settings.concurrency, settings.queue);
+    this.#slots = new WorkerSlots(settings.concurrency, settings.queue);
     this.#ids = new TaskIds(book.lastId(), settings.bareIds);
-    for (const task of book.unfinished(now())) this.#lanes.book(task.startAt, task.endAt);
+    for (const task of book.unfinished(now())) this.#slots.book(task.startAt, task.endAt);
   }
 
-  /** The refusal of a prompt that no task is made for. */
-  refusedPrompt(prompt: string): Submission | undefined {
-    if (prompt.length > promptLimit) return refused(4, `prompt: at most ${promptLimit} characters`);
+  /** The rejection of a prompt, for which no task is made. */
+  rejectedPrompt(prompt: string): SubmitResponse | undefined {
+    if (prompt.length > promptLimit) return rejected(4, `prompt: at most ${promptLimit} characters`);
     const { bannedMark } = this.#settings;
     if (bannedMark === '' || !prompt.includes(bannedMark)) return undefined;
-    return refused(24, refusalTexts[24] ?? '', { promptEn: prompt, bannedWord: bannedMark });
+    return rejected(24, rejectionTexts[24] ?? '', { promptEn: prompt, bannedWord: bannedMark });
   }
 
   /** How the work of a prompt ends. */
   outcomeOf(prompt: string, request: string, niji = false): TaskOutcome {
     const { moderatedMark, brokenMark, stuckMark, cancelledMark, failMark } = this.#settings;
     const marked = (mark: string): boolean => mark !== '' && prompt.includes(mark);
-    const { problem } = parsePrompt(prompt, niji);
-    if (problem !== undefined) return { kind: 'failure', reason: problem };
+    const { error } = parsePrompt(prompt, niji);
+    if (error !== undefined) return { kind: 'failure', reason: error };
     if (marked(moderatedMark)) {
       return { kind: 'failure', reason: `[Banned prompt detected] The text ${moderatedMark} is not allowed` };
     }
@@ -77,14 +77,14 @@ export class Admission {
   }
 
   /** Finds a place for the task, makes it durable, and only then takes the place and answers. */
-  admit({ operation, ...task }: NewTask, { code = 1, changed, instead }: Entrance = {}): Submission {
+  admit({ operation, ...task }: NewTask, { code = 1, changed, instead }: Entrance = {}): SubmitResponse {
     const now = this.#now();
     const place = task.occupies
-      ? this.#lanes.reserve(now)
+      ? this.#slots.reserve(now)
       : { kind: 'place' as const, startAt: now, ahead: 0 };
     if (place.kind === 'full') {
       const { queueFullCode } = this.#settings;
-      return refused(queueFullCode, refusalTexts[23] ?? '');
+      return rejected(queueFullCode, rejectionTexts[23] ?? '');
     }
 
     const endAt = place.startAt + this.#duration(operation, task);
@@ -97,7 +97,7 @@ export class Admission {
     };
     if (instead === undefined) this.#book.add(stored, changed?.(stored));
     else this.#book.change(stored);
-    if (task.occupies) this.#lanes.book(place.startAt, endAt);
+    if (task.occupies) this.#slots.book(place.startAt, endAt);
 
     const made = instead === undefined ? [stored] : [];
     if (place.ahead > 0) {
@@ -111,14 +111,14 @@ export class Admission {
     return this.accepted(stored.id, code, 'Submit success', {}, made);
   }
 
-  /** An answer that names a task. */
+  /** A response that names a task. */
   accepted(
     taskId: string,
     code: number,
     description: string,
     properties: object,
     made: readonly StoredTask[],
-  ): Submission {
+  ): SubmitResponse {
     const result = this.#settings.bareIds ? BigInt(taskId) : taskId;
     return { status: 200, taskId, made, body: { code, description, result, properties: { ...properties } } };
   }

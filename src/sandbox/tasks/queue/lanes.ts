@@ -12,7 +12,7 @@ interface Booking {
  * The working places and the queue before them (gateway 9.2). Because every task's end is fixed when it is
  * submitted, the start of the next one is known at once, and the whole queue can be rebuilt from the stored tasks.
  */
-export class Lanes {
+export class WorkerSlots {
   readonly #places: number;
   readonly #queue: number;
   #bookings: Booking[] = [];

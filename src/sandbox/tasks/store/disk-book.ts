@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { makeFolders } from '../../../state/files/folders.ts';
 import { refuseOtherSchema, schemaMadeBy } from '../../../state/sqlite/own-schema.ts';
 import { type Database, openDatabase, type Statement, sqliteCode } from '../../../state/sqlite/sqlite.ts';
-import { stateFault } from '../../../state/state-error.ts';
+import { stateErrorOf } from '../../../state/state-error.ts';
 import { StateError } from '../../../state/store.ts';
 import { type ImageShelf, sha256Of } from '../../images/shelf.ts';
 import type { StoredTask } from '../task.ts';
@@ -158,7 +158,7 @@ export class DiskBook implements TaskBook {
 const busy = 5;
 const damageCodes: readonly (number | undefined)[] = [11, 26];
 
-/** What a failure of SQLite or of JSON means to who started the sandbox; any other failure is given back as it is. */
+/** The error of SQLite or of JSON in words for the person who started the sandbox; any other failure is returned unchanged. */
 function bookFailure(folder: string, cause: unknown): unknown {
   const code = sqliteCode(cause);
   if (code === busy) {
@@ -174,7 +174,7 @@ function bookFailure(folder: string, cause: unknown): unknown {
       hint: 'Restore it from a backup, or remove it: a sandbox makes a new one, and no longer knows the tasks of this one.',
     });
   }
-  if (code !== undefined) return stateFault('io', join(folder, databaseName), cause);
+  if (code !== undefined) return stateErrorOf('io', join(folder, databaseName), cause);
   return cause;
 }
 

@@ -1,13 +1,13 @@
 import { Random } from '../../draw/canvas/random.ts';
 import {
-  type AnswerPart,
   type Candidate,
-  type Finish,
+  type ModelReply,
   plain,
-  type TextAnswer,
+  type ReplyFinish,
+  type ReplyPart,
   visibleText,
 } from '../answer.ts';
-import { type Ask, questionOf, responsesOf, type Turn, textOf } from '../ask.ts';
+import { type Ask, type AskTurn, joinedText, questionOf, responsesOf } from '../ask.ts';
 import { cachedTokens, promptTokens, toolTokens } from '../ask-tokens.ts';
 import { valueFor } from '../json/value.ts';
 import { refuse, type Understood } from '../protocol/problem.ts';
@@ -21,10 +21,10 @@ import { fit } from './fit.ts';
 import { isMarked, type TextMarks, withoutMarks } from './marks.ts';
 import { thoughtSummary, thoughtTokens } from './think.ts';
 
-/** What an answer is made with. */
+/** What a reply is made with. */
 export interface Composing {
   readonly marks: TextMarks;
-  /** The PNG for a prompt; `seed` tells equal prompts apart. */
+  /** The PNG for a prompt; `seed` makes images of equal prompts differ. */
   readonly paint: (
     prompt: string,
     seed: string,
@@ -33,13 +33,13 @@ export interface Composing {
   ) => Promise<Buffer>;
 }
 
-/** Makes the answer to a request: it depends on the request alone. */
-export async function composeAnswer(ask: Ask, making: Composing): Promise<Understood<TextAnswer>> {
+/** Makes the reply to a request: it depends on the request alone. */
+export async function composeReply(ask: Ask, making: Composing): Promise<Understood<ModelReply>> {
   const { marks } = making;
   const seen = await sightsOf(ask.turns);
   if (!seen.ok) return seen;
   const question = questionOf(ask);
-  const asked = textOf(question.parts);
+  const asked = joinedText(question.parts);
   const prompt = promptTokens(ask, seen.value);
   const cached = cachedTokens(ask);
   const before = { prompt: addTokens(prompt, cached), cached };
@@ -91,10 +91,10 @@ async function candidateOf(
   const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;
   const planned = thoughtTokens(ask, random);
   const thought = ask.thinking.shown && planned > 0 ? { thought: thoughtSummary(prompt, random) } : {};
-  // Thoughts come out of the same budget: what they use up is not there for the answer (gateway 6.6).
+  // Thoughts come out of the same budget: what they use up is not there for the reply (gateway 6.6).
   const room = ask.longest ?? ask.model.longest;
   const thoughts = Math.min(planned, Math.max(1, room - 1));
-  const bare = (finish: Finish): Candidate => ({
+  const bare = (finish: ReplyFinish): Candidate => ({
     parts: [],
     finish,
     tokens: {},
@@ -116,7 +116,7 @@ async function candidateOf(
   if (planned >= room) return bare('MAX_TOKENS');
 
   const calls = callsOf(ask, occasion, index);
-  const parts: AnswerPart[] = [];
+  const parts: ReplyPart[] = [];
   if (calls.length > 0) {
     parts.push(...calls);
   } else {
@@ -165,7 +165,7 @@ function citationsOf(ask: Ask, text: string, random: Random): Candidate['citatio
   ];
 }
 
-async function sightsOf(turns: readonly Turn[]): Promise<Understood<ReadonlyMap<Buffer, Sight>>> {
+async function sightsOf(turns: readonly AskTurn[]): Promise<Understood<ReadonlyMap<Buffer, Sight>>> {
   const seen = new Map<Buffer, Sight>();
   for (const part of turns.flatMap(({ parts }) => parts)) {
     if (part.kind !== 'image') continue;

@@ -1,23 +1,23 @@
-import { type AnswerPart, type Candidate, type Finish, plain } from '../answer.ts';
+import { type Candidate, plain, type ReplyFinish, type ReplyPart } from '../answer.ts';
 import type { Ask } from '../ask.ts';
 import { addTokens, countTokens, firstTokens, type ModalTokens } from '../tokens.ts';
 
 /** Tokens of an image that is made, by its size (gateway 6.5). */
 const paintedTokens = { 1: 1120, 2: 1120, 4: 2000 } as const;
 
-/** What is left of an answer's parts, why it ends there, and what these parts count. */
+/** What is left of a reply's parts, why it ends there, and what these parts count. */
 type Fitted = Pick<Candidate, 'parts' | 'finish' | 'tokens'>;
 
 /**
- * As much of an answer as there is: up to the first stop sequence, and what there is room for.
+ * As much of a reply as there is: up to the first stop sequence, and what there is room for.
  *
  * @param room in tokens
  */
-export function fit(parts: readonly AnswerPart[], ask: Ask, room: number): Fitted {
-  const kept: AnswerPart[] = [];
+export function fit(parts: readonly ReplyPart[], ask: Ask, room: number): Fitted {
+  const kept: ReplyPart[] = [];
   let tokens: ModalTokens = {};
   let left = room;
-  const end = (finish: Finish): Fitted => ({
+  const end = (finish: ReplyFinish): Fitted => ({
     parts: kept,
     finish,
     tokens,

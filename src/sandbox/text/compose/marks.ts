@@ -12,7 +12,7 @@ export interface TextMarks {
   readonly notJsonMark: string;
   /** Ends with MALFORMED_FUNCTION_CALL where functions are declared. */
   readonly badCallMark: string;
-  /** A chat answer is a refusal (gateway 7.1). */
+  /** A chat reply is a refusal (gateway 7.1). */
   readonly refusedMark: string;
   /** The stream of it ends in its middle, without a finishReason; the same request then succeeds. */
   readonly cutMark: string;

@@ -1,10 +1,15 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import type { Ask } from '../ask.ts';
-import type { ThinkingLevel } from '../models.ts';
+import type { NativeThinkingLevel } from '../models.ts';
 import { subjectOf } from '../say/subject.ts';
 
 /** Tokens that a level is about. */
-const levelTokens: Readonly<Record<ThinkingLevel, number>> = { MINIMAL: 0, LOW: 48, MEDIUM: 144, HIGH: 384 };
+const levelTokens: Readonly<Record<NativeThinkingLevel, number>> = {
+  MINIMAL: 0,
+  LOW: 48,
+  MEDIUM: 144,
+  HIGH: 384,
+};
 
 /** What a model thinks that may think as much as it likes. */
 const dynamic = 256;

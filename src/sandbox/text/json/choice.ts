@@ -3,7 +3,7 @@ import { depthOf } from './depth.ts';
 import type { Making } from './making.ts';
 import { isSchema, listOf, mergeSchemas, referred, type Schema } from './schema.ts';
 
-/** What a schema comes to without references and choices: one that says all itself. */
+/** A schema with its references and choices resolved: one schema that says everything itself. */
 export function resolveSchema(given: unknown, depth: number, making: Making): unknown {
   let schema = given;
   for (let step = 0; step < 50 && isSchema(schema); step += 1) {
@@ -57,7 +57,7 @@ export function chooseWord(words: readonly unknown[], schema: Schema, making: Ma
   return making.random.pick(pool.length > 0 ? pool : words);
 }
 
-/** The type that a value is to have, in lower case; what a schema without a type says of it tells it too. */
+/** The type of a value, in lower case. In a schema without a type its other keywords decide. */
 export function chooseType(schema: Schema, random: Random): string {
   const { type } = schema;
   if (typeof type === 'string') return type.toLowerCase();

@@ -1,6 +1,6 @@
 import { isSchema, listOf, referred, type Schema } from './schema.ts';
 
-/** Most schemas that one measurement looks at: beyond, it says that there is no end. */
+/** Most schemas that one measurement visits: beyond that it reports an endless depth. */
 const mostVisits = 4_000;
 
 /** How deep the shallowest value of a schema is: infinite for one that only leads back to itself. */

@@ -10,9 +10,9 @@ import { isSchema, listOf } from './schema.ts';
 
 /** From this depth on only what must be there is there. */
 const deep = 5;
-/** Values within one answer, from which on it is the same. */
+/** Values within one reply, from which on it is the same. */
 const many = 2_000;
-/** Values within one answer, and its depth, beyond which there is nothing more: only a schema without end comes here. */
+/** Values within one reply, and its depth, beyond which there is nothing more: only a schema without end comes here. */
 const mostValues = 20_000;
 const deepest = 100;
 

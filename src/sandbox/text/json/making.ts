@@ -12,7 +12,7 @@ export interface Making {
   readonly random: Random;
   /** Share of the members that need not be there and are, from 0 to 1. */
   readonly optional: number;
-  /** From this depth on, or after so many values, only what must be there is there. */
+  /** From this depth on, or after this many values, only required members are made. */
   isDeep(depth: number): boolean;
   /**
    * A part of it.

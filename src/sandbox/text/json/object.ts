@@ -37,7 +37,7 @@ export function objectFor(schema: Schema, depth: number, making: Making): unknow
 /** Members beyond the named ones: as many as must be, and of a map some. */
 function otherMembers(
   schema: Schema,
-  taken: Set<string>,
+  used: Set<string>,
   missing: number,
   room: number,
   depth: number,
@@ -59,8 +59,8 @@ function otherMembers(
       naming === undefined
         ? (words[attempt] ?? `more${attempt + 1}`)
         : String(making.make(naming, '', depth + 1));
-    if (taken.has(name)) continue;
-    taken.add(name);
+    if (used.has(name)) continue;
+    used.add(name);
     members.push([name, making.make(otherSchema(schema, name), name, depth + 1)]);
   }
   return members;

@@ -39,7 +39,7 @@ function anchored(root: unknown, anchor: string): unknown {
 const highest = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
 const lowest = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
 
-/** A schema that asks for what both ask for, as far as two can be put into one. */
+/** A schema that requires what both require, where two schemas can be merged. */
 export function mergeSchemas(one: unknown, other: unknown): unknown {
   if (one === false || other === false) return false;
   if (!isSchema(one)) return other;

@@ -1,12 +1,12 @@
 import { Random } from '../../draw/canvas/random.ts';
-import type { AnswerPart, Candidate, TextAnswer } from '../answer.ts';
-import { addTokens, countTokens, type ModalTokens, tokensOf, type Usage } from '../tokens.ts';
+import type { Candidate, ModelReply, ReplyPart } from '../answer.ts';
+import { addTokens, countTokens, type ModalTokens, splitTokens, type Usage } from '../tokens.ts';
 
 /** One event of a stream before either endpoint writes it. */
 export interface Slice {
   readonly candidate: number;
   /** What is new; absent where the slice only ends a candidate. */
-  readonly part?: AnswerPart | { readonly kind: 'thought'; readonly text: string };
+  readonly part?: ReplyPart | { readonly kind: 'thought'; readonly text: string };
   /** The candidate that it ends. */
   readonly ends?: Candidate;
   /** All that was used until now. */
@@ -15,13 +15,13 @@ export interface Slice {
   readonly tokens: number;
 }
 
-/** An answer in pieces of random sizes; which sizes depends on the request alone. */
-export function slicesOf(answer: TextAnswer, digest: string): readonly Slice[] {
+/** A reply in pieces of random sizes; which sizes depends on the request alone. */
+export function slicesOf(reply: ModelReply, digest: string): readonly Slice[] {
   const random = new Random(`${digest} slices`);
   const slices: Slice[] = [];
   let thoughts = 0;
   let candidates: ModalTokens = {};
-  for (const [index, candidate] of answer.candidates.entries()) {
+  for (const [index, candidate] of reply.candidates.entries()) {
     thoughts += candidate.thoughts;
     const parts = piecesOf(candidate, random);
     const before = candidates;
@@ -38,7 +38,7 @@ export function slicesOf(answer: TextAnswer, digest: string): readonly Slice[] {
         candidate: index,
         part,
         ...(at === last && random.chance(0.5) ? { ends: candidate } : {}),
-        usage: { ...answer.usage, candidates, thoughts, tool: {} },
+        usage: { ...reply.usage, candidates, thoughts, tool: {} },
         tokens,
       });
     }
@@ -48,13 +48,13 @@ export function slicesOf(answer: TextAnswer, digest: string): readonly Slice[] {
       slices.push({
         candidate: index,
         ends: candidate,
-        usage: { ...answer.usage, candidates, thoughts, tool: {} },
+        usage: { ...reply.usage, candidates, thoughts, tool: {} },
         tokens: waited,
       });
     }
   }
   const end = slices.pop();
-  return end === undefined ? [] : [...slices, { ...end, usage: answer.usage }];
+  return end === undefined ? [] : [...slices, { ...end, usage: reply.usage }];
 }
 
 type Piece = NonNullable<Slice['part']>;
@@ -75,7 +75,7 @@ function piecesOf(candidate: Candidate, random: Random): readonly Piece[] {
 }
 
 function cutText(text: string, random: Random): readonly string[] {
-  const tokens = tokensOf(text);
+  const tokens = splitTokens(text);
   const most = Math.max(12, Math.ceil(tokens.length / 100));
   const pieces: string[] = [];
   for (let at = 0; at < tokens.length; ) {
@@ -95,7 +95,7 @@ function tokensOfPart(part: Piece, { tokens }: Candidate): ModalTokens {
     case 'image':
       return { IMAGE: tokens.IMAGE ?? 0 };
     default:
-      // Calls and code are told at once: their count comes with the end.
+      // Calls and code come at once: their token count comes with the end.
       return {};
   }
 }

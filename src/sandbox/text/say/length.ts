@@ -1,4 +1,4 @@
-/** How much text is asked for. */
+/** The length of the wanted text. */
 export interface WishedLength {
   readonly unit: 'word' | 'sentence' | 'paragraph' | 'item';
   readonly count: number;

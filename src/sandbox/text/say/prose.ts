@@ -12,19 +12,19 @@ export interface Occasion {
   /** What functions answered, as text. */
   readonly facts: readonly string[];
   readonly random: Random;
-  /** Of this answer: what it decides is the same wherever it says it. */
+  /** Of this reply: what it decides is the same wherever it says it. */
   readonly seed: string;
   /** 0 to 2: the higher, the more the wording strays. */
   readonly temperature: number;
 }
 
-/** The number that an answer decides for, of those that the prompt lets it choose among. */
+/** The number that a reply decides for, of those that the prompt lets it choose among. */
 export function choiceOf({ prompt, sights, seed }: Occasion): number {
   const { low, high } = rangeOf(prompt, sights.length);
   return low + Math.floor(unitOf(`${seed} choice`) * (high - low + 1));
 }
 
-/** A text that suits its prompt: of the length that is asked for, in the prompt's own words, the images seen. */
+/** A text that suits its prompt: of the wanted length, in the prompt's own words, about the images seen. */
 export function sayText(occasion: Occasion): string {
   const { prompt, system } = occasion;
   const length = wishedLength(prompt) ?? wishedLength(system);
@@ -35,7 +35,7 @@ export function sayText(occasion: Occasion): string {
   return text;
 }
 
-/** One sentence of an answer, in no voice. */
+/** One sentence of a reply, in no voice. */
 export const saySentence = (occasion: Occasion): string => {
   const next = sentences({ ...occasion, system: '' });
   const first = next();
@@ -45,7 +45,7 @@ export const saySentence = (occasion: Occasion): string => {
 /** What the prompt is about, in a few words. */
 export const sayPhrase = ({ prompt }: Occasion): string => subjectOf(prompt, 5).join(' ') || 'the question';
 
-/** One word of what the prompt is about. */
+/** One word of the prompt's subject. */
 export const sayWord = (occasion: Occasion): string => {
   const words = [...subjectOf(occasion.prompt), ...colourWords(occasion)].map((word) => word.toLowerCase());
   return occasion.random.pick([...words, ...spare]);
@@ -164,7 +164,7 @@ const nouns = [
   'the page',
 ] as const;
 
-/** An endless supply of sentences; the first answers the prompt, the others go on from it. */
+/** An endless supply of sentences; the first replies to the prompt, the others continue from it. */
 function sentences(occasion: Occasion): () => string {
   const { random, prompt, sights, facts, temperature } = occasion;
   const words = subjectOf(prompt);
@@ -217,7 +217,7 @@ function sentences(occasion: Occasion): () => string {
   };
 }
 
-/** How an instruction for the whole conversation shows: the answer speaks in the role, or says what it follows. */
+/** How an instruction for the whole conversation shows: the reply speaks in the role, or says what it follows. */
 function voiceOf(system: string): string {
   if (system.trim() === '') return '';
   const [, role] = /\byou(?:'re| are)\s+((?:an?|the)\s[^.,;:!\n]{2,60})/i.exec(system) ?? [];

@@ -37,7 +37,7 @@ const named: readonly (readonly [string, number, number, number])[] = [
   ['slate', 75, 88, 105],
 ];
 
-/** Looks at an image; undefined where the bytes are none. */
+/** Reads an image; undefined where the bytes are none. */
 export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
   try {
     const picture = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'error' }).rotate();
@@ -55,7 +55,7 @@ export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
       ...paletteOf(data, info.channels),
     };
   } catch {
-    // Whatever the decoder says of it: to the service it is no image, and that is the answer.
+    // For any message of the decoder: to the service it is no image, and that is the response.
     return undefined;
   }
 }

@@ -1,17 +1,17 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { digestOfValue, uuidOf } from '../../seeded.ts';
-import type { AnswerPart } from '../answer.ts';
+import type { ReplyPart } from '../answer.ts';
 import { type Ask, type FunctionDeclaration, type Members, responsesOf } from '../ask.ts';
 import { valueFor } from '../json/value.ts';
 import type { Occasion } from '../say/prose.ts';
 import { stemsOf } from '../say/subject.ts';
-import { signatureOf } from './signature.ts';
+import { callSignature } from './signature.ts';
 
-/** Most calls of one answer. */
+/** Most calls of one reply. */
 const mostCalls = 3;
 
 /** The functions that the model calls now; empty where it answers in text. */
-export function callsOf(ask: Ask, occasion: Occasion, candidate: number): readonly AnswerPart[] {
+export function callsOf(ask: Ask, occasion: Occasion, candidate: number): readonly ReplyPart[] {
   const { mostCalls: most } = ask;
   return chosen(ask, occasion.prompt, occasion.random)
     .slice(0, most)
@@ -31,7 +31,7 @@ export function callsOf(ask: Ask, occasion: Occasion, candidate: number): readon
         id: `call_${id}`,
         name,
         args,
-        ...(ask.model.newer ? { signature: signatureOf(name, args) } : {}),
+        ...(ask.model.newer ? { signature: callSignature(name, args) } : {}),
       };
     });
 }

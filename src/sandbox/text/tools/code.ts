@@ -1,7 +1,7 @@
-import type { AnswerPart } from '../answer.ts';
+import type { ReplyPart } from '../answer.ts';
 
 /** Code that the model writes and runs: it adds up the prompt's numbers, or counts its words. */
-export function codeParts(prompt: string): readonly AnswerPart[] {
+export function codeParts(prompt: string): readonly ReplyPart[] {
   const numbers = (prompt.match(/-?\d+(?:\.\d+)?/g) ?? []).slice(0, 50).map(Number);
   if (numbers.length > 0) {
     const sum = Math.round(numbers.reduce((total, number) => total + number, 0) * 1e6) / 1e6;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { canonical } from '../../seeded.ts';
-import { type Members, questionOf, type Turn } from '../ask.ts';
+import { type AskTurn, type Members, questionOf } from '../ask.ts';
 
 /** The signature that a newer model gives with a function call: it fits this call alone. */
-export const signatureOf = (name: string, args: Members): string =>
+export const callSignature = (name: string, args: Members): string =>
   createHash('sha512')
     .update(`thought ${name} ${canonical(args)}`)
     .digest('base64');
@@ -12,7 +12,7 @@ export const signatureOf = (name: string, args: Members): string =>
  * What is wrong with the signatures of earlier function calls, in the words of the family (gateway 6.4): in the turn
  * under way each call needs its own, verbatim; further back one may be missing, but not changed.
  */
-export function signatureProblem(turns: readonly Turn[]): string | undefined {
+export function signatureError(turns: readonly AskTurn[]): string | undefined {
   const current = turns.lastIndexOf(questionOf({ turns }));
   let position = 0;
   for (const [index, { parts }] of turns.entries()) {
@@ -27,7 +27,7 @@ export function signatureProblem(turns: readonly Turn[]): string | undefined {
           `correctly, and missing thought_signature may lead to degraded model performance. Additional data, ${about}.`
         );
       }
-      if (part.signature !== signatureOf(part.name, part.args)) {
+      if (part.signature !== callSignature(part.name, part.args)) {
         return `Thought signature is not valid. Additional data, ${about}.`;
       }
     }

@@ -1,9 +1,9 @@
-/** What of every body is not counted: a small answer, as nearly all of them are, never waits for a large one. */
+/** This much of every body is not counted. So a small response, as nearly all are, never waits for a large one. */
 const freeBytes = 64 * 1024;
 
 const defaultBound = 128 * 1024 * 1024;
 
-/** One answer's body while it is read. */
+/** One response's body while it is read. */
 export interface BodyHold {
   /**
    * Counts bytes that have arrived. Undefined: they may be kept at once. Else they may be kept, and more of the body be
@@ -18,7 +18,7 @@ export interface BodyHold {
 
 interface Body {
   bytes: number;
-  /** What of it is in the sum. */
+  /** The part of the body that is in the sum. */
   counted: number;
 }
 
@@ -29,12 +29,12 @@ interface Waiter {
 }
 
 /**
- * Counts the bytes of answers that are being read, over all requests of a client, and holds their sum to a bound.
+ * Counts the bytes of responses that are being read, over all requests of a client, and holds their sum to a bound.
  *
- * Past the bound, readers stop asking for more: what the service goes on sending stays with the service. First come,
- * first served; a newcomer never passes one who waits. The one who has waited longest gets the pass: it reads its body to
- * the end, whatever the sum, so that there is always one who makes room. Hence `held` is never more than the bound and the
- * one body that has the pass, which has a bound of its own; and of each body besides, 64 KiB and the chunk in hand.
+ * Past the bound, readers stop asking for more: the rest of the bytes stays at the service. First come, first served; a
+ * newcomer never overtakes a waiting reader. The longest waiting reader gets the pass: it reads its body to the end, even
+ * above the bound, so that some reader always makes room. Hence `held` is never more than the bound and the one body that
+ * has the pass, which has a bound of its own; and of each body besides, 64 KiB and the chunk in hand.
  */
 export class BodyPool {
   readonly #bound: number;
@@ -64,7 +64,7 @@ export class BodyPool {
     return this.#waiting.size;
   }
 
-  /** Begins to count a body. Whoever opens a hold releases it. */
+  /** Begins to count a body. The caller must release the hold. */
   open(signal: AbortSignal): BodyHold {
     const body: Body = { bytes: 0, counted: 0 };
     return {
@@ -91,7 +91,7 @@ export class BodyPool {
     return this.#waiting.size === 0 && this.#hasRoom(body, more);
   }
 
-  /** Gives the body the pass where there is no room and nobody has it. */
+  /** Gives the body the pass where there is no room and no body has it. */
   #hasRoom(body: Body, more: number): boolean {
     if (this.#held + more <= this.#bound) return true;
     if (this.#pass !== undefined) return false;

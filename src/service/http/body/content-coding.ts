@@ -4,19 +4,19 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createI
 import { BodyTooLarge } from './read.ts';
 
 /** What a request says that it takes (`Accept-Encoding`). */
-export const takenCodings = 'gzip, deflate, br';
+export const acceptedCodings = 'gzip, deflate, br';
 
 /** Answers have one; more than these are made to be expensive. */
 const mostCodings = 5;
 
-/** A compressed body that lacks its end is read as far as it goes, as browsers do: its reader knows whether it is whole. */
+/** A compressed body without its end is read up to the break, as browsers do: its reader knows whether it is whole. */
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotliOptions = {
   flush: constants.BROTLI_OPERATION_FLUSH,
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
-/** A content coding that was not asked for, or more of them than anybody uses. */
+/** A content coding that was not requested, or too many of them. */
 export class UnknownCoding extends Error {
   constructor(codings: string) {
     super(`its content coding was not asked for (${codings})`);
@@ -30,7 +30,7 @@ type Decoder = (firstByte: number) => Transform;
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: () => createGunzip(zlibOptions),
   'x-gzip': () => createGunzip(zlibOptions),
-  // The zlib format (RFC 9110 8.4.1.2), and of some servers the bare deflate format: the first byte tells.
+  // The zlib format (RFC 9110 8.4.1.2), and of some servers the bare deflate format: the first byte decides.
   deflate: (firstByte) =>
     (firstByte & 0x0f) === 8 ? createInflate(zlibOptions) : createInflateRaw(zlibOptions),
   br: () => createBrotliDecompress(brotliOptions),
@@ -75,7 +75,7 @@ async function* through(
     // A body that must be empty may have the header all the same.
     if (done === true) return;
     const decoding = decoder(first[0] ?? 0);
-    // Its error comes out of what is read.
+    // Its error appears where its output is read.
     pipeline(Readable.from(joined(first, pieces)), decoding, () => undefined);
     try {
       yield* decoding as AsyncIterable<Uint8Array>;

@@ -1,6 +1,6 @@
 import type { ByteStream } from './read.ts';
 
-/** Bytes that may wait here for their reader before the connection is told to pause. */
+/** Bytes that may wait here for their reader before the connection is paused. */
 const waitingBytes = 64 * 1024;
 
 /** What a body needs of its connection. */
@@ -31,7 +31,7 @@ export class IncomingBody implements ByteStream {
     this.#wake();
   }
 
-  /** No more comes. With an error: it broke off, which is told when all that came has been read. */
+  /** Ends the body. With an error: the body broke off. The reader gets the error after all bytes that came. */
   end(broken?: { readonly error: unknown }): void {
     this.#end ??= broken ?? {};
     this.#wake();

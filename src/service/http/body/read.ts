@@ -17,9 +17,9 @@ export interface ByteStream {
 }
 
 /**
- * Hands on a body chunk by chunk, at most `maxBytes` of it (counted after decompression). The next chunk is asked for when
- * `keep` has done with the last one. Rejects with {@link BodyTooLarge}, with what `keep` threw, or with what broke the
- * stream; the connection is given up then. `keep` may end the reading early by answering `enough`.
+ * Passes on a body chunk by chunk, at most `maxBytes` (counted after decompression). The next chunk is requested when
+ * `keep` is done with the last one. Rejects with {@link BodyTooLarge}, with what `keep` threw, or with what broke the
+ * stream; the connection is closed then. `keep` may end the reading early by returning `enough`.
  */
 export async function readChunks(
   stream: ByteStream | null,

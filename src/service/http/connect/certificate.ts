@@ -1,5 +1,5 @@
 /** What is wrong with a certificate, by Node's code (X509 errors of OpenSSL, and Node's own for the host name). */
-const faults: readonly { readonly code: RegExp; readonly what: string }[] = [
+const errors: readonly { readonly code: RegExp; readonly what: string }[] = [
   {
     code: /^CERT_HAS_EXPIRED$/,
     what: "it has expired. Its owner has to renew it, or this machine's clock is wrong",
@@ -29,9 +29,9 @@ const faults: readonly { readonly code: RegExp; readonly what: string }[] = [
  * Why a certificate is not trusted, and what to do, as a clause for a message. Undefined: the error is about something else. It
  * comes before a request is sent, and every further connection would meet the same.
  */
-export function certificateFault(error: unknown): string | undefined {
+export function certificateError(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   if (typeof code !== 'string') return undefined;
-  const fault = faults.find((known) => known.code.test(code));
-  return fault && `the certificate is not to be trusted (${code}): ${fault.what}`;
+  const match = errors.find((known) => known.code.test(code));
+  return match && `the certificate is not to be trusted (${code}): ${match.what}`;
 }

@@ -1,16 +1,16 @@
 import { UnknownCoding } from '../body/content-coding.ts';
 import { BodyTooLarge } from '../body/read.ts';
-import type { Loss } from '../reply.ts';
-import { certificateFault } from './certificate.ts';
+import type { ConnectionFailure } from '../reply.ts';
+import { certificateError } from './certificate.ts';
 
 /**
- * What is known about whether a request left this machine. `unknown` where the transport does not tell (an injected
+ * What is known about whether a request left this machine. `unknown` where the transport does not report it (an injected
  * fetch): then the error itself must prove it.
  */
 export type Sent = 'yes' | 'no' | 'unknown';
 
 interface Evidence {
-  readonly loss: Loss;
+  readonly failure: ConnectionFailure;
   /** The error alone proves that nothing was sent. */
   readonly neverSent: boolean;
 }
@@ -24,19 +24,23 @@ const tlsCode = /^(ERR_TLS_|ERR_SSL_|EPROTO$|UND_ERR_PRX_TLS)/;
 export function readConnectionError(
   error: unknown,
   sent: Sent,
-): { readonly loss: Loss; readonly sent: boolean } {
-  const { loss, neverSent } = evidenceOf(error);
-  if (sent === 'no' && loss.code === 'connection.lost')
+): { readonly failure: ConnectionFailure; readonly sent: boolean } {
+  const { failure, neverSent } = evidenceOf(error);
+  if (sent === 'no' && failure.code === 'connection.lost')
     return {
-      loss: { ...loss, code: 'connection.refused', what: `no connection came about (${innermost(error)})` },
+      failure: {
+        ...failure,
+        code: 'connection.refused',
+        what: `no connection came about (${innermost(error)})`,
+      },
       sent: false,
     };
-  return { loss, sent: sent === 'unknown' ? !neverSent : sent === 'yes' };
+  return { failure, sent: sent === 'unknown' ? !neverSent : sent === 'yes' };
 }
 
 function evidenceOf(error: unknown): Evidence {
   const chain = causesOf(error);
-  const distrust = chain.map(certificateFault).find((what) => what !== undefined);
+  const distrust = chain.map(certificateError).find((what) => what !== undefined);
   if (distrust !== undefined) return found('connection.certificate', distrust, error, true);
   const tooLarge = chain.find((e) => e instanceof BodyTooLarge);
   if (tooLarge !== undefined) return found('response.too-large', tooLarge.message, error, false);
@@ -83,8 +87,13 @@ function oneError(part: unknown, error: unknown): Evidence | undefined {
   return undefined;
 }
 
-const found = (code: Loss['code'], what: string, cause: unknown, neverSent: boolean): Evidence => ({
-  loss: { code, what, cause },
+const found = (
+  code: ConnectionFailure['code'],
+  what: string,
+  cause: unknown,
+  neverSent: boolean,
+): Evidence => ({
+  failure: { code, what, cause },
   neverSent,
 });
 

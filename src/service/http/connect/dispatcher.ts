@@ -28,8 +28,8 @@ export class ProxyAddressError extends Error {
 
 /**
  * What requests go out through. The environment is given, not read: only the command line knows the process. Extra
- * certificate authorities (NODE_EXTRA_CA_CERTS) are Node's own work, done before any code runs. Whoever creates a
- * dispatcher closes it. Throws a {@link ProxyAddressError}.
+ * certificate authorities (NODE_EXTRA_CA_CERTS) are Node's own work, done before any code runs. The creator of a dispatcher
+ * closes it. Throws a {@link ProxyAddressError}.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { connections, env, connectMs } = options;

@@ -5,7 +5,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 /**
  * The connections to one origin: for `factory` of undici's agents. Like undici's own, but that `100 Continue` is passed over as
  * other informational answers are: a client must be able to read one that it did not ask for (RFC 9110 15.2), some servers
- * and proxies send one before every answer to a POST, and undici breaks the connection for it, which would leave a paid submission
+ * and proxies send one before every response to a POST, and undici breaks the connection for it, which would leave a paid submission
  * in doubt.
  */
 export function connectionPool(origin: string | URL, options: object): Dispatcher {
@@ -25,7 +25,7 @@ export function connectionPool(origin: string | URL, options: object): Dispatche
 
 /** Writes 102, which undici passes over, where the service says 100. */
 function passOverContinue(socket: Socket): void {
-  const heads = new AnswerHeads();
+  const heads = new ResponseHeads();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket) as (...written: unknown[]) => boolean;
   socket.read = (size?: number): unknown => {
@@ -33,7 +33,7 @@ function passOverContinue(socket: Socket): void {
     if (chunk instanceof Uint8Array) heads.rewrite(chunk);
     return chunk;
   };
-  // An answer begins after its request has been written, for there is one at a time on a connection.
+  // A response begins after its request has been written, for there is one at a time on a connection.
   socket.write = (...written: unknown[]): boolean => {
     heads.expect();
     return write(...written);
@@ -46,15 +46,15 @@ const lastDigit = 11;
 
 const [lineFeed, carriageReturn, zero, one, two] = [0x0a, 0x0d, 0x30, 0x31, 0x32];
 
-/** Follows the heads of one answer, the informational ones and its own, in whatever chunks they come. */
-export class AnswerHeads {
-  /** Byte of the head that is next; undefined: in the body of an answer, or behind it. */
+/** Follows the heads of one response, the informational ones and its own, in whatever chunks they come. */
+export class ResponseHeads {
+  /** Byte of the head that is next; undefined: in the body of a response, or behind it. */
   #at: number | undefined;
   #isInformational = false;
   #isContinue = false;
   #isLineEmpty = false;
 
-  /** What comes next begins an answer. */
+  /** What comes next begins a response. */
   expect(): void {
     this.#at ??= 0;
   }
@@ -63,7 +63,7 @@ export class AnswerHeads {
   rewrite(chunk: Uint8Array): void {
     for (let place = 0; place < chunk.length && this.#at !== undefined; place += 1) {
       const byte = chunk[place];
-      // A line end too many behind the answer before (RFC 9112 2.2).
+      // A line end too many behind the response before (RFC 9112 2.2).
       if (this.#at === 0 && (byte === lineFeed || byte === carriageReturn)) continue;
       if (this.#at === firstDigit) this.#isInformational = this.#isContinue = byte === one;
       else if (this.#at > firstDigit && this.#at <= lastDigit) this.#isContinue &&= byte === zero;

@@ -4,8 +4,8 @@ import { inOrder, objectsIn, readParts, textMember } from './native.ts';
 import { readChatUsage } from './usage.ts';
 
 /**
- * Reads a whole answer of the chat endpoint (gateway 7.1). The parts of its candidates are written natively, so that
- * whoever reads answers knows one shape: reasoning is a thought, tool calls are function calls. Never fails.
+ * Reads a whole reply of the chat endpoint (gateway 7.1). The parts of its candidates are written natively, so that readers
+ * of replies know one shape: reasoning is a thought, tool calls are function calls. Never fails.
  */
 export function readChatReply(whole: JsonObject): TextReply {
   const usage = readChatUsage(whole['usage']);
@@ -71,7 +71,7 @@ function readToolCall(call: JsonObject): readonly JsonObject[] {
   ];
 }
 
-/** They are JSON in a string, as the model wrote it: it may be cut off. Then there are none; the text is in the whole answer. */
+/** They are JSON in a string, as the model wrote it: it may be cut off. Then there are none; the text is in the whole reply. */
 function readArguments(written: unknown): JsonObject {
   if (typeof written !== 'string') return members(written) ?? {};
   try {

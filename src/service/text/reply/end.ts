@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { ReplyBody } from '../../http/reply.ts';
 import type { JsonObject } from '../../text-service.ts';
 
-/** What the bytes of an answer came to. */
+/** How the bytes of a reply ended. */
 export type StreamEnd =
   /** `whole`: one object, whether it came as one or as a stream's events. */
   | { readonly kind: 'answer'; readonly whole: JsonObject }
@@ -18,7 +18,7 @@ export type StreamEnd =
 
 type ErrorEnd = StreamEnd & { readonly kind: 'error' };
 
-export const tooLarge = (what: string): StreamEnd => ({ kind: 'too-large', what });
+export const tooLargeEnd = (what: string): StreamEnd => ({ kind: 'too-large', what });
 
 /** The end that an event brings which is an error. */
 export function errorIn(event: JsonObject | undefined): ErrorEnd | undefined {
@@ -27,9 +27,9 @@ export function errorIn(event: JsonObject | undefined): ErrorEnd | undefined {
   return isError && event !== undefined ? { kind: 'error', body: event } : undefined;
 }
 
-export const noAnswer: StreamEnd = { kind: 'unusable', what: 'but its JSON is no answer of a model' };
+export const noReply: StreamEnd = { kind: 'unusable', what: 'but its JSON is no answer of a model' };
 
-/** What one object comes to that is a whole answer, an error, or neither. */
+/** The end for one object: a whole reply, an error, or neither. */
 export function readWhole(
   kind: 'generate' | 'chat',
   value: JsonObject | undefined,
@@ -37,14 +37,14 @@ export function readWhole(
 ): StreamEnd {
   const error = errorIn(value);
   if (error !== undefined) return error;
-  if (value === undefined || !isAnswerOf(kind, value)) return noAnswer;
+  if (value === undefined || !isReplyOf(kind, value)) return noReply;
   const candidates = kind === 'chat' ? value['choices'] : value['candidates'];
   return Array.isArray(candidates) && candidates.length > maxCandidates
-    ? tooLarge(`it has more than ${maxCandidates} candidates`)
+    ? tooLargeEnd(`it has more than ${maxCandidates} candidates`)
     : { kind: 'answer', whole: value };
 }
 
-const isAnswerOf = (kind: 'generate' | 'chat', value: JsonObject): boolean =>
+const isReplyOf = (kind: 'generate' | 'chat', value: JsonObject): boolean =>
   kind === 'chat'
     ? Array.isArray(value['choices'])
     : Array.isArray(value['candidates']) ||

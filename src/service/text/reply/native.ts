@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { FunctionCall, InlineImage, JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
 import { readNativeUsage } from './usage.ts';
 
-/** Reads a whole answer of the native endpoint (gateway 6.5). Never fails: what is odd is absent. */
+/** Reads a whole reply of the native endpoint (gateway 6.5). Never fails: what is odd is absent. */
 export function readTextReply(whole: JsonObject): TextReply {
   const feedback = members(whole['promptFeedback']);
   const usage = readNativeUsage(whole['usageMetadata']);
@@ -18,7 +18,7 @@ export function readTextReply(whole: JsonObject): TextReply {
 }
 
 function readCandidate(candidate: JsonObject): ReplyCandidate {
-  // An answer that was spent on thinking has content without parts, or none at all (gateway 6.6).
+  // A reply that was spent on thinking has content without parts, or none at all (gateway 6.6).
   const parts = objectsIn(members(candidate['content'])?.['parts']);
   return {
     ...readParts(parts),
@@ -27,7 +27,7 @@ function readCandidate(candidate: JsonObject): ReplyCandidate {
   };
 }
 
-/** What native parts come to. A thought is no result, whatever it holds. */
+/** The result of native parts. A thought is never a result. */
 export function readParts(
   parts: readonly JsonObject[],
 ): Pick<ReplyCandidate, 'parts' | 'text' | 'images' | 'functionCalls'> {

@@ -1,8 +1,8 @@
-import { classify, connectionFailure, refused, unusableAnswer } from '../../failures/classify.ts';
+import { classify, connectionFailure, rejection, unusableResponse } from '../../failures/classify.ts';
 import type { RequestFacts } from '../../failures/request-context.ts';
 import { withRequestId } from '../../failures/request-id.ts';
 import { members } from '../../http/json.ts';
-import type { Loss, Reply, ReplyBody } from '../../http/reply.ts';
+import type { ConnectionFailure, Reply, ReplyBody } from '../../http/reply.ts';
 import type { Mask } from '../../http/secrets.ts';
 import type { Answer, ReplyUsage, ServiceFailure } from '../../result.ts';
 import type { JsonObject, TextReply } from '../../text-service.ts';
@@ -18,20 +18,20 @@ export type Received =
       readonly kind: 'read';
       /** Status and headers; its body is read. */
       readonly reply: Reply;
-      /** A loss: the answer broke off. */
-      readonly end: StreamEnd | { readonly kind: 'lost'; readonly loss: Loss };
+      /** A loss: the reply broke off. */
+      readonly end: StreamEnd | { readonly kind: 'lost'; readonly failure: ConnectionFailure };
       readonly usage?: ReplyUsage;
     };
 
 /** Judges what came of a text call. */
-export function readAnswer(
+export function readReply(
   received: Received,
   call: { readonly kind: 'generate' | 'chat'; readonly stream: boolean },
   facts: RequestFacts,
 ): Answer<TextReply> {
   if (received.kind === 'refusal') {
     const failure = classify(received.reply, facts);
-    return failed(failure ?? unusableAnswer(received.reply, 'which is no answer', facts));
+    return failed(failure ?? unusableResponse(received.reply, 'which is no answer', facts));
   }
   const { reply, end, usage } = received;
   if (end.kind === 'answer') {
@@ -53,17 +53,17 @@ function failureOf(
 ): ServiceFailure {
   switch (end.kind) {
     case 'lost': {
-      const failure = connectionFailure(end.loss, true, facts);
+      const failure = connectionFailure(end.failure, true, facts);
       return { ...failure, status: reply.status, ...withRequestId(undefined, reply, facts) };
     }
     case 'error': {
       const inside: Reply = { ...reply, status: statusOf(end.body), body: json(end.body) };
-      return refused(inside, { ...facts, label: `${facts.label}, inside its answer` });
+      return rejection(inside, { ...facts, label: `${facts.label}, inside its answer` });
     }
     case 'truncated':
       return truncated(reply, facts);
     case 'unusable':
-      return unusableAnswer(reply, end.what, facts, end.cause);
+      return unusableResponse(reply, end.what, facts, end.cause);
     case 'too-large':
       return {
         code: 'response.too-large',
@@ -75,7 +75,7 @@ function failureOf(
     case 'other':
       if (stream && end.body.kind === 'empty') return truncated(reply, facts);
       return (
-        classify({ ...reply, body: end.body }, facts) ?? unusableAnswer(reply, 'which is no answer', facts)
+        classify({ ...reply, body: end.body }, facts) ?? unusableResponse(reply, 'which is no answer', facts)
       );
   }
 }
@@ -116,11 +116,11 @@ const statuses: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** The status that an error would have had, had it not been told inside a 2xx; one that tells nothing is a 500. */
+/** The status that an error inside a 2xx would have had by itself; 500 where the error gives none. */
 function statusOf(body: JsonObject): number {
   const error = members(body['error']) ?? {};
-  const told = [error['code'], error['status_code'], error['http_status']].map(Number);
-  const status = told.find((value) => Number.isInteger(value) && value >= 400 && value < 600);
+  const stated = [error['code'], error['status_code'], error['http_status']].map(Number);
+  const status = stated.find((value) => Number.isInteger(value) && value >= 400 && value < 600);
   if (status !== undefined) return status;
   const words = [error['status'], error['code'], error['type']].filter((word) => typeof word === 'string');
   const known = words.find((word) => Object.hasOwn(statuses, word));
@@ -128,8 +128,8 @@ function statusOf(body: JsonObject): number {
 }
 
 /**
- * Takes secrets out of every text of an answer, for it is kept. Image data stays as it is: a short secret is found in it by
- * chance, and a long one never.
+ * Removes secrets from every text of a reply, because the reply is kept. Image data is kept unchanged: a short secret is
+ * found in it by chance, and a long one never.
  */
 function masked(value: unknown, mask: Mask, name = ''): unknown {
   if (typeof value === 'string') return name === 'data' && isBase64(value) ? value : mask(value);

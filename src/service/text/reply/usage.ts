@@ -16,8 +16,8 @@ export function readNativeUsage(value: unknown): ReplyUsage | undefined {
 }
 
 /**
- * `usage` of chat (gateway 7.1). `completion_tokens` contains the reasoning, so that what is seen of the answer is the
- * rest; some gateways count reasoning beside it, which their total gives away.
+ * `usage` of chat (gateway 7.1). `completion_tokens` contains the reasoning, so the visible reply is the rest. Some
+ * gateways count reasoning beside it; their total shows that.
  */
 export function readChatUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
@@ -41,23 +41,23 @@ export function readChatUsage(value: unknown): ReplyUsage | undefined {
 
 type Counts = { readonly [K in keyof ReplyUsage]: number | undefined };
 
-/** A total that is not told is the sum of what is: counts that are left out are 0 (gateway 6.5). */
+/** A missing total is the sum of the given counts: counts that are left out are 0 (gateway 6.5). */
 function usageOf(counts: Counts): ReplyUsage | undefined {
-  const told = [counts.prompt, counts.candidates, counts.thoughts, counts.tool].filter(
+  const stated = [counts.prompt, counts.candidates, counts.thoughts, counts.tool].filter(
     (value) => value !== undefined,
   );
-  const sum = told.length === 0 ? undefined : told.reduce((a, b) => a + b, 0);
-  // Whatever is asked and answered takes some: a service that counts 0 of everything does not count.
+  const sum = stated.length === 0 ? undefined : stated.reduce((a, b) => a + b, 0);
+  // Every request and reply takes some tokens: a service that counts 0 of everything does not count.
   const total = Math.max(counts.total ?? 0, sum ?? 0);
   if (total === 0) return undefined;
   const usage = { ...counts, total };
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
 }
 
-/** No answer takes a billion tokens: the largest contexts are of some ten millions. */
+/** No reply takes a billion tokens: the largest contexts are of some ten millions. */
 const mostTokens = 1e9;
 
-/** No count is a fraction, negative, or more than any answer can take. */
+/** No count is a fraction, negative, or more than any reply can take. */
 const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens
     ? (value as number)

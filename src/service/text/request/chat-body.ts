@@ -1,19 +1,19 @@
 import { members } from '../../http/json.ts';
 import type { InlineImage, JsonObject, TextCallRequest } from '../../text-service.ts';
-import { nativeFields, plainJson, withExtra } from './fields.ts';
+import { nativeFields, plainFields, withExtra } from './fields.ts';
 
 /**
- * The body of chat completions (gateway 7.1). `messages` and all other declared fields travel as they are; `prompt` is
- * a user's message after them, `system` a first message before them. Images stand before the text of the last message where
+ * The body of chat completions (gateway 7.1). `messages` and all other declared fields travel as they are; `prompt` is a
+ * user's message after them, `system` a first message before them. Images stand before the text of the last message where
  * that is the user's, else in a message of their own. `extra` is merged into all of that.
  *
- * A stream asks for the count of its tokens, which it would not tell otherwise.
+ * A stream asks for its token count, which it would not send otherwise.
  */
 export function chatBody(request: TextCallRequest): JsonObject {
   if (request.earlier.length > 0 || request.turns.length > 0) {
     throw new Error('Internal error: chat has no earlier turns: they are its messages.');
   }
-  const fields = plainJson(request.fields);
+  const fields = plainFields(request.fields);
   const { model, messages, prompt, system } = fields;
   const declared: readonly unknown[] = Array.isArray(messages) ? (messages as unknown[]) : [];
   const asked = typeof prompt === 'string' ? [...declared, { role: 'user', content: prompt }] : declared;

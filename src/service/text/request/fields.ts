@@ -1,4 +1,4 @@
-import { members, parseExact, writeJson } from '../../http/json.ts';
+import { members, parseWithLongIds, writeJson } from '../../http/json.ts';
 import type { JsonObject, TextCallRequest } from '../../text-service.ts';
 
 /** Declared by pipelines for promptpress itself: never a member of a body. */
@@ -8,7 +8,8 @@ const notSent = new Set(['model', 'images', 'stream', 'accept', 'continue', 'rou
  * What is declared, as plain JSON: numbers that a pipeline wrote in another notation become the numbers they are, and long
  * integers keep their digits.
  */
-export const plainJson = (fields: JsonObject): JsonObject => parseExact(writeJson(fields)) as JsonObject;
+export const plainFields = (fields: JsonObject): JsonObject =>
+  parseWithLongIds(writeJson(fields)) as JsonObject;
 
 /** Declared fields that travel under their own name: all but `own`, which the caller turns into something else. */
 export const nativeFields = (fields: JsonObject, own: readonly string[]): JsonObject =>
@@ -19,7 +20,7 @@ export const nativeFields = (fields: JsonObject, own: readonly string[]): JsonOb
  * else are replaced. `extra` has the last word.
  */
 export function withExtra(body: JsonObject, extra: JsonObject | undefined): JsonObject {
-  return extra === undefined ? body : merged(body, plainJson(extra));
+  return extra === undefined ? body : merged(body, plainFields(extra));
 }
 
 function merged(base: JsonObject, over: JsonObject): JsonObject {

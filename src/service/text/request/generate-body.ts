@@ -1,7 +1,7 @@
 import { members } from '../../http/json.ts';
 import type { Names } from '../../names.ts';
 import type { EarlierTurn, InlineImage, JsonObject, TextCallRequest } from '../../text-service.ts';
-import { nativeFields, plainJson, withExtra } from './fields.ts';
+import { nativeFields, plainFields, withExtra } from './fields.ts';
 
 const shortForms = [
   'prompt',
@@ -31,7 +31,7 @@ const shortForms = [
  * The turns before come first, those of this job's own function calls last. `extra` is merged into all of that.
  */
 export function generateBody(request: TextCallRequest, names: Names): JsonObject {
-  const fields = plainJson(request.fields);
+  const fields = plainFields(request.fields);
   const systemInstruction = systemOf(fields);
   const tools = toolsOf(fields, names);
   const generationConfig = configOf(fields);
@@ -49,7 +49,7 @@ export function generateBody(request: TextCallRequest, names: Names): JsonObject
   return withExtra(body, request.extra);
 }
 
-const turnOf = (turn: EarlierTurn): readonly unknown[] => contentsOf(plainJson(turn.fields), turn.images);
+const turnOf = (turn: EarlierTurn): readonly unknown[] => contentsOf(plainFields(turn.fields), turn.images);
 
 function contentsOf(fields: JsonObject, images: readonly InlineImage[]): readonly unknown[] {
   const imageParts = images.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } }));

@@ -101,7 +101,7 @@ class Choice {
     }
     if (this.#functionCall !== undefined)
       message.set('function_call', this.#functionCall.whole()['function']);
-    // An event with a whole `message` replaces what its deltas came to.
+    // An event with a whole `message` replaces the result of its deltas.
     return { index, message: Object.fromEntries(message), ...Object.fromEntries(this.#members) };
   }
 

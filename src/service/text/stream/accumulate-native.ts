@@ -5,22 +5,22 @@ import { indexOf, objectsIn } from '../reply/native.ts';
 import { readNativeUsage } from '../reply/usage.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
-/** What a stream's events have come to so far. */
+/** The result of a stream's events up to now. */
 export interface Gatherer {
   /** @returns about how many bytes it keeps of the event */
   add(event: JsonObject): number;
-  /** Each candidate has told why it ended, or there are none because the prompt was blocked. */
+  /** Each candidate has a finish reason, or there are none because the prompt was blocked. */
   readonly isFinished: boolean;
   readonly candidates: number;
   /** Tokens as they were last counted. */
   readonly usage: ReplyUsage | undefined;
-  /** One object, as an answer that is no stream would be. Nothing is added afterwards. */
+  /** One object, as a reply that is no stream would be. Nothing is added afterwards. */
   whole(): JsonObject;
 }
 
 /**
- * Gathers the events of streamGenerateContent (gateway 6.7): parts one after the other, neighbouring deltas of text
- * and of thoughts joined; of counts, ratings and reasons the last that were told.
+ * Gathers the events of streamGenerateContent (gateway 6.7): parts one after the other, neighbouring deltas of text and of
+ * thoughts joined; of counts, ratings and reasons the last ones that came.
  */
 export class NativeGatherer implements Gatherer {
   readonly #members: Gathered = new Map();
@@ -49,7 +49,7 @@ export class NativeGatherer implements Gatherer {
           kept += this.#candidate(indexOf(candidate) ?? place).add(candidate);
         });
       } else if (name === 'usageMetadata') {
-        // Counts are cumulative: the last that tell anything are right, a mixture of two would be nobody's count.
+        // Counts are cumulative: the last event with any count is right. A mixture of two events would be wrong.
         if (readNativeUsage(value) !== undefined || !this.#members.has(name)) this.#members.set(name, value);
       } else {
         this.#members.set(name, mergedMember(this.#members.get(name), value));
@@ -78,14 +78,14 @@ export class NativeGatherer implements Gatherer {
   }
 }
 
-/** Members of a candidate that each event tells anew. */
-const retold = new Set(['safetyRatings', 'tokenCount', 'avgLogprobs']);
+/** Members of a candidate that each event repeats. */
+const repeated = new Set(['safetyRatings', 'tokenCount', 'avgLogprobs']);
 
 class Candidate {
   readonly #members: Gathered = new Map();
   readonly #content: Gathered = new Map();
   readonly #parts: JsonObject[] = [];
-  /** Of the last part, while it is text that may go on. */
+  /** The text of the last part, while more text may follow. */
   #open: { readonly text: string[]; readonly thought: boolean } | undefined;
   #hasContent = false;
 
@@ -99,7 +99,7 @@ class Candidate {
     for (const [name, value] of Object.entries(event)) {
       if (name === 'content') kept += this.#addContent(members(value));
       else if (name === 'index') continue;
-      else if (retold.has(name)) this.#members.set(name, value);
+      else if (repeated.has(name)) this.#members.set(name, value);
       else {
         this.#members.set(name, mergedMember(this.#members.get(name), value));
         kept += weightOf(value);

@@ -6,7 +6,7 @@ export type Gathered = Map<string, unknown>;
 
 /**
  * Takes a later state of a member that is not text: objects member by member; a list that begins with the earlier one is
- * its later state, any other list goes on from it; all else is replaced. Null says nothing.
+ * its later state, any other list continues it; other values are replaced. Null changes nothing.
  *
  * @returns the merged value, which owns its lists
  */
@@ -48,7 +48,7 @@ function isSame(a: unknown, b: unknown): boolean {
   );
 }
 
-/** About how many bytes a value takes in memory, so that what is kept of a stream can be counted. */
+/** About how many bytes a value takes in memory, so that the kept part of a stream can be counted. */
 export function weightOf(value: unknown): number {
   if (typeof value === 'string') return 24 + value.length;
   if (typeof value !== 'object' || value === null) return 8;

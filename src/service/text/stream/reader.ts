@@ -5,15 +5,15 @@ import {
   type ParseError,
 } from 'eventsource-parser';
 
-import { members, parseBounded, parseExact, valuesIn } from '../../http/json.ts';
+import { members, parseBounded, parseWithLongIds, valuesIn } from '../../http/json.ts';
 import { readReplyText } from '../../http/reply.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
-import { errorIn, noAnswer, readWhole, type StreamEnd, tooLarge } from '../reply/end.ts';
+import { errorIn, noReply, readWhole, type StreamEnd, tooLargeEnd } from '../reply/end.ts';
 import { ChatGatherer } from './accumulate-chat.ts';
 import { type Gatherer, NativeGatherer } from './accumulate-native.ts';
 
-/** Bounds of one answer. */
+/** Bounds of one reply. */
 export interface StreamBounds {
   /** Characters of one line, or of the lines of one event. An image comes as one line of base64. */
   readonly line: number;
@@ -21,11 +21,11 @@ export interface StreamBounds {
   readonly candidates: number;
   /** JSON values of all events. */
   readonly values: number;
-  /** About how many bytes of memory the answer takes. */
+  /** About how many bytes of memory the reply takes. */
   readonly kept: number;
 }
 
-/** A long answer has a hundred thousand tokens and an event for each; its largest image 48 million characters. */
+/** A long reply has a hundred thousand tokens and an event for each; its largest image 48 million characters. */
 export const streamBounds: StreamBounds = {
   line: 48 * 1024 * 1024,
   events: 500_000,
@@ -42,7 +42,7 @@ const maxOddLines = 50_000;
 const sliceLength = 8 * 1024;
 
 /**
- * Reads an answer of the text endpoints from its bytes, in whatever chunks they come: Server-Sent Events, or one JSON value
+ * Reads a reply of the text endpoints from its bytes, in whatever chunks they come: Server-Sent Events, or one JSON value
  * where the service did not stream, or streamed without being asked. Pure: no network, no clock. Never throws for what
  * the bytes are.
  *
@@ -120,7 +120,7 @@ export class StreamReader {
     return this.#end;
   }
 
-  /** The connection broke: the error that was told before that, if there was one. */
+  /** The connection broke: the error that came before the break, if there was one. */
   broken(): (StreamEnd & { readonly kind: 'error' }) | undefined {
     if (this.#end !== undefined) return this.#end.kind === 'error' ? this.#end : undefined;
     return errorIn(this.#bareValue());
@@ -131,7 +131,7 @@ export class StreamReader {
     try {
       text = decode();
     } catch (cause) {
-      // Of an answer that ended, it is the last character that was cut.
+      // Of a reply that ended, it is the last character that was cut.
       if (!this.#isEnding) this.#end = { kind: 'unusable', what: 'but it is not UTF-8', cause };
       return;
     }
@@ -140,7 +140,7 @@ export class StreamReader {
 
   #take(text: string): void {
     if (this.#form === 'unknown') {
-      // White space before it decides nothing, and is no part of an answer.
+      // White space before it decides nothing, and is no part of a reply.
       const rest = text.trimStart();
       if (rest === '') return;
       this.#form = /^[{[<"]/.test(rest) ? 'whole' : 'events';
@@ -176,7 +176,7 @@ export class StreamReader {
     }
     this.#events += 1;
     if (this.#events > this.#bounds.events) {
-      this.#end = tooLarge(`its stream has more than ${this.#bounds.events} events`);
+      this.#end = tooLargeEnd(`its stream has more than ${this.#bounds.events} events`);
       return;
     }
     const value = this.#parse(data);
@@ -189,10 +189,10 @@ export class StreamReader {
     try {
       this.#values -= valuesIn(data);
       if (this.#values < 0 || data.length > this.#bounds.line) {
-        this.#end = tooLarge(this.#values < 0 ? 'its stream has too many values' : this.#lineTooLong());
+        this.#end = tooLargeEnd(this.#values < 0 ? 'its stream has too many values' : this.#lineTooLong());
         return undefined;
       }
-      value = parseExact(data);
+      value = parseWithLongIds(data);
     } catch (cause) {
       this.#end ??= this.#isEnding
         ? { kind: 'truncated' }
@@ -214,14 +214,14 @@ export class StreamReader {
     this.#kept += this.#gatherer.add(event);
     const { candidates, kept } = this.#bounds;
     if (this.#gatherer.candidates > candidates)
-      this.#end = tooLarge(`it has more than ${candidates} candidates`);
-    if (this.#kept > kept) this.#end = tooLarge(`it comes to more than ${kept} bytes`);
+      this.#end = tooLargeEnd(`it has more than ${candidates} candidates`);
+    if (this.#kept > kept) this.#end = tooLargeEnd(`it has more than ${kept} bytes`);
   }
 
   #onError(error: ParseError): void {
     if (this.isOver || this.#isDone) return;
     if (error.type === 'max-buffer-size-exceeded') {
-      this.#end = tooLarge(this.#lineTooLong());
+      this.#end = tooLargeEnd(this.#lineTooLong());
       return;
     }
     this.#oddLines += 1;
@@ -253,7 +253,7 @@ export class StreamReader {
     // Without `alt=sse` a native stream is a list of its events (gateway 6.7).
     for (const item of body.value as unknown[]) {
       const event = members(item);
-      if (event === undefined) return noAnswer;
+      if (event === undefined) return noReply;
       this.#add(event);
       if (this.#end !== undefined) return this.#end;
     }
@@ -264,7 +264,7 @@ export class StreamReader {
     try {
       return members(parseBounded(this.#bare));
     } catch {
-      // Whatever it is, it is no error object.
+      // Any other value is no error object.
       return undefined;
     }
   }

@@ -64,7 +64,7 @@ describe('what git says of a work tree', () => {
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
   });
 
-  it('is told of a linked work tree, of a folder below, and of a repository with SHA-256', async () => {
+  it('recognises a linked work tree, a folder below one, and a repository with SHA-256', async () => {
     git('worktree', 'add', '--quiet', join(home, 'linked'));
     expect(await facts(join(home, 'linked'))).toEqual({ commit: commit(), dirty: false });
     mkdirSync(join(tree, 'below'));
@@ -111,7 +111,7 @@ describe('what git says of a work tree', () => {
   });
 });
 
-it('gives a git process nothing of the environment but what git needs', async () => {
+it('gives a git process only the environment that git needs', async () => {
   const bin = join(home, 'bin');
   mkdirSync(bin);
   const seen = join(home, 'seen');

@@ -39,7 +39,7 @@ describe('showProgress without a terminal', () => {
     show.end();
     expect(err().trimEnd().split('\n')).toEqual([
       'No submissions for a while: connection refused. promptpress tries again.',
-      'No looks at tasks for a while: connection refused. promptpress tries again.',
+      'No polls of tasks for a while: connection refused. promptpress tries again.',
       'No submissions for a while: connection refused. promptpress tries again.',
     ]);
   });

@@ -7,7 +7,7 @@ import { tokenWords } from '../../../../src/report/text/amounts.ts';
 /** Feeds a model with what becomes of jobs. */
 function watch() {
   const model = new ProgressModel('say', 0, [{ name: 'say', total: 3, done: 0, failed: 0, inDoubt: 0 }]);
-  const tell = (key: string, to: JobStatus, usage?: TokenUsage, cost?: number): void =>
+  const update = (key: string, to: JobStatus, usage?: TokenUsage, cost?: number): void =>
     model.take(
       {
         type: 'job:status',
@@ -22,46 +22,46 @@ function watch() {
       },
       1000,
     );
-  return { tell, progress: () => model.progress(1000) };
+  return { update, progress: () => model.progress(1000) };
 }
 
 describe('what an invocation spends', () => {
-  it('is what each answer adds to its job, usable or not', () => {
-    const { tell, progress } = watch();
-    tell('a', 'submitting');
+  it('grows by each reply of a job, usable or not', () => {
+    const { update, progress } = watch();
+    update('a', 'submitting');
     // It could not be used, and is asked again.
-    tell('a', 'pending', { prompt: 10, candidates: 5, total: 15 }, 0.1);
-    tell('a', 'submitting', { prompt: 10, candidates: 5, total: 15 }, 0.1);
-    tell('a', 'done', { prompt: 20, candidates: 7, thoughts: 3, total: 30 }, 0.25);
-    tell('b', 'submitting');
-    tell('b', 'failed', { prompt: 1, total: 1 });
+    update('a', 'pending', { prompt: 10, candidates: 5, total: 15 }, 0.1);
+    update('a', 'submitting', { prompt: 10, candidates: 5, total: 15 }, 0.1);
+    update('a', 'done', { prompt: 20, candidates: 7, thoughts: 3, total: 30 }, 0.25);
+    update('b', 'submitting');
+    update('b', 'failed', { prompt: 1, total: 1 });
     expect(progress().tokens).toEqual({ prompt: 21, candidates: 7, thoughts: 3, total: 31 });
     expect(progress().cost).toBeCloseTo(0.25, 9);
   });
 
   it('is not what an earlier invocation paid for the same job', () => {
-    const { tell, progress } = watch();
-    tell('a', 'submitting', { prompt: 100, total: 100 }, 1);
+    const { update, progress } = watch();
+    update('a', 'submitting', { prompt: 100, total: 100 }, 1);
     expect(progress()).not.toHaveProperty('tokens');
-    tell('a', 'done', { prompt: 110, total: 110 }, 1.1);
+    update('a', 'done', { prompt: 110, total: 110 }, 1.1);
     expect(progress().tokens).toEqual({ prompt: 10, total: 10 });
     expect(progress().cost).toBeCloseTo(0.1, 9);
   });
 
   it('is the cost of a task once it is done, as ever', () => {
-    const { tell, progress } = watch();
-    tell('a', 'submitting');
-    tell('a', 'running', undefined, 0.04);
-    tell('a', 'done', undefined, 0.04);
-    tell('b', 'failed', undefined, 0.04);
+    const { update, progress } = watch();
+    update('a', 'submitting');
+    update('a', 'running', undefined, 0.04);
+    update('a', 'done', undefined, 0.04);
+    update('b', 'failed', undefined, 0.04);
     expect(progress().cost).toBe(0.04);
     expect(progress()).not.toHaveProperty('tokens');
   });
 
   it('stands in the line that is shown', () => {
-    const { tell, progress } = watch();
-    tell('a', 'submitting');
-    tell('a', 'done', { prompt: 1200, tool: 34, candidates: 5, thoughts: 6000, total: 7239 }, 0.5);
+    const { update, progress } = watch();
+    update('a', 'submitting');
+    update('a', 'done', { prompt: 1200, tool: 34, candidates: 5, thoughts: 6000, total: 7239 }, 0.5);
     expect(progressSentence(progress(), 1000)).toContain('tokens 1,234 in, 5 out, 6,000 thoughts, cost 0.5');
   });
 });
@@ -72,6 +72,6 @@ it.each<readonly [TokenUsage | undefined, string | undefined]>([
   [{ total: 5 }, 'tokens 5'],
   [{ prompt: 0, candidates: 0 }, 'tokens 0 in, 0 out'],
   [{ tool: 7, thoughts: 1 }, 'tokens 7 in, 1 thoughts'],
-])('tokens of %j are told as %s', (usage, words) => {
+])('shows tokens of %j as %s', (usage, words) => {
   expect(tokenWords(usage)).toBe(words);
 });

@@ -6,7 +6,7 @@ import { plainPaint, progressLines, progressSentence } from '../../../../src/cli
 import { columnsOf, cut } from '../../../../src/pipeline/diagnostics/terminal-text.ts';
 import type { JobStatus } from '../../../../src/plan/job.ts';
 import { money, size, span } from '../../../../src/report/text/amounts.ts';
-import { printable } from '../../../../src/report/text/printable.ts';
+import { shownLine } from '../../../../src/report/text/printable.ts';
 
 const start = 1_000_000;
 const look = { columns: 80, unicode: false, paint: plainPaint };
@@ -92,7 +92,7 @@ describe('ProgressModel', () => {
     expect(model.progress(start).steps[0]).toMatchObject({ failed: 0, active: 1 });
   });
 
-  it('says why nothing goes on while it does not', () => {
+  it('says why there is no progress while there is none', () => {
     const model = new ProgressModel('x', start, []);
     model.take({ type: 'route:pause', route: 'submit', untilMs: start + 5000, reason: 'slow down' }, start);
     expect(model.progress(start + 1000).notice).toBe('paused for 4 s: slow down');
@@ -115,7 +115,7 @@ const progress: Progress = {
 };
 
 describe('the live view', () => {
-  it('has a bar for each step, then what goes on', () => {
+  it('has a bar for each step, then the current state', () => {
     const { steps } = progress;
     expect(progressLines({ ...progress, steps: steps.slice(0, 2) }, start + 90_000, look)).toEqual([
       'grid    ######################################## 4/4',
@@ -197,8 +197,8 @@ describe('Screen', () => {
 
 describe('texts', () => {
   it('are one line without escapes', () => {
-    expect(printable('a\u001b[31mred\u001b[0m\nb\tc\u001b]0;title\u0007')).toBe('ared b c');
-    expect(printable('\u202eevil')).toBe('\ufffdevil');
+    expect(shownLine('a\u001b[31mred\u001b[0m\nb\tc\u001b]0;title\u0007')).toBe('ared b c');
+    expect(shownLine('\u202eevil')).toBe('\ufffdevil');
   });
 
   it('are cut by columns, not by characters', () => {

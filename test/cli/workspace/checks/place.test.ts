@@ -105,7 +105,7 @@ describe('a run of the pipeline in runs/ of the current folder', () => {
     expect(existsSync(join(project.root, 'sets/runs'))).toBe(false);
   });
 
-  it('goes on with the command that is shown, and with --out', async () => {
+  it('continues with the command that is shown, and with --out', async () => {
     await using project = await openProject();
     await withEarlierRun(project);
     expect((await project.pp('.', 'run', 'sets/foxes.yaml', '--out', 'runs/foxes')).code).toBe(0);

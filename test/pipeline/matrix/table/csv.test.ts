@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemoryFiles } from '../../table-port.ts';
-import { mistakeIn, rowsOf } from '../../table-rig.ts';
+import { rowsOf, tableErrorIn } from '../../table-rig.ts';
 
 describe('a CSV table', () => {
   it('reads RFC 4180: quoted commas, doubled quotes, line ends inside quotes, CRLF, a byte order mark', async () => {
@@ -23,7 +23,7 @@ describe('a CSV table', () => {
     ]);
   });
 
-  it('tells an empty value from a blank line in a table of one column', async () => {
+  it('distinguishes an empty value from a blank line in a table of one column', async () => {
     expect(await rowsOf('csv', 'a\n1\n\n""\n"x\ny"\n3\n')).toEqual([
       { line: 2, values: { a: '1' } },
       { line: 4, values: { a: '' } },
@@ -75,12 +75,12 @@ describe('a CSV table', () => {
     ['a line too long', `a,b\n1,${'x'.repeat(1_200_000)}\n`, 'table.too-long', 2],
     ['too many columns', Array.from({ length: 1025 }, (_, index) => `c${index}`).join(), 'table.too-many', 1],
   ])('refuses %s', async (_, text, code, line) => {
-    expect(await mistakeIn('csv', text)).toMatchObject({ code, ...(line === undefined ? {} : { line }) });
+    expect(await tableErrorIn('csv', text)).toMatchObject({ code, ...(line === undefined ? {} : { line }) });
   });
 
   it('says so when the file cannot be read', async () => {
-    const mistake = await mistakeIn('csv', 'unused', new MemoryFiles());
-    expect(mistake).toMatchObject({ code: 'table.unreadable' });
-    expect(mistake?.cause).toMatchObject({ code: 'ENOENT' });
+    const diagnostic = await tableErrorIn('csv', 'unused', new MemoryFiles());
+    expect(diagnostic).toMatchObject({ code: 'table.unreadable' });
+    expect(diagnostic?.cause).toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderValue } from '../../../../src/pipeline/values/value.ts';
-import { mistakeIn, rowsOf } from '../../table-rig.ts';
+import { rowsOf, tableErrorIn } from '../../table-rig.ts';
 
 describe('a JSONL table', () => {
   it('reads an object a line, with values that nest, and skips blank lines', async () => {
@@ -52,6 +52,6 @@ describe('a JSONL table', () => {
     ['a first row without members', '{}\n', 'table.empty-column', 1, 1],
     ['nothing but blank lines', '\n\n', 'table.empty', 1, 1],
   ])('refuses %s', async (_, text, code, line, column) => {
-    expect(await mistakeIn('jsonl', text)).toMatchObject({ code, line, column });
+    expect(await tableErrorIn('jsonl', text)).toMatchObject({ code, line, column });
   });
 });

@@ -115,14 +115,14 @@ describe('a glob of files', () => {
     fc.assert(
       fc.property(odd, (text) => {
         const read = readGlob(text);
-        expect('glob' in read ? read.glob.parts.length : read.mistake.message.length).toBeGreaterThan(0);
+        expect('glob' in read ? read.glob.parts.length : read.diagnostic.message.length).toBeGreaterThan(0);
       }),
     );
-    expect(readGlob('{a,b}'.repeat(190))).toHaveProperty('mistake');
-    expect(readGlob('a/'.repeat(400))).toHaveProperty('mistake');
+    expect(readGlob('{a,b}'.repeat(190))).toHaveProperty('diagnostic');
+    expect(readGlob('a/'.repeat(400))).toHaveProperty('diagnostic');
   });
 
-  it('is told by its name', () => {
+  it('is reported by its name', () => {
     for (const [at, glob] of [
       ['/', '*.png'],
       ['/a', './../b/./*'],
@@ -197,7 +197,7 @@ describe('files as rows', () => {
     expect(await list('in/*.png')).toEqual(['in/a.png']);
   });
 
-  it('are bounded in number, and so is what is looked at', async () => {
+  it('are bounded in number, and so is the search', async () => {
     const many = (name: (index: number) => string, count: number): Folders => ({
       root: '/',
       facts: async (file) => ({ kind: 'folder', realPath: file, bytes: 0 }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mistakeIn, rowsOf } from '../../table-rig.ts';
+import { rowsOf, tableErrorIn } from '../../table-rig.ts';
 
 describe('a TSV table', () => {
   it('takes fields as they stand: a quote at the beginning neither opens anything nor is lost', async () => {
@@ -49,6 +49,6 @@ describe('a TSV table', () => {
     ['bytes that are not UTF-8', Buffer.from('a\n\xc3\n', 'latin1'), 'table.encoding', 2],
     ['only a header', 'a\tb\n', 'table.empty', 1],
   ])('refuses %s', async (_, text, code, line) => {
-    expect(await mistakeIn('tsv', text)).toMatchObject({ code, line });
+    expect(await tableErrorIn('tsv', text)).toMatchObject({ code, line });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderValue } from '../../../../src/pipeline/values/value.ts';
-import { mistakeIn, rowsOf } from '../../table-rig.ts';
+import { rowsOf, tableErrorIn } from '../../table-rig.ts';
 
 describe('a YAML table', () => {
   it('reads a list of mappings, with numbers as they are written', async () => {
@@ -46,6 +46,6 @@ describe('a YAML table', () => {
     ['nothing', '# nothing\n', 'table.empty', 1, 1],
     ['an empty list', '[]\n', 'table.empty', 1, 1],
   ])('refuses %s', async (_, text, code, line, column) => {
-    expect(await mistakeIn('yaml', text)).toMatchObject({ code, line, column });
+    expect(await tableErrorIn('yaml', text)).toMatchObject({ code, line, column });
   });
 });

@@ -32,7 +32,7 @@ describe('a button that no known version offers', () => {
     ['U1 & U2', 'U1 & U2', 'Several of one task are written U1, U2.'],
     ['U1 U2', 'U1 U2', 'Several of one task are written U1, U2, one after the other U1 → U2.'],
     ['Quux', 'Quux', 'promptpress show'],
-  ])('%s is told, with what is nearest', async (path, label, hint) => {
+  ])('%s is reported, with the nearest label', async (path, label, hint) => {
     const found = await said(path);
     expect(found.map(([name]) => name)).toEqual([label]);
     expect(found[0]?.[1]).toContain(hint);
@@ -52,22 +52,22 @@ describe('a button that no known version offers', () => {
     expect(await said(path)).toEqual([]);
   });
 
-  it('is told three times of a range, with how many more there are', async () => {
+  it('is reported three times of a range, with how many more there are', async () => {
     expect((await said('U1..U40')).map(([label]) => label)).toEqual(['U5', 'U6', 'U7']);
     const { diagnostics } = await parse('name: t\nsteps:\n  grid: { imagine: a fox, path: U1..U40 }\n');
     expect(diagnostics[0]?.message).toContain('"U5", nor 33 more that are written here;');
   });
 
-  it('is told so often only that a file with very many of them is still good', async () => {
+  it('is reported so rarely that a file with very many of them is still valid', async () => {
     const steps = Array.from({ length: 400 }, (_, n) => `  s${n}: { imagine: x, path: "X1,X2,X3" }`);
     const { pipeline, diagnostics } = await parse(['name: t', 'steps:', ...steps, ''].join('\n'));
     expect(pipeline).toBeDefined();
     expect(diagnostics.length).toBe(200);
   });
 
-  it('is told of templates as far as the file says what they yield', async () => {
-    const told = await said('U{{ n }}', 'matrix: { n: [1, 5, 2, 6] }\n');
-    expect(told.map(([label]) => label)).toEqual(['U5', 'U6']);
+  it('is reported of templates where the file says what they yield', async () => {
+    const found = await said('U{{ n }}', 'matrix: { n: [1, 5, 2, 6] }\n');
+    expect(found.map(([label]) => label)).toEqual(['U5', 'U6']);
     expect(await said('U{{ n }}', 'matrix: { n: [1, 5], exclude: [{ n: 5 }] }\n')).toEqual([]);
     expect(await said('U{{ n }}', 'matrix: { n: { from: 1, to: 9 } }\n')).toEqual([]);
     expect(await said('U{{ n }}', 'matrix: { n: [5, 6, 7, 8, 9] }\n')).toHaveLength(3);

@@ -30,7 +30,7 @@ describe('a button that opens a window', () => {
     expect(await codes(`  b: { from: grid/U1, ${fields} }\n`)).toEqual([]);
   });
 
-  it('is told with what to write, where it stands', async () => {
+  it('is reported with what to write, where it stands', async () => {
     const [own] = await said('  b: { from: grid/U1, click: Custom Zoom }\n');
     expect(own?.hint).toBe('Write beside click: prompt: "a fox --zoom 1.5"');
     const [path] = await said('  b: { imagine: p, path: U1 → Vary (Region) }\n');
@@ -39,7 +39,7 @@ describe('a button that opens a window', () => {
     );
   });
 
-  it('is told once how far a zoom may go', async () => {
+  it('is reported once with the bounds of a zoom', async () => {
     const [far] = await said('  b: { from: grid/U1, click: Custom Zoom, prompt: p --zoom 3 }\n');
     expect([far?.message, far?.hint]).toEqual([
       '--zoom 3 is not from 1 to 2, so it may be refused.',
@@ -47,7 +47,7 @@ describe('a button that opens a window', () => {
     ]);
   });
 
-  it('does not stand in for mistakes of the schema', async () => {
+  it('does not stand in for errors of the schema', async () => {
     expect(await codes('  b: { from: grid/U1, click: Custom Zoom, prompt: [] }\n')).toEqual(['schema.type']);
     expect(await codes('  b: { imagine: p, path: [U1, { button: Custom Zoom, prompt: "{{" }] }\n')).toEqual([
       'template.syntax',
@@ -81,7 +81,7 @@ describe('a blend', () => {
     expect(await codes(steps)).toEqual([]);
   });
 
-  it('is told how many it would have', async () => {
+  it('is reported with how many it would have', async () => {
     const message = async (steps: string) => (await said(steps))[0]?.message;
     const six = '  b: { from: grid/*, click: V1, path: "U1, U2?" }\n';
     expect(await message(`${six}  c: { gather: b/**, blend: {} }\n`)).toBeUndefined();

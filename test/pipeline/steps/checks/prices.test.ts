@@ -42,7 +42,7 @@ describe('a cost budget', () => {
     ]);
   });
 
-  it('may leave a model to the run where only the run tells it, if any model has a price', async () => {
+  it('accepts a model that only the run knows, if any model has a price', async () => {
     const open = { budget: cost, matrix: 'm: { from: 1, to: 3 }' };
     expect(await said('imagine: 1, click: 1, pro: 1', open)).toEqual([]);
     expect(await said('imagine: 1, click: 1', open)).toMatchObject([{ code: 'budget.unpriced' }]);

@@ -82,7 +82,7 @@ describe('a text step', () => {
     });
   });
 
-  it('may use whatever an answer may have', async () => {
+  it('may use whatever a reply may have', async () => {
     const uses = [
       'ask.json.best',
       'ask.json | json',
@@ -167,7 +167,7 @@ describe('thinking by templates', () => {
     expect(await over(`{ ${both} }`, '{{ m }}', '{{ t }}', when)).toEqual([]);
   });
 
-  it('is told of every model that it is wrong for, once', async () => {
+  it('is reported once with every model that it is wrong for', async () => {
     expect(await over(`{ ${both}, n: [1, 2] }`, '{{ m }}', '{{ t }}', ", when: 'n == 1'")).toEqual([
       expect.stringContaining('thinking.generation'),
       expect.stringContaining('thinking.generation'),

@@ -40,7 +40,7 @@ describe('a mapping or a list that would be written as text', () => {
     expect(await found(step)).toEqual([]);
   });
 
-  it('is found beside what only a table, a range or the run tells', async () => {
+  it('is found beside values that only a table, a range or the run gives', async () => {
     const files = { 't.csv': 'scene\nx\n' };
     const more = `${matrix}, rows: t.csv, n: { from: 1, to: 3 }`;
     expect(await found('imagine: "{{ m }} {{ scene }} {{ n }}"', more, files)).toHaveLength(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boxMistake, maskOf } from '../../../../src/pipeline/steps/domain/mask.ts';
+import { boxError, maskOf } from '../../../../src/pipeline/steps/domain/mask.ts';
 import type { TemplateScope } from '../../../../src/pipeline/templates/template.ts';
 import { compileTree, renderTree } from '../../../../src/pipeline/templates/tree.ts';
 import { type Value, WrittenNumber } from '../../../../src/pipeline/values/value.ts';
@@ -43,14 +43,14 @@ describe('maskOf', () => {
 describe('boxMistake', () => {
   it('knows what is no box in the image', () => {
     const reaches = 'reaches beyond the';
-    expect(boxMistake([0.9, 0.9, 0.9, 0.9])).toBe(
+    expect(boxError([0.9, 0.9, 0.9, 0.9])).toBe(
       `${reaches} right edge of the image: 0.9 + 0.9 is more than 1`,
     );
-    expect(boxMistake([-0.1, 0, 0.6, 1])).toBe(`${reaches} left edge of the image: -0.1 is below 0`);
-    expect(boxMistake([0, 0.5, 1, 0.6])).toBe(`${reaches} lower edge of the image: 0.5 + 0.6 is more than 1`);
-    expect(boxMistake([0, -1, 1, 1])).toBe(`${reaches} upper edge of the image: -1 is below 0`);
-    expect(boxMistake([0, 0, 0, 1])).toBe('covers no part of the image: its width is not above 0');
-    expect(boxMistake([0, 0, 1, -1])).toBe('covers no part of the image: its height is not above 0');
+    expect(boxError([-0.1, 0, 0.6, 1])).toBe(`${reaches} left edge of the image: -0.1 is below 0`);
+    expect(boxError([0, 0.5, 1, 0.6])).toBe(`${reaches} lower edge of the image: 0.5 + 0.6 is more than 1`);
+    expect(boxError([0, -1, 1, 1])).toBe(`${reaches} upper edge of the image: -1 is below 0`);
+    expect(boxError([0, 0, 0, 1])).toBe('covers no part of the image: its width is not above 0');
+    expect(boxError([0, 0, 1, -1])).toBe('covers no part of the image: its height is not above 0');
     for (const wrong of [
       [],
       [0, 0, 1],
@@ -59,7 +59,7 @@ describe('boxMistake', () => {
       [Number.NaN, 0, 1, 1],
       [0, 0, null, 1],
     ]) {
-      expect(boxMistake(wrong)).toContain('four numbers');
+      expect(boxError(wrong)).toContain('four numbers');
     }
   });
 
@@ -68,8 +68,8 @@ describe('boxMistake', () => {
     fc.assert(
       fc.property(part, part, ([x, width], [y, height]) => {
         fc.pre(x + width <= 1000 && y + height <= 1000);
-        expect(boxMistake([x, y, width, height].map((one) => one / 1000))).toBeUndefined();
-        expect(boxMistake([x, y, 1001 - x, height].map((one) => one / 1000))).toBeDefined();
+        expect(boxError([x, y, width, height].map((one) => one / 1000))).toBeUndefined();
+        expect(boxError([x, y, 1001 - x, height].map((one) => one / 1000))).toBeDefined();
       }),
     );
   });

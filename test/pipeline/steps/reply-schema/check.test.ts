@@ -9,7 +9,7 @@ function problems(schema: Value, value: unknown): readonly string[] {
   return verdict.ok ? [] : verdict.problems;
 }
 
-const mistakes = (schema: Value): readonly string[] =>
+const diagnostics = (schema: Value): readonly string[] =>
   answerChecker(schema).mistakes.map(({ severity, path }) => `${severity} /${path.join('/')}`);
 
 describe('a native schema', () => {
@@ -25,7 +25,7 @@ describe('a native schema', () => {
   };
 
   it('means what JSON Schema means', () => {
-    expect(mistakes(schema)).toEqual([]);
+    expect(diagnostics(schema)).toEqual([]);
     expect(problems(schema, { best: 1, words: ['fox', 'owl'], kind: {}, more: true })).toEqual([]);
     expect(problems(schema, { best: null })).toEqual([]);
     expect(problems(schema, { words: ['a', 'fox', 'owl'] })).toEqual([
@@ -62,7 +62,7 @@ describe('a JSON Schema', () => {
       additionalProperties: false,
       more: { 'a/b': { type: 'integer' } },
     };
-    expect(mistakes(tree)).toEqual([]);
+    expect(diagnostics(tree)).toEqual([]);
     expect(problems(tree, { left: { right: { leaf: 1 } } })).toEqual([]);
     expect(problems(tree, { left: { right: { leaf: 'x', top: 1 } } })).toEqual([
       '/left/right must NOT have additional properties ("top")',
@@ -100,7 +100,7 @@ describe('a schema that is not one', () => {
     ['member', { properties: { '\udbff': { type: 'string' } } }, 'properties'],
     ['pattern', { patternProperties: { 'a\udbff': { type: 'string' } } }, 'patternProperties'],
   ])('names a %s by half of a surrogate pair', (_what, schema, keyword) => {
-    expect(mistakes(schema)).toEqual([expect.stringMatching(`^error /${keyword}/`)]);
+    expect(diagnostics(schema)).toEqual([expect.stringMatching(`^error /${keyword}/`)]);
     expect(problems(schema, { a: 'fox' })).toEqual([expect.stringContaining('surrogate pair')]);
   });
 
@@ -123,22 +123,22 @@ describe('a schema that is not one', () => {
     ['patterns that may take for ever', { pattern: '^(a+)+$' }, ['warning /pattern']],
     ['keywords', { requierd: [] }, ['warning /requierd']],
     ['requirements', { properties: { a: true }, required: ['b'] }, ['warning /required/0']],
-  ])('is told by the place: %s', (_what, schema, expected) => {
-    expect(mistakes(schema)).toEqual(expected);
+  ])('is reported with its place: %s', (_what, schema, expected) => {
+    expect(diagnostics(schema)).toEqual(expected);
     expect(answerChecker(schema).check({ b: 1 }).ok).toBe(!expected.some((one) => one.startsWith('error')));
   });
 
   it('is too large, or nested too deep', () => {
     let deep: Value = {};
     for (let level = 0; level < 120; level += 1) deep = { items: deep };
-    expect(mistakes(deep)).toHaveLength(1);
+    expect(diagnostics(deep)).toHaveLength(1);
     const many = Object.fromEntries(Array.from({ length: 6000 }, (_, index) => [`a${index}`, {}]));
-    expect(mistakes({ properties: many })).toHaveLength(1);
+    expect(diagnostics({ properties: many })).toHaveLength(1);
     const parts = Object.fromEntries(
       Array.from({ length: 120 }, (_, index) => [`a${index}`, { items: { $ref: `#/$defs/a${index + 1}` } }]),
     );
     const chain: Value = { $ref: '#/$defs/a0', $defs: { ...parts, a120: {} } };
-    expect(mistakes(chain)).toEqual(['error /$defs/a100']);
+    expect(diagnostics(chain)).toEqual(['error /$defs/a100']);
   });
 });
 
@@ -150,13 +150,13 @@ describe('a check', () => {
       return [name, { anyOf: [next, next] }];
     });
     const schema = { $ref: '#/$defs/a0', $defs: { ...Object.fromEntries(choices), end: { type: 'string' } } };
-    expect(mistakes(schema)).toEqual([]);
+    expect(diagnostics(schema)).toEqual([]);
     expect(problems(schema, 1)).toEqual(['The answer takes too much work to check against its schema.']);
   });
 
   it('ends, whatever the pattern and the text', () => {
     const schema = { items: { pattern: '^[a-z]*[a-z0-9]*x$' } };
-    expect(mistakes(schema)).toEqual([]);
+    expect(diagnostics(schema)).toEqual([]);
     expect(problems(schema, ['foxX'])).toEqual(['/0 must match pattern "^[a-z]*[a-z0-9]*x$"']);
     expect(
       problems(
@@ -166,7 +166,7 @@ describe('a check', () => {
     ).toEqual([]);
   });
 
-  it('ends, whatever the answer', () => {
+  it('ends, whatever the reply', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     expect(problems({ items: { $ref: '#' } }, deep)).toEqual(['The answer is nested more than 200 deep.']);

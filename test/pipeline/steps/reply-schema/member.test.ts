@@ -19,7 +19,7 @@ const schema: Value = {
   $defs: { frame: { type: 'object', properties: { score: { type: 'number' } }, nullable: true } },
 };
 
-describe('a member of an answer', () => {
+describe('a member of a reply', () => {
   it.each([
     ['', 'object'],
     ['best', 'scalar'],

@@ -8,7 +8,7 @@ const commands = {
   resolve: () => 'promptpress resolve',
 } as unknown as Parameters<typeof nextSteps>[1];
 
-it('an answer to a dialog that is in doubt is first looked for, which costs nothing', () => {
+it('a modal confirmation in doubt is searched for first, which costs nothing', () => {
   const record = clickRecord({ status: 'in-doubt', taskId: 'M1', modal: { taskId: 'M1', sent: 1 } });
   const steps = nextSteps({ record, running: false, inputs: [] }, commands);
   expect(steps.map(({ command }) => command)).toEqual([
@@ -34,7 +34,7 @@ describe('a job that failed before it was sent', () => {
 
   it('is tried again; only what was sent is paid again', () => {
     expect(redo(0)?.does).toBe('tries this job again: it was never sent');
-    expect(redo(1)?.does).toBe('submits this job anew: it is paid again');
+    expect(redo(1)?.does).toBe('submits this job again: it is paid again');
   });
 
   it('is not retried with all that failed alike where the same request fails again', () => {
@@ -59,7 +59,7 @@ describe('a download that failed', () => {
   const code = 'download.connection';
   const error = { code, message: 'Gone.' };
 
-  it('of a task is made and paid, and is not made anew', () => {
+  it('of a task is made and paid, and is not made again', () => {
     const record = imagineRecord({ status: 'failed', error, attempts: 1 });
     expect(adviceFor(code, record)).toMatch(/made and paid/);
     const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
@@ -68,7 +68,7 @@ describe('a download that failed', () => {
     expect(commandsOf).toEqual(['promptpress run set.yaml --retry-failed --code download.connection']);
   });
 
-  it('of an image that a text step shows was never asked; one of its answer is paid again', () => {
+  it('of an image that a text step shows was never asked; one of its reply is paid again', () => {
     expect(adviceFor(code, textRecord({ attempts: 0 }))).toMatch(/nothing is paid/);
     const record = textRecord({ status: 'failed', error, attempts: 1 });
     expect(adviceFor(code, record)).toMatch(/pays, anew/);

@@ -15,8 +15,8 @@ describe('the parent of a click is not ready, and is the next time', () => {
   test.each(refusals)('action:not-ready%s', async (words, status, body) => {
     client = await struck({}, `action:not-ready${words}:at 1`);
     const id = await client.finished('a fox');
-    const answer = await client.click(id, 'U1');
-    expect([answer.status, answer.body]).toEqual([status, body]);
+    const response = await client.click(id, 'U1');
+    expect([response.status, response.body]).toEqual([status, body]);
     expect(client.sandbox.counters().tasks.made).toBe(1);
     expect((await client.click(id, 'U1')).body.code).toBe(1);
   });
@@ -24,8 +24,8 @@ describe('the parent of a click is not ready, and is the next time', () => {
 
 test('a saturated channel is code 30 and 429', async () => {
   client = await struck({}, 'submit:code=30:at 1');
-  const answer = await client.imagine('a fox');
-  expect([answer.status, answer.body]).toEqual([
+  const response = await client.imagine('a fox');
+  expect([response.status, response.body]).toEqual([
     429,
     {
       description: '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。 ',

@@ -65,15 +65,15 @@ describe('links', () => {
     expect((await fetch(fine.imageUrl)).status).toBe(200);
   });
 
-  test('that answer JSON', async () => {
+  test('that response JSON', async () => {
     client = await struck(
       {},
       ...[200, 403, 404, 410].map((status, index) => `image:json=${status}:at ${index + 1}`),
     );
     const { imageUrl } = await client.task(await client.finished('a fox'));
     for (const status of [200, 403, 404, 410]) {
-      const answer = await fetch(imageUrl);
-      expect([answer.status, await answer.json()]).toEqual([status, { error: 'http_get_image_failed' }]);
+      const response = await fetch(imageUrl);
+      expect([response.status, await response.json()]).toEqual([status, { error: 'http_get_image_failed' }]);
     }
     expect((await fetch(imageUrl)).headers.get('content-type')).toBe('image/png');
   });

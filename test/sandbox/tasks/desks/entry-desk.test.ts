@@ -9,10 +9,10 @@ afterEach(() => client.sandbox.close());
 
 /** The id of a submission's task, finished. */
 const done = async (route: string, body: object): Promise<string> => {
-  const answer = await client.submit(route, body);
-  expect(answer).toMatchObject({ status: 200, body: { code: 1 } });
+  const response = await client.submit(route, body);
+  expect(response).toMatchObject({ status: 200, body: { code: 1 } });
   client.wait();
-  return answer.body.result;
+  return response.body.result;
 };
 
 const labels = async (id: string): Promise<string[]> =>
@@ -61,7 +61,7 @@ describe('blend', () => {
     expect(width / height).toBeCloseTo(aspect, 1);
   });
 
-  test('goes on like a grid: varied, rolled again, zoomed out of, animated', async () => {
+  test('continues like a grid: varied, rolled again, zoomed out of, animated', async () => {
     client = await start();
     const id = await done('blend', {
       base64Array: [dataUri(await own('a fox')), dataUri(await plain('#20c0c0'))],
@@ -114,16 +114,16 @@ describe('a description', () => {
     expect((await client.bytes(task.imageUrl)).length).toBeGreaterThan(100);
   });
 
-  test('says colours of what it has not drawn; a link of its own is read, any other is drawn from its words', async () => {
+  test('describes colours of an image that it has not drawn; reads a link of its own, draws any other from its words', async () => {
     client = await start();
-    const told = async (body: object): Promise<string> =>
+    const describedBy = async (body: object): Promise<string> =>
       (await client.task(await done('describe', body))).properties.finalPrompt;
-    expect(await told({ base64: dataUri(await plain('#cd2828', 90, 60)) })).toMatch(
+    expect(await describedBy({ base64: dataUri(await plain('#cd2828', 90, 60)) })).toMatch(
       /^1️⃣ a dim picture in red --ar 3:2\n/,
     );
     const { imageUrl } = await client.task(await client.finished('an owl at night'));
-    expect(await told({ link: imageUrl })).toMatch(/^1️⃣ an owl at night/);
-    expect(await told({ link: 'https://example.com/pictures/red-fox.jpg' })).toMatch(/^1️⃣ red fox/);
+    expect(await describedBy({ link: imageUrl })).toMatch(/^1️⃣ an owl at night/);
+    expect(await describedBy({ link: 'https://example.com/pictures/red-fox.jpg' })).toMatch(/^1️⃣ red fox/);
     const gone = await client.submit('describe', { link: imageUrl.replace(/\d{16}/, '1111111111111111') });
     expect(gone.body).toMatchObject({ code: 4 });
     expect(gone.body.description).toContain('[Invalid link]');

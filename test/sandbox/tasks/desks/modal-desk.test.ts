@@ -115,7 +115,7 @@ describe('a modal is refused', () => {
     expect(client.sandbox.counters().modals).toEqual({ answered: 0, repeated: 0 });
   });
 
-  test('for a task that waits for none, for an unknown one, and for one that was answered', async () => {
+  test('for a task that waits for none, for an unknown one, and for one that was confirmed', async () => {
     client = await start();
     const parent = await upscaled();
     expect((await client.submit('modal', { taskId: parent, prompt: 'x' })).body).toMatchObject({ code: 4 });
@@ -194,7 +194,7 @@ test('an account without remix refuses it where it decides, and nowhere else', a
   await opened(parent, 'Vary (Region)', { enableRemix: true });
 });
 
-describe('how gateways answer modals', () => {
+describe('how gateways respond to modals', () => {
   test('with the same id', async () => {
     client = await start({ settings: { modalTask: 'same' } });
     const taskId = await opened(await upscaled(), 'Custom Zoom');
@@ -219,7 +219,7 @@ describe('how gateways answer modals', () => {
     expect((await client.task(taskId)).status).toBe('SUCCESS');
   });
 
-  test('a task whose answer was lost shows that its modal was taken', async () => {
+  test('a task whose response was lost shows that its modal was taken', async () => {
     client = await start();
     const taskId = await opened(await upscaled(), 'Custom Zoom');
     await client.submit('modal', { taskId, prompt: 'a fox --zoom 2' });

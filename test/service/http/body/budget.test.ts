@@ -23,7 +23,7 @@ function noted(order: string[], name: string, wait: Promise<void> | undefined): 
 }
 
 describe('a pool', () => {
-  test('counts what is beyond the first 64 KiB of each body, so that small answers never wait', () => {
+  test('counts the bytes beyond the first 64 KiB of each body, so that small responses never wait', () => {
     const pool = new BodyPool(100);
     const large = opened(pool);
     void large.take(5000);
@@ -89,7 +89,7 @@ describe('a pool', () => {
     expect(order).toEqual(['c', 'd']);
   });
 
-  test('a wait ends with the reason of the signal, and lets go who waited behind it', async () => {
+  test('a wait ends with the reason of the signal, and releases the waiter behind it', async () => {
     const pool = new BodyPool(100);
     const order: string[] = [];
     const stop = new AbortController();
@@ -107,7 +107,7 @@ describe('a pool', () => {
     expect(pool.held).toBe(90);
   });
 
-  test('who is told to stop before it has to wait does not wait', async () => {
+  test('a reader that is aborted before it has to wait does not wait', async () => {
     const pool = new BodyPool(100);
     void opened(pool).take(200);
     const hold = opened(pool, AbortSignal.abort(new Error('enough')));
@@ -126,7 +126,7 @@ const readers = fc.array(
   { minLength: 1, maxLength: 24 },
 );
 
-test('whatever is read in whatever order: the sum stays within the bound and one body, everybody comes to an end, nothing stays counted', async () => {
+test('whatever is read in whatever order: the sum stays within the bound and one body, everybody ends, nothing stays counted', async () => {
   await fc.assert(
     fc.asyncProperty(
       readers,

@@ -31,7 +31,7 @@ async function serverWith(answer: (response: ServerResponse) => void): Promise<s
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('32 answers just under the cap, all sent at once: no more than the bound and one of them is held, and all are read', async () => {
+test('32 responses just under the cap, all sent at once: no more than the bound and one of them is held, and all are read', async () => {
   const cap = 2 * MiB;
   const body = padded(cap - 1);
   const baseUrl = await serverWith((response) => {
@@ -40,8 +40,8 @@ test('32 answers just under the cap, all sent at once: no more than the bound an
   });
   const bodies = new BodyPool(4 * MiB);
   const service = serviceWith({ baseUrl, bodies, maxBodyBytes: cap });
-  const answers = await Promise.all(Array.from({ length: 32 }, () => imagine(service)));
-  expect(answers.filter(({ ok }) => ok)).toHaveLength(32);
+  const results = await Promise.all(Array.from({ length: 32 }, () => imagine(service)));
+  expect(results.filter(({ ok }) => ok)).toHaveLength(32);
   expect(bodies.most).toBeGreaterThan(4 * MiB);
   expect(bodies.most).toBeLessThanOrEqual(6 * MiB);
   expect(bodies.held).toBe(0);
@@ -85,7 +85,7 @@ test('past the bound the service cannot send: what is not asked for stays with i
   await service.close();
 });
 
-/** One answer in two chunks, of which the second has to wait until `other` has read its own; time is the test's. */
+/** One response in two chunks, of which the second has to wait until `other` has read its own; time is the test's. */
 function waitingForRoom(options: Partial<ImageServiceOptions> = {}) {
   const bodies = new BodyPool(0);
   const other = bodies.open(never);
@@ -138,22 +138,22 @@ function waitingForRoom(options: Partial<ImageServiceOptions> = {}) {
 
 test('waiting for room is no time of the request', async () => {
   const { other, set, pending, isWaiting, service, pass } = waitingForRoom();
-  const answer = imagine(service);
+  const result = imagine(service);
   await isWaiting();
   expect([set, pending.size]).toEqual([[60_000], 0]);
   pass(3_600_000);
   other.release();
-  expect((await answer).ok).toBe(true);
+  expect((await result).ok).toBe(true);
   expect([set, pending.size]).toEqual([[60_000, 40_000], 0]);
 });
 
 test('a wait for room ends when the run does, and gives nothing back twice', async () => {
   const stop = new AbortController();
   const { bodies, other, pending, isWaiting, service } = waitingForRoom();
-  const answer = service.fetchTask('1700000000000001', stop.signal);
+  const result = service.fetchTask('1700000000000001', stop.signal);
   await isWaiting();
   stop.abort(new Error('enough'));
-  expect(await answer).toMatchObject({ ok: false, error: { code: 'connection.aborted', class: 'retry' } });
+  expect(await result).toMatchObject({ ok: false, error: { code: 'connection.aborted', class: 'retry' } });
   expect([bodies.held, pending.size]).toEqual([64 * KiB, 0]);
   other.release();
   expect(bodies.held).toBe(0);

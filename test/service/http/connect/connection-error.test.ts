@@ -44,7 +44,7 @@ function manualTimer(): { readonly timer: Timer; readonly expire: () => void; re
   };
 }
 
-/** An answer of this status whose body breaks off. */
+/** A response of this status whose body breaks off. */
 const cut = (status: number): string =>
   `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"error":`;
 
@@ -118,7 +118,7 @@ describe('what never left', () => {
   });
 });
 
-describe('what was sent and not answered', () => {
+describe('requests without a response', () => {
   test.each(['before', 'after'] as const)('a reset %s the work was done looks the same', async (reset) => {
     gateway.fault('any', { reset });
     const service = client();
@@ -146,7 +146,7 @@ describe('what was sent and not answered', () => {
     expect(set).toEqual([45_000, 45_000]);
   });
 
-  test('time that runs out in a fetch that is given, which does not tell what has left', async () => {
+  test('a time-out in an injected fetch, which does not report what has left', async () => {
     const { timer, expire } = manualTimer();
     const fetch: typeof globalThis.fetch = (_url, init) =>
       new Promise((_resolve, reject) => {
@@ -180,7 +180,7 @@ describe('what was sent and not answered', () => {
     expect(await fetched).toMatchObject({ error: { code: 'connection.aborted', class: 'retry' } });
   });
 
-  test('an answer that is cut off', async () => {
+  test('a response that is cut off', async () => {
     gateway.fault('any', { truncate: 20 });
     const service = client();
     expect(await imagine(service)).toMatchObject({
@@ -202,14 +202,14 @@ describe('what was sent and not answered', () => {
     expect(await imagine(service)).toMatchObject({ error: { code: 'service.ambiguous', class: 'lost' } });
   });
 
-  test('an answer that is no HTTP', async () => {
+  test('a response that is no HTTP', async () => {
     await using mail = await rawServer((socket) => socket.end('550 go away\r\n'));
     expect(await imagine(client({ baseUrl: mail.url }))).toMatchObject({
       error: { code: 'connection.lost', class: 'lost' },
     });
   });
 
-  test('an answer without end', async () => {
+  test('a response without end', async () => {
     gateway.fault('any', { endless: true });
     const service = client({ maxBodyBytes: 1 << 20 });
     const code = 'response.too-large';
@@ -217,7 +217,7 @@ describe('what was sent and not answered', () => {
     expect(await service.fetchTask('1', never)).toMatchObject({ error: { class: 'retry' } });
   });
 
-  test('an answer that is small on the wire only', async () => {
+  test('a response that is small on the wire only', async () => {
     const bomb = gzipSync(Buffer.alloc(32 << 20, 0x20));
     gateway.fault('imagine', { status: 200, body: bomb, headers: { 'content-encoding': 'gzip' } });
     expect(bomb.length).toBeLessThan(1 << 16);
@@ -226,7 +226,7 @@ describe('what was sent and not answered', () => {
     });
   });
 
-  test('a compressed answer is read', async () => {
+  test('a compressed response is read', async () => {
     const body = gzipSync('{"code":1,"result":"1700000000000009"}');
     gateway.fault('imagine', { status: 200, body, headers: { 'content-encoding': 'gzip' } });
     expect(await imagine(client())).toMatchObject({ value: { taskId: '1700000000000009' } });
@@ -273,8 +273,8 @@ describe('what was sent and not answered', () => {
     ];
     const verdicts = await Promise.all(
       cases.map(async ([cause]) => {
-        const answer = await imagine(failing(cause));
-        return answer.ok ? [] : [cause, answer.error.code, answer.error.class];
+        const result = await imagine(failing(cause));
+        return result.ok ? [] : [cause, result.error.code, result.error.class];
       }),
     );
     expect(verdicts).toEqual(cases);

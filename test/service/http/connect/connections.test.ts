@@ -89,9 +89,9 @@ describe('against a real server', () => {
 
   test('a wrong base address leads to a redirect that nobody follows', async () => {
     const service = client({ baseUrl: `${gateway.url}/v1` });
-    const answer = await imagine(service);
-    expect(answer).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
-    expect(answer.ok ? '' : answer.error.message).toContain(`try ${gateway.url}.`);
+    const result = await imagine(service);
+    expect(result).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
+    expect(result.ok ? '' : result.error.message).toContain(`try ${gateway.url}.`);
     expect([gateway.count('unknown'), gateway.count('site')]).toEqual([1, 0]);
   });
 

@@ -13,7 +13,7 @@ const wholeOf = (what: string): JsonObject => {
   return end.whole;
 };
 
-describe('a stream comes to the answer that it would have been whole', () => {
+describe('a stream gives the same reply as a whole response', () => {
   test('deltas of text and of thoughts are joined, a signature stays by itself, the last counts are right', () => {
     expect(wholeOf('text, thoughts')).toEqual({
       candidates: [
@@ -46,7 +46,7 @@ describe('a stream comes to the answer that it would have been whole', () => {
     expect(reply.usage).toEqual({ prompt: 1, candidates: 2, total: 3 });
   });
 
-  test('candidates are told apart, parts of their own kind stay apart, later lists go on', () => {
+  test('candidates are kept apart, so are parts of different kinds; later lists extend earlier ones', () => {
     expect(wholeOf('two candidates')['candidates']).toEqual([
       {
         content: {
@@ -137,7 +137,7 @@ describe('a stream comes to the answer that it would have been whole', () => {
 });
 
 describe('what is broken', () => {
-  test('an error in the stream tells what was counted before it', () => {
+  test('an error in the stream carries the usage that came before it', () => {
     const stream = recorded.find(({ what }) => what === 'a bare error after good events');
     const { body, ...end } = readCut('generate', bytesOf(stream?.text ?? '')) as unknown as JsonObject;
     expect(end).toEqual({ kind: 'error', usage: { prompt: 1, total: 1 } });
@@ -205,7 +205,7 @@ describe('a hostile stream is given up', () => {
     expect(readCut('generate', bytesOf(`[${text}]`), [], bounds).kind).toBe('too-large');
   });
 
-  test('comments are kept by nobody', () => {
+  test('comments are ignored', () => {
     const reader = new StreamReader('generate', bounds);
     const comment = bytesOf(`: ${'a'.repeat(500)}\n\n`);
     for (let i = 0; i < 10_000; i++) reader.push(comment);

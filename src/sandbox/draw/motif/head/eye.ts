@@ -3,8 +3,8 @@ import type { Pen } from '../../canvas/pen.ts';
 import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
 
-/** How a head looks at us. */
-export interface Look {
+/** The expression of a head. */
+export interface EyeLook {
   readonly asleep: boolean;
   /** -1 to 1: how far it glances to the side. */
   readonly glance: number;
@@ -22,7 +22,7 @@ export function drawEye(
   y: number,
   size: number,
   coat: Coat,
-  look: Look,
+  look: EyeLook,
   slit: boolean,
 ): void {
   if (look.asleep) {

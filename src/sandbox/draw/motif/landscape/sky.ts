@@ -28,7 +28,7 @@ export function drawSky(pen: Pen, world: World, palette: Palette, theme: Theme, 
     ],
     vertical(palette.sky, -skyTop, horizon),
   );
-  // What only a wider window shows: the sky goes on getting deeper.
+  // The part that only a wider window shows: the sky becomes deeper.
   if (top < -skyTop) {
     sky.area(
       [

@@ -3,7 +3,7 @@ import { choiceOf, type Occasion } from '../../say/prose.ts';
 import { rangeOf } from '../../say/subject.ts';
 import { descriptionOf, type Schema } from '../schema.ts';
 
-/** Members that say what the answer decides for. */
+/** Members that say what the reply decides for. */
 const decisions = /^(best|winner|choice|chosen|pick|picked|selected|sharpest)$/i;
 
 /** A number of a schema: of a usual size for its name where the schema leaves it open. */

@@ -7,8 +7,8 @@ const mostSteps = 2 ** 26;
 const longestForGroups = 16;
 
 /**
- * Whether a text matches a pattern of a schema; undefined for what is no regular expression. What would take too long to
- * tell counts as a match.
+ * Whether a text matches a pattern of a schema; undefined for what is no regular expression. A test that would take too
+ * long counts as a match.
  */
 export function patternTest(source: string): ((text: string) => boolean) | undefined {
   if (source.length > longestPattern) return undefined;
@@ -39,7 +39,7 @@ export function schemaPattern(source: string): { test(text: string): boolean; to
   const test = patternTest(source);
   if (test === undefined)
     throw new SyntaxError(`${source.slice(0, longestPattern)} is no pattern that is read here.`);
-  // Ajv tells patterns apart by their texts.
+  // Ajv distinguishes patterns by their texts.
   return { test, toString: () => `/${source}/u` };
 }
 schemaPattern.code = 'schemaPattern';

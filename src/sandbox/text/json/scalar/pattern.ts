@@ -25,8 +25,8 @@ const words = [...charactersBetween(0x61, 0x7a), ...charactersBetween(0x41, 0x5a
 const nothing: Node = { kind: 'sequence', nodes: [] };
 
 /**
- * A text that a regular expression matches, of `extra` repetitions beyond the least where it leaves them open. Anchors
- * and look-around are read over: whoever needs certainty tests the text. Undefined for what it cannot read.
+ * A text that a regular expression matches, of `extra` repetitions beyond the least where it leaves them open. Anchors and
+ * look-around are read over: whoever needs certainty tests the text. Undefined for a pattern that it cannot read.
  */
 export function textMatching(source: string, random: Random, extra: number): string | undefined {
   if (source.length > longestPattern) return undefined;

@@ -1,11 +1,11 @@
-import type { Members, Part, Turn } from '../../ask.ts';
+import type { AskTurn, Members, Part } from '../../ask.ts';
 import { bytesOf } from '../native/proto.ts';
 
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What is wrong with a body, as a sentence that names the field. */
-export class ChatProblem extends Error {}
+export class ChatError extends Error {}
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
@@ -17,14 +17,14 @@ export function readMessage(
   message: unknown,
   where: string,
   system: string[],
-  turns: Turn[],
+  turns: AskTurn[],
   calls: Map<string, string>,
 ): void {
-  if (!isMembers(message)) throw new ChatProblem(`Invalid type for '${where}': expected an object`);
+  if (!isMembers(message)) throw new ChatError(`Invalid type for '${where}': expected an object`);
   const role = message['role'];
-  if (typeof role !== 'string') throw new ChatProblem(`Missing required parameter: '${where}.role'`);
+  if (typeof role !== 'string') throw new ChatError(`Missing required parameter: '${where}.role'`);
   if (!roles.includes(role)) {
-    throw new ChatProblem(
+    throw new ChatError(
       `Invalid value: '${role.slice(0, 40)}' at '${where}.role'. Supported values are: ${roles.map((one) => `'${one}'`).join(', ')}`,
     );
   }
@@ -36,12 +36,12 @@ export function readMessage(
   if (role === 'tool' || role === 'function') {
     const id = message[role === 'tool' ? 'tool_call_id' : 'name'];
     if (typeof id !== 'string')
-      throw new ChatProblem(
+      throw new ChatError(
         `Missing required parameter: '${where}.${role === 'tool' ? 'tool_call_id' : 'name'}'`,
       );
     const name = role === 'tool' ? calls.get(id) : id;
     if (name === undefined) {
-      throw new ChatProblem(
+      throw new ChatError(
         `Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls': ${id.slice(0, 60)}`,
       );
     }
@@ -53,7 +53,7 @@ export function readMessage(
   const toolCalls = role === 'assistant' ? callsOf(message, where, calls) : [];
   const empty = message['content'] === undefined || message['content'] === null;
   if (empty && toolCalls.length === 0 && role === 'user') {
-    throw new ChatProblem(`Missing required parameter: '${where}.content'`);
+    throw new ChatError(`Missing required parameter: '${where}.content'`);
   }
   const parts = empty ? [] : contentParts(message['content'], where);
   turns.push({ role: role === 'assistant' ? 'model' : 'user', parts: [...parts, ...toolCalls] });
@@ -68,13 +68,12 @@ function callsOf(message: Members, where: string, calls: Map<string, string>): r
 
 function toolCallsOf(value: unknown, where: string, calls: Map<string, string>): readonly Part[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value))
-    throw new ChatProblem(`Invalid type for '${where}.tool_calls': expected an array`);
+  if (!Array.isArray(value)) throw new ChatError(`Invalid type for '${where}.tool_calls': expected an array`);
   return value.map((call: unknown, index) => {
     const at = `${where}.tool_calls[${index}]`;
     const { id, function: called } = isMembers(call) ? call : {};
     if (typeof id !== 'string' || !isMembers(called) || typeof called['name'] !== 'string') {
-      throw new ChatProblem(`Invalid '${at}': expected an object with id and function`);
+      throw new ChatError(`Invalid '${at}': expected an object with id and function`);
     }
     calls.set(id, called['name']);
     return functionCallOf(called, `${at}.function`);
@@ -83,12 +82,12 @@ function toolCallsOf(value: unknown, where: string, calls: Map<string, string>):
 
 function functionCallOf(called: unknown, at: string): Part {
   if (!isMembers(called) || typeof called['name'] !== 'string')
-    throw new ChatProblem(`Missing required parameter: '${at}.name'`);
+    throw new ChatError(`Missing required parameter: '${at}.name'`);
   let args: unknown;
   try {
     args = JSON.parse(typeof called['arguments'] === 'string' ? called['arguments'] : '{}');
   } catch {
-    throw new ChatProblem(`Invalid '${at}.arguments': expected a JSON object`);
+    throw new ChatError(`Invalid '${at}.arguments': expected a JSON object`);
   }
   return { kind: 'call', name: called['name'], args: isMembers(args) ? args : {} };
 }
@@ -96,40 +95,39 @@ function functionCallOf(called: unknown, at: string): Part {
 function contentParts(content: unknown, where: string): readonly Part[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   if (!Array.isArray(content)) {
-    throw new ChatProblem(`Invalid type for '${where}.content': expected a string or an array of objects`);
+    throw new ChatError(`Invalid type for '${where}.content': expected a string or an array of objects`);
   }
   return content.map((part: unknown, index): Part => {
     const at = `${where}.content[${index}]`;
-    if (!isMembers(part)) throw new ChatProblem(`Invalid type for '${at}': expected an object`);
+    if (!isMembers(part)) throw new ChatError(`Invalid type for '${at}': expected an object`);
     switch (part['type']) {
       case 'text':
       case 'refusal': {
         const text = part['text'] ?? part['refusal'];
-        if (typeof text !== 'string') throw new ChatProblem(`Missing required parameter: '${at}.text'`);
+        if (typeof text !== 'string') throw new ChatError(`Missing required parameter: '${at}.text'`);
         return { kind: 'text', text };
       }
       case 'image_url': {
         const given = part['image_url'];
         const url = isMembers(given) ? given['url'] : given;
-        if (typeof url !== 'string')
-          throw new ChatProblem(`Missing required parameter: '${at}.image_url.url'`);
+        if (typeof url !== 'string') throw new ChatError(`Missing required parameter: '${at}.image_url.url'`);
         return imageOf(url, at);
       }
       default:
-        throw new ChatProblem(
+        throw new ChatError(
           `Invalid value: '${String(part['type']).slice(0, 40)}' at '${at}.type'. Supported values are: 'text', 'image_url'`,
         );
     }
   });
 }
 
-/** A data URI is looked at; an address is named and never called up. */
+/** A data URI is read; an address is named and never fetched. */
 function imageOf(url: string, at: string): Part {
   if (/^https?:\/\//i.test(url)) return { kind: 'file', name: url, mime: 'image/*', bytes: 0 };
   const data = /^data:image\/[\w.+-]+;base64,/i.exec(url)?.[0];
   const bytes = data === undefined ? undefined : bytesOf(url.slice(data.length));
   if (bytes === undefined) {
-    throw new ChatProblem(
+    throw new ChatError(
       `Invalid '${at}.image_url.url': expected an http(s) address or a base64 data URI of an image`,
     );
   }

@@ -1,5 +1,5 @@
-import { type Candidate, type TextAnswer, visibleText } from '../../answer.ts';
-import { sumOf, totalOf, type Usage } from '../../tokens.ts';
+import { type Candidate, type ModelReply, visibleText } from '../../answer.ts';
+import { modalSum, totalOf, type Usage } from '../../tokens.ts';
 import type { StreamEvent } from '../native/stream.ts';
 import type { Stamp } from '../native/write.ts';
 import { slicesOf } from '../slices.ts';
@@ -7,12 +7,12 @@ import { slicesOf } from '../slices.ts';
 type Wire = Readonly<Record<string, unknown>>;
 
 /**
- * A whole answer (gateway 7.1).
+ * A whole reply (gateway 7.1).
  *
- * @param isFunctionCall a call is told in the older words of the protocol (`function_call`)
+ * @param isFunctionCall a call is written in the older form of the protocol (`function_call`)
  */
-export function chatAnswer(answer: TextAnswer, stamp: Stamp, isFunctionCall = false): Wire {
-  const candidates = answer.blocked === undefined ? answer.candidates : [undefined];
+export function chatReply(reply: ModelReply, stamp: Stamp, isFunctionCall = false): Wire {
+  const candidates = reply.blocked === undefined ? reply.candidates : [undefined];
   return {
     ...head(stamp, 'chat.completion'),
     choices: candidates.map((candidate, index) => ({
@@ -21,7 +21,7 @@ export function chatAnswer(answer: TextAnswer, stamp: Stamp, isFunctionCall = fa
       logprobs: null,
       finish_reason: finishOf(candidate, isFunctionCall),
     })),
-    usage: chatUsage(answer.usage),
+    usage: chatUsage(reply.usage),
     service_tier: 'default',
     system_fingerprint: 'fp_sandbox',
   };
@@ -29,10 +29,10 @@ export function chatAnswer(answer: TextAnswer, stamp: Stamp, isFunctionCall = fa
 
 /** The events of a streamed answer; the caller ends them with `[DONE]`. */
 export function chatEvents(
-  answer: TextAnswer,
+  reply: ModelReply,
   stamp: Stamp,
   digest: string,
-  mishap: TextAnswer['mishap'],
+  mishap: ModelReply['mishap'],
   { withUsage, isFunctionCall = false }: { readonly withUsage: boolean; readonly isFunctionCall?: boolean },
 ): readonly StreamEvent[] {
   const choice = (index: number, delta: Wire, finish: string | null): Wire => ({
@@ -41,12 +41,12 @@ export function chatEvents(
     ...(withUsage ? { usage: null } : {}),
   });
   const events: (StreamEvent & { readonly ends?: boolean })[] = [];
-  const count = answer.blocked === undefined ? answer.candidates.length : 1;
+  const count = reply.blocked === undefined ? reply.candidates.length : 1;
   for (let index = 0; index < count; index += 1) {
     events.push({ value: choice(index, { role: 'assistant', content: '', refusal: null }, null), tokens: 0 });
   }
-  const calls = answer.candidates.map(() => 0);
-  for (const { candidate, part, ends, tokens } of slicesOf(answer, digest)) {
+  const calls = reply.candidates.map(() => 0);
+  for (const { candidate, part, ends, tokens } of slicesOf(reply, digest)) {
     if (part?.kind === 'text')
       events.push({ value: choice(candidate, { content: part.text }, null), tokens });
     if (part?.kind === 'call') {
@@ -72,7 +72,7 @@ export function chatEvents(
       events.push({ value: choice(candidate, {}, finishOf(ends, isFunctionCall)), tokens: 0, ends: true });
     }
   }
-  if (answer.blocked !== undefined) {
+  if (reply.blocked !== undefined) {
     events.push({ value: choice(0, {}, 'content_filter'), tokens: 0, ends: true });
   }
   if (mishap !== undefined) {
@@ -81,8 +81,8 @@ export function chatEvents(
     return mishap === 'cut' ? half : [...half, { value: unavailable, tokens: 0 }];
   }
   if (!withUsage) return events;
-  const last = { ...head(stamp, 'chat.completion.chunk'), choices: [], usage: chatUsage(answer.usage) };
-  return [...events, { value: last, tokens: 0, usage: answer.usage }];
+  const last = { ...head(stamp, 'chat.completion.chunk'), choices: [], usage: chatUsage(reply.usage) };
+  return [...events, { value: last, tokens: 0, usage: reply.usage }];
 }
 
 const unavailable = {
@@ -106,11 +106,11 @@ const head = ({ model, responseId, at }: Stamp, object: string): Wire => ({
 function messageOf(candidate: Candidate | undefined, isFunctionCall: boolean): Wire {
   if (candidate === undefined) return { role: 'assistant', content: '', refusal: null, annotations: [] };
   const calls = candidate.parts.filter((part) => part.kind === 'call');
-  const refused = candidate.finish === 'REFUSED';
+  const isRefusal = candidate.finish === 'REFUSED';
   return {
     role: 'assistant',
-    content: calls.length > 0 || refused ? null : visibleText(candidate),
-    refusal: refused ? refusal : null,
+    content: calls.length > 0 || isRefusal ? null : visibleText(candidate),
+    refusal: isRefusal ? refusal : null,
     annotations: [],
     ...(isFunctionCall
       ? calls.slice(0, 1).map((call) => ({ function_call: calledOf(call) }))[0]
@@ -143,10 +143,10 @@ function finishOf(candidate: Candidate | undefined, isFunctionCall: boolean): st
 export function chatUsage(usage: Usage): Wire {
   const { prompt, cached, candidates, thoughts, tool } = usage;
   return {
-    prompt_tokens: sumOf(prompt) + sumOf(tool),
-    completion_tokens: sumOf(candidates) + thoughts,
+    prompt_tokens: modalSum(prompt) + modalSum(tool),
+    completion_tokens: modalSum(candidates) + thoughts,
     total_tokens: totalOf(usage),
-    prompt_tokens_details: { cached_tokens: sumOf(cached), audio_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: modalSum(cached), audio_tokens: 0 },
     completion_tokens_details: {
       reasoning_tokens: thoughts,
       audio_tokens: 0,

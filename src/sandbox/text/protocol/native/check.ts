@@ -2,18 +2,18 @@ import type { TextModel } from '../../models.ts';
 import type { NativeRequest } from './request.ts';
 
 /** What is wrong with a request whose fields could all be read, in the words of the family (gateway 6.2). */
-export const requestProblem = (request: NativeRequest, model: TextModel): string | undefined =>
-  contentsProblem(request) ??
-  configProblem(request.generationConfig ?? {}, model) ??
-  toolProblem(request) ??
-  cacheProblem(request);
+export const requestError = (request: NativeRequest, model: TextModel): string | undefined =>
+  contentsError(request) ??
+  configError(request.generationConfig ?? {}, model) ??
+  toolError(request) ??
+  cacheError(request);
 
-function cacheProblem({ cachedContent }: NativeRequest): string | undefined {
+function cacheError({ cachedContent }: NativeRequest): string | undefined {
   if (cachedContent === undefined || /^cachedContents\/[\w-]+$/.test(cachedContent)) return undefined;
   return `Invalid resource field value in the request: cached_content "${cachedContent.slice(0, 100)}".`;
 }
 
-function contentsProblem({ contents = [], systemInstruction }: NativeRequest): string | undefined {
+function contentsError({ contents = [], systemInstruction }: NativeRequest): string | undefined {
   if (contents.length === 0) return '* GenerateContentRequest.contents: contents is not specified';
   for (const [index, { role, parts = [] }] of contents.entries()) {
     if (role !== undefined && !['user', 'model', 'function', ''].includes(role)) {
@@ -41,7 +41,7 @@ function contentsProblem({ contents = [], systemInstruction }: NativeRequest): s
   if (contents.at(-1)?.role === 'model' && contents.length === 1) {
     return 'Please ensure that single turn requests end with a user role or the role field is empty.';
   }
-  return callOrderProblem(contents);
+  return callOrderError(contents);
 }
 
 const dataMembers = [
@@ -55,7 +55,7 @@ const dataMembers = [
 ] as const;
 
 /** Each turn of calls is answered by as many responses, and no response comes out of nowhere. */
-function callOrderProblem(contents: NonNullable<NativeRequest['contents']>): string | undefined {
+function callOrderError(contents: NonNullable<NativeRequest['contents']>): string | undefined {
   for (const [index, { parts = [] }] of contents.entries()) {
     const responses = parts.filter(({ functionResponse }) => functionResponse !== undefined).length;
     const asked =
@@ -76,7 +76,7 @@ function range(name: string, value: number | undefined, low: number, high: numbe
   return `* GenerateContentRequest.generation_config.${name}: ${name} must be in the range [${low}, ${high}].`;
 }
 
-function configProblem(config: Config, model: TextModel): string | undefined {
+function configError(config: Config, model: TextModel): string | undefined {
   const hasSchema = config.responseSchema !== undefined || config.responseJsonSchema !== undefined;
   const mime = config.responseMimeType ?? 'text/plain';
   if (!['text/plain', 'application/json', ''].includes(mime)) {
@@ -98,13 +98,13 @@ function configProblem(config: Config, model: TextModel): string | undefined {
     ((config.stopSequences?.length ?? 0) > 5
       ? '* GenerateContentRequest.generation_config.stop_sequences: at most 5 stop sequences may be given.'
       : undefined) ??
-    thinkingProblem(config, model) ??
-    imageProblem(config, model)
+    thinkingError(config, model) ??
+    imageError(config, model)
   );
 }
 
 /** The parameter of the wrong generation, or a value that this model does not take (gateway 6.3). */
-function thinkingProblem({ thinkingConfig }: Config, { thinking }: TextModel): string | undefined {
+function thinkingError({ thinkingConfig }: Config, { thinking }: TextModel): string | undefined {
   const { thinkingLevel, thinkingBudget: budget } = thinkingConfig ?? {};
   if (thinkingLevel !== undefined && budget !== undefined) {
     return 'You can only set only one of thinking budget and thinking level.';
@@ -131,7 +131,7 @@ function thinkingProblem({ thinkingConfig }: Config, { thinking }: TextModel): s
 
 const aspects = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-function imageProblem(config: Config, model: TextModel): string | undefined {
+function imageError(config: Config, model: TextModel): string | undefined {
   const { responseModalities: modalities = [], imageConfig = {} } = config;
   if (modalities.includes('AUDIO') || (modalities.includes('IMAGE') && !model.images)) {
     return `The requested combination of response modalities is not supported by the model. models/${model.id} accepts the following combination of response modalities:\n* TEXT\n${model.images ? '* IMAGE\n* IMAGE, TEXT\n' : ''}`;
@@ -148,7 +148,7 @@ function imageProblem(config: Config, model: TextModel): string | undefined {
   return undefined;
 }
 
-function toolProblem({ tools = [], toolConfig }: NativeRequest): string | undefined {
+function toolError({ tools = [], toolConfig }: NativeRequest): string | undefined {
   const names = new Set<string>();
   for (const [index, { functionDeclarations = [] }] of tools.entries()) {
     for (const [at, { name = '', parameters, parametersJsonSchema }] of functionDeclarations.entries()) {

@@ -10,7 +10,7 @@ const list = (of: Field): Field => ({ kind: 'list', of });
 const of = (message: Message): Field => ({ kind: 'message', message });
 const words = (type: string, ...values: string[]): Field => ({ kind: 'enum', type, values });
 const message = (type: string, fields: () => Readonly<Record<string, Field>>): Message => ({ type, fields });
-/** A member that the service takes and the sandbox does not look into. */
+/** A member that the service accepts and the sandbox ignores. */
 const open = struct;
 
 const blob = message('Blob', () => ({ mimeType: string, data: { kind: 'bytes' }, displayName: string }));

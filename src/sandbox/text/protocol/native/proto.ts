@@ -18,8 +18,8 @@ export interface Message {
   readonly fields: () => Readonly<Record<string, Field>>;
 }
 
-/** Most violations that one answer names. */
-const mostViolations = 20;
+/** Most violations that one reply names. */
+const mostErrors = 20;
 /** Deepest nesting of messages. */
 const deepest = 100;
 
@@ -41,19 +41,17 @@ export function readProto(
   message: Message,
 ):
   | { readonly ok: true; readonly value: Members }
-  | { readonly ok: false; readonly violations: readonly string[] } {
-  const violations: string[] = [];
-  const value = readMessage(body, message, '', violations, 0);
-  return violations.length === 0
-    ? { ok: true, value }
-    : { ok: false, violations: violations.slice(0, mostViolations) };
+  | { readonly ok: false; readonly errors: readonly string[] } {
+  const errors: string[] = [];
+  const value = readMessage(body, message, '', errors, 0);
+  return errors.length === 0 ? { ok: true, value } : { ok: false, errors: errors.slice(0, mostErrors) };
 }
 
 function readMessage(
   given: Members,
   message: Message,
   path: string,
-  violations: string[],
+  errors: string[],
   depth: number,
 ): Members {
   const read: Record<string, unknown> = {};
@@ -64,77 +62,77 @@ function readMessage(
     ]),
   );
   for (const [name, value] of Object.entries(given)) {
-    if (violations.length >= mostViolations) break;
+    if (errors.length >= mostErrors) break;
     const known = fields.get(name);
     if (known === undefined) {
-      violations.push(unknownName(name, path, 'Cannot find field.'));
+      errors.push(unknownName(name, path, 'Cannot find field.'));
     } else if (value !== null) {
       if (Object.hasOwn(read, known.name)) {
-        violations.push(unknownName(name, path, `Proto field is already set.`));
+        errors.push(unknownName(name, path, `Proto field is already set.`));
         continue;
       }
       const at = path === '' ? snake(known.name) : `${path}.${snake(known.name)}`;
-      read[known.name] = readField(value, known.field, at, violations, depth + 1);
+      read[known.name] = readField(value, known.field, at, errors, depth + 1);
     }
   }
   return read;
 }
 
-function readField(value: unknown, field: Field, path: string, violations: string[], depth: number): unknown {
+function readField(value: unknown, field: Field, path: string, errors: string[], depth: number): unknown {
   if (depth > deepest) {
-    violations.push(`Invalid JSON payload received. Nesting is deeper than ${deepest} at '${path}'.`);
+    errors.push(`Invalid JSON payload received. Nesting is deeper than ${deepest} at '${path}'.`);
     return undefined;
   }
   if (Array.isArray(value) && field.kind !== 'list' && field.kind !== 'any') {
     const [, parent = '', name = path] = /^(.*)\.([^.]*)$/.exec(path) ?? [];
-    violations.push(unknownName(name, parent, 'Proto field is not repeating, cannot start list.'));
+    errors.push(unknownName(name, parent, 'Proto field is not repeating, cannot start list.'));
     return undefined;
   }
   switch (field.kind) {
     case 'any':
       return value;
     case 'message':
-      if (isMembers(value)) return readMessage(value, field.message, path, violations, depth);
-      return wrong(value, path, `${package_}${field.message.type}`, violations);
+      if (isMembers(value)) return readMessage(value, field.message, path, errors, depth);
+      return wrong(value, path, `${package_}${field.message.type}`, errors);
     case 'struct':
       return isMembers(value)
         ? value
-        : wrong(value, path, 'type.googleapis.com/google.protobuf.Struct', violations);
+        : wrong(value, path, 'type.googleapis.com/google.protobuf.Struct', errors);
     case 'list': {
       if (!Array.isArray(value)) {
         return field.single === true
-          ? [readField(value, field.of, `${path}[0]`, violations, depth)]
-          : wrong(value, path, typeNameOf(field.of), violations);
+          ? [readField(value, field.of, `${path}[0]`, errors, depth)]
+          : wrong(value, path, typeNameOf(field.of), errors);
       }
-      return value.map((item, index) => readField(item, field.of, `${path}[${index}]`, violations, depth));
+      return value.map((item, index) => readField(item, field.of, `${path}[${index}]`, errors, depth));
     }
     case 'map': {
-      if (!isMembers(value)) return wrong(value, path, typeNameOf(field.of), violations);
+      if (!isMembers(value)) return wrong(value, path, typeNameOf(field.of), errors);
       return Object.fromEntries(
         Object.entries(value).map(([name, item]) => [
           name,
-          readField(item, field.of, `${path}[${quote(name)}].value`, violations, depth),
+          readField(item, field.of, `${path}[${quote(name)}].value`, errors, depth),
         ]),
       );
     }
     case 'enum': {
       const word =
         typeof value === 'string' ? field.values.find((each) => each === value.toUpperCase()) : undefined;
-      return word ?? wrong(value, path, `${package_}${field.type}`, violations);
+      return word ?? wrong(value, path, `${package_}${field.type}`, errors);
     }
     case 'bytes': {
-      if (typeof value !== 'string') return wrong(value, path, scalarTypes.bytes, violations);
+      if (typeof value !== 'string') return wrong(value, path, scalarTypes.bytes, errors);
       const bytes = bytesOf(value);
       if (bytes !== undefined) return bytes;
-      violations.push(
+      errors.push(
         `Invalid value at '${path}' (TYPE_BYTES), Base64 decoding failed for ${quote(value.slice(0, 60))}`,
       );
       return undefined;
     }
     case 'string':
-      return typeof value === 'string' ? value : wrong(value, path, scalarTypes.string, violations);
+      return typeof value === 'string' ? value : wrong(value, path, scalarTypes.string, errors);
     case 'bool':
-      return typeof value === 'boolean' ? value : wrong(value, path, scalarTypes.bool, violations);
+      return typeof value === 'boolean' ? value : wrong(value, path, scalarTypes.bool, errors);
     case 'float':
     case 'int': {
       const number =
@@ -143,7 +141,7 @@ function readField(value: unknown, field: Field, path: string, violations: strin
         typeof number === 'number' &&
         Number.isFinite(number) &&
         (field.kind === 'float' || Number.isInteger(number));
-      return fits ? number : wrong(value, path, scalarTypes[field.kind], violations);
+      return fits ? number : wrong(value, path, scalarTypes[field.kind], errors);
     }
   }
 }
@@ -177,8 +175,8 @@ function typeNameOf(field: Field): string {
   }
 }
 
-function wrong(value: unknown, path: string, type: string, violations: string[]): undefined {
-  violations.push(`Invalid value at '${path}' (${type}), ${(JSON.stringify(value) ?? '').slice(0, 100)}`);
+function wrong(value: unknown, path: string, type: string, errors: string[]): undefined {
+  errors.push(`Invalid value at '${path}' (${type}), ${(JSON.stringify(value) ?? '').slice(0, 100)}`);
   return undefined;
 }
 

@@ -1,19 +1,19 @@
 import { digestOfValue } from '../../../seeded.ts';
 import type {
   Ask,
+  AskTurn,
   CallingMode,
   FunctionDeclaration,
   ImageWish,
   JsonWish,
   Members,
   Part,
-  Turn,
 } from '../../ask.ts';
 import { fromOpenApi } from '../../json/open-api.ts';
-import type { TextModel, ThinkingLevel } from '../../models.ts';
-import { signatureProblem } from '../../tools/signature.ts';
+import type { NativeThinkingLevel, TextModel } from '../../models.ts';
+import { signatureError } from '../../tools/signature.ts';
 import { refuse, type Understood } from '../problem.ts';
-import { requestProblem } from './check.ts';
+import { requestError } from './check.ts';
 import { requestMessage, toolKeys } from './messages.ts';
 import { readProto } from './proto.ts';
 import type { NativeRequest } from './request.ts';
@@ -27,15 +27,15 @@ export function readNative(
   names: { readonly searchTool: string; readonly mapsTool: string },
 ): Understood<Ask> {
   const read = readProto(body, requestMessage(names));
-  if (!read.ok) return refuse(read.violations.join('\n'));
+  if (!read.ok) return refuse(read.errors.join('\n'));
   const request = read.value as NativeRequest;
   const keys = toolKeys(names);
   const { generationConfig: config = {}, tools = [] } = request;
-  const problem = requestProblem(request, model);
-  if (problem !== undefined) return refuse(problem);
+  const error = requestError(request, model);
+  if (error !== undefined) return refuse(error);
 
   const turns = (request.contents ?? []).map(turnOf);
-  const signatures = model.newer ? signatureProblem(turns) : undefined;
+  const signatures = model.newer ? signatureError(turns) : undefined;
   if (signatures !== undefined) return refuse(signatures);
   const calling = request.toolConfig?.functionCallingConfig;
   const { thinkingConfig: thinking = {} } = config;
@@ -53,7 +53,9 @@ export function readNative(
       ...(config.maxOutputTokens === undefined ? {} : { longest: config.maxOutputTokens }),
       stops: config.stopSequences ?? [],
       thinking: {
-        ...(thinking.thinkingLevel === undefined ? {} : { level: thinking.thinkingLevel as ThinkingLevel }),
+        ...(thinking.thinkingLevel === undefined
+          ? {}
+          : { level: thinking.thinkingLevel as NativeThinkingLevel }),
         ...(thinking.thinkingBudget === undefined ? {} : { budget: thinking.thinkingBudget }),
         shown: thinking.includeThoughts === true,
       },
@@ -72,7 +74,7 @@ export function readNative(
   };
 }
 
-function turnOf({ role, parts = [] }: NonNullable<NativeRequest['contents']>[number]): Turn {
+function turnOf({ role, parts = [] }: NonNullable<NativeRequest['contents']>[number]): AskTurn {
   return {
     role: role === 'model' ? 'model' : 'user',
     parts: parts.flatMap((part, index): readonly Part[] => {

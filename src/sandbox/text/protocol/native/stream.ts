@@ -1,9 +1,9 @@
-import type { TextAnswer } from '../../answer.ts';
+import type { ModelReply } from '../../answer.ts';
 import type { Usage } from '../../tokens.ts';
 import { type Slice, slicesOf } from '../slices.ts';
-import { blockedAnswer, contentOf, nativeEnd, partOf, type Stamp, tail } from './write.ts';
+import { blockedReply, contentOf, nativeEnd, partOf, replyTail, type Stamp } from './write.ts';
 
-/** One event of a stream: what it says, what it took, and what the client was told of the usage until then. */
+/** One event of a stream: its parts, its tokens, and the usage that the client knows by then. */
 export interface StreamEvent {
   readonly value: unknown;
   readonly tokens: number;
@@ -21,15 +21,15 @@ const unavailable = {
 
 /** The events of a streamed answer (gateway 6.7). */
 export function nativeEvents(
-  answer: TextAnswer,
+  reply: ModelReply,
   stamp: Stamp,
   digest: string,
-  mishap: TextAnswer['mishap'],
+  mishap: ModelReply['mishap'],
 ): readonly StreamEvent[] {
-  if (answer.blocked !== undefined) {
-    return [{ value: blockedAnswer(answer, stamp), tokens: 0, usage: answer.usage }];
+  if (reply.blocked !== undefined) {
+    return [{ value: blockedReply(reply, stamp), tokens: 0, usage: reply.usage }];
   }
-  const events = slicesOf(answer, digest).map((slice) => ({
+  const events = slicesOf(reply, digest).map((slice) => ({
     value: eventOf(slice, stamp),
     tokens: slice.tokens,
     usage: slice.usage,
@@ -54,6 +54,6 @@ function eventOf({ candidate, part, ends, usage }: Slice, stamp: Stamp): unknown
         index: candidate,
       },
     ],
-    ...tail(usage, stamp),
+    ...replyTail(usage, stamp),
   };
 }

@@ -1,8 +1,8 @@
-import { type AnswerPart, type Candidate, type TextAnswer } from '../../answer.ts';
+import { type Candidate, type ModelReply, type ReplyPart } from '../../answer.ts';
 import type { TextModel } from '../../models.ts';
-import { type ModalTokens, sumOf, totalOf, type Usage } from '../../tokens.ts';
+import { type ModalTokens, modalSum, totalOf, type Usage } from '../../tokens.ts';
 
-/** What every event of one answer says alike. */
+/** What every event of one reply says alike. */
 export interface Stamp {
   readonly model: TextModel;
   readonly responseId: string;
@@ -22,27 +22,27 @@ const ratings = (probability: 'NEGLIGIBLE' | 'HIGH') =>
     return { category, probability: high ? 'HIGH' : 'NEGLIGIBLE', blocked: high };
   });
 
-/** A whole answer (gateway 6.5). */
-export function nativeAnswer(answer: TextAnswer, stamp: Stamp): Wire {
-  if (answer.blocked !== undefined) return blockedAnswer(answer, stamp);
+/** A whole reply (gateway 6.5). */
+export function nativeReply(reply: ModelReply, stamp: Stamp): Wire {
+  if (reply.blocked !== undefined) return blockedReply(reply, stamp);
   return {
-    candidates: answer.candidates.map((candidate, index) => ({
+    candidates: reply.candidates.map((candidate, index) => ({
       content: contentOf(partsOf(candidate)),
       ...nativeEnd(candidate),
       index,
     })),
-    ...tail(answer.usage, stamp),
+    ...replyTail(reply.usage, stamp),
   };
 }
 
-/** The answer to a blocked prompt: no candidates (gateway 6.6). */
-export const blockedAnswer = ({ blocked, usage }: TextAnswer, stamp: Stamp): Wire => ({
+/** The reply to a blocked prompt: no candidates (gateway 6.6). */
+export const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Wire => ({
   promptFeedback: {
     blockReason: blocked,
     blockReasonMessage: 'The prompt was blocked.',
     safetyRatings: ratings('HIGH'),
   },
-  ...tail(usage, stamp),
+  ...replyTail(usage, stamp),
 });
 
 /** Content without parts has no `parts` at all (gateway 6.6). */
@@ -51,12 +51,12 @@ export const contentOf = (parts: readonly Wire[]): Wire => ({
   role: 'model',
 });
 
-/** What a candidate is told to end with. */
+/** The finish reason of a candidate on the wire. */
 export function nativeEnd(candidate: Candidate): Wire {
   const { finish, tokens, logprob, citations, grounding } = candidate;
-  const count = sumOf(tokens);
+  const count = modalSum(tokens);
   return {
-    // Chat's refusal has no word here: such an answer is an empty one.
+    // Chat's refusal has no word here: such a reply is an empty one.
     finishReason: finish === 'REFUSED' ? 'STOP' : finish,
     ...(finish === 'MALFORMED_FUNCTION_CALL'
       ? { finishMessage: 'Malformed function call: print(default_api.' }
@@ -74,7 +74,7 @@ export const partsOf = (candidate: Candidate): readonly Wire[] => [
   ...candidate.parts.map(partOf),
 ];
 
-export function partOf(part: AnswerPart): Wire {
+export function partOf(part: ReplyPart): Wire {
   switch (part.kind) {
     case 'text':
       return { text: part.text };
@@ -95,7 +95,7 @@ export function partOf(part: AnswerPart): Wire {
 }
 
 /** What stands behind the candidates. */
-export const tail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
+export const replyTail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
   usageMetadata: nativeUsage(usage),
   modelVersion: model.version,
   createTime: new Date(at).toISOString(),
@@ -117,7 +117,7 @@ export function nativeUsage(usage: Usage): Wire {
 }
 
 function count(name: string, tokens: ModalTokens, details: string): Wire {
-  const sum = sumOf(tokens);
+  const sum = modalSum(tokens);
   if (sum === 0) return {};
   const list = Object.entries(tokens)
     .filter(([, tokenCount]) => tokenCount > 0)
