@@ -1,11 +1,12 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/rig/setup.ts'],
-    // One worker for each core: much of a test's time is spent waiting for processes that it started.
-    maxWorkers: '100%',
+    // More workers than cores: a test that starts processes or a gateway waits for much of its time.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Files share one process for each worker, and its imports: these cost more than half a second a file. No test replaces a
     // module or leaves a change of `process` behind.
     isolate: false,

@@ -125,7 +125,7 @@ describe('the pipelines in the documents', () => {
   });
 });
 
-describe('the commands in the README', () => {
+describe.concurrent('the commands in the README', () => {
   const link = blocks.take('README.md', 'sh', 'npm link');
   const nightly = blocks.take('README.md', 'cron', 'promptpress run tonight.yaml');
   const rehearse = blocks.take('README.md', 'sh', 'promptpress init my-set');
@@ -212,7 +212,7 @@ describe('the commands in the README', () => {
   }, 60_000);
 });
 
-describe('the programs in the documents', () => {
+describe.concurrent('the programs in the documents', () => {
   it.each([
     {
       document: 'README.md',
@@ -238,7 +238,7 @@ describe('the programs in the documents', () => {
   );
 });
 
-describe('the commands in the other documents', () => {
+describe.concurrent('the commands in the other documents', () => {
   const [rehearse = '', serve = ''] = blocks
     .take('src/sandbox/README.md', 'sh', '--sandbox')
     .trim()
