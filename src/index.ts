@@ -99,5 +99,6 @@ export type { Model, TextCallRequest, TextReply, TextService } from './service/t
 export { bindDirectory } from './state/binding.ts';
 export { acquireLock, type Lock } from './state/lock/lock.ts';
 export type { LockOwner } from './state/lock/owner.ts';
+export type { StateReader } from './state/reader.ts';
 export { openState, openStateForReading } from './state/state.ts';
-export { StateError, type StateReader, type StateStore } from './state/store.ts';
+export { StateError, type StateStore } from './state/store.ts';

@@ -16,16 +16,21 @@ export const isNarrowed = ({ limit, filters, shard, only }: Selection): boolean 
   (only !== undefined && only.length > 0);
 
 /**
- * The cells of a narrowed manifest, in plan order: those that the selection chose, and as long as the state holds
- * results that are not placed yet, all others too. The caller places roots in between.
+ * The cells of a narrowed manifest, in plan order and in groups: those that the selection chose, and as long as the state holds
+ * results that are not placed yet, all others too. The caller places roots, cell by cell, before it asks for the next
+ * group; of a group's cells that were not chosen it leaves out those behind the last root.
+ *
+ * @param size of a group, at most
  */
 export async function* narrowedCells(
   plan: Plan,
   selection: Selection,
   roots: Roots,
-): AsyncGenerator<ManifestCell> {
+  size: number,
+): AsyncGenerator<readonly ManifestCell[]> {
   const chosenCells = oneByOne(plan.matrix.cells(selection));
   const allCells = oneByOne(plan.matrix.cells({}));
+  let group: ManifestCell[] = [];
   try {
     let chosen = (await chosenCells.next()).value;
     let reach: number | undefined;
@@ -33,19 +38,31 @@ export async function* narrowedCells(
     while (chosen !== undefined || !roots.allPlaced) {
       if (roots.allPlaced && chosen !== undefined) {
         // Nothing is left to search for: only the chosen cells count.
-        if (chosen.number > last) yield { cell: chosen, chosen: true };
+        if (chosen.number > last) group.push({ cell: chosen, chosen: true });
         last = chosen.number;
         chosen = (await chosenCells.next()).value;
-        continue;
+      } else {
+        if (chosen === undefined && reach === undefined) {
+          // How far to look follows from what is placed, which the caller knows once it has seen all cells before.
+          if (group.length > 0) {
+            yield group;
+            group = [];
+            continue;
+          }
+          reach = Math.max(await roots.reach(), last);
+        }
+        const cell = (await allCells.next()).value;
+        if (cell === undefined || (reach !== undefined && cell.number > reach)) break;
+        const isChosen = cell.number === chosen?.number;
+        group.push({ cell, chosen: isChosen });
+        last = cell.number;
+        if (isChosen) chosen = (await chosenCells.next()).value;
       }
-      if (chosen === undefined) reach ??= Math.max(roots.reach(), last);
-      const cell = (await allCells.next()).value;
-      if (cell === undefined || (reach !== undefined && cell.number > reach)) return;
-      const isChosen = cell.number === chosen?.number;
-      yield { cell, chosen: isChosen };
-      last = cell.number;
-      if (isChosen) chosen = (await chosenCells.next()).value;
+      if (group.length < size) continue;
+      yield group;
+      group = [];
     }
+    if (group.length > 0) yield group;
   } finally {
     await chosenCells.return(undefined);
     await allCells.return(undefined);

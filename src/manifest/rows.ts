@@ -1,11 +1,11 @@
 import type { Cell, Selection } from '../plan/cell.ts';
-import { chosenSteps } from '../plan/graph/step-selection.ts';
-import type { JobRecord } from '../plan/job.ts';
+import { type ChosenSteps, chosenSteps } from '../plan/graph/step-selection.ts';
 import type { Plan } from '../plan/plan.ts';
 import { standing } from '../plan/resolve/former.ts';
 import { parentTaskOf } from '../plan/resolve/lineage.ts';
-import type { Slot } from '../plan/slot.ts';
-import type { StateReader } from '../state/store.ts';
+import { cellsAtOnce, inGroups, withRecords } from '../plan/resolve/load-records.ts';
+import type { RecordLookup, Slot } from '../plan/slot.ts';
+import type { StateReader } from '../state/reader.ts';
 import { isNarrowed, type ManifestCell, narrowedCells } from './cells.ts';
 import { KeySet } from './key-set.ts';
 import { Roots } from './roots.ts';
@@ -16,7 +16,7 @@ import { hasAccount } from './text-columns.ts';
  * The rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
  *
  * Every slot that the selection chose has a row for each of its artifacts, or one without any; other slots are there
- * when they have a result. One cell is in memory at a time; beside it the manifest remembers 8 to 32 bytes for
+ * when they have a result. A few cells are in memory at a time ({@link cellsAtOnce}); beside them the manifest remembers 8 to 32 bytes for
  * each job that has a cost or tokens, to show them once.
  *
  * The selection has been checked against the plan (its steps and axes exist).
@@ -24,37 +24,62 @@ import { hasAccount } from './text-columns.ts';
 export async function* manifestRows(
   plan: Plan,
   selection: Selection,
-  reader: StateReader,
+  reader: Pick<StateReader, 'many' | 'rootKeys'>,
 ): AsyncGenerator<ManifestRow> {
   const accounted = new KeySet();
-  const narrowed = isNarrowed(selection);
-  const roots = narrowed ? new Roots(reader) : undefined;
-  const cells = roots === undefined ? everyCell(plan) : narrowedCells(plan, selection, roots);
+  const size = cellsAtOnce(plan);
+  const roots = isNarrowed(selection) ? await Roots.of(reader) : undefined;
+  const groups =
+    roots === undefined ? inGroups(everyCell(plan), size) : narrowedCells(plan, selection, roots, size);
   const steps = chosenSteps(plan, selection.only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
 
-  for await (const { cell, chosen: cellIsChosen } of cells) {
-    const lookup = rememberingLookup(reader);
-    for (const slot of plan.resolve(cell, lookup)) {
-      if (slot.record !== undefined && slot.record.parent === undefined) roots?.place(slot.record.key);
-      const chosen = cellIsChosen && steps.value.includes(slot);
-      if (chosen || hasResult(slot)) yield* slotRows(cell, slot, chosen, lookup, accounted);
+  for await (const cells of groups) {
+    const found = await withRecords(
+      cells,
+      ({ cell, chosen }, lookup) => listedSlots(plan, cell, chosen ? steps.value : undefined, lookup),
+      (keys) => reader.many(keys),
+      plan.images,
+    );
+    for (const [at, { cell, chosen }] of cells.entries()) {
+      if (!chosen && roots?.allPlaced === true) continue;
+      const { rootKeys = [], listed = [] } = found[at] ?? {};
+      for (const key of rootKeys) roots?.place(key);
+      for (const slot of listed) yield* slotRows(cell, slot, accounted);
     }
   }
 }
 
-function* slotRows(
+/** A slot that the manifest lists. */
+interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId'> {
+  /** While it is made again, a row shows the result that stands: its file, its task, and what that came from. */
+  readonly slot: Slot;
+}
+
+/** @param steps the chosen steps, of a chosen cell */
+function listedSlots(
+  plan: Plan,
   cell: Cell,
-  found: Slot,
-  chosen: boolean,
-  lookup: (key: string) => JobRecord | undefined,
-  accounted: KeySet,
-): Generator<ManifestRow> {
-  // While it is made again, a row shows the result that stands: its file, its task, and what that came from.
-  const slot = found.record?.former === undefined ? found : { ...found, record: standing(found.record) };
+  steps: ChosenSteps | undefined,
+  lookup: RecordLookup,
+): { readonly rootKeys: readonly string[]; readonly listed: readonly ListedSlot[] } {
+  const rootKeys: string[] = [];
+  const listed: ListedSlot[] = [];
+  for (const found of plan.resolve(cell, lookup)) {
+    if (found.record !== undefined && found.record.parent === undefined) rootKeys.push(found.record.key);
+    const chosen = steps?.includes(found) === true;
+    if (!chosen && !hasResult(found)) continue;
+    const slot = found.record?.former === undefined ? found : { ...found, record: standing(found.record) };
+    const parentTaskId =
+      slot.record === undefined ? taskToBe(slot, lookup) : parentTaskOf(slot.record, lookup);
+    listed.push({ slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) });
+  }
+  return { rootKeys, listed };
+}
+
+function* slotRows(cell: Cell, { slot, ...place }: ListedSlot, accounted: KeySet): Generator<ManifestRow> {
   const { record } = slot;
-  const parentTaskId = record === undefined ? taskToBe(slot, lookup) : parentTaskOf(record, lookup);
-  const shared = { cell, slot, chosen, ...(parentTaskId === undefined ? {} : { parentTaskId }) };
+  const shared = { cell, slot, ...place };
   const firstOfJob = record !== undefined && hasAccount(record) && accounted.add(record.key);
 
   const [artifact, ...more] = record?.artifacts ?? [];
@@ -63,7 +88,7 @@ function* slotRows(
 }
 
 /** Of a slot whose job was never begun: the task that it waits to be made from. */
-function taskToBe({ job }: Slot, lookup: (key: string) => JobRecord | undefined): string | undefined {
+function taskToBe({ job }: Slot, lookup: RecordLookup): string | undefined {
   const parent = job?.parent === undefined ? undefined : lookup(job.parent);
   return parent === undefined ? undefined : standing(parent).taskId;
 }
@@ -73,13 +98,4 @@ const hasResult = ({ record }: Slot): boolean => record !== undefined && record.
 
 async function* everyCell(plan: Plan): AsyncGenerator<ManifestCell> {
   for await (const cell of plan.matrix.cells({})) yield { cell, chosen: true };
-}
-
-/** The plan and the parent's column ask for the same records: each is read once per cell. */
-function rememberingLookup(reader: StateReader): (key: string) => JobRecord | undefined {
-  const known = new Map<string, JobRecord | undefined>();
-  return (key) => {
-    if (!known.has(key)) known.set(key, reader.get(key));
-    return known.get(key);
-  };
 }

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { StateReader } from '../state/store.ts';
+import type { StateReader } from '../state/reader.ts';
 import { manifestHeader, rowFields } from './columns.ts';
 import { manifestRows } from './rows.ts';
 import { ManifestCounter, type ManifestTally } from './tally.ts';
@@ -21,7 +21,7 @@ const batchSize = 256;
 export async function writeManifest(options: {
   readonly plan: Plan;
   readonly selection: Selection;
-  readonly reader: StateReader;
+  readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
   /** Where it goes: `<run directory>/manifest.csv`; `file_name` is relative to its folder. */
   readonly file: string;
   /** Applied to the text: takes secrets out that a service repeated in its messages. */
@@ -49,7 +49,7 @@ async function* manifestText(
   }: {
     readonly plan: Plan;
     readonly selection: Selection;
-    readonly reader: StateReader;
+    readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
     readonly redact?: (text: string) => string;
     readonly escapeFormulas?: boolean;
     readonly signal?: AbortSignal;

@@ -18,6 +18,8 @@ export interface Plan {
   readonly serviceId: string;
   readonly matrix: Matrix;
   readonly slotGraph: SlotGraph;
+  /** What its requests show; absent: nothing is said about files. */
+  readonly images?: ImageFiles;
   /** Slots of every cell; a wildcard and what hangs below it count once. */
   readonly slotsPerCell: number;
   /** Some selector is a wildcard: how many slots there are is known only when its parents are done. */
@@ -49,11 +51,13 @@ export async function preparePlan(
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
   if (!matrix.ok) return err([...matrix.error, ...tooLarge]);
   if ('tooMany' in slotGraph) return err(tooLarge);
-  const resolvable = { serviceId, slotGraph, ...(images === undefined ? {} : { images }) };
+  const known = images === undefined ? {} : { images };
+  const resolvable = { serviceId, slotGraph, ...known };
   return ok({
     pipeline,
     serviceId,
     slotGraph,
+    ...known,
     matrix: matrix.value,
     slotsPerCell: slotGraph.places.length,
     hasWildcards: slotGraph.places.some(({ wild }) => wild),

@@ -6,7 +6,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
-import type { StateReader, Turn } from '../state/store.ts';
+import type { StateStore, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
 import type { MemoryReading, RunEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
@@ -23,7 +23,7 @@ export interface RunPlan {
 }
 
 /** The durable state of a run. */
-export interface RunStore extends Pick<StateReader, 'get' | 'unfinished' | 'attempts' | 'totals' | 'fact'> {
+export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attempts' | 'totals' | 'fact'> {
   /**
    * Makes a turn durable. A local store has done so when it returns; any other gives a promise. The run makes one commit at a time:
    * it waits for the promise, and what is decided meanwhile is part of the next turn. `get` need not show a turn before it is durable.

@@ -1,12 +1,12 @@
 import type { Selection } from '../plan/cell.ts';
-import { invocationFact, type StateReader } from '../state/store.ts';
+import { invocationFact, type StateStore } from '../state/store.ts';
 import { Engine } from './engine.ts';
 import type { RunListener } from './events.ts';
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 
 /** Number of the next run of a state, from 1. What it settles is told by it from what earlier runs settled, whatever the clock says. */
-export function nextInvocation(store: Pick<StateReader, 'fact'>): number {
+export function nextInvocation(store: Pick<StateStore, 'fact'>): number {
   const last = Number(store.fact(invocationFact) ?? 0);
   return Number.isSafeInteger(last) ? last + 1 : 1;
 }

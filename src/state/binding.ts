@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { StateError, type StateReader, type StateStore } from './store.ts';
+import type { StateReader } from './reader.ts';
+import { StateError, type StateStore } from './store.ts';
 
 /** The pipeline that a run directory is for. */
 export interface PipelineIdentity {
@@ -25,18 +26,18 @@ export const pipelineFacts = {
  * absolute path is (the directory moved), or when its text is (it was renamed, or checked out elsewhere).
  * @throws StateError `state.foreign`
  */
-export function checkDirectory(state: StateReader, directory: string, pipeline: PipelineIdentity): void {
-  const place = state.fact(pipelineFacts.file);
+export async function checkDirectory(
+  state: StateReader,
+  directory: string,
+  pipeline: PipelineIdentity,
+): Promise<void> {
+  const place = await state.fact(pipelineFacts.file);
   if (place === undefined) return;
   const identity = identify(directory, pipeline);
-  if (
-    place === identity.file ||
-    state.fact(pipelineFacts.path) === identity.path ||
-    state.fact(pipelineFacts.text) === pipeline.text
-  ) {
-    return;
-  }
-  const other = state.fact(pipelineFacts.path) ?? place;
+  const path = await state.fact(pipelineFacts.path);
+  if (place === identity.file || path === identity.path) return;
+  if ((await state.fact(pipelineFacts.text)) === pipeline.text) return;
+  const other = path ?? place;
   throw new StateError('state.foreign', `${directory} belongs to another pipeline: ${other}.`, {
     hint:
       'Give this pipeline another name, or choose another directory with --out. If it is the same pipeline, moved ' +
@@ -45,8 +46,12 @@ export function checkDirectory(state: StateReader, directory: string, pipeline: 
 }
 
 /** Binds a directory to a pipeline at the start of a run, and keeps its text. @throws as {@link checkDirectory} */
-export function bindDirectory(state: StateStore, directory: string, pipeline: PipelineIdentity): void {
-  checkDirectory(state, directory, pipeline);
+export async function bindDirectory(
+  state: StateStore,
+  directory: string,
+  pipeline: PipelineIdentity,
+): Promise<void> {
+  await checkDirectory(state.reader, directory, pipeline);
   const identity = identify(directory, pipeline);
   const facts: readonly (readonly [string, string])[] = [
     [pipelineFacts.file, identity.file],

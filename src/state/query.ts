@@ -1,8 +1,8 @@
 import { parseExact } from '../pipeline/values/exact-json.ts';
 import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
+import type { InputFile, StateReader, StoreTotals, Submissions } from './reader.ts';
 import type { Database, Statement } from './sqlite/sqlite.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
-import type { InputFile, StateReader, StoreTotals } from './store.ts';
 
 /** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
@@ -55,15 +55,41 @@ const ofStatus = (status: JobStatus): string =>
   `SELECT key, doc FROM jobs WHERE status = '${status}' ${status === 'done' ? '' : "AND status <> 'done' "}` +
   `AND key > ? AND (? OR code = ?) ORDER BY key LIMIT ${page}`;
 
+/** The rows of a table that have one of these values in a column; one statement, however many values. */
+const ofMany = (columns: string, table: string, column: string): string =>
+  `SELECT ${columns} FROM json_each(?) AS wanted CROSS JOIN ${table} ON ${table}.${column} = wanted.value`;
+
 /** The fact that says how many submissions the state knows of; absent: none, or a release that did not count them. */
 export const submissionsFact = 'submissions';
 
+/** The questions of {@link StateReader} and of a store, answered at once. */
+export interface StateQueries {
+  readonly file?: string;
+  get(key: string): JobRecord | undefined;
+  many(keys: readonly string[]): ReadonlyMap<string, JobRecord>;
+  unfinished(): readonly JobRecord[];
+  withStatus(status: JobStatus, code?: string): Iterable<JobRecord>;
+  keysOfSlots(slots: readonly string[]): ReadonlyMap<string, readonly string[]>;
+  keysWithPrefix(prefix: string, limit: number): readonly string[];
+  mentioning(text: string): Iterable<JobRecord>;
+  keysOfTask(taskId: string): Iterable<string>;
+  numbersOf(keys: readonly string[]): ReadonlyMap<string, number>;
+  lastNumber(): number;
+  rootKeys(): Iterable<string>;
+  totals(): StoreTotals;
+  submissions(): Submissions;
+  attempts(key: string): readonly Attempt[];
+  inputFiles(paths: readonly string[]): ReadonlyMap<string, InputFile>;
+  fact(name: string): string | undefined;
+  close(): void;
+}
+
 /**
- * The questions of {@link StateReader}, asked of an open database with the current schema.
+ * The questions, asked of an open database with the current schema.
  *
  * @param counted how many submissions are counted outside of it
  */
-export function stateQueries(database: Database, counted: () => number): StateReader {
+export function stateQueries(database: Database, counted: () => number): StateQueries {
   const { file } = database;
   const ask = <T>(work: () => T): T => guarded(file, work);
   const parse = (row: { readonly doc: string }): unknown => {
@@ -85,11 +111,14 @@ export function stateQueries(database: Database, counted: () => number): StateRe
       "SELECT key, doc FROM jobs WHERE status IN ('submitting', 'running', 'modal', 'saving') " +
         "AND status <> 'done' ORDER BY id",
     ),
-    slot: database.prepare<{ key: string }>('SELECT key FROM jobs WHERE slot = ? ORDER BY id'),
+    many: database.prepare<DocumentRow>(ofMany('jobs.key, jobs.doc', 'jobs', 'key')),
+    slots: database.prepare<{ slot: string; key: string }>(
+      `${ofMany('jobs.slot, jobs.key', 'jobs', 'slot')} ORDER BY jobs.id`,
+    ),
     prefix: database.prepare<{ key: string }>(
       'SELECT key FROM jobs WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
     ),
-    number: database.prepare<{ id: number }>('SELECT id FROM jobs WHERE key = ?'),
+    numbers: database.prepare<{ key: string; id: number }>(ofMany('jobs.key, jobs.id', 'jobs', 'key')),
     last: database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs'),
     mentioning: database.prepare<DocumentRow>(
       'SELECT key, doc FROM jobs WHERE id > ? AND id <= ? AND instr(doc, ?) > 0 ORDER BY id',
@@ -103,8 +132,8 @@ export function stateQueries(database: Database, counted: () => number): StateRe
     ),
     totals: database.prepare<TotalRow>('SELECT * FROM totals WHERE jobs > 0'),
     attempts: database.prepare<{ doc: string }>('SELECT doc FROM attempts WHERE key = ? ORDER BY id'),
-    input: database.prepare<InputFile>(
-      'SELECT path, sha256, bytes, mtime AS mtimeMs FROM inputs WHERE path = ?',
+    inputs: database.prepare<InputFile>(
+      ofMany('inputs.path, inputs.sha256, inputs.bytes, inputs.mtime AS mtimeMs', 'inputs', 'path'),
     ),
     fact: database.prepare<{ value: string }>('SELECT value FROM facts WHERE name = ?'),
   }));
@@ -134,6 +163,8 @@ export function stateQueries(database: Database, counted: () => number): StateRe
         const row = statements.get.get(key);
         return row === undefined ? undefined : parseJob(row);
       }),
+    many: (keys) =>
+      ask(() => new Map(statements.many.all(JSON.stringify(keys)).map((row) => [row.key, parseJob(row)]))),
     unfinished: () => ask(() => statements.unfinished.all().map(parseJob)),
     *withStatus(status, code) {
       const any = code === undefined ? 1 : 0;
@@ -141,7 +172,16 @@ export function stateQueries(database: Database, counted: () => number): StateRe
         yield parseJob(row);
       }
     },
-    keysOfSlot: (slot) => ask(() => statements.slot.all(slot).map((row) => row.key)),
+    keysOfSlots: (slots) =>
+      ask(() => {
+        const found = new Map<string, string[]>();
+        for (const { slot, key } of statements.slots.all(JSON.stringify(slots))) {
+          const keys = found.get(slot);
+          if (keys === undefined) found.set(slot, [key]);
+          else keys.push(key);
+        }
+        return found;
+      }),
     // Nothing in Unicode comes after the last code point, so that it bounds all that begins so.
     keysWithPrefix: (prefix, limit) =>
       ask(() => statements.prefix.all(prefix, `${prefix}\u{10FFFF}`, limit).map((row) => row.key)),
@@ -159,7 +199,8 @@ export function stateQueries(database: Database, counted: () => number): StateRe
         for (const row of rows) if ((parse(row) as Attempt).taskId === taskId) yield row.key;
       }
     },
-    numberOf: (key) => ask(() => statements.number.get(key)?.id),
+    numbersOf: (keys) =>
+      ask(() => new Map(statements.numbers.all(JSON.stringify(keys)).map(({ key, id }) => [key, id]))),
     lastNumber: () => ask(() => statements.last.get()?.id ?? 0),
     *rootKeys() {
       for (const row of paged((after) => statements.roots.all(after))) yield row.key;
@@ -171,11 +212,44 @@ export function stateQueries(database: Database, counted: () => number): StateRe
         counted: counted(),
       })),
     attempts: (key) => ask(() => statements.attempts.all(key).map((row) => parse(row) as Attempt)),
-    inputFile: (path) => ask(() => statements.input.get(path)),
+    inputFiles: (paths) =>
+      ask(() => new Map(statements.inputs.all(JSON.stringify(paths)).map((file) => [file.path, file]))),
     fact: (name) => ask(() => statements.fact.get(name)?.value),
     close: () => ask(() => database.close()),
   };
 }
+
+/** A state in this process as those ask for it who would wait for one elsewhere. */
+export const readerOf = (queries: StateQueries): StateReader => ({
+  ...(queries.file === undefined ? {} : { file: queries.file }),
+  get: async (key) => queries.get(key),
+  many: async (keys) => queries.many(keys),
+  async *unfinished() {
+    yield* queries.unfinished();
+  },
+  async *withStatus(status, code) {
+    yield* queries.withStatus(status, code);
+  },
+  keysOfSlots: async (slots) => queries.keysOfSlots(slots),
+  keysWithPrefix: async (prefix, limit) => queries.keysWithPrefix(prefix, limit),
+  async *mentioning(text) {
+    yield* queries.mentioning(text);
+  },
+  async *keysOfTask(taskId) {
+    yield* queries.keysOfTask(taskId);
+  },
+  numbersOf: async (keys) => queries.numbersOf(keys),
+  lastNumber: async () => queries.lastNumber(),
+  async *rootKeys() {
+    yield* queries.rootKeys();
+  },
+  totals: async () => queries.totals(),
+  submissions: async () => queries.submissions(),
+  attempts: async (key) => queries.attempts(key),
+  inputFiles: async (paths) => queries.inputFiles(paths),
+  fact: async (name) => queries.fact(name),
+  close: async () => queries.close(),
+});
 
 /** Whether a document has what everybody who reads a job relies on. */
 function isJob(value: unknown, key: string): value is JobRecord {

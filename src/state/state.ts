@@ -1,20 +1,21 @@
 import { closeSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { exactJson } from '../pipeline/values/exact-json.ts';
 import { type FileSystemProbe, refuseNetwork, systemProbe } from './files/file-system.ts';
 import { makeFolders, syncFolder } from './files/folders.ts';
 import { checkHeld, heldFile } from './files/held-files.ts';
 import type { Lock } from './lock/lock.ts';
-import { stateQueries, submissionsFact } from './query.ts';
+import { readerOf, stateQueries } from './query.ts';
+import type { StateReader } from './reader.ts';
 import type { Driver } from './sqlite/driver.ts';
 import { type DeclaredSchema, refuseOtherSchema, schemaMadeBy } from './sqlite/own-schema.ts';
 import { applicationId, earliestReadable, type Migration, migrations } from './sqlite/schema.ts';
 import { checkDatabaseFiles, type Database, openDatabase } from './sqlite/sqlite.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { stateFileName } from './state-files.ts';
-import { invocationFact, StateError, type StateReader, type StateStore } from './store.ts';
-import { openSubmissionCount, readSubmissionCount, type SubmissionCount } from './submission-count.ts';
+import { StateError, type StateStore } from './store.ts';
+import { openSubmissionCount, readSubmissionCount } from './submission-count.ts';
+import { stateStore } from './write.ts';
 
 export interface StateOptions {
   /** Default: the driver that this Node.js has. */
@@ -85,7 +86,7 @@ export function openStateForReading(directory: string, options: StateOptions = {
         });
       }
       refuseOtherSchema(database, ownSchema(version, options));
-      return stateQueries(database, () => readSubmissionCount(directory));
+      return readerOf(stateQueries(database, () => readSubmissionCount(directory)));
     } catch (failure) {
       database.close();
       throw failure;
@@ -199,100 +200,4 @@ function prepareForWriting(database: Database, options: StateOptions): void {
     for (const step of steps.slice(found)) step(database);
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length};`);
   });
-}
-
-/** @param check throws where the open files are no longer those of the directory: called before each write */
-function stateStore(database: Database, count: SubmissionCount, check: () => void): StateStore {
-  const { file } = database;
-  const queries = stateQueries(database, () => count.value);
-  let { known } = queries.submissions();
-  let numbered: number | undefined;
-  // A process that was killed between its commit and its count has sent none of the difference.
-  count.raise(known);
-  // Replacing keeps the row's id, and with it the order in which jobs came.
-  const put = database.prepare(
-    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
-       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
-       possible = excluded.possible, assumed = excluded.assumed, doc = excluded.doc`,
-  );
-  const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
-  const state = database.prepare(
-    'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-  );
-  const remember = database.prepare(
-    'INSERT OR REPLACE INTO inputs (path, sha256, bytes, mtime) VALUES (?, ?, ?, ?)',
-  );
-  return {
-    ...queries,
-    commit: (turn) => {
-      const { submits = 0, invocation = numbered } = turn;
-      if (turn.records.length === 0 && turn.attempts.length === 0 && submits === 0) return;
-      guarded(file, () => {
-        check();
-        database.transaction(() => {
-          for (const record of turn.records) {
-            put.run(
-              record.key,
-              record.status,
-              record.error?.code ?? '',
-              record.parent === undefined ? 1 : 0,
-              record.origin.slot,
-              record.attempts,
-              record.cost ?? 0,
-              record.usage?.total ?? 0,
-              (record.doubtful?.cost ?? 0) + (record.assumed?.cost ?? 0),
-              record.assumed?.tokens ?? 0,
-              exactJson(record),
-            );
-          }
-          for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
-          if (submits > 0) state.run(submissionsFact, String(known + submits));
-          if (invocation !== numbered) state.run(invocationFact, String(invocation));
-        });
-        known += submits;
-        numbered = invocation;
-      });
-    },
-    countSubmissions: () => {
-      guarded(count.file, () => count.raise(known));
-    },
-    acceptMissing: () => {
-      guarded(file, () => {
-        check();
-        state.run(submissionsFact, String(Math.max(known, count.value)));
-        known = Math.max(known, count.value);
-      });
-    },
-    setFact: (name, value) => {
-      guarded(file, () => {
-        check();
-        state.run(name, value);
-      });
-    },
-    rememberInputFile: ({ path, sha256, bytes, mtimeMs }) => {
-      guarded(file, () => {
-        check();
-        remember.run(path, sha256, bytes, mtimeMs);
-      });
-    },
-    close: () => {
-      foldLog(database);
-      queries.close();
-      count.close();
-    },
-  };
-}
-
-/**
- * Moves the log into the database file, so that `state.db` alone is the whole state of a run that is over. SQLite does
- * it by itself when the last connection closes, but the driver for Node 20 closes only when its statements are gone.
- */
-function foldLog(database: Database): void {
-  try {
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } catch {
-    // A full disk or a second close: the log stays beside the database, and nothing in it is lost.
-  }
 }

@@ -1,81 +1,5 @@
-import type { Attempt, JobRecord, JobStatus } from '../plan/job.ts';
-
-/** Sums over all jobs of the directory. */
-export interface StoreTotals {
-  readonly jobs: Readonly<Record<JobStatus, number>>;
-  /** Submissions over the directory's life, for `budget.submits`. */
-  readonly attempts: number;
-  /** Sum of the known costs, for `budget.cost`. */
-  readonly cost: number;
-  /**
-   * Sum of the possible cost of submissions without a response, and of replies without a token count; `budget.cost` counts
-   * it too.
-   */
-  readonly possibleCost: number;
-  /** Sum of the tokens that answers are known to have taken, for `budget.tokens`. */
-  readonly tokens: number;
-  /** Sum of the estimated tokens of replies without a token count; `budget.tokens` counts it too. */
-  readonly assumedTokens: number;
-  /** Failed and in-doubt jobs by error code. */
-  readonly codes: Readonly<Record<string, number>>;
-}
-
-/** How many submissions and text calls have been sent over the directory's life. */
-export interface Submissions {
-  /** As the state knows: their intents are in it. */
-  readonly known: number;
-  /**
-   * As a file beside the state counts them. Never more than the known ones while the state is whole. If it is more, the
-   * state is an older one, and the difference is missing in it.
-   */
-  readonly counted: number;
-}
-
-/** What can be asked of a run's state; a second process may ask while the run is on. */
-export interface StateReader {
-  /** The file that it lies in, for messages; absent where it lies in none. */
-  readonly file?: string;
-  get(key: string): JobRecord | undefined;
-  /** Submitting, running, modal and saving jobs: what a crash left behind. Found through a partial index. */
-  unfinished(): readonly JobRecord[];
-  /** Jobs of one status, optionally of one error code, in key order; reads in pages, never all at once. */
-  withStatus(status: JobStatus, code?: string): Iterable<JobRecord>;
-  /** Keys of the jobs first asked for by this slot, oldest first. */
-  keysOfSlot(slot: string): readonly string[];
-  /** Keys that begin so, in order, at most `limit` of them. An empty beginning is every key's. */
-  keysWithPrefix(prefix: string, limit: number): readonly string[];
-  /**
-   * Jobs in whose record this text is a JSON string as a whole (a key, a task id), oldest first. No index helps: it
-   * reads every record, in pages, a second or two for a million.
-   */
-  mentioning(text: string): Iterable<JobRecord>;
-  /** Jobs in whose history this task stands. No index helps either. */
-  keysOfTask(taskId: string): Iterable<string>;
-  /** A job's number: they count up in the order in which jobs first came. Undefined for a key that is not known. */
-  numberOf(key: string): number | undefined;
-  /** Number of the job that came last; 0 where none has. */
-  lastNumber(): number;
-  /** How many jobs have no parent, and their keys: what a narrowed manifest must place. */
-  rootKeys(): Iterable<string>;
-  totals(): StoreTotals;
-  submissions(): Submissions;
-  attempts(key: string): readonly Attempt[];
-  /** What a run saw of a file of the pipeline that it was given; by the path that the pipeline gives. */
-  inputFile(path: string): InputFile | undefined;
-  /** Facts of the directory: the pipeline's text, its file, the last run's settings. */
-  fact(name: string): string | undefined;
-  close(): void;
-}
-
-/** A file that the pipeline names, as a run saw it: what it was is part of job keys, and a manifest needs it again. */
-export interface InputFile {
-  /** As the pipeline gives it. */
-  readonly path: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  /** When it was changed last, Unix ms: one that is as it was is not read again. */
-  readonly mtimeMs: number;
-}
+import type { Attempt, JobRecord } from '../plan/job.ts';
+import type { InputFile, StateReader, StoreTotals } from './reader.ts';
 
 /** What one turn of the event loop made durable, as one transaction. */
 export interface Turn {
@@ -96,8 +20,22 @@ export const invocationFact = 'run.invocation';
  * The durable state of one run directory, written by the process that holds its lock. What is paid goes by three steps: its
  * intent is committed, then it is counted, then it is sent. So the count is never ahead of a state that is whole, wherever the
  * process dies, and never behind what was sent.
+ *
+ * The run that writes it decides from what it has written, without waiting: these few questions are answered at once. All
+ * others go to `reader`.
  */
-export interface StateStore extends StateReader {
+export interface StateStore {
+  /** The file that it lies in, for messages; absent where it lies in none. */
+  readonly file?: string;
+  /** The same state as other commands ask for it; it shows every commit that has returned. */
+  readonly reader: StateReader;
+  get(key: string): JobRecord | undefined;
+  /** Submitting, running, modal and saving jobs, oldest first: what a crash left behind. */
+  unfinished(): readonly JobRecord[];
+  totals(): StoreTotals;
+  attempts(key: string): readonly Attempt[];
+  inputFile(path: string): InputFile | undefined;
+  fact(name: string): string | undefined;
   /** Durable when it returns (`synchronous=FULL`). @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.replaced` | `state.io` */
   commit(turn: Turn): void;
   /** Says outside the state how many submissions it knows of; a killed process has said so. @throws as `commit` */
@@ -107,6 +45,8 @@ export interface StateStore extends StateReader {
   setFact(name: string, value: string): void;
   /** Replaces what was known of the file at this path. */
   rememberInputFile(file: InputFile): void;
+  /** Closes its reader with it. */
+  close(): void;
 }
 
 /** The disk or the file failed: the run stops (exit 74) and can be continued. */

@@ -138,7 +138,7 @@ export async function quirkRun(
   const counters = sandbox.counters();
   await sandbox.close();
   const rows = await manifest();
-  const { attempts, resubmits } = countedIn(directory);
+  const { attempts, resubmits } = await countedIn(directory);
 
   const calm = await start({});
   let last = first;
@@ -177,18 +177,18 @@ const isOver = ({ refuses = {} }: Quirk, { code }: Said, rows: readonly Manifest
 
 const slotOf = ({ step, branch }: ManifestRow): string => `${step}/${branch}`;
 
-function countedIn(directory: string): { attempts: number; resubmits: number } {
+async function countedIn(directory: string): Promise<{ attempts: number; resubmits: number }> {
   const state = openStateForReading(directory);
   if (state === undefined) throw new Error(`There is no state in ${directory}`);
   let attempts = 0;
   let resubmits = 0;
   for (const status of settledStatuses)
-    for (const record of state.withStatus(status)) {
+    for await (const record of state.withStatus(status)) {
       if (record.kind === 'generate' || record.kind === 'chat') continue;
       attempts += record.attempts;
       resubmits += record.resubmits;
     }
-  state.close();
+  await state.close();
   return { attempts, resubmits };
 }
 

@@ -56,13 +56,13 @@ describe('a state that was torn after its run was killed', () => {
     truncateSync(file, Math.floor(statSync(file).size * share));
 
   /** What the state in a directory knows to have been submitted; undefined where it does not know of all of it. */
-  function known(directory: string): ReadonlySet<string> | undefined {
+  async function known(directory: string): Promise<ReadonlySet<string> | undefined> {
     const looking = `${directory}.look`;
     cpSync(directory, looking, { recursive: true });
     const state = openState(looking);
     try {
-      const { known: submits, counted } = state.submissions();
-      if (readRunFacts(state) === undefined || submits < counted) return undefined;
+      const { known: submits, counted } = await state.reader.submissions();
+      if ((await readRunFacts(state.reader)) === undefined || submits < counted) return undefined;
       return new Set(
         [...asking].flatMap(([key, words]) => {
           const status = state.get(key)?.status;

@@ -24,7 +24,7 @@ it('cells that a spreadsheet would carry out are data, unless escaping is asked 
       await writeManifest({
         plan,
         selection: {},
-        reader: memoryStore(),
+        reader: memoryStore().reader,
         file,
         ...(escapeFormulas === undefined ? {} : { escapeFormulas }),
       });

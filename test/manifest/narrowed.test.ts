@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import type { StateReader } from '../../src/state/store.ts';
+import type { StateReader } from '../../src/state/reader.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, finish } from './finish.ts';
@@ -15,7 +15,11 @@ const tenCells = `
       path: U1
 `;
 
-async function slots(plan: Plan, selection: Selection, reader: StateReader): Promise<readonly string[]> {
+async function slots(
+  plan: Plan,
+  selection: Selection,
+  { reader }: { readonly reader: StateReader },
+): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { cell, slot, chosen } of manifestRows(plan, selection, reader)) {
     found.push(
@@ -96,6 +100,19 @@ describe('a narrowed manifest', () => {
     expect(found.filter((line) => !line.startsWith('5'))).toEqual(shown);
   });
 
+  it('lists no cell behind the last result that it looked for, though the cell asks for a job that is done', async () => {
+    const plan = await planOf(`
+      matrix: { n: { from: 1, to: 10 } }
+      steps: { grid: { imagine: "{% if n < 3 %}number {{ n }}{% else %}the same{% endif %}" } }
+    `);
+    const store = memoryStore();
+    await finishCells(plan, store, [2, 4]);
+    // The job of cells 3 to 10 is one: the first of them is where it is placed.
+    expect(await slots(plan, { limit: 1 }, store)).toEqual(['1 pending', '2 other', '3 other']);
+    const fifth = { filters: [{ axis: 'n', value: '5' }] };
+    expect(await slots(plan, fifth, store)).toEqual(['2 other', '3 other', '5 done']);
+  });
+
   it('with --limit reads no further than the last result', async () => {
     const { plan, read } = watched(await planOf(tenCells.replace('to: 10', 'to: 10000000')));
     const store = memoryStore();
@@ -148,7 +165,7 @@ describe('a narrowed manifest', () => {
     const store = memoryStore();
     const names = async (): Promise<readonly string[]> => {
       const found: string[] = [];
-      for await (const { slot, chosen } of manifestRows(plan, { only: ['more'] }, store)) {
+      for await (const { slot, chosen } of manifestRows(plan, { only: ['more'] }, store.reader)) {
         found.push(`${[slot.step, ...slot.branch].join('/')}${chosen ? '' : ' (other)'}`);
       }
       return found;

@@ -9,9 +9,9 @@ import { writeManifest } from '../../src/manifest/write.ts';
 import type { Artifact, JobRecord, TextCandidate, TokenUsage } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
-import type { StateReader } from '../../src/state/store.ts';
+import type { StateReader } from '../../src/state/reader.ts';
 import { readManifest } from '../rig/manifest.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, finish } from './finish.ts';
 
@@ -25,7 +25,7 @@ type Row = Readonly<Record<string, string>>;
 
 async function written(
   plan: Plan,
-  reader: StateReader,
+  { reader }: { readonly reader: StateReader },
   escapeFormulas = false,
 ): Promise<{ readonly rows: readonly Row[]; readonly tally: ManifestTally; readonly bytes: Buffer }> {
   const file = join(folder, 'manifest.csv');
@@ -58,7 +58,7 @@ function textRecord(slot: Slot, changes: Partial<JobRecord>): JobRecord {
   return { ...record, artifacts: [], ...changes };
 }
 
-const stored = async (plan: Plan, changes: (slot: Slot) => Partial<JobRecord>): Promise<StateReader> => {
+const stored = async (plan: Plan, changes: (slot: Slot) => Partial<JobRecord>): Promise<MemoryStore> => {
   const store = memoryStore();
   await finish(plan, store, { record: (slot) => textRecord(slot, changes(slot)) });
   return store;
@@ -263,7 +263,7 @@ describe('the token columns', () => {
 describe('the rows of other image steps', () => {
   const planned = (step: string): Promise<Plan> => planOf(`{ steps: { it: ${step} } }`);
   const link = 'https://images.test/fox.png';
-  const taskStore = async (plan: Plan, changes: Partial<JobRecord>): Promise<StateReader> => {
+  const taskStore = async (plan: Plan, changes: Partial<JobRecord>): Promise<MemoryStore> => {
     const store = memoryStore();
     await finish(plan, store, { record: (slot) => doneRecord(slot, changes) });
     return store;

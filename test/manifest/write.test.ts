@@ -11,7 +11,7 @@ import { writeManifest } from '../../src/manifest/write.ts';
 import type { Selection } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import type { StateReader } from '../../src/state/store.ts';
+import type { StateReader } from '../../src/state/reader.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, failedRecord, finish } from './finish.ts';
@@ -26,7 +26,7 @@ type Rows = readonly Readonly<Record<string, string>>[];
 
 async function written(
   plan: Plan,
-  reader: StateReader,
+  { reader }: { readonly reader: StateReader },
   selection: Selection = {},
 ): Promise<{ readonly text: string; readonly rows: Rows; readonly tally: ManifestTally }> {
   const file = join(folder, 'manifest.csv');
@@ -243,7 +243,7 @@ describe('manifest.csv', () => {
     });
     const file = join(folder, 'manifest.csv');
     const redact = (text: string): string => text.replaceAll('sk-123456', '[secret]');
-    await writeManifest({ plan, selection: {}, reader: store, file, redact });
+    await writeManifest({ plan, selection: {}, reader: store.reader, file, redact });
     const written = await readFile(file, 'utf8');
     expect(written).toContain('bad key [secret], [secret]');
     expect(written).not.toContain('sk-123456');
@@ -260,7 +260,7 @@ describe('manifest.csv', () => {
     store.commit({ records: slots.map((slot) => failedRecord(slot, error)), attempts: [] });
     const file = join(folder, 'manifest.csv');
     const redact = (text: string): string => text.replaceAll('sk-123456', '[secret]');
-    await writeManifest({ plan, selection: {}, reader: store, file, redact });
+    await writeManifest({ plan, selection: {}, reader: store.reader, file, redact });
     const written = await readFile(file, 'utf8');
     expect(written.split('bad key [secret]')).toHaveLength(rows + 1);
     expect(written).not.toContain('sk-123456');
@@ -276,10 +276,10 @@ describe('a manifest that is stopped while it is written', () => {
     await writeFile(file, 'before');
     const stop = new AbortController();
     const reader: StateReader = {
-      ...memoryStore(),
-      get: () => {
+      ...memoryStore().reader,
+      many: async () => {
         stop.abort(new Error('enough'));
-        return undefined;
+        return new Map();
       },
     };
     await expect(writeManifest({ plan, selection: {}, reader, file, signal: stop.signal })).rejects.toThrow(

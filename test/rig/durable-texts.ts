@@ -19,16 +19,16 @@ export class DurableTexts {
   readonly #calls = new Map<string, number>();
 
   /** To be called while no process is at work on the run directory. */
-  note(directory: string, { byName }: FakeTexts): void {
+  async note(directory: string, { byName }: FakeTexts): Promise<void> {
     const state = openStateForReading(directory);
     if (state === undefined) return;
     try {
       for (const status of ['done', 'pending', 'submitting'] as const)
-        for (const record of state.withStatus(status))
+        for await (const record of state.withStatus(status))
           for (const call of answeredCalls(record))
             if (!this.#calls.has(call)) this.#calls.set(call, byName.get(call) ?? 0);
     } finally {
-      state.close();
+      await state.close();
     }
   }
 

@@ -1,4 +1,5 @@
-import { StateError, type StateStore, type Turn } from '../../src/state/store.ts';
+import { StateError, type Turn } from '../../src/state/store.ts';
+import type { MemoryStore } from './memory-store.ts';
 
 /** The process died: what a test throws where the power would have gone, to open the state again afterwards. */
 export class Crash extends Error {
@@ -22,7 +23,7 @@ export interface Fault {
 }
 
 /** A store whose writes can be counted and made to fail. */
-export interface FaultyStore extends StateStore {
+export interface FaultyStore extends MemoryStore {
   /** Writes asked for so far, failed ones included. */
   readonly writes: number;
   /** Turns that reached the store beneath, in order. */
@@ -30,16 +31,16 @@ export interface FaultyStore extends StateStore {
 }
 
 /** Wraps a store so that chosen writes fail. Reading works until a crash; after one, every call throws it. */
-export function faultyStore(store: StateStore, faults: readonly Fault[] = []): FaultyStore {
+export function faultyStore(store: MemoryStore, faults: readonly Fault[] = []): FaultyStore {
   let writes = 0;
   let crash: Crash | undefined;
   const turns: Turn[] = [];
 
-  const alive = (): StateStore => {
+  const alive = (): MemoryStore => {
     if (crash !== undefined) throw crash;
     return store;
   };
-  const write = (work: (inner: StateStore) => void): void => {
+  const write = (work: (inner: MemoryStore) => void): void => {
     const inner = alive();
     writes += 1;
     const due = faults.find((fault) => (fault.lasting === true ? writes >= fault.at : writes === fault.at));
@@ -65,18 +66,14 @@ export function faultyStore(store: StateStore, faults: readonly Fault[] = []): F
       return writes;
     },
     turns,
+    get reader() {
+      return alive().reader;
+    },
     get: (key) => alive().get(key),
     unfinished: () => alive().unfinished(),
     withStatus: (status, code) => alive().withStatus(status, code),
-    keysOfSlot: (slot) => alive().keysOfSlot(slot),
-    keysWithPrefix: (prefix, limit) => alive().keysWithPrefix(prefix, limit),
-    mentioning: (text) => alive().mentioning(text),
-    keysOfTask: (taskId) => alive().keysOfTask(taskId),
-    numberOf: (key) => alive().numberOf(key),
-    lastNumber: () => alive().lastNumber(),
-    rootKeys: () => alive().rootKeys(),
-    totals: () => alive().totals(),
     submissions: () => alive().submissions(),
+    totals: () => alive().totals(),
     attempts: (key) => alive().attempts(key),
     inputFile: (path) => alive().inputFile(path),
     fact: (name) => alive().fact(name),

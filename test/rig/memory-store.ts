@@ -1,5 +1,7 @@
 import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
-import { type InputFile, invocationFact, type StateStore, type StoreTotals } from '../../src/state/store.ts';
+import { readerOf, type StateQueries } from '../../src/state/query.ts';
+import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
+import { invocationFact, type StateStore } from '../../src/state/store.ts';
 
 const inKeyOrder = (found: readonly JobRecord[]): JobRecord[] =>
   found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
@@ -13,11 +15,23 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
+/** A store that a test asks at once also for what a run would wait for. */
+export interface MemoryStore extends StateStore, Pick<StateQueries, 'withStatus' | 'submissions'> {}
+
+/** Those of these that are known, by what was asked for. */
+const knownOf = <T>(asked: readonly string[], find: (one: string) => T | undefined): Map<string, T> =>
+  new Map(
+    asked.flatMap((one) => {
+      const found = find(one);
+      return found === undefined ? [] : [[one, found] as const];
+    }),
+  );
+
 /**
  * A StateStore in memory, with the contract of the real one (the same suite runs on both): what was committed is a
  * copy. Every read of it is the same one, which makes simulated histories of many reads quick.
  */
-export function memoryStore(): StateStore {
+export function memoryStore(): MemoryStore {
   const jobs = new Map<string, JobRecord>();
   const history: Attempt[] = [];
   const facts = new Map<string, string>();
@@ -33,11 +47,16 @@ export function memoryStore(): StateStore {
     check();
     return [...jobs.values()];
   };
-  return {
-    get: (key) => {
-      check();
-      return jobs.get(key);
-    },
+  const get = (key: string): JobRecord | undefined => {
+    check();
+    return jobs.get(key);
+  };
+  const close = (): void => {
+    open = false;
+  };
+  const queries: StateQueries = {
+    get,
+    many: (keys) => knownOf(keys, get),
     unfinished: () =>
       records().filter((record) => ['submitting', 'running', 'modal', 'saving'].includes(record.status)),
     *withStatus(status, code) {
@@ -47,10 +66,11 @@ export function memoryStore(): StateStore {
         ),
       );
     },
-    keysOfSlot: (slot) =>
-      records()
-        .filter((record) => record.origin.slot === slot)
-        .map((record) => record.key),
+    keysOfSlots: (slots) =>
+      knownOf(slots, (slot) => {
+        const keys = records().flatMap(({ key, origin }) => (origin.slot === slot ? [key] : []));
+        return keys.length === 0 ? undefined : keys;
+      }),
     keysWithPrefix: (prefix, limit) =>
       inKeyOrder(records())
         .map((record) => record.key)
@@ -62,10 +82,10 @@ export function memoryStore(): StateStore {
     *keysOfTask(taskId) {
       for (const entry of history) if (entry.taskId === taskId) yield entry.key;
     },
-    numberOf: (key) => {
+    numbersOf: (keys) => {
       check();
-      const index = [...jobs.keys()].indexOf(key);
-      return index < 0 ? undefined : index + 1;
+      const numbers = new Map([...jobs.keys()].map((key, index) => [key, index + 1]));
+      return knownOf(keys, (key) => numbers.get(key));
     },
     lastNumber: () => {
       check();
@@ -85,10 +105,26 @@ export function memoryStore(): StateStore {
       check();
       return history.filter((entry) => entry.key === key);
     },
+    inputFiles: (paths) => {
+      check();
+      return knownOf(paths, (path) => inputs.get(path));
+    },
     fact: (name) => {
       check();
       return facts.get(name);
     },
+    close,
+  };
+  return {
+    reader: readerOf(queries),
+    get,
+    unfinished: () => queries.unfinished(),
+    withStatus: (status, code) => queries.withStatus(status, code),
+    submissions: () => queries.submissions(),
+    totals: () => queries.totals(),
+    attempts: (key) => queries.attempts(key),
+    fact: (name) => queries.fact(name),
+    inputFile: (path) => queries.inputFiles([path]).get(path),
     commit: (turn) => {
       check();
       for (const record of turn.records) jobs.set(record.key, copied(record));
@@ -108,17 +144,11 @@ export function memoryStore(): StateStore {
       check();
       facts.set(name, value);
     },
-    inputFile: (path) => {
-      check();
-      return inputs.get(path);
-    },
     rememberInputFile: (file) => {
       check();
       inputs.set(file.path, { ...file });
     },
-    close: () => {
-      open = false;
-    },
+    close,
   };
 }
 

@@ -1,9 +1,8 @@
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { SlotStatus } from '../../src/plan/slot.ts';
-import type { StateStore } from '../../src/state/store.ts';
 import { epoch } from './jobs.ts';
-import { memoryStore } from './memory-store.ts';
+import { type MemoryStore, memoryStore } from './memory-store.ts';
 import { planOf } from './plan.ts';
 import {
   runVirtually,
@@ -26,7 +25,7 @@ ${path === '' ? '' : `    path: ${path}\n`}`;
 export interface World {
   readonly plan: Plan;
   readonly cells: readonly Cell[];
-  readonly store: StateStore;
+  readonly store: MemoryStore;
   readonly service: VirtualService;
   /** Runs, or goes on a minute after the last run. */
   readonly run: (options?: Partial<VirtualRunOptions>) => VirtualRun;
@@ -43,7 +42,7 @@ export async function world(text: string, script: VirtualScript = {}): Promise<W
 
 async function worldOf(
   text: string,
-  store: StateStore,
+  store: MemoryStore,
   service: VirtualService,
   from: number,
 ): Promise<World> {

@@ -46,7 +46,7 @@ describe('answers that tell no tokens', () => {
     here.run({ settings: virtualSettings({ prices }) });
     const header = manifestHeader([]);
     const empty = header.filter((column) => column.endsWith('_tokens') || column === 'cost');
-    for await (const row of manifestRows(here.plan, {}, here.store)) {
+    for await (const row of manifestRows(here.plan, {}, here.store.reader)) {
       const fields = rowFields(row, []);
       expect(empty.map((column) => fields[header.indexOf(column)])).toEqual(empty.map(() => ''));
     }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageService } from '../../src/service/image-service.ts';
-import { StateError, type StateStore } from '../../src/state/store.ts';
+import { StateError } from '../../src/state/store.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { failure, type VirtualService } from '../rig/virtual-service.ts';
 import { run, text } from './engine-rig.ts';
@@ -23,7 +23,7 @@ const slowly = (more: { readonly heard?: () => void; readonly signal?: AbortSign
   }),
 });
 
-const inDoubt = (store: StateStore): readonly string[] =>
+const inDoubt = (store: MemoryStore): readonly string[] =>
   store.unfinished().flatMap(({ key, status }) => (status === 'submitting' ? [key] : []));
 
 describe('the engine', () => {
@@ -156,7 +156,7 @@ describe('the engine', () => {
     for (let at = 1; at < 6; at++) {
       const inner = memoryStore();
       let counts = 0;
-      const store: StateStore = {
+      const store: MemoryStore = {
         ...inner,
         countSubmissions: () => {
           counts += 1;

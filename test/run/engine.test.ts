@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { TextService } from '../../src/service/text-service.ts';
-import type { StateStore } from '../../src/state/store.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { failure, textReply } from '../rig/virtual-service.ts';
 import { jumpingClock, run, text } from './engine-rig.ts';
 
@@ -149,7 +148,7 @@ steps:
   it('counts a submission once its intent is durable, and sends it once it is counted', async () => {
     const inner = memoryStore();
     const steps: string[] = [];
-    const store: StateStore = {
+    const store: MemoryStore = {
       ...inner,
       commit: (turn) => {
         inner.commit(turn);

@@ -31,7 +31,7 @@ const judged: VirtualScript = {
 /** By slot, what it came to and the task that it names as its parent's, by the manifest. */
 async function rowsOf({ plan, store }: World): Promise<ReadonlyMap<string, readonly (string | undefined)[]>> {
   const rows = new Map<string, readonly (string | undefined)[]>();
-  for await (const { slot, parentTaskId } of manifestRows(plan, {}, store))
+  for await (const { slot, parentTaskId } of manifestRows(plan, {}, store.reader))
     rows.set([slot.step, ...slot.branch].join('/'), [
       slot.status,
       slot.record?.taskId ?? String(slot.record?.submittedAt),
@@ -102,13 +102,13 @@ describe('--redo of a job that others came from', () => {
     const here = await world(family, judged);
     here.run();
     const keys = [recordAt(here, 'grid').key];
-    const { total, steps } = await estimatePlan(here.plan, {}, here.store, { redo: keys });
+    const { total, steps } = await estimatePlan(here.plan, {}, here.store.reader, { redo: keys });
     const { submits } = here.run(redo(here, 'grid'));
     expect([total.submits, total.why]).toEqual([submits, { new: 0, changed: 0, retry: 0, anew: submits }]);
     // A grid, five clicks, five text calls.
     expect(total.cost).toBe(1 + 5 * 2 + 5 * 3);
     expect(steps.find(({ step }) => step === 'other')).toMatchObject({ submits: 0, done: 2 });
-    expect((await estimatePlan(here.plan, {}, here.store)).total.submits).toBe(0);
+    expect((await estimatePlan(here.plan, {}, here.store.reader)).total.submits).toBe(0);
   });
 
   it('that comes to nothing leaves all that came from it as it was', async () => {
@@ -189,7 +189,10 @@ steps:
     };
     expect(here.run({ ...options, settings }).submits).toBe(1);
     expect(changed(before, await rowsOf(here))).toEqual(['grid']);
-    expect((await estimatePlan(here.plan, {}, here.store)).total).toMatchObject({ submits: 5, done: 1 });
+    expect((await estimatePlan(here.plan, {}, here.store.reader)).total).toMatchObject({
+      submits: 5,
+      done: 1,
+    });
     expect([here.run().submits, here.run().submits]).toEqual([5, 0]);
     expect(changed(before, await rowsOf(here))).toHaveLength(6);
   });
@@ -220,12 +223,12 @@ steps:
     delete script.onSubmit;
     const { records, attempts } = settleDoubt(recordAt(here, 'grid/U1'), { kind: 'drop' }, undefined, 9);
     here.store.commit({ records, attempts });
-    const { total } = await estimatePlan(here.plan, {}, here.store, redo(here, 'grid').settings);
+    const { total } = await estimatePlan(here.plan, {}, here.store.reader, redo(here, 'grid').settings);
     expect([total.submits, total.failed]).toEqual([2, 1]);
     expect([here.run(redo(here, 'grid')).submits, here.run().submits]).toEqual([2, 0]);
     expect(recordAt(here, 'grid/U1').error?.code).toBe('job.dropped');
     expect(here.statuses()).toEqual({ done: 2, failed: 1 });
-    expect((await estimatePlan(here.plan, {}, here.store)).total.submits).toBe(0);
+    expect((await estimatePlan(here.plan, {}, here.store.reader)).total.submits).toBe(0);
   });
 
   it('leaves what came from it alone where the service names the task that it had', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSettings } from '../../src/run/ports.ts';
-import type { StateStore } from '../../src/state/store.ts';
 import { epoch } from '../rig/jobs.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { cellsUpTo, greeting, type PlannedText, resolveTexts } from '../rig/text-plan.ts';
 import {
   runVirtually,
@@ -15,7 +14,7 @@ import { failure, textReply, type VirtualScript, VirtualService } from '../rig/v
 
 /** Text jobs, what is durable, and the service: run after run against the same three. */
 function world(cells: number, planned: readonly PlannedText[], script: VirtualScript = {}) {
-  const store: StateStore = memoryStore();
+  const store: MemoryStore = memoryStore();
   const service = new VirtualService(script);
   let startAt = epoch;
   const run = (settings: Partial<RunSettings> = {}, options: Partial<VirtualRunOptions> = {}): VirtualRun => {

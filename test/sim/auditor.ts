@@ -3,7 +3,7 @@ import { isTextKind } from '../../src/plan/job-request.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { type Effect, isPaid, type RunInput } from '../../src/run/scheduler/commit.ts';
 import type { Task } from '../../src/service/image-service.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { MemoryStore } from '../rig/memory-store.ts';
 import { mayPass } from './ends.ts';
 import type { Gateway } from './gateway.ts';
 import { Licences } from './licences.ts';
@@ -25,7 +25,7 @@ export const pricesOfTasks = { imagine: 1, click: 1, blend: 1, describe: 1, vide
  * run heard, and what is durable.
  */
 export class Auditor {
-  readonly #store: StateStore;
+  readonly #store: MemoryStore;
   readonly #gateway: Gateway;
   readonly #licences: Licences;
   readonly #limits: LimitsAuditor;
@@ -47,7 +47,7 @@ export class Auditor {
   /** @param readsOf keys of the jobs whose replies the templates of a job name */
   constructor(
     scenario: Scenario,
-    store: StateStore,
+    store: MemoryStore,
     gateway: Gateway,
     readsOf: (key: string) => readonly string[],
   ) {

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { MemoryStore } from '../rig/memory-store.ts';
 import type { Gateway } from './gateway.ts';
 import type { Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
@@ -10,7 +10,7 @@ const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting'
 /** Watches that a simulated run stays within what it was limited to: requests, tasks, memory, rates and budgets. */
 export class LimitsAuditor {
   readonly #scenario: Scenario;
-  readonly #store: StateStore;
+  readonly #store: MemoryStore;
   readonly #gateway: Pick<Gateway, 'healed'>;
   #requests = 0;
   /** When each submission of this run left, ms. */
@@ -18,7 +18,7 @@ export class LimitsAuditor {
   /** Tasks that the run found on the service when it began: what was in doubt may have been found beyond the limit. */
   #found = 0;
 
-  constructor(scenario: Scenario, store: StateStore, gateway: Pick<Gateway, 'healed'>) {
+  constructor(scenario: Scenario, store: MemoryStore, gateway: Pick<Gateway, 'healed'>) {
     this.#scenario = scenario;
     this.#store = store;
     this.#gateway = gateway;

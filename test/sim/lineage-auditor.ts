@@ -1,7 +1,7 @@
 import { type JobRecord, type JobStatus, needsOf } from '../../src/plan/job.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import type { Effect } from '../../src/run/scheduler/commit.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { MemoryStore } from '../rig/memory-store.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** What stands of each job that another one came from, by key: the task, or the moment at which the answer was asked for. */
@@ -13,7 +13,7 @@ type Sources = Map<string, string>;
  * every job names the task that was really pressed.
  */
 export class LineageAuditor {
-  readonly #store: StateStore;
+  readonly #store: MemoryStore;
   /** Keys of the jobs whose replies the templates of a job name. */
   readonly #readsOf: (key: string) => readonly string[];
   /** The same, of those that were sent. */
@@ -34,7 +34,7 @@ export class LineageAuditor {
   /** How each job was before the turn that became durable last: what is settled may be begun again in the very next one. */
   readonly #was = new Map<string, JobStatus>();
 
-  constructor(store: StateStore, readsOf: (key: string) => readonly string[]) {
+  constructor(store: MemoryStore, readsOf: (key: string) => readonly string[]) {
     this.#store = store;
     this.#readsOf = readsOf;
   }

@@ -2,9 +2,8 @@ import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import type { StateStore } from '../../src/state/store.ts';
 import { drive } from '../rig/drive.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
 import { epoch, settingsOf } from './outset.ts';
@@ -13,7 +12,7 @@ import { bestOf } from './text-model.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** How many slots of these cells are not done, or came from what was made again since, and could be. */
-export function unfinished(plan: Plan, cells: readonly Cell[], store: StateStore): number {
+export function unfinished(plan: Plan, cells: readonly Cell[], store: MemoryStore): number {
   let count = 0;
   for (const cell of cells)
     for (const { status, error, outdated } of plan.resolve(cell, (key) => store.get(key))) {
@@ -25,7 +24,7 @@ export function unfinished(plan: Plan, cells: readonly Cell[], store: StateStore
 }
 
 /** The manifest accounts for every planned slot, exactly once. */
-export async function checkManifest(plan: Plan, cells: readonly Cell[], store: StateStore): Promise<void> {
+export async function checkManifest(plan: Plan, cells: readonly Cell[], store: MemoryStore): Promise<void> {
   const planned = cells.flatMap((cell) =>
     plan
       .resolve(cell, (key) => store.get(key))
@@ -33,7 +32,7 @@ export async function checkManifest(plan: Plan, cells: readonly Cell[], store: S
   );
   const listed: string[] = [];
   // A row for each file, and one at least.
-  for await (const { slot, firstOfSlot } of manifestRows(plan, {}, store))
+  for await (const { slot, firstOfSlot } of manifestRows(plan, {}, store.reader))
     if (firstOfSlot) listed.push(`${slot.cell} ${slot.step} ${slot.branch.join('/')} ${slot.status}`);
   if (listed.join('\n') !== planned.join('\n'))
     throw new BrokenPromise('The manifest does not list what is planned.');
@@ -44,7 +43,7 @@ export async function checkResults(
   scenario: Scenario,
   plan: Plan,
   cells: readonly Cell[],
-  store: StateStore,
+  store: MemoryStore,
   { tasks }: Pick<Gateway, 'tasks'>,
 ): Promise<void> {
   const calm = calmed(scenario);
@@ -72,7 +71,7 @@ export async function checkResults(
 }
 
 /** What is done was made with the mask, and the zoom, that its pipeline says. */
-function checkAnswered(store: StateStore, tasks: Gateway['tasks']): void {
+function checkAnswered(store: MemoryStore, tasks: Gateway['tasks']): void {
   for (const { key, request, pressed, taskId = '' } of store.withStatus('done')) {
     const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
     if (asks && tasks.get(taskId)?.isAnswered !== true)
@@ -81,7 +80,7 @@ function checkAnswered(store: StateStore, tasks: Gateway['tasks']): void {
 }
 
 /** The pressed button is the one that the judge named. */
-function checkPressed({ seed }: Scenario, plan: Plan, cells: readonly Cell[], store: StateStore): void {
+function checkPressed({ seed }: Scenario, plan: Plan, cells: readonly Cell[], store: MemoryStore): void {
   const chance = new Chance(seed);
   for (const cell of cells) {
     const slots = plan.resolve(cell, (key) => store.get(key));
@@ -112,11 +111,11 @@ const ofOneHistory = new Set([
   'error_message',
 ]);
 
-async function resultsOf(plan: Plan, store: StateStore): Promise<string> {
+async function resultsOf(plan: Plan, store: MemoryStore): Promise<string> {
   const { variables } = plan.matrix;
   const header = manifestHeader(variables);
   const lines: string[] = [];
-  for await (const row of manifestRows(plan, {}, store))
+  for await (const row of manifestRows(plan, {}, store.reader))
     lines.push(
       rowFields(row, variables)
         .filter((_, at) => !ofOneHistory.has(header[at] ?? ''))

@@ -4,10 +4,9 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
-import type { StateStore } from '../../src/state/store.ts';
 import { type Driven, type DrivenService, drive } from '../rig/drive.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { Auditor, priceOfTask, pricesOfTasks } from './auditor.ts';
 import { Chance } from './chance.ts';
 import { Gateway } from './gateway.ts';
@@ -126,7 +125,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
 const reads: Readonly<Record<string, string>> = { best: 'pick', title: 'weather', drawn: 'words' };
 
 /** Finds the jobs whose replies a job's templates name. */
-function readsIn(plan: Plan, cells: readonly Cell[], store: StateStore): (key: string) => readonly string[] {
+function readsIn(plan: Plan, cells: readonly Cell[], store: MemoryStore): (key: string) => readonly string[] {
   return (key) => {
     const { step: asking, cell: number } = store.get(key)?.origin ?? {};
     const step = asking === undefined ? undefined : reads[asking];
@@ -156,7 +155,7 @@ const blind = (gateway: Gateway): DrivenService => ({
 });
 
 /** A store that does not know of modals: a run that it is given presses again. */
-const forgetful = (store: StateStore): StateStore => {
+const forgetful = (store: MemoryStore): MemoryStore => {
   const forget = (record: JobRecord): JobRecord =>
     record.modal === undefined || record.status === 'done'
       ? record
@@ -172,7 +171,7 @@ const forgetful = (store: StateStore): StateStore => {
 };
 
 /** A store that says when a turn is durable. */
-const watched = (store: StateStore, committed: (records: readonly JobRecord[]) => void): StateStore => ({
+const watched = (store: MemoryStore, committed: (records: readonly JobRecord[]) => void): MemoryStore => ({
   ...store,
   commit: (turn) => {
     store.commit(turn);
@@ -193,7 +192,7 @@ function redone(
     .map(({ key }) => key);
 }
 
-function* allRecords(store: StateStore): Generator<ReturnType<StateStore['unfinished']>[number]> {
+function* allRecords(store: MemoryStore): Generator<ReturnType<MemoryStore['unfinished']>[number]> {
   for (const status of [
     'pending',
     'submitting',

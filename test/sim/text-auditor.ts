@@ -3,7 +3,7 @@ import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/effects/function-calls.ts';
 import { tokensOf, usageOf } from '../../src/run/machine/text-call.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { MemoryStore } from '../rig/memory-store.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
@@ -23,7 +23,7 @@ const roundsAllowed = 3;
  */
 export class TextAuditor {
   readonly #scenario: Scenario;
-  readonly #store: StateStore;
+  readonly #store: MemoryStore;
   #licences = new Map<string, Licence>();
   /** Tokens by job: of replies that were heard, and of those whose turn is durable. */
   #received = new Map<string, number>();
@@ -31,7 +31,7 @@ export class TextAuditor {
   #sentAt: number[] = [];
   #answered: { readonly at: number; readonly tokens: number }[] = [];
 
-  constructor(scenario: Scenario, store: StateStore) {
+  constructor(scenario: Scenario, store: MemoryStore) {
     this.#scenario = scenario;
     this.#store = store;
   }

@@ -19,9 +19,9 @@ function checkout(): { root: string; directory: string; file: string; other: str
   return { root, directory, file, other };
 }
 
-const codeOf = (work: () => void): string => {
+const codeOf = async (work: () => Promise<void>): Promise<string> => {
   try {
-    work();
+    await work();
     return 'accepted';
   } catch (error) {
     if (error instanceof StateError) return error.code;
@@ -30,62 +30,66 @@ const codeOf = (work: () => void): string => {
 };
 
 describe('binding a run directory to its pipeline', () => {
-  it('accepts the same file again, edited or not, and keeps its last text', () => {
+  it('accepts the same file again, edited or not, and keeps its last text', async () => {
     const { directory, file } = checkout();
     const state = memoryStore();
-    bindDirectory(state, directory, { file, text: 'one' });
-    bindDirectory(state, directory, { file, text: 'two' });
+    await bindDirectory(state, directory, { file, text: 'one' });
+    await bindDirectory(state, directory, { file, text: 'two' });
     expect(state.fact(pipelineFacts.text)).toBe('two');
   });
 
-  it('refuses another file of the same name, and changes nothing', () => {
+  it('refuses another file of the same name, and changes nothing', async () => {
     const { directory, file, other } = checkout();
     const state = memoryStore();
-    bindDirectory(state, directory, { file, text: 'one' });
-    expect(codeOf(() => bindDirectory(state, directory, { file: other, text: 'two' }))).toBe('state.foreign');
-    expect(codeOf(() => checkDirectory(state, directory, { file: other, text: 'two' }))).toBe(
+    await bindDirectory(state, directory, { file, text: 'one' });
+    expect(await codeOf(() => bindDirectory(state, directory, { file: other, text: 'two' }))).toBe(
+      'state.foreign',
+    );
+    expect(await codeOf(() => checkDirectory(state.reader, directory, { file: other, text: 'two' }))).toBe(
       'state.foreign',
     );
     expect(state.fact(pipelineFacts.text)).toBe('one');
   });
 
-  it('accepts a checkout that was moved as a whole, edited too', () => {
+  it('accepts a checkout that was moved as a whole, edited too', async () => {
     const { root, directory, file } = checkout();
     const before = openState(directory);
-    bindDirectory(before, directory, { file, text: 'one' });
+    await bindDirectory(before, directory, { file, text: 'one' });
     before.close();
     const moved = `${root}-moved`;
     renameSync(root, moved);
     const there = join(moved, 'runs', 'foxes');
     const state = openState(there);
-    bindDirectory(state, there, { file: join(moved, 'foxes.yaml'), text: 'two' });
+    await bindDirectory(state, there, { file: join(moved, 'foxes.yaml'), text: 'two' });
     expect(state.fact(pipelineFacts.path)).toBe(join(moved, 'foxes.yaml'));
     state.close();
   });
 
-  it('accepts a run directory that was moved, and a file that was renamed but not edited', () => {
+  it('accepts a run directory that was moved, and a file that was renamed but not edited', async () => {
     const { root, directory, file, other } = checkout();
     const state = memoryStore();
-    bindDirectory(state, directory, { file, text: 'one' });
+    await bindDirectory(state, directory, { file, text: 'one' });
     const elsewhere = join(root, 'elsewhere');
     mkdirSync(elsewhere);
-    bindDirectory(state, elsewhere, { file, text: 'two' });
-    bindDirectory(state, elsewhere, { file: other, text: 'two' });
+    await bindDirectory(state, elsewhere, { file, text: 'two' });
+    await bindDirectory(state, elsewhere, { file: other, text: 'two' });
     expect(state.fact(pipelineFacts.file)).toBe('../other/foxes.yaml');
   });
 
-  it('sees through links', () => {
+  it('sees through links', async () => {
     const { root, directory, file } = checkout();
     const state = memoryStore();
-    bindDirectory(state, directory, { file, text: 'one' });
+    await bindDirectory(state, directory, { file, text: 'one' });
     const link = join(freshFolder(), 'link');
     symlinkSync(root, link);
-    bindDirectory(state, directory, { file: join(link, 'foxes.yaml'), text: 'two' });
+    await bindDirectory(state, directory, { file: join(link, 'foxes.yaml'), text: 'two' });
     expect(state.fact(pipelineFacts.file)).toBe('../../foxes.yaml');
   });
 
-  it('lets anything be asked of a directory that was never bound', () => {
+  it('lets anything be asked of a directory that was never bound', async () => {
     const { directory, file } = checkout();
-    expect(codeOf(() => checkDirectory(memoryStore(), directory, { file, text: '' }))).toBe('accepted');
+    expect(await codeOf(() => checkDirectory(memoryStore().reader, directory, { file, text: '' }))).toBe(
+      'accepted',
+    );
   });
 });

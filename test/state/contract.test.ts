@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
 import type { StateStore } from '../../src/state/store.ts';
+import { all } from '../rig/all.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
 import { memoryStore, recount } from '../rig/memory-store.ts';
 import { drivers, freshFolder } from './places.ts';
@@ -17,36 +18,37 @@ const stores: readonly (readonly [string, () => StateStore])[] = [
 const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 describe.each(stores)('a state store: %s', (_, open) => {
-  it('knows nothing when it is new', () => {
+  it('knows nothing when it is new', async () => {
     const store = open();
     expect(store.get('a')).toBeUndefined();
     expect(store.fact('a')).toBeUndefined();
-    expect([...store.rootKeys()]).toEqual([]);
+    expect(await all(store.reader.rootKeys())).toEqual([]);
     expect(store.totals()).toEqual(recount([]));
-    expect(store.submissions()).toEqual({ known: 0, counted: 0 });
+    expect(await store.reader.submissions()).toEqual({ known: 0, counted: 0 });
     store.close();
   });
 
-  it('knows the submissions of a commit with the commit, and counts them on request', () => {
+  it('knows of the submissions of a turn with the turn, and counts them when it is told to', async () => {
     const store = open();
     store.commit({ records: [jobRecord('a', 'submitting')], attempts: [], submits: 2 });
-    expect(store.submissions()).toEqual({ known: 2, counted: 0 });
+    expect(await store.reader.submissions()).toEqual({ known: 2, counted: 0 });
     store.countSubmissions();
     store.commit({ records: [], attempts: [], submits: 1 });
     store.commit({ records: [jobRecord('b', 'done')], attempts: [] });
-    expect(store.submissions()).toEqual({ known: 3, counted: 2 });
+    expect(await store.reader.submissions()).toEqual({ known: 3, counted: 2 });
     store.countSubmissions();
     store.countSubmissions();
-    expect(store.submissions()).toEqual({ known: 3, counted: 3 });
+    expect(await store.reader.submissions()).toEqual({ known: 3, counted: 3 });
     store.acceptMissing();
-    expect(store.submissions()).toEqual({ known: 3, counted: 3 });
+    expect(await store.reader.submissions()).toEqual({ known: 3, counted: 3 });
     store.close();
   });
 
-  it('returns what was committed, whatever it is', () => {
-    fc.assert(
-      fc.property(fc.array(anyTurn, { maxLength: 5 }), (turns) => {
+  it('gives back what was committed, whatever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyTurn, { maxLength: 5 }), async (turns) => {
         const store = open();
+        const { reader } = store;
         const jobs = new Map<string, JobRecord>();
         const attempts: Attempt[] = [];
         for (const turn of turns) {
@@ -58,40 +60,57 @@ describe.each(stores)('a state store: %s', (_, open) => {
         const keysWhere = (holds: (record: JobRecord) => boolean): string[] =>
           records.filter(holds).map((record) => record.key);
 
-        for (const [key, record] of jobs) expect(store.get(key)).toEqual(record);
+        for (const [key, record] of jobs) {
+          expect(store.get(key)).toEqual(record);
+          expect(await reader.get(key)).toEqual(record);
+        }
+        expect(await reader.many([...jobs.keys(), 'no job'])).toEqual(jobs);
         for (const status of statuses) {
-          expect([...store.withStatus(status)].map((record) => record.key)).toEqual(
+          expect((await all(reader.withStatus(status))).map((record) => record.key)).toEqual(
             keysWhere((record) => record.status === status).sort(),
           );
         }
-        expect([...store.withStatus('failed', 'task.failed')].map((record) => record.key)).toEqual(
+        expect((await all(reader.withStatus('failed', 'task.failed'))).map((record) => record.key)).toEqual(
           keysWhere((record) => record.status === 'failed' && record.error?.code === 'task.failed').sort(),
         );
-        expect(store.unfinished().map((record) => record.key)).toEqual(
-          keysWhere((record) => ['submitting', 'running', 'modal', 'saving'].includes(record.status)),
+        const unfinished = keysWhere((record) =>
+          ['submitting', 'running', 'modal', 'saving'].includes(record.status),
         );
-        for (const slot of ['slot-0', 'slot-1']) {
-          expect(store.keysOfSlot(slot)).toEqual(keysWhere((record) => record.origin.slot === slot));
-        }
-        const numbers = [...jobs.keys()].map((key) => store.numberOf(key) ?? 0);
+        expect(store.unfinished().map((record) => record.key)).toEqual(unfinished);
+        expect((await all(reader.unfinished())).map((record) => record.key)).toEqual(unfinished);
+        const slots = ['slot-0', 'slot-1', 'slot-2', 'no slot'];
+        expect(await reader.keysOfSlots(slots)).toEqual(
+          new Map(
+            slots
+              .map((slot) => [slot, keysWhere((record) => record.origin.slot === slot)] as const)
+              .filter(([, keys]) => keys.length > 0),
+          ),
+        );
+        const numbered = await reader.numbersOf([...jobs.keys(), 'no job']);
+        expect(numbered.size).toBe(jobs.size);
+        const numbers = [...jobs.keys()].map((key) => numbered.get(key) ?? 0);
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
         expect(new Set(numbers).size).toBe(jobs.size);
-        expect(store.lastNumber()).toBe(numbers.at(-1) ?? 0);
-        expect(store.numberOf('no job')).toBeUndefined();
-        expect([...store.rootKeys()]).toEqual(keysWhere((record) => record.parent === undefined).sort());
+        expect(await reader.lastNumber()).toBe(numbers.at(-1) ?? 0);
+        expect(await all(store.reader.rootKeys())).toEqual(
+          keysWhere((record) => record.parent === undefined).sort(),
+        );
         expect(store.totals()).toEqual(recount(records));
+        expect(await reader.totals()).toEqual(recount(records));
         for (const prefix of ['', 'key-1', 'key-3', 'nothing'])
-          expect(store.keysWithPrefix(prefix, 4)).toEqual(
+          expect(await store.reader.keysWithPrefix(prefix, 4)).toEqual(
             keysWhere(({ key }) => key.startsWith(prefix))
               .sort()
               .slice(0, 4),
           );
         for (const text of ['key-0', 'failed', '"'])
-          expect([...store.mentioning(text)].map((record) => record.key)).toEqual(
+          expect((await all(reader.mentioning(text))).map((record) => record.key)).toEqual(
             keysWhere((record) => JSON.stringify(record).includes(JSON.stringify(text))),
           );
         for (const key of ['key-0', 'key-1']) {
-          expect(store.attempts(key)).toEqual(attempts.filter((attempt) => attempt.key === key));
+          const own = attempts.filter((attempt) => attempt.key === key);
+          expect(store.attempts(key)).toEqual(own);
+          expect(await reader.attempts(key)).toEqual(own);
         }
         store.close();
       }),
@@ -99,31 +118,39 @@ describe.each(stores)('a state store: %s', (_, open) => {
     );
   });
 
-  it('remembers what a run saw of a file, the last time it saw it', () => {
+  it('remembers what a run saw of a file, the last time it saw it', async () => {
     const store = open();
     const file = { path: 'masks/neck.png', sha256: 'aa', bytes: 12, mtimeMs: 1_700_000_000_000.25 };
     store.rememberInputFile({ ...file, sha256: 'bb' });
     store.rememberInputFile(file);
     expect([store.inputFile(file.path), store.inputFile('masks/other.png')]).toEqual([file, undefined]);
+    const other = { ...file, path: 'masks/"ear".png' };
+    store.rememberInputFile(other);
+    expect(await store.reader.inputFiles([other.path, 'masks/other.png', file.path])).toEqual(
+      new Map([
+        [file.path, file],
+        [other.path, other],
+      ]),
+    );
     store.close();
   });
 
-  it('reads beyond one page, in key order, while it is written', () => {
+  it('reads beyond one page, in key order, while it is written', async () => {
     const store = open();
     const keys = Array.from({ length: 700 }, (_unused, index) => `k${String(index).padStart(4, '0')}`);
     store.commit({ records: keys.map((key) => jobRecord(key, 'failed')), attempts: [] });
     const seen: string[] = [];
-    for (const record of store.withStatus('failed')) {
+    for await (const record of store.reader.withStatus('failed')) {
       seen.push(record.key);
       store.commit({ records: [jobRecord(record.key, 'done')], attempts: [] });
     }
     expect(seen).toEqual(keys);
-    expect([...store.withStatus('done')]).toHaveLength(700);
-    expect([...store.rootKeys()]).toEqual(keys);
+    expect(await all(store.reader.withStatus('done'))).toHaveLength(700);
+    expect(await all(store.reader.rootKeys())).toEqual(keys);
     store.close();
   });
 
-  it('finds what is mentioned anywhere, however many records there are, and nothing that only contains it', () => {
+  it('finds what is mentioned anywhere, however many records there are, and nothing that only contains it', async () => {
     const store = open();
     const keys = Array.from({ length: 9000 }, (_unused, index) => `k${String(index).padStart(4, '0')}`);
     store.commit({
@@ -132,24 +159,25 @@ describe.each(stores)('a state store: %s', (_, open) => {
       ),
       attempts: [],
     });
-    const found = (text: string): string[] => [...store.mentioning(text)].map(({ key }) => key);
-    expect(found('k0001')).toEqual(['k0001', 'k2999', 'k5999', 'k8999']);
-    expect(found('k000')).toEqual([]);
-    expect(store.keysWithPrefix('k89', 3)).toEqual(['k8900', 'k8901', 'k8902']);
-    expect(store.keysWithPrefix('k8999', 3)).toEqual(['k8999']);
+    const found = async (text: string): Promise<string[]> =>
+      (await all(store.reader.mentioning(text))).map(({ key }) => key);
+    expect(await found('k0001')).toEqual(['k0001', 'k2999', 'k5999', 'k8999']);
+    expect(await found('k000')).toEqual([]);
+    expect(await store.reader.keysWithPrefix('k89', 3)).toEqual(['k8900', 'k8901', 'k8902']);
+    expect(await store.reader.keysWithPrefix('k8999', 3)).toEqual(['k8999']);
     store.close();
   });
 
-  it('finds the job of a task by each of its attempts, however many attempts there are', () => {
+  it('finds the job of a task by each of its attempts, however many attempts there are', async () => {
     const store = open();
     const numbers = Array.from({ length: 8193 }, (_unused, index) => index + 1);
     store.commit({
       records: [],
       attempts: numbers.map((n) => ({ key: `k${n}`, at: n, outcome: 'accepted', taskId: `t${n}` })),
     });
-    const found = (n: number): string[] => [...store.keysOfTask(`t${n}`)];
-    for (const n of [1, 4095, 4096, 4097, 8192, 8193]) expect(found(n)).toEqual([`k${n}`]);
-    expect(found(8194)).toEqual([]);
+    const found = (n: number): Promise<string[]> => all(store.reader.keysOfTask(`t${n}`));
+    for (const n of [1, 4095, 4096, 4097, 8192, 8193]) expect(await found(n)).toEqual([`k${n}`]);
+    expect(await found(8194)).toEqual([]);
     store.close();
   });
 
@@ -162,18 +190,21 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('keeps facts, the last word counting', () => {
+  it('keeps facts, the last word counting', async () => {
     const store = open();
     store.setFact('pipeline.text', 'name: foxes');
     store.setFact('pipeline.text', 'name: owls 🦉');
     expect(store.fact('pipeline.text')).toBe('name: owls 🦉');
+    expect(await store.reader.fact('pipeline.text')).toBe('name: owls 🦉');
     store.close();
   });
 
-  it('does not respond once it is closed', () => {
+  it('does not answer once it is closed', async () => {
     const store = open();
     store.close();
     expect(() => store.get('a')).toThrow(/not open|finalized|closed/);
+    await expect(store.reader.get('a')).rejects.toThrow(/not open|finalized|closed/);
+    await expect(all(store.reader.withStatus('done'))).rejects.toThrow(/not open|finalized|closed/);
     expect(() => store.commit({ records: [jobRecord('a', 'done')], attempts: [] })).toThrow(
       /not open|finalized|closed/,
     );

@@ -2,26 +2,30 @@ import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFil
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { StateReader } from '../../src/state/reader.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import { StateError, type StateReader } from '../../src/state/store.ts';
+import { StateError } from '../../src/state/store.ts';
+import { all } from '../rig/all.ts';
 import { freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 
 /** Asks everything there is to ask. */
-function readAll(state: StateReader): void {
-  state.totals();
-  state.unfinished();
-  for (const key of state.rootKeys()) state.get(key);
-  for (const status of ['failed', 'done'] as const) void [...state.withStatus(status)];
-  state.keysOfSlot('slot-k1');
-  state.attempts('k1');
-  state.fact('a');
+async function readAll(state: StateReader): Promise<void> {
+  await state.totals();
+  await all(state.unfinished());
+  const keys = await all(state.rootKeys());
+  for (const key of keys) await state.get(key);
+  await state.many(keys);
+  for (const status of ['failed', 'done'] as const) await all(state.withStatus(status));
+  await state.keysOfSlots(['slot-k1']);
+  await state.attempts('k1');
+  await state.fact('a');
 }
 
 /** Runs `work`; every failure must be one that the user is told about in words. */
-function onlyCoded(work: () => void): string {
+async function onlyCoded(work: () => Promise<void>): Promise<string> {
   try {
-    work();
+    await work();
     return 'fine';
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
@@ -31,23 +35,23 @@ function onlyCoded(work: () => void): string {
 }
 
 /** How a state file of these bytes is met by a reader and by a writer: `fine`, or the code of the failure. */
-const openedWith = (bytes: Uint8Array): string => {
+const openedWith = async (bytes: Uint8Array): Promise<string> => {
   const directory = join(freshFolder(), 'run');
   mkdirSync(directory);
   writeFileSync(join(directory, 'state.db'), bytes);
-  const reading = onlyCoded(() => {
+  const reading = await onlyCoded(async () => {
     const state = openStateForReading(directory);
     if (state === undefined) return;
     try {
-      readAll(state);
+      await readAll(state);
     } finally {
-      state.close();
+      await state.close();
     }
   });
-  const writing = onlyCoded(() => {
+  const writing = await onlyCoded(async () => {
     const state = openState(directory);
     try {
-      readAll(state);
+      await readAll(state.reader);
       state.commit({ records: [jobRecord('k1', 'running')], attempts: [] });
     } finally {
       state.close();
@@ -76,30 +80,32 @@ describe('a damaged state', () => {
     whole = readFileSync(copy);
   });
 
-  it('is whole to begin with', () => {
-    expect(openedWith(whole)).toBe('fine fine');
+  it('is whole to begin with', async () => {
+    expect(await openedWith(whole)).toBe('fine fine');
   });
 
-  it('is refused with advice when its pages are overwritten', () => {
+  it('is refused with advice when its pages are overwritten', async () => {
     const bytes = Buffer.from(whole);
     bytes.fill(0x5a, 4096);
-    expect(openedWith(bytes)).toBe('state.corrupt state.corrupt');
+    expect(await openedWith(bytes)).toBe('state.corrupt state.corrupt');
   });
 
-  it('is refused with advice when its end is missing', () => {
-    expect(openedWith(whole.subarray(0, Math.floor(whole.length / 8192) * 4096))).toMatch(/state\.corrupt/);
+  it('is refused with advice when its end is missing', async () => {
+    expect(await openedWith(whole.subarray(0, Math.floor(whole.length / 8192) * 4096))).toMatch(
+      /state\.corrupt/,
+    );
   });
 
-  it('always ends in a result or a coded failure', () => {
-    fc.assert(
-      fc.property(
+  it('never ends in anything but an answer or a coded failure', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.nat(whole.length - 1),
         fc.uint8Array({ minLength: 1, maxLength: 64 }),
         fc.option(fc.nat(whole.length)),
-        (at, noise, end) => {
+        async (at, noise, end) => {
           const bytes = Buffer.from(whole);
           bytes.set(noise.subarray(0, bytes.length - at), at);
-          expect(openedWith(end === null ? bytes : bytes.subarray(0, end))).toMatch(
+          expect(await openedWith(end === null ? bytes : bytes.subarray(0, end))).toMatch(
             /^(fine|state\.(corrupt|foreign|schema|version|io)) (fine|state\.(corrupt|foreign|schema|version|io))$/,
           );
         },
@@ -108,7 +114,7 @@ describe('a damaged state', () => {
     );
   });
 
-  it('loses no more than the last turn when its log is cut in the middle of it', () => {
+  it('loses no more than the last turn when its log is cut in the middle of it', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     for (const name of ['a', 'b', 'c']) {
@@ -121,7 +127,7 @@ describe('a damaged state', () => {
     const log = join(torn, 'state.db-wal');
     truncateSync(log, statSync(log).size - 100);
     const after = openState(torn);
-    expect([...after.rootKeys()]).toEqual(['a1', 'a2', 'b1', 'b2']);
+    expect(await all(after.reader.rootKeys())).toEqual(['a1', 'a2', 'b1', 'b2']);
     expect(after.totals().jobs.done).toBe(4);
     after.close();
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { StateReader } from '../../src/state/reader.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import type { StateReader } from '../../src/state/store.ts';
+import { all } from '../rig/all.ts';
 import { freshFolder, startChild } from './places.ts';
 
 /** Turns in the state; every one must be there with its three records and its attempt, or not at all. */
-function wholeTurns(state: StateReader): number {
-  const records = [...state.withStatus('running')];
+async function wholeTurns(state: StateReader): Promise<number> {
+  const records = await all(state.withStatus('running'));
   const turns = new Map<string, number>();
   for (const { key } of records) {
     const turn = key.slice(0, 8);
@@ -13,7 +14,7 @@ function wholeTurns(state: StateReader): number {
   }
   for (const [turn, count] of turns) {
     expect([turn, count]).toEqual([turn, 3]);
-    expect(state.attempts(`${turn}-a`)).toHaveLength(1);
+    expect(await state.attempts(`${turn}-a`)).toHaveLength(1);
   }
   return turns.size;
 }
@@ -28,7 +29,7 @@ describe('a state between processes', () => {
     expect(acknowledged).toBeGreaterThanOrEqual(40);
 
     const state = openState(directory);
-    const turns = wholeTurns(state);
+    const turns = await wholeTurns(state.reader);
     // The writer may die between its commit and its word, never the other way round.
     expect(turns - acknowledged).toBeGreaterThanOrEqual(0);
     expect(turns - acknowledged).toBeLessThanOrEqual(1);
@@ -45,20 +46,20 @@ describe('a state between processes', () => {
     if (reader === undefined) throw new Error('There is no state.');
     let seen = 0;
     for (let round = 0; seen < 60; round += 1) {
-      const { jobs } = reader.totals();
+      const { jobs } = await reader.totals();
       expect(jobs.running % 3).toBe(0);
       expect(jobs.running / 3).toBeGreaterThanOrEqual(seen);
       seen = jobs.running / 3;
-      expect([...reader.rootKeys()].length).toBeGreaterThanOrEqual(jobs.running);
+      expect((await all(reader.rootKeys())).length).toBeGreaterThanOrEqual(jobs.running);
       // Lets the writer's words through: its pipe must not fill up.
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
     }
     await writer.kill();
-    reader.close();
+    await reader.close();
     const after = openStateForReading(directory);
-    expect(after?.totals().jobs.running).toBeGreaterThanOrEqual(seen * 3);
-    after?.close();
+    expect((await after?.totals())?.jobs.running).toBeGreaterThanOrEqual(seen * 3);
+    await after?.close();
   });
 });

@@ -3,8 +3,9 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Submissions } from '../../src/state/reader.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import { StateError, type Submissions } from '../../src/state/store.ts';
+import { StateError } from '../../src/state/store.ts';
 import { readSubmissionCount } from '../../src/state/submission-count.ts';
 import { freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
@@ -19,53 +20,54 @@ const codeOf = (work: () => unknown): string => {
   }
 };
 
-function submissions(directory: string): Submissions {
+async function submissions(directory: string): Promise<Submissions> {
   const state = openState(directory);
   try {
-    return state.submissions();
+    return await state.reader.submissions();
   } finally {
     state.close();
   }
 }
 
 describe('the count of submissions beside the state', () => {
-  it('is one line of fixed length, the same file from run to run, read by others too', () => {
+  it('is one line of fixed length, the same file from run to run, read by others too', async () => {
     const directory = freshFolder();
     for (const submits of [3, 80, 3]) {
       const state = openState(directory);
       state.commit({ records: [], attempts: [], submits });
-      expect(openStateForReading(directory)?.submissions().counted).toBe(state.submissions().counted);
+      const seen = await openStateForReading(directory)?.submissions();
+      expect(seen?.counted).toBe((await state.reader.submissions()).counted);
       state.countSubmissions();
       state.close();
     }
     expect(readFileSync(join(directory, 'submissions'), 'utf8')).toBe('0000000000000086\n');
-    expect(submissions(directory)).toEqual({ known: 86, counted: 86 });
-    expect(openStateForReading(directory)?.submissions()).toEqual({ known: 86, counted: 86 });
+    expect(await submissions(directory)).toEqual({ known: 86, counted: 86 });
+    expect(await openStateForReading(directory)?.submissions()).toEqual({ known: 86, counted: 86 });
   });
 
-  it('that an older state accepts is what the next submissions are added to', () => {
+  it('that an older state accepts is what the next submissions are added to', async () => {
     const directory = freshFolder();
     openState(directory).close();
     writeFileSync(join(directory, 'submissions'), '0000000000000005\n');
     const state = openState(directory);
-    expect(state.submissions()).toEqual({ known: 0, counted: 5 });
+    expect(await state.reader.submissions()).toEqual({ known: 0, counted: 5 });
     state.acceptMissing();
     state.commit({ records: [], attempts: [], submits: 2 });
     state.countSubmissions();
     state.close();
-    expect(submissions(directory)).toEqual({ known: 7, counted: 7 });
+    expect(await submissions(directory)).toEqual({ known: 7, counted: 7 });
   });
 
-  it('catches up with a state whose process was killed before it counted', () => {
+  it('catches up with a state whose process was killed before it counted', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: [], attempts: [], submits: 5 });
     state.close();
     expect(readSubmissionCount(directory)).toBe(0);
-    expect(submissions(directory)).toEqual({ known: 5, counted: 5 });
+    expect(await submissions(directory)).toEqual({ known: 5, counted: 5 });
   });
 
-  it('begins again where it is missing, or was left without its number by a power cut', () => {
+  it('begins anew where it is missing, or was left without its number by a power cut', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: [], attempts: [], submits: 5 });
@@ -73,10 +75,10 @@ describe('the count of submissions beside the state', () => {
     const file = join(directory, 'submissions');
     for (const left of ['', '\0'.repeat(17)]) {
       writeFileSync(file, left);
-      expect(submissions(directory)).toEqual({ known: 5, counted: 5 });
+      expect(await submissions(directory)).toEqual({ known: 5, counted: 5 });
     }
     rmSync(file);
-    expect(submissions(directory)).toEqual({ known: 5, counted: 5 });
+    expect(await submissions(directory)).toEqual({ known: 5, counted: 5 });
   });
 
   it('is refused where it is something else', () => {
@@ -107,10 +109,10 @@ describe('the count of submissions beside the state', () => {
   });
 
   /** A state is copied between any two steps of a run, with or without its log, and put in place of the last one. */
-  it('reports every state that was copied before the last submission, and no other', () => {
+  it('tells of every state that was copied before the last submission, and of no other', async () => {
     const step = fc.constantFrom('commit', 'count', 'copy', 'copy without its log', 'result');
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
         const directory = freshFolder();
         const copies: { readonly folder: string; readonly sent: number }[] = [];
         const state = openState(directory);
@@ -136,11 +138,11 @@ describe('the count of submissions beside the state', () => {
         const count = join(directory, 'submissions');
         for (const { folder, sent: known } of copies) {
           cpSync(count, join(folder, 'submissions'));
-          const found = submissions(folder);
+          const found = await submissions(folder);
           expect(Math.max(0, found.counted - found.known)).toBe(Math.max(0, sent - known));
         }
         state.close();
-        const whole = submissions(directory);
+        const whole = await submissions(directory);
         expect(whole).toEqual({ known: committed, counted: committed });
       }),
       { numRuns: 40 },

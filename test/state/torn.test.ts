@@ -5,15 +5,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openState } from '../../src/state/state.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
+import { all } from '../rig/all.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 
 const turns = 40;
 const keyOf = (n: number): string => n.toString(16).padStart(32, '0');
 
 /** `fine`, or the code of the StateError that it ends with. */
-function outcomeOf(work: () => unknown): string {
+async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work();
     return 'fine';
   } catch (error) {
     if (error instanceof StateError) return error.code;
@@ -41,7 +42,7 @@ describe('a state file that was torn', () => {
   });
 
   /** Cuts one file of a copy at a share of its length, and opens the copy. */
-  function cut(name: 'state.db' | 'state.db-wal', share: number): number[] {
+  async function cut(name: 'state.db' | 'state.db-wal', share: number): Promise<number[]> {
     const copy = join(folder, `copy-${++copies}`);
     cpSync(join(folder, 'run'), copy, { recursive: true });
     rmSync(join(copy, 'state.db-shm'), { force: true });
@@ -49,7 +50,7 @@ describe('a state file that was torn', () => {
     truncateSync(file, Math.floor(statSync(file).size * share));
     const opened = openState(copy);
     try {
-      const found = [...opened.withStatus('done')].map(({ key }) => Number.parseInt(key, 16));
+      const found = (await all(opened.reader.withStatus('done'))).map(({ key }) => Number.parseInt(key, 16));
       expect(opened.totals().attempts).toBe(found.length);
       return found;
     } finally {
@@ -58,21 +59,21 @@ describe('a state file that was torn', () => {
     }
   }
 
-  it('holds the first turns, whole and in order, when its log is cut anywhere', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (share) => {
-        const found = cut('state.db-wal', share);
+  it('holds the first turns, whole and in order, when its log is cut anywhere', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), async (share) => {
+        const found = await cut('state.db-wal', share);
         expect(found).toEqual(Array.from(found, (_, n) => n));
       }),
       { numRuns: 60 },
     );
-    expect(cut('state.db-wal', 1)).toHaveLength(turns);
+    expect(await cut('state.db-wal', 1)).toHaveLength(turns);
   });
 
-  it('is a coded error or a state that adds up when the file itself is cut, never a crash', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (share) => {
-        expect(outcomeOf(() => cut('state.db', share))).toMatch(
+  it('is a coded error or a state that adds up when the file itself is cut, never a crash', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), async (share) => {
+        expect(await outcomeOf(() => cut('state.db', share))).toMatch(
           /^(fine|state\.(corrupt|foreign|version|io))$/,
         );
       }),

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import type { DiskPort, MadeFiles } from '../../run/resources/disk-room.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import type { StepStart } from '../terminal/progress/model.ts';
 
 /** What statfs(2) reports of a disk, in blocks. */
@@ -31,15 +31,21 @@ export function freeBytesIn(
 }
 
 /** The disk of a run directory, and the known sizes of the files that the run writes there. */
-export const diskOf = (
-  { directory, state }: { readonly directory: string; readonly state: Pick<StateReader, 'withStatus'> },
+export const diskOf = async (
+  {
+    directory,
+    state: { reader },
+  }: {
+    readonly directory: string;
+    readonly state: { readonly reader: Pick<StateReader, 'withStatus'> };
+  },
   steps: readonly StepStart[],
   freeBytes: (folder: string) => number | undefined,
-): DiskPort => ({
+): Promise<DiskPort> => ({
   directory,
   freeBytes: () => freeBytes(directory),
   jobsLeft: leftOf(steps),
-  made: madeIn(state),
+  made: await madeIn(reader),
 });
 
 function leftOf(steps: readonly StepStart[]): number | undefined {
@@ -49,10 +55,10 @@ function leftOf(steps: readonly StepStart[]): number | undefined {
   return left.length === 0 ? undefined : left.reduce((sum, jobs) => sum + jobs, 0);
 }
 
-function madeIn(state: Pick<StateReader, 'withStatus'>): MadeFiles {
+async function madeIn(state: Pick<StateReader, 'withStatus'>): Promise<MadeFiles> {
   let jobs = 0;
   let sum = 0;
-  for (const { artifacts } of state.withStatus('done')) {
+  for await (const { artifacts } of state.withStatus('done')) {
     jobs += 1;
     for (const { bytes } of artifacts) sum += bytes;
     if (jobs === mostJobs) break;

@@ -7,8 +7,9 @@ import { shownLine } from '../../report/text/printable.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import { isUsableTaskId } from '../../service/image/task-id.ts';
 import { acquireLock } from '../../state/lock/lock.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { openState } from '../../state/state.ts';
-import type { StateReader, StateStore } from '../../state/store.ts';
+import type { StateStore } from '../../state/store.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import { type Context, command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
@@ -63,14 +64,14 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       checkOneDecision(flags);
       const { io, redactor } = context;
       const { directory, key, state: reader } = await openJob(named, target, flags, context);
-      reader.close();
+      await reader.close();
       const state = openHeld(directory, disposables, context);
-      await checkAge(state, directory, io.env);
-      const pipeline = await keptPipeline(directory, state, io.cwd);
-      const commands = commandsOf(directory, state, pipeline, io.cwd);
+      await checkAge(state.reader, directory, io.env);
+      const pipeline = await keptPipeline(directory, state.reader, io.cwd);
+      const commands = await commandsOf(directory, state.reader, pipeline, io.cwd);
       const record = doubtfulJob(key, state, commands);
       const decision = decisionOf(flags);
-      if (decision.kind === 'task') refuseOwnedTask(decision.taskId, record, state);
+      if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, state.reader);
       const price = pipeline && priceOfJob(pipeline.prices, record);
       state.commit(settleDoubt(record, decision, price, io.now()));
       const place = relative(io.cwd, directory) || '.';
@@ -112,7 +113,7 @@ function openHeld(directory: string, disposables: Disposables, { io }: Context):
 }
 
 /** @throws CliError (exit 2) for a job that is not in doubt, with what can be done about it */
-function doubtfulJob(key: string, state: StateReader, commands: Commands): JobRecord {
+function doubtfulJob(key: string, state: StateStore, commands: Commands): JobRecord {
   const record = state.get(key);
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
   // The lock is ours: no process waits for the response to a submission any more.
@@ -124,8 +125,8 @@ function doubtfulJob(key: string, state: StateReader, commands: Commands): JobRe
 }
 
 /** @throws CliError (exit 2) when another job has this task: one of the two would have the other's image */
-function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReader): void {
-  for (const other of jobsOfTask(id, state)) {
+async function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReader): Promise<void> {
+  for await (const other of jobsOfTask(id, state)) {
     if (other.key === key) continue;
     const { cell, step, branch } = other.origin;
     throw usageError(
@@ -136,11 +137,11 @@ function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReader): vo
 }
 
 /** Jobs that have this task, wait for it with an open dialog, or had it once. */
-function* jobsOfTask(id: string, state: StateReader): Generator<JobRecord> {
-  for (const record of state.mentioning(id))
+async function* jobsOfTask(id: string, state: StateReader): AsyncGenerator<JobRecord> {
+  for await (const record of state.mentioning(id))
     if (record.taskId === id || record.modal?.taskId === id) yield record;
-  for (const key of state.keysOfTask(id)) {
-    const record = state.get(key);
+  for await (const key of state.keysOfTask(id)) {
+    const record = await state.get(key);
     if (record !== undefined) yield record;
   }
 }

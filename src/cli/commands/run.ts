@@ -93,7 +93,7 @@ async function runPipeline(
   const session = await openRunSession(
     read,
     {
-      directory: placeOfRun(read, flags, io.cwd),
+      directory: await placeOfRun(read, flags, io.cwd),
       service: {
         id: service.id,
         ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),
@@ -107,7 +107,7 @@ async function runPipeline(
     disposables,
     context,
   );
-  const settings = runSettings(read.pipeline, flags, service.speed, session.state);
+  const settings = await runSettings(read.pipeline, flags, service.speed, session.state.reader);
   const git = await gitFacts(session.plan.pipeline.source.folder, {
     env: io.env,
     signal: interrupts.leave,
@@ -185,7 +185,7 @@ async function watched(
     { name, steps, isOptional: optionalIn(session.plan.slotGraph) },
     { quiet: flags['no-progress'] },
   );
-  const disk = diskOf(session, steps, (folder) => io.freeBytes(folder));
+  const disk = await diskOf(session, steps, (folder) => io.freeBytes(folder));
   const log = openRunLog(
     join(session.directory, runFiles.log),
     flags['log-level'] ?? 'info',

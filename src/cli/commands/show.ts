@@ -40,9 +40,9 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
       const { directory, state, key } = await openJob(named, target, flags, context);
       disposables.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io.cwd);
-      const commands = commandsOf(directory, state, pipeline, io.cwd);
-      const report = readJobReport(directory, state, key, commands, optionalOf(pipeline), io);
-      await io.out(redactor.apply(flags.json ? jsonLine(report) : jobReportText(report)));
+      const commands = await commandsOf(directory, state, pipeline, io.cwd);
+      const story = await readJobReport(directory, state, key, commands, optionalOf(pipeline), io);
+      await io.out(redactor.apply(flags.json ? jsonLine(story) : jobReportText(story)));
       return exitCodes.ok;
     }),
 );

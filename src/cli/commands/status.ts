@@ -1,6 +1,6 @@
 import { commandsOf } from '../../report/text/next-commands.ts';
 import { type RunStatus, readStatus, statusText } from '../../report/text/status.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { closingAfter } from '../adapters/disposables.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
@@ -36,7 +36,7 @@ export const status = command(
       const { io, redactor } = context;
       const { directory, state } = await openTarget(target, flags, context);
       disposables.add(() => state.close());
-      const found = readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
+      const found = await readStatus(directory, state, await keptOptional(directory, state, io.cwd), io);
       const text = flags.json ? jsonLine(found) : await forPeople(found, directory, state, io);
       await io.out(redactor.apply(text));
       return exitCodes.ok;
@@ -50,5 +50,5 @@ async function forPeople(
   { cwd, now }: Pick<Io, 'cwd' | 'now'>,
 ): Promise<string> {
   const pipeline = found.doubts > 0 ? await keptPipeline(directory, state, cwd) : undefined;
-  return statusText(found, now(), commandsOf(directory, state, pipeline, cwd).find);
+  return statusText(found, now(), (await commandsOf(directory, state, pipeline, cwd)).find);
 }

@@ -4,8 +4,8 @@ import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
-import type { StateReader } from '../../state/store.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
@@ -54,7 +54,7 @@ async function estimated(
   context: Context,
 ): Promise<{ readonly report: PlanReport } & Pick<OpenPlan, 'origin' | 'note'>> {
   const { plan, state, origin, note } = await openPlan(read, flags, disposables, context);
-  const report = await estimatePlan(plan, selectionOf(flags), state, revivalOf(flags, state));
+  const report = await estimatePlan(plan, selectionOf(flags), state, await revivalOf(flags, state));
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
 }
@@ -97,14 +97,14 @@ async function openPlan(
   const { io } = context;
   const { pipeline, files } = read;
   const identity = identifyService(pipeline, flags, io.env);
-  const directory = placeOfRun(read, flags, io.cwd);
+  const directory = await placeOfRun(read, flags, io.cwd);
   await checkRunDirectory(directory, { trusted: flags['trust-directory'] }, io.env);
   const state = openStateForReading(directory);
   if (state !== undefined) disposables.add(() => state.close());
-  const { serviceId, origin, note } = settleIdentity(identity, state);
+  const { serviceId, origin, note } = await settleIdentity(identity, state);
   const place = { directory, file: pipeline.source.file, cwd: io.cwd };
   const service = { id: serviceId, ...(origin === undefined ? {} : { origin }) };
-  const other = state && !flags['new-service'] ? noteOnOtherService(state, service, place) : undefined;
+  const other = state && !flags['new-service'] ? await noteOnOtherService(state, service, place) : undefined;
 
   const prepared = await preparePlan(pipeline, {
     files,
@@ -128,12 +128,12 @@ async function openPlan(
 }
 
 /** Without an address the service of the last run is meant; without a last run nothing can be done already. */
-function settleIdentity(
+async function settleIdentity(
   { id, origin, missing }: ServiceIdentity,
   state: StateReader | undefined,
-): { readonly serviceId: string; readonly origin: string | undefined; readonly note?: string } {
+): Promise<{ readonly serviceId: string; readonly origin: string | undefined; readonly note?: string }> {
   if (id !== undefined) return { serviceId: id, origin };
-  const last = state === undefined ? undefined : readRunFacts(state);
+  const last = state === undefined ? undefined : await readRunFacts(state);
   if (last !== undefined) {
     return {
       serviceId: last.serviceId,

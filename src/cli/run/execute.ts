@@ -123,7 +123,7 @@ export async function carryOut(
     settings,
     {
       store: state,
-      service: takingOn(images, state),
+      service: await takingOn(images, state.reader),
       text,
       inputs,
       artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
@@ -165,7 +165,7 @@ export async function listResults(
     return await writeManifest({
       plan,
       selection,
-      reader: state,
+      reader: state.reader,
       file: join(directory, runFiles.manifest),
       redact: redactor.applyToData,
       signal: leave,

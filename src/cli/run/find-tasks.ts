@@ -1,14 +1,15 @@
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { isTextKind, isTextRequest } from '../../plan/job-request.ts';
-import { isInDoubt } from '../../report/facts/in-doubt.ts';
+import { jobsInDoubt } from '../../report/facts/in-doubt.ts';
 import { isObject, jsonFact } from '../../report/facts/json.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
 import type { ImageService, SubmitAnswer, Task } from '../../service/image-service.ts';
 import type { Answer } from '../../service/result.ts';
-import type { StateReader, StateStore } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { StateStore } from '../../state/store.ts';
 import { acceptMissing, type MissingWork, olderState, twice } from '../workspace/checks/stale-state.ts';
 import { settleDoubt } from './resolution.ts';
 
@@ -43,7 +44,9 @@ export async function findTasks(
   now: () => number,
   signal: AbortSignal,
 ): Promise<Findings> {
-  const doubtful = [...doubtfulJobs(state)];
+  const doubtful: JobRecord[] = [];
+  for await (const record of jobsInDoubt(state.reader, false))
+    if (!isTextKind(record.kind)) doubtful.push(record);
   if (doubtful.length === 0) return { doubtful: 0, adopted: 0, unused: [] };
   const listed = await service.listTasks?.(signal);
   const none = { doubtful: doubtful.length, adopted: 0, unused: [] };
@@ -69,12 +72,6 @@ export async function findTasks(
     adopted += 1;
   }
   return { doubtful: doubtful.length, adopted, unused };
-}
-
-function* doubtfulJobs(state: StateReader): Generator<JobRecord> {
-  for (const status of ['in-doubt', 'submitting'] as const)
-    for (const record of state.withStatus(status))
-      if (isInDoubt(record, false) && !isTextKind(record.kind)) yield record;
 }
 
 const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
@@ -130,12 +127,15 @@ export async function findMissing(
   // Tags are what the service says: `constructor` would be a member that every object has.
   const found = new Map<string, Found[]>();
   for (const { tag, id, state: stage, submittedAt = since } of listed.value.toSorted(furthestFirst)) {
-    if (tag === undefined || submittedAt < since || isKnown(state, tag, id)) continue;
+    if (tag === undefined || submittedAt < since || (await isKnown(state.reader, tag, id))) continue;
     const same = found.get(tag);
     if (same === undefined) found.set(tag, [{ id, state: stage }]);
     else same.push({ id, state: stage });
   }
-  state.setFact(factName, JSON.stringify({ ...readFound(state), ...Object.fromEntries(found) }));
+  state.setFact(
+    factName,
+    JSON.stringify({ ...(await readFound(state.reader)), ...Object.fromEntries(found) }),
+  );
   acceptMissing(state);
   return foundText(missing, found.size);
 }
@@ -155,7 +155,8 @@ function foundText({ submits }: MissingWork, jobs: number): string {
   );
 }
 
-const readFound = (state: StateReader): FoundTasks => jsonFact(state, factName, areFound) ?? {};
+const readFound = async (state: StateReader): Promise<FoundTasks> =>
+  (await jsonFact(state, factName, areFound)) ?? {};
 
 const areFound = (value: unknown): value is FoundTasks =>
   isObject(value) &&
@@ -167,42 +168,48 @@ const areFound = (value: unknown): value is FoundTasks =>
       ),
   );
 
-const isKnown = (state: StateReader, key: string, id: string): boolean =>
-  state.get(key)?.taskId === id || state.attempts(key).some(({ taskId }) => taskId === id);
+const isKnown = async (state: StateReader, key: string, id: string): Promise<boolean> =>
+  (await state.get(key))?.taskId === id || (await state.attempts(key)).some(({ taskId }) => taskId === id);
 
 /**
  * A service to which a job whose task was found is not submitted: it is answered with that task. Each is given once; after the
  * last one the job is submitted. Where nothing was found, it is the service itself.
  */
-export function takingOn(service: ImageService, state: StateReader): ImageService {
-  const found = readFound(state);
+export async function takingOn(service: ImageService, state: StateReader): Promise<ImageService> {
+  const found = await readFound(state);
   if (Object.keys(found).length === 0) return service;
 
-  const open = (key: string, isIt: (task: Found) => boolean): Found | undefined =>
-    found[key]?.find((task) => isIt(task) && !isKnown(state, key, task.id));
+  const open = async (key: string, isIt: (task: Found) => boolean): Promise<Found | undefined> => {
+    for (const task of found[key] ?? []) if (isIt(task) && !(await isKnown(state, key, task.id))) return task;
+    return undefined;
+  };
   /** One that waits for the answer of its modal is one of a click alone. */
-  const submitted = (key = ''): Answer<SubmitAnswer> | undefined => {
-    const task = open(key, ({ state: stage }) => stage !== 'modal');
+  const submitted = async (key = ''): Promise<Answer<SubmitAnswer> | undefined> => {
+    const task = await open(key, ({ state: stage }) => stage !== 'modal');
     return task && accepted(task.id);
   };
-  const clicked = (key = ''): Answer<SubmitAnswer> | undefined => {
-    const task = open(key, () => true);
+  const clicked = async (key = ''): Promise<Answer<SubmitAnswer> | undefined> => {
+    const task = await open(key, () => true);
     if (task === undefined) return undefined;
     // The task that continued from its modal is only known once the modal was confirmed. So the run knows that a modal opened.
-    return task.state === 'modal' || confirmsModal(state, key) ? modalOpen(task.id) : accepted(task.id);
+    return task.state === 'modal' || (await confirmsModal(state, key))
+      ? modalOpen(task.id)
+      : accepted(task.id);
   };
-  const acceptedResult = (key: string, taskId: string): Answer<SubmitAnswer> | undefined => {
-    const task = found[key]?.find(
-      ({ id, state: stage }) => stage !== 'modal' && (id === taskId || !isKnown(state, key, id)),
-    );
-    return task && accepted(task.id);
+  const acceptedResult = async (key: string, taskId: string): Promise<Answer<SubmitAnswer> | undefined> => {
+    for (const { id, state: stage } of found[key] ?? [])
+      if (stage !== 'modal' && (id === taskId || !(await isKnown(state, key, id)))) return accepted(id);
+    return undefined;
   };
   return {
-    imagine: async (request, signal) => submitted(request.tag) ?? (await service.imagine(request, signal)),
-    begin: async (request, signal) => submitted(request.tag) ?? (await service.begin(request, signal)),
-    action: async (request, signal) => clicked(request.tag) ?? (await service.action(request, signal)),
+    imagine: async (request, signal) =>
+      (await submitted(request.tag)) ?? (await service.imagine(request, signal)),
+    begin: async (request, signal) =>
+      (await submitted(request.tag)) ?? (await service.begin(request, signal)),
+    action: async (request, signal) =>
+      (await clicked(request.tag)) ?? (await service.action(request, signal)),
     modal: async (request, signal) =>
-      acceptedResult(request.tag ?? '', request.taskId) ?? (await service.modal(request, signal)),
+      (await acceptedResult(request.tag ?? '', request.taskId)) ?? (await service.modal(request, signal)),
     fetchTask: (id, signal) => service.fetchTask(id, signal),
     fetchTasks: (ids, signal) => service.fetchTasks(ids, signal),
     listTasks: async (signal) => (await service.listTasks?.(signal)) ?? notListed,
@@ -211,8 +218,8 @@ export function takingOn(service: ImageService, state: StateReader): ImageServic
 }
 
 /** True of a click that says what its modal is answered with. */
-function confirmsModal(state: StateReader, key: string): boolean {
-  const request = state.get(key)?.request;
+async function confirmsModal(state: StateReader, key: string): Promise<boolean> {
+  const request = (await state.get(key))?.request;
   if (request === undefined || isTextRequest(request) || request.kind !== 'click') return false;
   return request.mask !== undefined || request.fields['prompt'] !== undefined;
 }

@@ -7,7 +7,13 @@ const mostSlots = 20_000;
 
 /** The state of each step before a run: its number of jobs, and how many are settled. */
 export async function progressStart({ plan, selection, state }: RunSession): Promise<readonly StepStart[]> {
-  const { exact, steps, state: held } = await estimatePlan(plan, selection, state, { mostSlots });
+  const {
+    exact,
+    steps,
+    state: held,
+  } = await estimatePlan(plan, selection, state.reader, {
+    mostSlots,
+  });
   const isNew = held === undefined || Object.values(held.jobs).every((count) => count === 0);
   return steps.map(({ step, jobs, done, failed, inDoubt, open, waiting }) => ({
     name: step,

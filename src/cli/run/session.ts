@@ -86,12 +86,13 @@ export async function openRunSession(
   const state = openState(directory, { lock });
   disposables.add(() => state.close());
   const identity = { file: path, text: pipeline.source.text };
-  checkDirectory(state, directory, identity);
-  const missing = await missingWork(state, directory, io.env);
+  await checkDirectory(state.reader, directory, identity);
+  const missing = await missingWork(state.reader, directory, io.env);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
   // A frozen run says itself that the service is another one.
   if (!run.newService && !run.frozen) {
-    const other = noteOnOtherService(state, service, { directory, file: pipeline.source.file, cwd: io.cwd });
+    const place = { directory, file: pipeline.source.file, cwd: io.cwd };
+    const other = await noteOnOtherService(state.reader, service, place);
     if (other !== undefined) throw usageError(other.message, other.hint);
   }
   await removeUnfinished(directory);
@@ -99,7 +100,7 @@ export async function openRunSession(
   disposables.add(() => artifacts.close());
 
   const tables = await keepInputs(pipeline, files, directory);
-  if (run.frozen) checkFrozen(state, { text: pipeline.source.text, tables, serviceId });
+  if (run.frozen) await checkFrozen(state.reader, { text: pipeline.source.text, tables, serviceId });
   const images = imagesForRun(pipeline, files.root, state);
   const prepared = await preparePlan(pipeline, {
     files: keptFiles(tables, directory, files),
@@ -114,8 +115,9 @@ export async function openRunSession(
   checkSelection(plan, selection);
   checkChosen(plan, await plan.matrix.chosen(selection));
 
-  bindDirectory(state, directory, identity);
+  await bindDirectory(state, directory, identity);
   if (missing !== undefined) noteMissing(state, missing);
+  const totals = state.totals();
   const facts: RunFacts = {
     filesRoot: files.root,
     tables,
@@ -123,15 +125,15 @@ export async function openRunSession(
     ...(service.origin === undefined ? {} : { origin: service.origin }),
     selection,
     startedAt,
-    atStart: { settled: settledJobs(state), attempts: state.totals().attempts },
+    atStart: { settled: settledJobs(totals), attempts: totals.attempts },
   };
   // Before the facts of the run, by which a state without this one is read.
-  enterService(state, service);
+  await enterService(state, service);
   writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
   return {
     directory,
-    state: stateOfService(state, serviceId),
+    state: await stateOfService(state, serviceId),
     artifacts,
     plan,
     tables,

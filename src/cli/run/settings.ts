@@ -1,6 +1,6 @@
 import type { Pipeline, Speed } from '../../pipeline/pipeline.ts';
 import type { RunSettings } from '../../run/ports.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import type { FlagValues } from '../args/flags.ts';
 import type { revivalFlags, runFlags } from '../args/run-flags.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -16,7 +16,7 @@ export interface RevivalSettings {
 }
 
 /** @throws CliError (exit 2) for `--code` alone, for a code that no failure has, and for a job that the state does not know */
-export function revivalOf(flags: Revival, state: StateReader | undefined): RevivalSettings {
+export async function revivalOf(flags: Revival, state: StateReader | undefined): Promise<RevivalSettings> {
   const { code, redo } = flags;
   if (code !== undefined && !flags['retry-failed']) {
     throw usageError(
@@ -24,11 +24,13 @@ export function revivalOf(flags: Revival, state: StateReader | undefined): Reviv
       `Did you mean --retry-failed --code ${code}?`,
     );
   }
-  if (code !== undefined && state !== undefined) checkCode(code, state);
+  if (code !== undefined && state !== undefined) await checkCode(code, state);
   if (redo.length > 0 && state === undefined) throw usageError('--redo: nothing has run here yet.');
+  const keys: string[] = [];
+  if (state !== undefined) for (const named of redo) keys.push(await findJob(named, state));
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
-    ...(redo.length === 0 || state === undefined ? {} : { redo: redo.map((named) => findJob(named, state)) }),
+    ...(keys.length === 0 ? {} : { redo: keys }),
     // What is found is no longer in doubt when the run begins; what is not is held.
     inDoubt: flags['in-doubt'] === 'retry' ? 'retry' : 'hold',
   };
@@ -38,11 +40,11 @@ export function revivalOf(flags: Revival, state: StateReader | undefined): Reviv
  * @throws CliError (exit 2) for a code that none of the failures has: most likely it is mistyped, and nothing would be tried again
  * without a word. Where nothing has failed there is nothing to compare it with.
  */
-function checkCode(code: string, state: StateReader): void {
-  for (const _ of state.withStatus('failed', code)) return;
+async function checkCode(code: string, state: StateReader): Promise<void> {
+  for await (const _ of state.withStatus('failed', code)) return;
   const failures = new Map<string, number>();
-  for (const name of Object.keys(state.totals().codes)) {
-    const count = countOf(state.withStatus('failed', name));
+  for (const name of Object.keys((await state.totals()).codes)) {
+    const count = await countOf(state.withStatus('failed', name));
     if (count > 0) failures.set(name, count);
   }
   if (failures.size === 0) return;
@@ -56,19 +58,19 @@ function checkCode(code: string, state: StateReader): void {
 
 const mostCodes = 20;
 
-function countOf(all: Iterable<unknown>): number {
+async function countOf(all: AsyncIterable<unknown>): Promise<number> {
   let count = 0;
-  for (const _ of all) count += 1;
+  for await (const _ of all) count += 1;
   return count;
 }
 
 /** What the pipeline and the flags settle about one run. */
-export function runSettings(
+export async function runSettings(
   pipeline: Pipeline,
   flags: FlagValues<typeof runFlags>,
   speed: Speed,
   state: StateReader,
-): RunSettings {
+): Promise<RunSettings> {
   const { service, limits, retry, timeouts, poll, budget, prices } = pipeline;
   return {
     speed,
@@ -79,7 +81,7 @@ export function runSettings(
     tag: service.tag,
     budget,
     prices,
-    ...revivalOf(flags, state),
+    ...(await revivalOf(flags, state)),
     failFast: flags['fail-fast'],
     ...(flags['max-submits'] === undefined ? {} : { maxSubmits: flags['max-submits'] }),
     ...(flags['max-duration'] === undefined ? {} : { maxDurationMs: flags['max-duration'] }),

@@ -1,9 +1,11 @@
 import { join, relative } from 'node:path';
 import { hasArtifacts } from '../../artifacts/store/store.ts';
 import type { ManifestTally } from '../../manifest/tally.ts';
+import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
 import type { RunEnd } from '../../run/events.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { asksModels } from '../service/models.ts';
 import type { RunSession } from './session.ts';
 
@@ -50,7 +52,7 @@ export async function summarize(
     ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
     ...(tally === undefined ? {} : tallyFacts(tally)),
     reasons: tally?.reasons ?? [],
-    inDoubt: firstInDoubt(state),
+    inDoubt: await firstInDoubt(state.reader),
   };
 }
 
@@ -74,11 +76,10 @@ const tallyFacts = ({
   ...(assumedTokens === undefined ? {} : { assumedTokens }),
 });
 
-function firstInDoubt(state: RunSession['state']): RunSummary['inDoubt'] {
-  const jobs: RunSummary['inDoubt'][number][] = [];
-  for (const { key, origin } of state.withStatus('in-doubt')) {
-    jobs.push({ job: key, step: origin.step, branch: origin.branch, cell: origin.cell });
-    if (jobs.length === mostInDoubt) break;
-  }
-  return jobs;
-}
+const firstInDoubt = async (state: StateReader): Promise<RunSummary['inDoubt']> =>
+  (await first(mostInDoubt, state.withStatus('in-doubt'))).map(({ key, origin: { step, branch, cell } }) => ({
+    job: key,
+    step,
+    branch,
+    cell,
+  }));

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { runsFolder } from '../../report/facts/layout.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
-import type { StateReader } from '../../state/store.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
@@ -16,9 +16,9 @@ const leastLength = 4;
 const mostListed = 5;
 
 /** The keys that a user's word can mean: itself, else those that begin so, at most one more than are ever shown. */
-export function jobsNamed(named: string, state: StateReader): readonly string[] {
-  if (state.get(named) !== undefined) return [named];
-  return named.length < leastLength ? [] : state.keysWithPrefix(named, mostListed + 1);
+export async function jobsNamed(named: string, state: StateReader): Promise<readonly string[]> {
+  if ((await state.get(named)) !== undefined) return [named];
+  return named.length < leastLength ? [] : await state.keysWithPrefix(named, mostListed + 1);
 }
 
 /**
@@ -26,8 +26,8 @@ export function jobsNamed(named: string, state: StateReader): readonly string[] 
  *
  * @throws CliError (exit 2) when there is none, or more than one
  */
-export function findJob(named: string, state: StateReader): string {
-  const found = jobsNamed(named, state);
+export async function findJob(named: string, state: StateReader): Promise<string> {
+  const found = await jobsNamed(named, state);
   const [key] = found;
   if (key === undefined) throw noSuchJob(named);
   if (found.length > 1) throw severalJobs(named, found);
@@ -80,9 +80,9 @@ export async function openJob(
   const place = target === undefined ? await placeOf(named, flags, context.io) : undefined;
   const run = place ?? (await openTarget(target ?? '.', flags, context));
   try {
-    return { ...run, key: findJob(named, run.state) };
+    return { ...run, key: await findJob(named, run.state) };
   } catch (error) {
-    run.state.close();
+    await run.state.close();
     throw error;
   }
 }
@@ -101,16 +101,16 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
       const state = openStateForReading(directory);
       if (state === undefined) continue;
       looked += 1;
-      if (jobsNamed(named, state).length > 0) found.push({ directory, state });
-      else state.close();
+      if ((await jobsNamed(named, state)).length > 0) found.push({ directory, state });
+      else await state.close();
     }
   } catch (error) {
-    for (const { state } of found) state.close();
+    for (const { state } of found) await state.close();
     throw error;
   }
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
-  for (const { state } of found) state.close();
+  for (const { state } of found) await state.close();
   if (looked === 0) {
     throw usageError(
       `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,

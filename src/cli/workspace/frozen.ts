@@ -1,6 +1,6 @@
 import { type InputTable, readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { usageError } from '../errors/cli-error.ts';
 
 /**
@@ -9,16 +9,16 @@ import { usageError } from '../errors/cli-error.ts';
  *
  * @throws CliError (exit 2) that names the first thing that differs
  */
-export function checkFrozen(
+export async function checkFrozen(
   state: StateReader,
   now: { readonly text: string; readonly tables: readonly InputTable[]; readonly serviceId: string },
-): void {
-  const last = readRunFacts(state);
+): Promise<void> {
+  const last = await readRunFacts(state);
   if (last === undefined) {
     throw usageError('--frozen: nothing has run in this directory yet, so there is nothing to compare with.');
   }
   const hint = 'Run without --frozen to take the change on; promptpress plan says what it would submit.';
-  if (state.fact(pipelineFacts.text) !== now.text) {
+  if ((await state.fact(pipelineFacts.text)) !== now.text) {
     throw usageError('--frozen: the pipeline file has changed since the last run.', hint);
   }
   const before = new Map(last.tables.map(({ file, sha256 }) => [file, sha256]));

@@ -1,9 +1,13 @@
-import { createImageFiles, type KnownImageFiles, type SeenFiles } from '../../artifacts/input/known-files.ts';
+import { createImageFiles, type KnownImageFiles, type SeenFile } from '../../artifacts/input/known-files.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
-import type { StateReader, StateStore } from '../../state/store.ts';
+import type { ImageFile, ImageFiles } from '../../plan/request/image-files.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { StateStore } from '../../state/store.ts';
 
 /** Where the images of a pipeline lie. */
 type ImagePlaces = Pick<Pipeline, 'source'>;
+
+type FileReader = Pick<StateReader, 'inputFiles'>;
 
 /** The images of the pipeline for a run: the state keeps the facts of each file that was read. */
 export const imagesForRun = (
@@ -25,19 +29,54 @@ export const imagesForRun = (
 export const imagesForPlan = (
   { source }: ImagePlaces,
   filesRoot: string,
-  state: StateReader | undefined,
-): KnownImageFiles =>
-  createImageFiles({
-    folder: source.folder,
-    filesRoot,
-    ...(state === undefined ? {} : { seen: readingOnly(state) }),
-  });
+  state: FileReader | undefined,
+): ImageFiles =>
+  state === undefined
+    ? createImageFiles({ folder: source.folder, filesRoot })
+    : recalledImages({ folder: source.folder, filesRoot, preferSeen: false }, state);
 
 /** As the directory's last run has seen them, whatever has become of the files. */
-export const imagesOfDirectory = (folder: string, filesRoot: string, state: StateReader): KnownImageFiles =>
-  createImageFiles({ folder, filesRoot, seen: readingOnly(state), preferSeen: true });
+export const imagesOfDirectory = (folder: string, filesRoot: string, state: FileReader): ImageFiles =>
+  recalledImages({ folder, filesRoot, preferSeen: true }, state);
 
-const readingOnly = (state: StateReader): SeenFiles => ({
-  recall: (path) => state.inputFile(path),
-  remember: () => {},
-});
+/** Files that are recalled at the same time: as many as are known at the same time, unless one group of cells names more. */
+const mostRecalled = 20_000;
+
+/** What stands for a file until the state was asked about it. */
+const notRecalled: ImageFile = { error: { code: 'input.missing', message: 'It was not looked for yet.' } };
+
+/** Images of which a run may have kept something in a state that has to be asked first. */
+function recalledImages(
+  place: { readonly folder: string; readonly filesRoot: string; readonly preferSeen: boolean },
+  state: FileReader,
+): ImageFiles {
+  /** Undefined: no run saw the file. */
+  const recalled = new Map<string, SeenFile | undefined>();
+  const missed = new Set<string>();
+  /** What was asked for last was all there: what is recalled has served. */
+  let isServed = false;
+  const files = createImageFiles({
+    ...place,
+    seen: { recall: (path) => recalled.get(path), remember: () => {} },
+  });
+  return {
+    facts: (path) => {
+      if (recalled.has(path)) return files.facts(path);
+      missed.add(path);
+      return notRecalled;
+    },
+    loadMissed: async () => {
+      if (missed.size === 0) {
+        isServed = true;
+        return false;
+      }
+      if (isServed && recalled.size > mostRecalled) recalled.clear();
+      isServed = false;
+      const paths = [...missed];
+      missed.clear();
+      const seen = await state.inputFiles(paths);
+      for (const path of paths) recalled.set(path, seen.get(path));
+      return true;
+    },
+  };
+}

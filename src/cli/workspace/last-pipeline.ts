@@ -5,7 +5,7 @@ import { buildGraph } from '../../plan/graph/build.ts';
 import { type IsOptional, missingCode, neverOptional, optionalIn } from '../../plan/graph/optional.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { machineFiles } from '../adapters/files.ts';
 import { keptFiles } from './tables.ts';
 
@@ -18,9 +18,9 @@ export async function keptPipeline(
   state: StateReader,
   cwd: string,
 ): Promise<Pipeline | undefined> {
-  const facts = readRunFacts(state);
-  const text = state.fact(pipelineFacts.text);
-  const path = state.fact(pipelineFacts.path);
+  const facts = await readRunFacts(state);
+  const text = await state.fact(pipelineFacts.text);
+  const path = await state.fact(pipelineFacts.path);
   if (facts === undefined || text === undefined || path === undefined) return undefined;
   const files = keptFiles(facts.tables, directory, machineFiles(facts.filesRoot));
   const source = { file: relative(cwd, path), folder: dirname(path), text };
@@ -39,6 +39,6 @@ export const keptOptional = async (
   state: StateReader,
   cwd: string,
 ): Promise<IsOptional> =>
-  (state.totals().codes[missingCode] ?? 0) === 0
+  ((await state.totals()).codes[missingCode] ?? 0) === 0
     ? neverOptional
     : optionalOf(await keptPipeline(directory, state, cwd));

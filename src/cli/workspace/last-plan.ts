@@ -4,7 +4,7 @@ import { parsePipeline } from '../../pipeline/parse.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { type RunFacts, readRunFacts } from '../../report/facts/run.ts';
 import { pipelineFacts } from '../../state/binding.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { machineFiles } from '../adapters/files.ts';
 import type { Context } from '../args/command.ts';
 import { exitCodes, ReportedError, usageError } from '../errors/cli-error.ts';
@@ -24,9 +24,9 @@ export async function planOfDirectory(
   state: StateReader,
   context: Context,
 ): Promise<{ readonly plan: Plan; readonly facts: RunFacts }> {
-  const facts = readRunFacts(state);
-  const text = state.fact(pipelineFacts.text);
-  const path = state.fact(pipelineFacts.path);
+  const facts = await readRunFacts(state);
+  const text = await state.fact(pipelineFacts.text);
+  const path = await state.fact(pipelineFacts.path);
   if (facts === undefined || text === undefined || path === undefined) {
     throw usageError(
       `${relative(context.io.cwd, directory) || '.'} holds no run that reached its first job.`,

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { DirectoryFlags } from '../../report/facts/layout.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
-import type { StateReader } from '../../state/store.ts';
 import type { Context } from '../args/command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { checkRunDirectory } from './checks/directory.ts';
@@ -51,7 +51,7 @@ async function directoryOf(
   const path = resolve(context.io.cwd, target);
   if (await isFolder(path)) return path;
   const { pipeline, path: file } = await checkPipeline(target, {}, context);
-  if (pipeline !== undefined) return placeOfRun({ pipeline, path: file }, flags, context.io.cwd);
+  if (pipeline !== undefined) return await placeOfRun({ pipeline, path: file }, flags, context.io.cwd);
   throw usageError(
     `${target} is not a valid pipeline, so its run directory is not known.`,
     'Name the directory instead, for example runs/foxes; promptpress validate shows what is wrong with the file.',

@@ -3,9 +3,11 @@ import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
 import { isTextKind } from '../job-request.ts';
 import type { Plan } from '../plan.ts';
+import { cellsAtOnce, inGroups } from '../resolve/load-records.ts';
 import { clickCost } from './cost.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
-import { type PlanState, type RevivalFlags, Scan } from './scan.ts';
+import type { RevivalFlags } from './revival.ts';
+import { type PlanState, Scan } from './scan.ts';
 import { StepTally, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends RevivalFlags {
@@ -31,7 +33,7 @@ export async function estimatePlan(
 ): Promise<PlanReport> {
   const chosen = chosenSteps(plan, selection.only);
   if (!chosen.ok) throw new Error(`Internal error: ${chosen.error.message}`);
-  const totals = state?.totals();
+  const totals = await state?.totals();
   // An empty directory need not be asked about every slot.
   const holdsJobs = totals !== undefined && Object.values(totals.jobs).some((count) => count > 0);
   const newScan = (): Scan => new Scan(plan, chosen.value, holdsJobs ? state : undefined, options);
@@ -80,8 +82,8 @@ async function scanCells(
   scan: Scan,
   mostSlots = Number.POSITIVE_INFINITY,
 ): Promise<Scan | undefined> {
-  for await (const cell of plan.matrix.cells(selection)) {
-    scan.add(cell);
+  for await (const cells of inGroups(plan.matrix.cells(selection), cellsAtOnce(plan))) {
+    await scan.add(cells);
     if (scan.looked > mostSlots) return undefined;
   }
   return scan;

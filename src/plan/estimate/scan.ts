@@ -3,33 +3,31 @@ import type { ChosenSteps } from '../graph/step-selection.ts';
 import { droppedCode, type JobRecord, type JobSpec, type JobStatus, needsOf } from '../job.ts';
 import type { Plan } from '../plan.ts';
 import { formerOf } from '../resolve/former.ts';
+import { type RecordLoader, withRecords } from '../resolve/load-records.ts';
 import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
-import type { Slot } from '../slot.ts';
+import type { RecordLookup, Slot } from '../slot.ts';
 import { costOf, MeanCosts, placeholderCost, priceName } from './cost.ts';
 import type { PromptExample } from './report.ts';
+import { isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
 import { type Cost, StepTally, type SubmitReason } from './totals.ts';
 
 /** What an estimate asks of a run's state. */
 export interface PlanState {
-  get(key: string): JobRecord | undefined;
-  keysOfSlot(slot: string): readonly string[];
-  totals(): {
-    readonly jobs: Readonly<Record<JobStatus, number>>;
-    readonly attempts: number;
-    readonly tokens: number;
-    readonly assumedTokens: number;
-    readonly cost: number;
-    readonly possibleCost: number;
-  };
+  many: RecordLoader;
+  /** Keys of the jobs first asked for by each of these slots; a slot that asked for none is absent. */
+  keysOfSlots(slots: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
+  totals(): Promise<PlanTotals>;
 }
 
-/** The flags that have settled jobs tried again; they mean what they mean to a run. */
-export interface RevivalFlags {
-  readonly retryFailed?: { readonly code?: string };
-  /** Keys of jobs to submit again. */
-  readonly redo?: readonly string[];
-  readonly inDoubt?: 'hold' | 'retry';
+/** Sums over all jobs of a run's state. */
+export interface PlanTotals {
+  readonly jobs: Readonly<Record<JobStatus, number>>;
+  readonly attempts: number;
+  readonly tokens: number;
+  readonly assumedTokens: number;
+  readonly cost: number;
+  readonly possibleCost: number;
 }
 
 /** Jobs that are to be made again if their images are wanted. */
@@ -54,8 +52,10 @@ export class Scan {
   readonly #tallies: ReadonlyMap<string, StepTally>;
   /** Keys that are counted: at most one for each examined slot, which the caller bounds. */
   readonly #seen = new Set<string>();
-  readonly #retried = new Set<string>();
-  readonly #redone = new Set<string>();
+  /** Why a run would submit what it takes up again, by the record as the run takes it up. */
+  readonly #again = new WeakMap<JobRecord, SubmitReason>();
+  /** Keys of the jobs that slots asked for before; of the slots that are looked at now. */
+  #before: ReadonlyMap<string, readonly string[]> = new Map();
   readonly #prompts = new Map<string, PromptExample>();
   readonly #costs = new MeanCosts();
   readonly #unpriced = new Set<string>();
@@ -107,43 +107,60 @@ export class Scan {
     return this.#notKept;
   }
 
-  add(cell: Cell): void {
-    const fine = this.#fineIn(cell);
-    const slots = this.#plan.resolve(cell, (key) => this.#recordOf(key, fine));
-    const isHeld = heldBelow(slots);
-    for (const slot of slots) {
-      if (!this.#chosen.includes(slot)) continue;
-      this.looked += 1;
-      this.#count(slot, cell, isHeld);
-    }
+  /** Looks at these cells; their records are in memory together. */
+  async add(cells: readonly Cell[]): Promise<void> {
+    const found = await withRecords(
+      cells,
+      (cell, lookup) => ({ cell, slots: this.#resolve(cell, lookup) }),
+      async (keys) => (await this.#state?.many(keys)) ?? new Map(),
+      this.#plan.images,
+    );
+    const chosen = found.map(({ cell, slots }) => ({
+      cell,
+      slots: slots.filter((slot) => this.#chosen.includes(slot)),
+      isHeld: heldBelow(slots),
+    }));
+    const pending = chosen.flatMap(({ slots }) => slots.filter(({ status }) => status === 'pending'));
+    this.#before =
+      this.#state === undefined || pending.length === 0
+        ? new Map()
+        : await this.#state.keysOfSlots(pending.map(({ id }) => id));
+    for (const { cell, slots, isHeld } of chosen)
+      for (const slot of slots) {
+        this.looked += 1;
+        this.#count(slot, cell, isHeld);
+      }
+  }
+
+  /** The slots of a cell as a run with these flags finds them. */
+  #resolve(cell: Cell, lookup: RecordLookup): readonly Slot[] {
+    const fine = this.#fineIn(cell, lookup);
+    return this.#plan.resolve(cell, (key) => this.#revived(key, lookup(key), fine));
   }
 
   /**
    * Jobs of a cell whose button is not there, where each slot that asks for it calls it optional: to a run they are no
    * failures, so that `--retry-failed` leaves them alone.
    */
-  #fineIn(cell: Cell): ReadonlySet<string> {
+  #fineIn(cell: Cell, lookup: RecordLookup): ReadonlySet<string> {
     const fine = new Set<string>();
     if (this.#flags.retryFailed === undefined || this.#state === undefined) return fine;
-    const slots = this.#plan
-      .resolve(cell, (key) => this.#state?.get(key))
-      .filter(({ record }) => record?.status === 'failed');
+    const slots = this.#plan.resolve(cell, lookup).filter(({ record }) => record?.status === 'failed');
     for (const { status, record } of slots) if (status === 'skipped' && record) fine.add(record.key);
     for (const { status, record } of slots) if (status === 'failed' && record) fine.delete(record.key);
     return fine;
   }
 
   /** The record as a run with these flags takes it up. */
-  #recordOf(key: string, fine: ReadonlySet<string>): JobRecord | undefined {
-    const record = this.#state?.get(key);
-    if (record === undefined) return undefined;
-    if (fine.has(key) && !this.#redo.has(key)) return record;
+  #revived(key: string, record: JobRecord | undefined, fine: ReadonlySet<string>): JobRecord | undefined {
+    if (record === undefined || (fine.has(key) && !this.#redo.has(key))) return record;
     const status = revivedStatus(record, this.#flags, this.#redo);
     if (status === undefined) return record;
-    if (status === 'pending') (record.status === 'done' ? this.#redone : this.#retried).add(key);
     // A job that came from a redone one is redone too.
     const isRedone = record.status === 'done' && status === 'pending';
-    return { ...record, status, ...(isRedone && { former: formerOf(record) }) };
+    const revived: JobRecord = { ...record, status, ...(isRedone && { former: formerOf(record) }) };
+    if (status === 'pending') this.#again.set(revived, isRedone ? 'anew' : 'retry');
+    return revived;
   }
 
   #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean): void {
@@ -223,10 +240,10 @@ export class Scan {
     this.#notKept = { count: count + 1, first, key };
   }
 
-  #reason({ id, job }: Slot): SubmitReason {
-    if (job !== undefined && this.#redone.has(job.key)) return 'anew';
-    if (job !== undefined && this.#retried.has(job.key)) return 'retry';
-    const keys = this.#state?.keysOfSlot(id) ?? [];
+  #reason({ id, job, record }: Slot): SubmitReason {
+    const again = record && this.#again.get(record);
+    if (again !== undefined) return again;
+    const keys = this.#before.get(id) ?? [];
     return keys.some((key) => key !== job?.key) ? 'changed' : 'new';
   }
 
@@ -253,28 +270,3 @@ function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
     if (job !== undefined && (status === 'in-doubt' || hangs(job))) keys.add(job.key);
   return ({ job }) => job !== undefined && hangs(job);
 }
-
-/** The status in which a run takes up a settled job on the user's word; undefined: it leaves the job alone. */
-function revivedStatus(
-  record: JobRecord,
-  flags: RevivalFlags,
-  redo: ReadonlySet<string>,
-): JobStatus | undefined {
-  const { status, error } = record;
-  if (status !== 'done' && status !== 'failed' && status !== 'in-doubt') return undefined;
-  if (redo.has(record.key)) return 'pending';
-  if (status === 'in-doubt') return flags.inDoubt === 'retry' ? 'pending' : undefined;
-  // Where the job that uses this image is redone, its image may be another one.
-  if (!isRetried(record, flags) || (isMaskError(record) && redo.size === 0)) return undefined;
-  // What is already made is only downloaded.
-  const isMade = record.result !== undefined && error?.code.startsWith('download.') === true;
-  return isMade ? 'saving' : 'pending';
-}
-
-const isRetried = ({ status, error }: JobRecord, { retryFailed }: RevivalFlags): boolean =>
-  status === 'failed' &&
-  retryFailed !== undefined &&
-  (retryFailed.code === undefined || retryFailed.code === error?.code);
-
-/** The job is known by its mask's content and by what it is for, so its mask will not do the next time either. */
-const isMaskError = ({ error }: JobRecord): boolean => error?.code.startsWith('mask.') === true;

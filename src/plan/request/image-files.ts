@@ -17,6 +17,12 @@ export type ImageFile =
 export interface ImageFiles {
   /** @param path relative to the pipeline, as its template rendered it */
   facts(path: string): ImageFile;
+  /**
+   * Loads what `facts` did not know yet, and answered with `input.missing`, where that has to be loaded. Absent: it knows all.
+   *
+   * @returns whether there was anything: what was resolved with those answers has to be resolved again
+   */
+  loadMissed?(): Promise<boolean>;
 }
 
 /** Stands in where nothing is said about files: none is there. */

@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../plan/job.ts';
 import { isTextKind } from '../../plan/job-request.ts';
+import type { StateReader } from '../../state/reader.ts';
 
 /**
  * True for a job whose submission was sent and whose response no process awaits: a job in doubt, and one that a killed run
@@ -9,6 +10,34 @@ import { isTextKind } from '../../plan/job-request.ts';
  */
 export const isInDoubt = ({ status, kind }: Pick<JobRecord, 'status' | 'kind'>, running: boolean): boolean =>
   status === 'in-doubt' || (status === 'submitting' && !running && !isTextKind(kind));
+
+/** Those of a directory, in key order, and then what a killed run left while it was being submitted. */
+export async function* jobsInDoubt(
+  state: Pick<StateReader, 'withStatus' | 'unfinished'>,
+  running: boolean,
+): AsyncGenerator<JobRecord> {
+  yield* state.withStatus('in-doubt');
+  yield* leftInDoubt(state, running);
+}
+
+/** What a killed run left while it was being submitted; nothing while a run is on. */
+export async function* leftInDoubt(
+  state: Pick<StateReader, 'unfinished'>,
+  running: boolean,
+): AsyncGenerator<JobRecord> {
+  if (running) return;
+  for await (const job of state.unfinished()) if (isInDoubt(job, running)) yield job;
+}
+
+/** The first of what is found one after another, at most `most`. */
+export async function first<T>(most: number, items: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const item of items) {
+    found.push(item);
+    if (found.length === most) break;
+  }
+  return found;
+}
 
 /** What `--in-doubt find` does, beside its command. */
 export const finding =

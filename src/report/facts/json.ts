@@ -1,5 +1,5 @@
+import type { StateReader } from '../../state/reader.ts';
 import { stateErrorOf } from '../../state/state-error.ts';
-import type { StateReader } from '../../state/store.ts';
 
 /**
  * Reads a fact of a state that is kept as JSON. promptpress writes each in one transaction; one that is not as it was written shows that
@@ -9,12 +9,12 @@ import type { StateReader } from '../../state/store.ts';
  * @returns undefined where the state has no such fact, or an empty one
  * @throws StateError `state.corrupt`
  */
-export function jsonFact<T>(
-  state: StateReader,
+export async function jsonFact<T>(
+  state: Pick<StateReader, 'file' | 'fact'>,
   name: string,
   isWhole: (value: unknown) => value is T,
-): T | undefined {
-  const text = state.fact(name) ?? '';
+): Promise<T | undefined> {
+  const text = (await state.fact(name)) ?? '';
   if (text === '') return undefined;
   let value: unknown;
   try {
@@ -26,7 +26,7 @@ export function jsonFact<T>(
   return value;
 }
 
-const damaged = (state: StateReader, name: string, cause?: unknown): Error =>
+const damaged = (state: Pick<StateReader, 'file'>, name: string, cause?: unknown): Error =>
   stateErrorOf(
     'corrupt',
     state.file ?? 'The state',

@@ -2,7 +2,8 @@ import type { CommonMessage } from '../../manifest/messages.ts';
 import type { ManifestTally } from '../../manifest/tally.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { RunEnd } from '../../run/events.ts';
-import type { StateReader, StateStore } from '../../state/store.ts';
+import type { StateReader, StoreTotals } from '../../state/reader.ts';
+import type { StateStore } from '../../state/store.ts';
 import { isMoment, isObject, jsonFact } from './json.ts';
 
 /** What a run leaves in the state for the commands that have only the directory. */
@@ -54,9 +55,9 @@ export const writeRunFacts = (state: StateStore, facts: RunFacts): void =>
   state.setFact(factName, JSON.stringify(facts));
 
 /** Undefined: nothing has ever run here. @throws StateError `state.corrupt` */
-export function readRunFacts(state: StateReader): RunFacts | undefined {
-  return jsonFact(state, factName, isRunFacts);
-}
+export const readRunFacts = async (
+  state: Pick<StateReader, 'file' | 'fact'>,
+): Promise<RunFacts | undefined> => await jsonFact(state, factName, isRunFacts);
 
 function isRunFacts(value: unknown): value is RunFacts {
   if (!isObject(value)) return false;
@@ -89,10 +90,8 @@ const isOutcome = (value: unknown): value is OutcomeFacts =>
   (value['unasked'] === undefined || Array.isArray(value['unasked']));
 
 /** Jobs that will not be touched again without the user's word. */
-export const settledJobs = (state: StateReader): number => {
-  const { jobs } = state.totals();
-  return jobs.done + jobs.failed + jobs['in-doubt'];
-};
+export const settledJobs = ({ jobs }: Pick<StoreTotals, 'jobs'>): number =>
+  jobs.done + jobs.failed + jobs['in-doubt'];
 
 /** A table that a run was planned from. */
 export interface InputTable {

@@ -1,6 +1,8 @@
 import type { JobRecord } from '../../plan/job.ts';
-import type { StateReader, StateStore } from '../../state/store.ts';
-import { isInDoubt } from './in-doubt.ts';
+import { inGroups } from '../../plan/resolve/load-records.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { StateStore } from '../../state/store.ts';
+import { jobsInDoubt } from './in-doubt.ts';
 import { isObject, jsonFact } from './json.ts';
 import { readRunFacts } from './run.ts';
 
@@ -25,29 +27,45 @@ export interface OtherService extends RunService {
 
 const factName = 'services';
 
-/** Which services a directory's runs have talked to, and which jobs are whose. */
+/** Jobs whose owners are asked for together. */
+const askedAtOnce = 256;
+
+/** Which services a directory's runs have talked to, and which jobs are whose, as the state has it at one moment. */
 export class StateServices {
   readonly #state: StateReader;
   readonly #spans: readonly ServiceSpan[];
+  readonly #lastNumber: number;
 
-  constructor(state: StateReader) {
+  private constructor(state: StateReader, spans: readonly ServiceSpan[], lastNumber: number) {
     this.#state = state;
-    this.#spans = readSpans(state);
+    this.#spans = spans;
+    this.#lastNumber = lastNumber;
+  }
+
+  static async of(state: StateReader): Promise<StateServices> {
+    return new StateServices(state, await readSpans(state), await state.lastNumber());
   }
 
   /** The service of the jobs that came last; undefined where there are none, or none was ever tried. */
-  get last(): RunService | undefined {
-    const { jobs, attempts } = this.#state.totals();
+  async last(): Promise<RunService | undefined> {
+    const { jobs, attempts } = await this.#state.totals();
     const isTried =
       attempts > 0 || Object.entries(jobs).some(([status, count]) => status !== 'pending' && count > 0);
     const span = isTried ? this.#made.at(-1) : undefined;
     return span && serviceOf(span);
   }
 
-  /** The service that a job was made for. */
-  idOf(key: string): string | undefined {
-    const number = this.#state.numberOf(key) ?? 0;
-    return this.#spans.findLast(({ after }) => after < number)?.id;
+  /** The jobs with the identity of the service that each was made for; undefined: nobody knows. In their order. */
+  async *withOwners<Job extends Pick<JobRecord, 'key'>>(
+    jobs: Iterable<Job> | AsyncIterable<Job>,
+  ): AsyncGenerator<{ readonly job: Job; readonly owner: string | undefined }> {
+    for await (const group of inGroups(jobs, askedAtOnce)) {
+      const numbers = await this.#state.numbersOf(group.map(({ key }) => key));
+      for (const job of group) {
+        const number = numbers.get(job.key) ?? 0;
+        yield { job, owner: this.#spans.findLast(({ after }) => after < number)?.id };
+      }
+    }
   }
 
   /** True where all jobs were made for this service. */
@@ -56,18 +74,16 @@ export class StateServices {
   }
 
   /** What belongs to services other than this one, in the order in which they came. */
-  others(id: string, running = false): readonly OtherService[] {
+  async others(id: string, running = false): Promise<readonly OtherService[]> {
     if (this.areAllOf(id)) return [];
     const doubts = new Map<string, number>();
-    for (const { key } of this.#doubtful(running)) {
-      const owner = this.idOf(key) ?? id;
+    for await (const { owner = id } of this.withOwners(jobsInDoubt(this.#state, running)))
       doubts.set(owner, (doubts.get(owner) ?? 0) + 1);
-    }
     const found = new Map<string, OtherService>();
     for (const [index, span] of this.#spans.entries()) {
       const { after } = span;
       const service = serviceOf(span);
-      const upTo = this.#spans[index + 1]?.after ?? this.#state.lastNumber();
+      const upTo = this.#spans[index + 1]?.after ?? this.#lastNumber;
       if (service.id === id || upTo === after) continue;
       const jobs = (found.get(service.id)?.jobs ?? 0) + upTo - after;
       found.set(service.id, { ...service, jobs, doubts: doubts.get(service.id) ?? 0 });
@@ -77,20 +93,16 @@ export class StateServices {
 
   /** Those that any jobs were made for. */
   get #made(): readonly ServiceSpan[] {
-    const last = this.#state.lastNumber();
-    return this.#spans.filter(({ after }, index) => (this.#spans[index + 1]?.after ?? last) > after);
-  }
-
-  *#doubtful(running: boolean): Generator<JobRecord> {
-    yield* this.#state.withStatus('in-doubt');
-    if (!running) yield* this.#state.unfinished().filter((job) => isInDoubt(job, running));
+    return this.#spans.filter(
+      ({ after }, index) => (this.#spans[index + 1]?.after ?? this.#lastNumber) > after,
+    );
   }
 }
 
 /** From now on jobs are made for this service. Nothing is written where they were before. */
-export function enterService(state: StateStore, service: RunService): void {
-  const after = state.lastNumber();
-  const spans = readSpans(state);
+export async function enterService(state: StateStore, service: RunService): Promise<void> {
+  const after = await state.reader.lastNumber();
+  const spans = await readSpans(state.reader);
   const kept = spans.filter((span) => span.after < after);
   const same = kept.at(-1)?.id === service.id ? kept.pop() : undefined;
   const next = JSON.stringify([...kept, { ...service, after: same?.after ?? after }]);
@@ -99,17 +111,25 @@ export function enterService(state: StateStore, service: RunService): void {
 
 /**
  * The state as a run against one service sees it. The active and doubtful jobs of other services are left out: this run
- * would search for their tasks at the wrong service.
+ * would search for their tasks at the wrong service. It is made before the run begins and is right for this run, because the
+ * active jobs of other services do not change during it.
  */
-export function stateOfService(state: StateStore, id: string): StateStore {
-  const services = new StateServices(state);
+export async function stateOfService(state: StateStore, id: string): Promise<StateStore> {
+  const services = await StateServices.of(state.reader);
   if (services.areAllOf(id)) return state;
-  const isOwn = ({ key }: JobRecord): boolean => services.idOf(key) === id;
+  const foreign = new Set<string>();
+  for await (const { job, owner } of services.withOwners(state.unfinished()))
+    if (owner !== id) foreign.add(job.key);
+  const own = async function* (jobs: AsyncIterable<JobRecord>): AsyncGenerator<JobRecord> {
+    for await (const { job, owner } of services.withOwners(jobs)) if (owner === id) yield job;
+  };
   return {
     ...state,
-    unfinished: () => state.unfinished().filter(isOwn),
-    *withStatus(status, code) {
-      for (const record of state.withStatus(status, code)) if (isOwn(record)) yield record;
+    unfinished: () => state.unfinished().filter(({ key }) => !foreign.has(key)),
+    reader: {
+      ...state.reader,
+      unfinished: () => own(state.reader.unfinished()),
+      withStatus: (status, code) => own(state.reader.withStatus(status, code)),
     },
   };
 }
@@ -129,11 +149,11 @@ const areSpans = (value: unknown): value is readonly ServiceSpan[] =>
       (span['origin'] === undefined || typeof span['origin'] === 'string'),
   );
 
-function readSpans(state: StateReader): readonly ServiceSpan[] {
-  const spans = jsonFact(state, factName, areSpans);
+async function readSpans(state: StateReader): Promise<readonly ServiceSpan[]> {
+  const spans = await jsonFact(state, factName, areSpans);
   if (spans !== undefined) return spans;
   // Without such facts, the service of the last run counts as the owner of all jobs.
-  const facts = readRunFacts(state);
+  const facts = await readRunFacts(state);
   if (facts === undefined) return [];
   const { serviceId: id, origin } = facts;
   return [{ id, ...(origin === undefined ? {} : { origin }), after: 0 }];

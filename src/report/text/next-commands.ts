@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
 import { pipelineFacts } from '../../state/binding.ts';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { runDirectory } from '../facts/layout.ts';
 import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
@@ -32,28 +32,28 @@ export const jobCommands = (directory: string): Pick<Commands, 'status' | 'show'
  * @param pipeline its name decides whether a run would choose this directory; absent: it is named, and its
  *   submissions are taken to be tagged
  */
-export function commandsOf(
+export async function commandsOf(
   directory: string,
   state: StateReader,
   pipeline: Pick<Pipeline, 'name' | 'source' | 'service'> | undefined,
   cwd: string,
-): Commands {
+): Promise<Commands> {
   const place = relative(cwd, directory) || '.';
-  const run = lastRun(directory, place, state, pipeline, cwd);
+  const run = await lastRun(directory, place, state, pipeline, cwd);
   const isTagged = pipeline?.service.tag !== false;
   const find = run !== undefined && isTagged ? `${run} --in-doubt find` : undefined;
   return { ...jobCommands(place), run, find };
 }
 
-function lastRun(
+async function lastRun(
   directory: string,
   place: string,
   state: StateReader,
   pipeline: Pick<Pipeline, 'name' | 'source'> | undefined,
   cwd: string,
-): string | undefined {
-  const facts = readRunFacts(state);
-  const path = state.fact(pipelineFacts.path);
+): Promise<string | undefined> {
+  const facts = await readRunFacts(state);
+  const path = await state.fact(pipelineFacts.path);
   if (facts === undefined || path === undefined) return undefined;
   const { limit, filters, shard, only } = facts.selection;
   const sandbox = facts.serviceId === sandboxId;

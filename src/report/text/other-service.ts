@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { StateReader } from '../../state/store.ts';
+import type { StateReader } from '../../state/reader.ts';
 import { type RunService, StateServices, sandboxId } from '../facts/services.ts';
 import { count, counted } from './amounts.ts';
 import { quoted } from './next-commands.ts';
@@ -19,15 +19,15 @@ export interface OtherServiceNote {
  *
  * @param place the directory, and the pipeline's file, as the user sees them
  */
-export function noteOnOtherService(
+export async function noteOnOtherService(
   state: StateReader,
   now: RunService,
   place: { readonly directory: string; readonly file: string; readonly cwd: string },
-): OtherServiceNote | undefined {
-  const services = new StateServices(state);
-  const { last } = services;
+): Promise<OtherServiceNote | undefined> {
+  const services = await StateServices.of(state);
+  const last = await services.last();
   if (last === undefined || last.id === now.id) return undefined;
-  const others = services.others(now.id);
+  const others = await services.others(now.id);
   const jobs = others.reduce((sum, other) => sum + other.jobs, 0);
   const doubts = others.reduce((sum, other) => sum + other.doubts, 0);
   const directory = relative(place.cwd, place.directory) || '.';

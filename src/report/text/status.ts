@@ -1,14 +1,14 @@
 import { basename, relative } from 'node:path';
 import { type CommonMessage, Messages, messageText } from '../../manifest/messages.ts';
 import { type IsOptional, isSkipped, missingCode, neverOptional } from '../../plan/graph/optional.ts';
-import type { JobRecord, JobStatus } from '../../plan/job.ts';
+import type { JobStatus } from '../../plan/job.ts';
 import type { SlotStatus } from '../../plan/slot.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
-import type { StateReader } from '../../state/store.ts';
-import { finding, isInDoubt } from '../facts/in-doubt.ts';
-import { type OutcomeFacts, readRunFacts } from '../facts/run.ts';
+import type { StateReader } from '../../state/reader.ts';
+import { finding, first, jobsInDoubt, leftInDoubt } from '../facts/in-doubt.ts';
+import { type OutcomeFacts, readRunFacts, settledJobs } from '../facts/run.ts';
 import { StateServices } from '../facts/services.ts';
 import { assumedTokenWords, count, counted, money, possibleCostWords, rateWords, span } from './amounts.ts';
 import { jobCommands } from './next-commands.ts';
@@ -82,7 +82,7 @@ export interface RunStatus {
 const mostListed = 20;
 
 /** Reads what a directory's state says now; short reads, so that a run that is on is not held up. */
-export function readStatus(
+export async function readStatus(
   directory: string,
   state: StateReader,
   isOptional: IsOptional,
@@ -92,23 +92,31 @@ export function readStatus(
     /** Unix ms. */
     now(): number;
   },
-): RunStatus {
+): Promise<RunStatus> {
   const owner = lockOwner(directory);
-  const facts = readRunFacts(state);
-  const { jobs, attempts, cost, possibleCost, tokens, assumedTokens, codes } = state.totals();
-  const path = state.fact(pipelineFacts.path);
-  const settled = jobs.done + jobs.failed + jobs['in-doubt'];
-  const left = owner === undefined ? state.unfinished().filter((job) => isInDoubt(job, false)) : [];
+  const facts = await readRunFacts(state);
+  const totals = await state.totals();
+  const { jobs, attempts, cost, possibleCost, tokens, assumedTokens, codes } = totals;
+  const path = await state.fact(pipelineFacts.path);
+  const settled = settledJobs(totals);
+  const running = owner !== undefined;
+  let left = 0;
+  for await (const _ of leftInDoubt(state, running)) left += 1;
   const others =
-    facts === undefined ? [] : new StateServices(state).others(facts.serviceId, owner !== undefined);
-  const skipped = countSkipped(state, isOptional);
-  const reasons = { ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped };
+    facts === undefined ? [] : await (await StateServices.of(state)).others(facts.serviceId, running);
+  const skipped = await countSkipped(state, isOptional);
+  const counts = Object.entries({ ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped })
+    .filter(([, number]) => number > 0)
+    .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0));
+  const reasons: RunStatus['reasons'][number][] = [];
+  for (const [code, number] of counts)
+    reasons.push({ code, count: number, ...(await commonMessage(code, state, isOptional)) });
   const { slots, unasked = [] } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
     directory: relative(io.cwd, directory) || '.',
     ...(path === undefined ? {} : { file: relative(io.cwd, path) }),
-    running: owner !== undefined,
+    running,
     ...(owner === undefined || owner.pid === 0 ? {} : { owner: { pid: owner.pid, host: owner.host } }),
     ...(facts === undefined
       ? {}
@@ -135,15 +143,12 @@ export function readStatus(
     ...(possibleCost === 0 ? {} : { possibleCost }),
     tokens,
     ...(assumedTokens === 0 ? {} : { assumedTokens }),
-    reasons: Object.entries(reasons)
-      .filter(([, number]) => number > 0)
-      .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0))
-      .map(([code, number]) => ({ code, count: number, ...commonMessage(code, state, isOptional) })),
-    doubts: jobs['in-doubt'] + left.length,
+    reasons,
+    doubts: jobs['in-doubt'] + left,
     ...(others.length === 0
       ? {}
       : { otherServices: others.map(({ id, ...more }) => ({ service: id, ...more })) }),
-    inDoubt: first(mostListed, doubtful(state, left)).map(({ key, origin, error }) => ({
+    inDoubt: (await first(mostListed, jobsInDoubt(state, running))).map(({ key, origin, error }) => ({
       job: key,
       step: origin.step,
       branch: origin.branch,
@@ -154,16 +159,12 @@ export function readStatus(
 }
 
 /** Reads all of them, page by page: an index gives only the number of missing buttons. */
-function countSkipped(state: StateReader, isOptional: IsOptional): number {
+async function countSkipped(state: StateReader, isOptional: IsOptional): Promise<number> {
   if (isOptional === neverOptional) return 0;
   let count = 0;
-  for (const record of state.withStatus('failed', missingCode)) if (isSkipped(record, isOptional)) count += 1;
+  for await (const record of state.withStatus('failed', missingCode))
+    if (isSkipped(record, isOptional)) count += 1;
   return count;
-}
-
-function* doubtful(state: StateReader, left: readonly JobRecord[]): Generator<JobRecord> {
-  yield* state.withStatus('in-doubt');
-  yield* left;
 }
 
 /** Jobs that were tried again can be fewer than before. */
@@ -173,22 +174,17 @@ const perMinute = (settled: number, ms: number): number =>
 /** A status is asked for again and again: of many jobs with one code only the first by key are read. */
 const mostLookedAt = 10_000;
 
-function commonMessage(code: string, state: StateReader, isOptional: IsOptional): CommonMessage {
+async function commonMessage(
+  code: string,
+  state: StateReader,
+  isOptional: IsOptional,
+): Promise<CommonMessage> {
   const messages = new Messages();
   for (const status of ['failed', 'in-doubt'] as const) {
-    for (const record of first(mostLookedAt, state.withStatus(status, code)))
+    for (const record of await first(mostLookedAt, state.withStatus(status, code)))
       if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
   }
   return messages.common();
-}
-
-function first<T>(most: number, items: Iterable<T>): readonly T[] {
-  const first: T[] = [];
-  for (const item of items) {
-    first.push(item);
-    if (first.length === most) break;
-  }
-  return first;
 }
 
 /**

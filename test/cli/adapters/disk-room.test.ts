@@ -30,7 +30,7 @@ describe('what is free in a folder', () => {
 });
 
 describe('the disk of a run directory', () => {
-  it('comes with the jobs that are left, and with the files of at most 256 of those that are done', () => {
+  it('comes with the jobs that are left, and with the files of at most 256 of those that are done', async () => {
     const state = memoryStore();
     const artifact = { output: 1, file: 'images/a.png', bytes: 100, sha256: '00', mime: 'image/png' };
     const done = Array.from({ length: 300 }, (_, n) =>
@@ -40,7 +40,7 @@ describe('the disk of a run directory', () => {
     state.commit({ records: [...done, failed], attempts: [] });
     const step = { name: 'grid', done: 3, failed: 2, inDoubt: 1 };
     const asked: string[] = [];
-    const disk = diskOf(
+    const disk = await diskOf(
       { directory: '/d', state },
       [{ ...step, total: 10 }, { ...step, total: 5 }, step],
       (folder) => {
@@ -50,7 +50,7 @@ describe('the disk of a run directory', () => {
     );
     expect(disk).toMatchObject({ directory: '/d', jobsLeft: 4, made: { jobs: 256, bytes: 51_200 } });
     expect([disk.freeBytes(), asked]).toEqual([7, ['/d']]);
-    expect(diskOf({ directory: '/d', state }, [step], () => 7).jobsLeft).toBeUndefined();
+    expect((await diskOf({ directory: '/d', state }, [step], () => 7)).jobsLeft).toBeUndefined();
   });
 });
 

@@ -71,21 +71,21 @@ let cwd: string;
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
   await writeFile(join(cwd, 'foxes.yaml'), text);
-  fill(runs('foxes'), [grid, upscale, killed], history);
+  await fill(runs('foxes'), [grid, upscale, killed], history);
 });
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 const runs = (name: string): string => join(cwd, 'runs', name);
 
 /** A run directory as a run leaves it. */
-function fill(
+async function fill(
   directory: string,
   records: readonly JobRecord[],
   attempts: readonly Attempt[],
   facts: Record<string, unknown> = {},
-): void {
+): Promise<void> {
   const state = openState(directory);
-  bindDirectory(state, directory, { file: join(cwd, 'foxes.yaml'), text });
+  await bindDirectory(state, directory, { file: join(cwd, 'foxes.yaml'), text });
   state.setFact(
     'run.last',
     JSON.stringify({
@@ -102,12 +102,15 @@ function fill(
   state.close();
 }
 
-function read(key: string, name = 'foxes'): { record: JobRecord | undefined; history: readonly Attempt[] } {
+async function read(
+  key: string,
+  name = 'foxes',
+): Promise<{ record: JobRecord | undefined; history: readonly Attempt[] }> {
   const state = openStateForReading(runs(name));
   try {
-    return { record: state?.get(key), history: state?.attempts(key) ?? [] };
+    return { record: await state?.get(key), history: (await state?.attempts(key)) ?? [] };
   } finally {
-    state?.close();
+    await state?.close();
   }
 }
 
@@ -163,7 +166,7 @@ describe('promptpress show', () => {
       origin: grid.origin,
       error: { code: 'task.moderated', message: 'banned' },
     });
-    fill(runs('foxes'), [changed], []);
+    await fill(runs('foxes'), [changed], []);
     const report = await story('cccc4444');
     expect(report).toMatchObject({
       asked: { reason: 'changed', replaces: 'aaaa1111' },
@@ -185,7 +188,7 @@ describe('promptpress show', () => {
   });
 
   it('finds the run by itself: the folder it is in, or the one under runs/ that knows the job', async () => {
-    fill(runs('foxes.sandbox'), [jobRecord('dddd5555', 'done')], [], { serviceId: 'sandbox' });
+    await fill(runs('foxes.sandbox'), [jobRecord('dddd5555', 'done')], [], { serviceId: 'sandbox' });
     await mkdir(runs('something else'));
     expect((await pp('show', 'aaaa')).out).toContain('in runs/foxes:');
     expect((await pp('show', 'dddd')).out).toContain('promptpress run foxes.yaml --sandbox --limit 2 --redo');
@@ -193,7 +196,7 @@ describe('promptpress show', () => {
     expect([inside.code, inside.err]).toEqual([0, '']);
     expect((await pp('show', 'dddd', 'foxes.yaml', '--sandbox')).code).toBe(0);
 
-    fill(runs('copy'), [grid], []);
+    await fill(runs('copy'), [grid], []);
     const { code, err } = await pp('show', 'aaaa');
     expect(code).toBe(2);
     expect(err).toContain('runs/copy, runs/foxes');
@@ -218,7 +221,7 @@ describe('promptpress show', () => {
     const { code, out, err } = await pp(...args);
     expect([code, out], err).toEqual([2, '']);
     expect(err).toContain(message);
-    expect(read(upscale.key)).toEqual({ record: upscale, history: [history[1]] });
+    expect(await read(upscale.key)).toEqual({ record: upscale, history: [history[1]] });
   });
 
   it('--task is refused for a task that another job waits with, or once had', async () => {
@@ -227,7 +230,7 @@ describe('promptpress show', () => {
       modal: { taskId: 'task-8', sent: 1, accepted: true },
     });
     const past = { key: grid.key, at: sentAt, outcome: 'accepted', taskId: 'task-0' };
-    fill(runs('foxes'), [waits], [past]);
+    await fill(runs('foxes'), [waits], [past]);
     for (const [id, owner] of [
       ['task-8', 'cccc1111'],
       ['task-0', 'aaaa1111'],
@@ -252,7 +255,7 @@ describe('promptpress resolve', () => {
     expect(out).toContain('has task 1762000000000123 now');
     expect(out).toContain('\n  promptpress run foxes.yaml --limit 2\n');
     const { error: _error, finishedAt: _finishedAt, ...kept } = upscale;
-    expect(read(upscale.key)).toEqual({
+    expect(await read(upscale.key)).toEqual({
       record: {
         ...kept,
         status: 'running',
@@ -271,7 +274,7 @@ describe('promptpress resolve', () => {
 
   it('--drop gives up, and keeps what was known', async () => {
     expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(0);
-    expect(read(upscale.key)).toMatchObject({
+    expect(await read(upscale.key)).toMatchObject({
       record: {
         status: 'failed',
         finishedAt: now,
@@ -287,7 +290,7 @@ describe('promptpress resolve', () => {
 
   it('--retry puts it back in line, its submissions still counted', async () => {
     expect((await pp('resolve', 'bbbb2222', '--retry')).code).toBe(0);
-    const { record } = read(upscale.key);
+    const { record } = await read(upscale.key);
     expect(record).toMatchObject({ status: 'pending', attempts: 1, parent: 'aaaa1111' });
     for (const name of ['error', 'pressed', 'submittedAt', 'finishedAt', 'taskId'])
       expect(record).not.toHaveProperty(name);
@@ -303,7 +306,7 @@ describe('promptpress resolve', () => {
       ['--retry', ['--retry'], { doubtful: { count: 3, cost: 0.75 } }],
     ])('%s knows no more than the record', async (_, flags, report) => {
       expect((await pp('resolve', 'bbbb2222', ...flags)).code).toBe(0);
-      const { record } = read(upscale.key);
+      const { record } = await read(upscale.key);
       const { cost, doubtful } = record ?? {};
       expect({ ...(cost !== undefined && { cost }), doubtful }).toEqual(report);
     });
@@ -327,7 +330,7 @@ describe('promptpress resolve', () => {
 
   it('counts what a killed run may have paid', async () => {
     expect((await pp('resolve', 'bbbb3333', '--drop')).code).toBe(0);
-    expect(read(killed.key).record).toMatchObject({
+    expect((await read(killed.key)).record).toMatchObject({
       status: 'failed',
       doubtful: { count: 1, cost: 0.5, since: sentAt },
     });
@@ -335,7 +338,7 @@ describe('promptpress resolve', () => {
 
   it('settles what a killed run was submitting, and does not lose when that was', async () => {
     expect((await pp('resolve', 'bbbb3333', '--retry')).code).toBe(0);
-    expect(read(killed.key)).toMatchObject({
+    expect(await read(killed.key)).toMatchObject({
       record: { status: 'pending' },
       history: [
         { at: sentAt, outcome: 'unanswered', error: { code: 'submit.interrupted' } },
@@ -349,7 +352,7 @@ describe('promptpress resolve', () => {
     const held = await pp('resolve', 'bbbb2222', '--drop');
     lock.release();
     expect(held.code, held.err).toBe(75);
-    expect(read(upscale.key).record).toEqual(upscale);
+    expect((await read(upscale.key)).record).toEqual(upscale);
     expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(0);
     expect((await pp('status', 'runs/foxes', '--json')).out).toContain('"running":false');
   });

@@ -15,9 +15,9 @@ function stateWith(...codes: readonly string[]) {
   return store;
 }
 
-function refusal(code: string, ...codes: readonly string[]): CliError | undefined {
+async function refusal(code: string, ...codes: readonly string[]): Promise<CliError | undefined> {
   try {
-    revivalOf({ ...flags, code }, stateWith(...codes));
+    await revivalOf({ ...flags, code }, stateWith(...codes).reader);
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
@@ -26,8 +26,8 @@ function refusal(code: string, ...codes: readonly string[]): CliError | undefine
 }
 
 describe('--retry-failed --code', () => {
-  it('names the code that no failure has, and those that there are', () => {
-    const error = refusal('task.faild', 'task.failed', 'task.failed', 'task.timeout');
+  it('names the code that no failure has, and those that there are', async () => {
+    const error = await refusal('task.faild', 'task.failed', 'task.failed', 'task.timeout');
     expect(error?.exitCode).toBe(2);
     const words = JSON.stringify([error?.message, error?.hint]);
     for (const part of ['--code task.faild', 'task.failed (2)', 'task.timeout (1)'])
@@ -35,8 +35,8 @@ describe('--retry-failed --code', () => {
     expect(words).not.toContain('--retry-failed');
   });
 
-  it('takes a code that a failure has, and any where nothing has failed', () => {
-    expect(refusal('task.failed', 'task.failed', 'task.timeout')).toBeUndefined();
-    expect(refusal('task.failed')).toBeUndefined();
+  it('takes a code that a failure has, and any where nothing has failed', async () => {
+    expect(await refusal('task.failed', 'task.failed', 'task.timeout')).toBeUndefined();
+    expect(await refusal('task.failed')).toBeUndefined();
   });
 });

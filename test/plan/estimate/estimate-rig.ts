@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import type { Cell, Selection } from '../../../src/plan/cell.ts';
 import { type EstimateOptions, estimatePlan } from '../../../src/plan/estimate/estimate.ts';
 import type { PlanReport } from '../../../src/plan/estimate/report.ts';
-import type { PlanState } from '../../../src/plan/estimate/scan.ts';
-import type { JobStatus } from '../../../src/plan/job.ts';
+import type { PlanState, PlanTotals } from '../../../src/plan/estimate/scan.ts';
+import type { JobRecord, JobStatus } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
@@ -43,17 +43,25 @@ export class Directory extends SimulatedState implements PlanState {
   /** What submissions without a response may have cost. */
   possibleCost = 0;
 
-  get(key: string): ReturnType<PlanState['get']> {
-    this.asked += 1;
-    return this.lookup(key);
+  async many(keys: readonly string[]): Promise<ReadonlyMap<string, JobRecord>> {
+    this.asked += keys.length;
+    return new Map(
+      keys.flatMap((key) => {
+        const record = this.lookup(key);
+        return record === undefined ? [] : [[key, record] as const];
+      }),
+    );
   }
 
-  keysOfSlot(slot: string): readonly string[] {
-    this.asked += 1;
-    return [...this.records.values()].filter(({ origin }) => origin.slot === slot).map(({ key }) => key);
+  async keysOfSlots(slots: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    this.asked += slots.length;
+    const jobs = [...this.records.values()];
+    return new Map(
+      slots.map((slot) => [slot, jobs.filter(({ origin }) => origin.slot === slot).map(({ key }) => key)]),
+    );
   }
 
-  totals(): ReturnType<PlanState['totals']> {
+  async totals(): Promise<PlanTotals> {
     const jobs: Record<string, number> = {};
     let attempts = 0;
     for (const record of this.records.values()) {

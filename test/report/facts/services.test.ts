@@ -21,32 +21,34 @@ const facts = (serviceId: string, origin?: string): RunFacts => ({
 });
 
 describe('the services of a state', () => {
-  it('are separated by the order in which jobs came, whatever order runs enter them in', () => {
+  it('are separated by the order in which jobs came, whatever order runs enter them in', async () => {
     const turn = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       jobs: fc.array(fc.constantFrom<JobStatus>('done', 'in-doubt', 'submitting', 'running', 'pending'), {
         maxLength: 3,
       }),
     });
-    fc.assert(
-      fc.property(fc.array(turn, { maxLength: 8 }), (turns) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { maxLength: 8 }), async (turns) => {
         const state = memoryStore();
         const owners = new Map<string, { readonly id: string; readonly status: JobStatus }>();
         for (const { id, jobs } of turns) {
-          enterService(state, { id, origin: `https://${id}.example` });
+          await enterService(state, { id, origin: `https://${id}.example` });
           for (const status of jobs) {
             const key = `job-${owners.size}`;
             put(state, key, status);
             owners.set(key, { id, status });
           }
         }
-        const services = new StateServices(state);
-        for (const [key, { id }] of owners) expect(services.idOf(key)).toBe(id);
-        expect(services.last?.id).toBe([...owners.values()].at(-1)?.id);
+        const services = await StateServices.of(state.reader);
+        const keysOfAll = [...owners.keys()].map((key) => ({ key }));
+        for await (const { job, owner } of services.withOwners(keysOfAll))
+          expect(owner).toBe(owners.get(job.key)?.id);
+        expect((await services.last())?.id).toBe([...owners.values()].at(-1)?.id);
         for (const id of ['a', 'b', 'c']) {
           const of = [...owners.values()].filter((owner) => owner.id !== id);
           expect(services.areAllOf(id)).toBe(of.length === 0);
-          const counted = services.others(id);
+          const counted = await services.others(id);
           const own = (other: string) => of.filter((owner) => owner.id === other);
           expect(new Set(counted.map((other) => other.id))).toEqual(new Set(of.map((owner) => owner.id)));
           for (const other of counted) {
@@ -56,12 +58,14 @@ describe('the services of a state', () => {
               own(other.id).filter(({ status }) => ['in-doubt', 'submitting'].includes(status)).length,
             );
           }
-          const seen = stateOfService(state, id);
+          const seen = await stateOfService(state, id);
           const keys = [...owners].filter(([, owner]) => owner.id === id);
           expect(seen.unfinished().map(({ key }) => key)).toEqual(
             keys.filter(([, { status }]) => ['submitting', 'running'].includes(status)).map(([key]) => key),
           );
-          expect([...seen.withStatus('in-doubt')].map(({ key }) => key).sort()).toEqual(
+          const doubtful: string[] = [];
+          for await (const { key } of seen.reader.withStatus('in-doubt')) doubtful.push(key);
+          expect(doubtful.sort()).toEqual(
             keys
               .filter(([, { status }]) => status === 'in-doubt')
               .map(([key]) => key)
@@ -73,25 +77,28 @@ describe('the services of a state', () => {
     );
   });
 
-  it('of a state that an earlier release wrote are the one of its last run', () => {
+  it('of a state that an earlier release wrote are the one of its last run', async () => {
     const state = memoryStore();
     writeRunFacts(state, facts('https://a.example'));
     put(state, 'job-1', 'done');
-    expect(new StateServices(state).last).toEqual({ id: 'https://a.example' });
-    enterService(state, { id: 'b' });
+    expect(await (await StateServices.of(state.reader)).last()).toEqual({ id: 'https://a.example' });
+    await enterService(state, { id: 'b' });
     put(state, 'job-2', 'in-doubt');
     writeRunFacts(state, facts('b'));
-    const services = new StateServices(state);
-    expect([services.idOf('job-1'), services.idOf('job-2')]).toEqual(['https://a.example', 'b']);
-    expect(services.others('b')).toEqual([{ id: 'https://a.example', jobs: 1, doubts: 0 }]);
+    const services = await StateServices.of(state.reader);
+    const found: unknown[] = [];
+    for await (const { owner } of services.withOwners([{ key: 'job-1' }, { key: 'job-2' }]))
+      found.push(owner);
+    expect(found).toEqual(['https://a.example', 'b']);
+    expect(await services.others('b')).toEqual([{ id: 'https://a.example', jobs: 1, doubts: 0 }]);
   });
 
-  it('do not include one of which nothing was ever tried', () => {
+  it('do not include one of which nothing was ever tried', async () => {
     const state = memoryStore();
-    enterService(state, { id: 'a' });
+    await enterService(state, { id: 'a' });
     put(state, 'job-1', 'pending', 0);
-    expect(new StateServices(state).last).toBeUndefined();
+    expect(await (await StateServices.of(state.reader)).last()).toBeUndefined();
     put(state, 'job-1', 'pending', 1);
-    expect(new StateServices(state).last).toEqual({ id: 'a' });
+    expect(await (await StateServices.of(state.reader)).last()).toEqual({ id: 'a' });
   });
 });

@@ -35,7 +35,7 @@ export async function refuseOtherDirectory(directory: string): Promise<void> {
   const has = (name: string): boolean => names.includes(name);
   const isLocked = has(lockFileName) && sizeOf(join(directory, lockFileName)) === 0;
   if (has(stateFileName) && sizeOf(join(directory, stateFileName)) > 0) {
-    if (!isLocked) refuseOtherState(directory);
+    if (!isLocked) await refuseOtherState(directory);
     return;
   }
   for (const [name, isOurs] of [
@@ -61,9 +61,9 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 const sizeOf = (file: string): number => lstatSync(file).size;
 
 /** Every run takes the lock before it makes a state: without one it may be the database of another program. */
-function refuseOtherState(directory: string): void {
+async function refuseOtherState(directory: string): Promise<void> {
   try {
-    openStateForReading(directory)?.close();
+    await openStateForReading(directory)?.close();
   } catch (error) {
     // Of another release, but ours: who opens it to write says so, or brings it up to date.
     if (!(error instanceof StateError) || error.code !== 'state.version') throw error;

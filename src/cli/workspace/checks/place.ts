@@ -23,16 +23,16 @@ import type { ReadPipeline } from '../read-pipeline.ts';
  * @throws CliError (exit 2) where nothing has run in the default directory and a run of this pipeline lies in that
  *   other place, with both ways on; StateError where what lies there cannot be read
  */
-export function placeOfRun(
+export async function placeOfRun(
   { pipeline, path }: Pick<ReadPipeline, 'pipeline' | 'path'>,
   flags: DirectoryFlags,
   cwd: string,
-): string {
+): Promise<string> {
   const directory = runDirectory(pipeline, flags, cwd);
   if (flags.out !== undefined) return directory;
   const earlier = join(cwd, runsFolder, directoryName(pipeline, flags));
-  if (isOnePlace(earlier, directory) || hasState(directory)) return directory;
-  if (!holdsRunOf(earlier, { file: path, text: pipeline.source.text })) return directory;
+  if (isOnePlace(earlier, directory) || (await hasState(directory))) return directory;
+  if (!(await holdsRunOf(earlier, { file: path, text: pipeline.source.text }))) return directory;
 
   const [from, to] = [earlier, directory].map((place) => relative(cwd, place));
   throw usageError(
@@ -52,25 +52,28 @@ function isOnePlace(a: string, b: string): boolean {
 }
 
 /** True also for a state that cannot be read: the command that opens it reports why. */
-function hasState(directory: string): boolean {
+async function hasState(directory: string): Promise<boolean> {
   try {
     const state = openStateForReading(directory);
-    state?.close();
+    await state?.close();
     return state !== undefined;
   } catch {
     return true;
   }
 }
 
-function holdsRunOf(directory: string, pipeline: Parameters<typeof checkDirectory>[2]): boolean {
+async function holdsRunOf(
+  directory: string,
+  pipeline: Parameters<typeof checkDirectory>[2],
+): Promise<boolean> {
   try {
     const state = openStateForReading(directory);
     if (state === undefined) return false;
     try {
-      checkDirectory(state, directory, pipeline);
+      await checkDirectory(state, directory, pipeline);
       return true;
     } finally {
-      state.close();
+      await state.close();
     }
   } catch (error) {
     // Another pipeline's, or another program's.

@@ -3,7 +3,8 @@ import { isMoment, isObject, jsonFact } from '../../../report/facts/json.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
-import { StateError, type StateReader, type StateStore } from '../../../state/store.ts';
+import type { StateReader } from '../../../state/reader.ts';
+import { StateError, type StateStore } from '../../../state/store.ts';
 import { readSubmissionCount } from '../../../state/submission-count.ts';
 import type { Environment } from '../../terminal/io.ts';
 import { isTracked } from './tracked.ts';
@@ -43,11 +44,14 @@ export async function missingWork(
   directory: string,
   env: Environment,
 ): Promise<MissingWork | undefined> {
-  const noted = state && jsonFact(state, missingFact, isMissingWork);
+  const noted = state && (await jsonFact(state, missingFact, isMissingWork));
   if (noted !== undefined) return noted;
-  const { known, counted } = state?.submissions() ?? { known: 0, counted: readSubmissionCount(directory) };
+  const { known, counted } = (await state?.submissions()) ?? {
+    known: 0,
+    counted: readSubmissionCount(directory),
+  };
   const recorded = startOf(join(directory, runFiles.record));
-  const since = state && readRunFacts(state)?.startedAt;
+  const since = state && (await readRunFacts(state))?.startedAt;
   const isLater = recorded !== undefined && (since === undefined || recorded > since);
   const isUnknown = isLater && !(await isTracked(directory, runFiles.record, env));
   const submits = Math.max(0, counted - known);

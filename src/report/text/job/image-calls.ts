@@ -1,7 +1,7 @@
 import { cut } from '../../../pipeline/diagnostics/terminal-text.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
-import type { StateReader } from '../../../state/store.ts';
+import type { RecordLookup } from '../../../plan/slot.ts';
 import { counted } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { type JobMention, mention, slotWords } from './mention.ts';
@@ -36,19 +36,20 @@ export interface ImageReport {
   readonly mask?: ShownMask;
 }
 
-export function imageReport({ request, files }: JobRecord, state: StateReader): ImageReport {
+/** @param lookup finds the jobs whose images it shows */
+export function imageReport({ request, files }: JobRecord, lookup: RecordLookup): ImageReport {
   const images = 'images' in request ? (request.images ?? []) : [];
   const mask = 'mask' in request ? request.mask : undefined;
   return {
-    shows: images.map((image) => shownImage(image, files, state)),
+    shows: images.map((image) => shownImage(image, files, lookup)),
     ...(mask === undefined ? {} : { mask: shownMask(mask, files) }),
   };
 }
 
-function shownImage(image: ImageSource, files: JobRecord['files'], state: StateReader): ShownImage {
+function shownImage(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): ShownImage {
   if ('sha256' in image) return fileMention(image.sha256, files);
   if ('url' in image) return { kind: 'address', url: withoutData(image.url) };
-  const record = state.get(image.job);
+  const record = lookup(image.job);
   const pictures = (record?.artifacts ?? []).filter(({ mime }) => mime.startsWith('image/'));
   return { kind: 'job', ...mention(image.job, record), files: pictures.map(({ file }) => file) };
 }

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
+  type Attempt,
   type DoubtfulSubmits,
   type JobError,
   type JobRecord,
@@ -10,9 +11,11 @@ import {
 } from '../../../plan/job.ts';
 import type { JobRequest } from '../../../plan/job-request.ts';
 import { isOutdated, parentTaskOf } from '../../../plan/resolve/lineage.ts';
+import { withRecords } from '../../../plan/resolve/load-records.ts';
 import { nearestPrompt } from '../../../plan/resolve/nearest-prompt.ts';
+import type { RecordLookup } from '../../../plan/slot.ts';
 import { lockOwner } from '../../../state/lock/lock.ts';
-import type { StateReader } from '../../../state/store.ts';
+import type { StateReader } from '../../../state/reader.ts';
 import { isInDoubt } from '../../facts/in-doubt.ts';
 import type { Commands } from '../next-commands.ts';
 import { adviceFor, type NextStep, nextSteps } from './advice.ts';
@@ -93,28 +96,23 @@ const mostChildren = 100;
  * Collects the facts of a job. Every read is short, so that a running run is not held up; finding the children reads all
  * records, page by page.
  */
-export function readJobReport(
+export async function readJobReport(
   directory: string,
   state: StateReader,
   key: string,
   commands: Commands,
   isOptional: IsOptional,
   io: { readonly cwd: string },
-): JobReport {
-  const record = state.get(key);
+): Promise<JobReport> {
+  const record = await state.get(key);
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
   const running = lockOwner(directory) !== undefined;
+  const [{ inputs, ...lineage } = noLineage] = await withRecords([record], lineageReport, (keys) =>
+    state.many(keys),
+  );
+  const { children, more } = await childrenOf(key, state, isOptional);
   const { origin, taskId, error } = record;
   const cost = knownCost(record);
-  const lookup = (job: string): JobRecord | undefined => state.get(job);
-  const parentTaskId = parentTaskOf(record, lookup);
-  const inputs = [...new Set(needsOf(record))].map((input): JobMention => {
-    const { taskId: now, ...mentioned } = mention(input, state.get(input));
-    const pressed = input === record.parent ? parentTaskId : now;
-    return { ...mentioned, ...(pressed === undefined ? {} : { taskId: pressed }) };
-  });
-  const { children, more } = childrenOf(key, state, isOptional);
-  const prompt = nearestPrompt(record, lookup);
   const skipped = isSkipped(record, isOptional);
   const advice = skipped
     ? 'Its button is optional: nothing is wrong, and what hangs on it is skipped too.'
@@ -125,19 +123,19 @@ export function readJobReport(
     job: key,
     status: skipped ? 'skipped' : record.status,
     inDoubt: isInDoubt(record, running),
-    asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...whyOf(record, state) },
+    asked: { cell: origin.cell, step: origin.step, branch: origin.branch, ...(await whyOf(record, state)) },
     request: record.request,
-    ...imageReport(record, state),
-    ...(prompt === undefined ? {} : { prompt }),
+    ...lineage.images,
+    ...(lineage.prompt === undefined ? {} : { prompt: lineage.prompt }),
     ...(record.speed === undefined ? {} : { speed: record.speed }),
     ...(record.pressed === undefined ? {} : { pressed: record.pressed }),
     inputs,
-    ...(parentTaskId === undefined ? {} : { parentTaskId }),
-    ...(isOutdated(record, lookup) && { outdated: true }),
+    ...(lineage.parentTaskId === undefined ? {} : { parentTaskId: lineage.parentTaskId }),
+    ...(lineage.outdated && { outdated: true }),
     children,
     moreChildren: more,
     attempts: record.attempts,
-    history: historyOf(record, state),
+    history: historyOf(record, await state.attempts(key)),
     ...(taskId === undefined ? {} : { taskId }),
     ...(record.submittedAt === undefined ? {} : { submittedAt: iso(record.submittedAt) }),
     ...(record.finishedAt === undefined ? {} : { finishedAt: iso(record.finishedAt) }),
@@ -153,6 +151,31 @@ export function readJobReport(
   };
 }
 
+/** What a story says of the jobs that a job comes from. */
+interface LineageReport extends Pick<JobReport, 'inputs' | 'prompt' | 'parentTaskId'> {
+  readonly images: ImageReport;
+  readonly outdated: boolean;
+}
+
+const noLineage: LineageReport = { inputs: [], images: { shows: [] }, outdated: false };
+
+function lineageReport(record: JobRecord, lookup: RecordLookup): LineageReport {
+  const parentTaskId = parentTaskOf(record, lookup);
+  const prompt = nearestPrompt(record, lookup);
+  const inputs = [...new Set(needsOf(record))].map((input): JobMention => {
+    const { taskId: now, ...mentioned } = mention(input, lookup(input));
+    const pressed = input === record.parent ? parentTaskId : now;
+    return { ...mentioned, ...(pressed === undefined ? {} : { taskId: pressed }) };
+  });
+  return {
+    inputs,
+    images: imageReport(record, lookup),
+    outdated: isOutdated(record, lookup),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+  };
+}
+
 const doubtfulOf = ({ count, cost }: DoubtfulSubmits): Pick<DoubtfulSubmits, 'count' | 'cost'> => ({
   count,
   ...(cost === undefined ? {} : { cost }),
@@ -160,22 +183,22 @@ const doubtfulOf = ({ count, cost }: DoubtfulSubmits): Pick<DoubtfulSubmits, 'co
 
 const iso = (unixMs: number): string => new Date(unixMs).toISOString();
 
-function whyOf(
+async function whyOf(
   { key, origin }: JobRecord,
   state: StateReader,
-): Pick<JobReport['asked'], 'reason' | 'replaces'> {
-  const keys = state.keysOfSlot(origin.slot);
+): Promise<Pick<JobReport['asked'], 'reason' | 'replaces'>> {
+  const keys = (await state.keysOfSlots([origin.slot])).get(origin.slot) ?? [];
   const replaces = keys[keys.indexOf(key) - 1];
   return replaces === undefined ? { reason: 'new' } : { reason: 'changed', replaces };
 }
 
-function childrenOf(
+async function childrenOf(
   key: string,
   state: StateReader,
   isOptional: IsOptional,
-): { readonly children: readonly JobMention[]; readonly more: boolean } {
+): Promise<{ readonly children: readonly JobMention[]; readonly more: boolean }> {
   const children: JobMention[] = [];
-  for (const record of state.mentioning(key)) {
+  for await (const record of state.mentioning(key)) {
     if (!needsOf(record).includes(key)) continue;
     if (children.length === mostChildren) return { children, more: true };
     children.push(mention(record.key, record, isOptional));
@@ -184,9 +207,7 @@ function childrenOf(
 }
 
 /** A submission whose reply never came has left no entry of its own: its time is in the job's record. */
-function historyOf(record: JobRecord, state: StateReader): JobReport['history'] {
-  const attempts = state.attempts(record.key);
-  const { submittedAt } = record;
+function historyOf({ submittedAt }: JobRecord, attempts: readonly Attempt[]): JobReport['history'] {
   const entries = attempts.map(({ at, outcome, taskId, error }) => ({
     at: iso(at),
     outcome,

@@ -1,0 +1,35 @@
+import type { JobRecord, JobStatus } from '../job.ts';
+
+/** The flags that have settled jobs tried again; they mean what they mean to a run. */
+export interface RevivalFlags {
+  readonly retryFailed?: { readonly code?: string };
+  /** Keys of jobs to submit again. */
+  readonly redo?: readonly string[];
+  readonly inDoubt?: 'hold' | 'retry';
+}
+
+/** The status in which a run takes up a settled job on the user's word; undefined: it leaves the job alone. */
+export function revivedStatus(
+  record: JobRecord,
+  flags: RevivalFlags,
+  redo: ReadonlySet<string>,
+): JobStatus | undefined {
+  const { status, error } = record;
+  if (status !== 'done' && status !== 'failed' && status !== 'in-doubt') return undefined;
+  if (redo.has(record.key)) return 'pending';
+  if (status === 'in-doubt') return flags.inDoubt === 'retry' ? 'pending' : undefined;
+  // Where the job that uses this image is redone, its image may be another one.
+  if (!isRetried(record, flags) || (isMaskError(record) && redo.size === 0)) return undefined;
+  // What is already made is only downloaded.
+  const isMade = record.result !== undefined && error?.code.startsWith('download.') === true;
+  return isMade ? 'saving' : 'pending';
+}
+
+/** `--retry-failed` has this job tried again. */
+export const isRetried = ({ status, error }: JobRecord, { retryFailed }: RevivalFlags): boolean =>
+  status === 'failed' &&
+  retryFailed !== undefined &&
+  (retryFailed.code === undefined || retryFailed.code === error?.code);
+
+/** The job is known by its mask's content and by what it is for, so its mask will not do the next time either. */
+export const isMaskError = ({ error }: JobRecord): boolean => error?.code.startsWith('mask.') === true;

@@ -1,0 +1,73 @@
+import type { JobRecord } from '../job.ts';
+import type { ImageFiles } from '../request/image-files.ts';
+import type { RecordLookup } from '../slot.ts';
+
+/** Loads the records of these keys, by key; a key that no job has is absent. */
+export type RecordLoader = (keys: readonly string[]) => Promise<ReadonlyMap<string, JobRecord>>;
+
+/** Records that are loaded together: some hundred kilobytes. */
+const mostKeys = 1024;
+
+/**
+ * Does the same pure work for each of some items over records that have to be loaded. The work is done with what is at hand, what it
+ * missed is loaded for all items together, and the work of an item that missed something is done again, until nothing is
+ * missing. What no job has counts as it was answered: such work is not done twice.
+ *
+ * All records of the items are in memory at the same time: the caller bounds how many items there are.
+ *
+ * @param work depends on the item and on what it looks up, and changes nothing; only its last result is kept
+ * @param images files that the work asks for, where these have to be loaded too
+ * @returns a result for each item, in their order
+ */
+export async function withRecords<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, lookup: RecordLookup) => Result,
+  load: RecordLoader,
+  images?: ImageFiles,
+): Promise<readonly Result[]> {
+  const known = new Map<string, JobRecord | undefined>();
+  const results: Result[] = [];
+  let open = items.map((item, at) => ({ item, at, missed: [] as string[] }));
+  while (open.length > 0) {
+    for (const { item, at, missed } of open)
+      results[at] = work(item, (key) => {
+        const record = known.get(key);
+        if (record === undefined && !known.has(key)) missed.push(key);
+        return record;
+      });
+    const keys = [...new Set(open.flatMap(({ missed }) => missed))];
+    for (let from = 0; from < keys.length; from += mostKeys) {
+      const some = keys.slice(from, from + mostKeys);
+      const loaded = await load(some);
+      for (const key of some) known.set(key, loaded.get(key));
+    }
+    const hasImages = (await images?.loadMissed?.()) === true;
+    open = open
+      .filter(({ missed }) => hasImages || missed.some((key) => known.get(key) !== undefined))
+      .map(({ item, at }) => ({ item, at, missed: [] }));
+  }
+  return results;
+}
+
+/** Slots that are resolved together, and cells of very few slots. */
+const mostSlots = 512;
+const mostCells = 64;
+
+/** How many cells of a plan are resolved together: as many as keeps their records at some megabytes, whatever the plan. */
+export const cellsAtOnce = ({ slotsPerCell }: { readonly slotsPerCell: number }): number =>
+  Math.max(1, Math.min(mostCells, Math.floor(mostSlots / Math.max(1, slotsPerCell))));
+
+/** Items in groups of `size`, the last one smaller; no more than one group is read ahead. */
+export async function* inGroups<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  size: number,
+): AsyncGenerator<readonly T[]> {
+  let group: T[] = [];
+  for await (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

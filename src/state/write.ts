@@ -1,0 +1,113 @@
+import { exactJson } from '../pipeline/values/exact-json.ts';
+import { readerOf, stateQueries, submissionsFact } from './query.ts';
+import type { Database } from './sqlite/sqlite.ts';
+import { guarded } from './state-error.ts';
+import { invocationFact, type StateStore } from './store.ts';
+import type { SubmissionCount } from './submission-count.ts';
+
+/**
+ * An open state of the current schema, to be written by the process that holds its directory.
+ *
+ * @param check throws where the open files are no longer those of the directory: called before each write
+ */
+export function stateStore(database: Database, count: SubmissionCount, check: () => void): StateStore {
+  const { file } = database;
+  const queries = stateQueries(database, () => count.value);
+  let { known } = queries.submissions();
+  let numbered: number | undefined;
+  // A process that was killed between its commit and its count has sent none of the difference.
+  count.raise(known);
+  // Replacing keeps the row's id, and with it the order in which jobs came.
+  const put = database.prepare(
+    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, tokens, possible, assumed, doc)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
+       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
+       possible = excluded.possible, assumed = excluded.assumed, doc = excluded.doc`,
+  );
+  const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
+  const state = database.prepare(
+    'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  const remember = database.prepare(
+    'INSERT OR REPLACE INTO inputs (path, sha256, bytes, mtime) VALUES (?, ?, ?, ?)',
+  );
+  return {
+    file,
+    reader: readerOf(queries),
+    get: (key) => queries.get(key),
+    unfinished: () => queries.unfinished(),
+    totals: () => queries.totals(),
+    attempts: (key) => queries.attempts(key),
+    inputFile: (path) => queries.inputFiles([path]).get(path),
+    fact: (name) => queries.fact(name),
+    commit: (turn) => {
+      const { submits = 0, invocation = numbered } = turn;
+      if (turn.records.length === 0 && turn.attempts.length === 0 && submits === 0) return;
+      guarded(file, () => {
+        check();
+        database.transaction(() => {
+          for (const record of turn.records) {
+            put.run(
+              record.key,
+              record.status,
+              record.error?.code ?? '',
+              record.parent === undefined ? 1 : 0,
+              record.origin.slot,
+              record.attempts,
+              record.cost ?? 0,
+              record.usage?.total ?? 0,
+              (record.doubtful?.cost ?? 0) + (record.assumed?.cost ?? 0),
+              record.assumed?.tokens ?? 0,
+              exactJson(record),
+            );
+          }
+          for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
+          if (submits > 0) state.run(submissionsFact, String(known + submits));
+          if (invocation !== numbered) state.run(invocationFact, String(invocation));
+        });
+        known += submits;
+        numbered = invocation;
+      });
+    },
+    countSubmissions: () => {
+      guarded(count.file, () => count.raise(known));
+    },
+    acceptMissing: () => {
+      guarded(file, () => {
+        check();
+        state.run(submissionsFact, String(Math.max(known, count.value)));
+        known = Math.max(known, count.value);
+      });
+    },
+    setFact: (name, value) => {
+      guarded(file, () => {
+        check();
+        state.run(name, value);
+      });
+    },
+    rememberInputFile: ({ path, sha256, bytes, mtimeMs }) => {
+      guarded(file, () => {
+        check();
+        remember.run(path, sha256, bytes, mtimeMs);
+      });
+    },
+    close: () => {
+      foldLog(database);
+      queries.close();
+      count.close();
+    },
+  };
+}
+
+/**
+ * Moves the log into the database file, so that `state.db` alone is the whole state of a run that is over. SQLite does
+ * it by itself when the last connection closes, but the driver for Node 20 closes only when its statements are gone.
+ */
+function foldLog(database: Database): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // A full disk or a second close: the log stays beside the database, and nothing in it is lost.
+  }
+}
