@@ -87,6 +87,7 @@ export type { RunControl, RunPorts, RunReport, RunSettings } from './run/ports.t
 export { runPlan } from './run/run.ts';
 export { planForRun } from './run/run-plan.ts';
 export { parseFault } from './sandbox/faults/parse.ts';
+export type { Quirk } from './sandbox/quirks.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/sandbox.ts';
 export type { SandboxSettings } from './sandbox/settings.ts';
 export { createImageService, type ImageServiceOptions } from './service/client.ts';

@@ -1,5 +1,5 @@
 import type { Fault } from './faults/fault.ts';
-
+import type { Quirk } from './quirks.ts';
 import type { TextMarks } from './text/compose/marks.ts';
 
 /** How the sandbox behaves. All times are milliseconds. */
@@ -16,8 +16,6 @@ export interface SandboxSettings extends TextMarks {
   readonly queue: number;
   /** Image submissions a minute before 429 with Retry-After; 0 is no limit. */
   readonly submitsPerMinute: number;
-  /** Whether a working task already shows an imageUrl, of a blurred preview (gateway 4.7). */
-  readonly previews: boolean;
   /**
    * How old a task's shown state may be: it is read every so often since submission, and before the first reading
    * the status is `""` and buttons is null (gateway 3.5). 0 shows the state as it is.
@@ -27,41 +25,15 @@ export interface SandboxSettings extends TextMarks {
   readonly modalCode: 1 | 21;
   /** Whether confirming a modal makes another task, or continues the one that waits (gateway 4.6). */
   readonly modalTask: 'new' | 'same';
-  /** Whether the task of a confirmed modal still shows MODAL until the work is done (gateway 4.6). */
-  readonly modalLinger: boolean;
   /** How long a modal waits; one that is answered later fails (gateway 4.6). 0 is for ever. */
   readonly modalLife: number;
-  /** Whether the account has Remix; without it a click that asks for it is refused with code 4 (gateway 5.5). */
-  readonly remix: boolean;
-  /** Whether enableRemix is dropped on the way: no window opens, and the parent's prompt is worked with. */
-  readonly ignoreRemix: boolean;
-  /**
-   * Whether the text of a response to a submission is rewritten: code 22 is 1, and so is 21 but for a click on Vary (Region)
-   * or Custom Zoom (gateway 3.3).
-   */
-  readonly rewriteCodes: boolean;
-  /**
-   * Whether clicks are refused that a stock gateway has no name for: Animate, a video's U, what a describe offers, a
-   * bookmark (gateway 3.5).
-   */
-  readonly stockButtons: boolean;
-  /** Whether Custom Zoom's customId has a number in it (gateway 5.3). */
-  readonly numberedZoom: boolean;
-  /** Whether a single image has a ❤️, whose press answers with the image's own task (gateway 5.3). */
-  readonly bookmarks: boolean;
-  /** Whether a single image has Manual High and Low Motion, whose presses ask for a prompt (gateway 5.4). */
-  readonly manualAnimate: boolean;
   /**
    * Where the links of a finished task stand (gateway 4.7): videos alone in a list of objects, or images and videos
    * in lists of objects or of texts, beside `imageUrl` and `videoUrl` or without them.
    */
   readonly linkLists: 'videos' | 'objects' | 'texts' | 'only-objects' | 'only-texts';
-  /** Whether a list shows a task that a modal went on in a second time, as the window that it was (gateway 3.5). */
-  readonly twoRows: boolean;
-  /** Whether buttons is null, and not empty, until a task is done (gateway 4.2). */
-  readonly nullButtons: boolean;
-  /** Whether progress is also given in words, and is `100%` for a failed task (gateway 4.4). */
-  readonly progressTexts: boolean;
+  /** What the gateway does beyond the contract, or leaves out. */
+  readonly quirks: ReadonlySet<Quirk>;
   /**
    * How a body that is not right is refused on the image routes (gateway 3.3): the error envelope, or
    * `{description, type, code}`, both with status 400, or a submit response of code 4 with status 200.
@@ -69,16 +41,8 @@ export interface SandboxSettings extends TextMarks {
   readonly errorShape: 'envelope' | 'flat' | 'submit';
   /** The code of a queue that is full (gateway 3.2). */
   readonly queueFullCode: 9 | 23;
-  /** Whether an imagine that was accepted before is answered with code 21 and that task (gateway 3.2). */
-  readonly deduplicate: boolean;
-  /** Whether accountFilter.modes chooses the speed where the path does not; gateways strip it (gateway 1.5). */
-  readonly accountModes: boolean;
-  /** Whether tasks can be listed (gateway 4.1); else those paths answer 404. */
-  readonly listing: boolean;
   /** What a fetch of an unknown task answers (gateway 4.1): an error, 200 with an empty body, or 204. */
   readonly unknownTask: 'error' | 'empty' | 'no-content';
-  /** Writes task ids as bare 17-digit numbers in submit responses (gateway 3.4). */
-  readonly bareIds: boolean;
   /** How long an image link works after the fetch that gave it; then 403. 0 is for ever. */
   readonly linkLife: number;
   /** How long a customId works after its task finished; then fetch shows new ones and the old are refused. 0 is for ever. */
@@ -143,30 +107,15 @@ export const defaultSettings: SandboxSettings = {
   concurrency: 12,
   queue: 100,
   submitsPerMinute: 0,
-  previews: true,
   refresh: 0,
   modalCode: 21,
   modalTask: 'new',
-  modalLinger: false,
   modalLife: 0,
-  remix: true,
-  ignoreRemix: false,
-  rewriteCodes: false,
-  stockButtons: false,
-  numberedZoom: false,
-  bookmarks: false,
-  manualAnimate: false,
   linkLists: 'videos',
-  twoRows: false,
-  nullButtons: false,
-  progressTexts: false,
+  quirks: new Set(),
   errorShape: 'envelope',
   queueFullCode: 23,
-  deduplicate: false,
-  accountModes: true,
-  listing: true,
   unknownTask: 'error',
-  bareIds: false,
   linkLife: 24 * 3_600_000,
   buttonLife: 0,
   defaultVersion: '7',

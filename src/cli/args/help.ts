@@ -71,7 +71,7 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
   const widest = 46;
   const left = Math.min(widest, Math.max(...rows.map(([term]) => term.length)));
   return rows.flatMap(([term, text]) => {
-    const [first = '', ...more] = wrap(text, width - left - 4);
+    const [first = '', ...more] = text.split('\n').flatMap((line) => wrap(line, width - left - 4));
     const indented = more.map((line) => `${' '.repeat(left + 4)}${line}`);
     if (term.length > left) return [`  ${term}`, `${' '.repeat(left + 4)}${first}`, ...indented];
     return [`  ${term.padEnd(left)}  ${first}`.trimEnd(), ...indented];

@@ -1,5 +1,6 @@
 import { parseFault } from '../../sandbox/faults/parse.ts';
 import { neutralNames, type SandboxNames } from '../../sandbox/names.ts';
+import { type Quirk, quirkNames, quirkWords } from '../../sandbox/quirks.ts';
 import {
   defaultSettings,
   type OperationClass,
@@ -22,6 +23,15 @@ const factor = (text: string, name: string): number => {
     throw usageError(`${name} takes a number of at least 0, for example 0.1, not "${text}".`);
   }
   return value;
+};
+
+const quirk = (text: string, name: string): Quirk => {
+  const known = quirkNames.find((one) => one === text);
+  if (known !== undefined) return known;
+  throw usageError(
+    `${name} knows no "${text}". Its names: ${quirkNames.join(', ')}.`,
+    didYouMean(text, quirkNames),
+  );
 };
 
 const workNames = Object.keys(defaultSettings.durations) as readonly OperationClass[];
@@ -53,41 +63,24 @@ export const settingFlags = {
     'whether the answer to a modal makes another task; default new',
     oneOf('new', 'same'),
   ),
-  'modal-linger': toggle('a task that got its modal shows MODAL until the work is done'),
   'modal-life': valued('TIME', 'how long a modal may be answered; default: for ever', duration),
-  'no-remix': toggle('the account has no remix: clicks that ask for it are refused'),
-  'ignore-remix': toggle(
-    'remix is dropped on the way: no modal opens, and the prompt of before is worked with',
+  quirk: repeated(
+    'NAME',
+    `what a gateway does beyond the contract, or leaves out:\n${quirkNames.map((name) => `${name}: ${quirkWords[name]}`).join('\n')}`,
+    quirk,
   ),
-  'rewrite-codes': toggle('send code 1 in place of 22, and of 21 except for Vary (Region) and Custom Zoom'),
-  'stock-buttons': toggle(
-    'clicks that stock gateways do not know (Animate, the U of a video, the prompts of a describe) answer 400 unknown_action',
-  ),
-  'numbered-zoom': toggle('the customId of Custom Zoom has a number in it: CustomZoom::1::…'),
-  bookmarks: toggle('a single image has a ❤️, which answers with the task that it is pressed on'),
-  'manual-animate': toggle('a single image has Manual High and Low Motion, which ask for a prompt'),
   'link-lists': valued(
     'SHAPE',
     'what is listed: videos as objects, or images and videos as objects or texts; only-objects and only-texts leave ' +
       'imageUrl and videoUrl out; default videos',
     oneOf('videos', 'objects', 'texts', 'only-objects', 'only-texts'),
   ),
-  'no-previews': toggle('a task that works shows no image yet'),
-  'null-buttons': toggle('buttons is null until a task is done'),
-  'progress-texts': toggle('progress is also given in words'),
-  'bare-ids': toggle('task ids are 17-digit numbers without quotes'),
   'error-shape': valued(
     'SHAPE',
     'how a wrong body is refused: envelope, flat or submit; default envelope',
     oneOf('envelope', 'flat', 'submit'),
   ),
   'queue-full-code': valued('9|23', 'the code of a full queue; default 23', queueFullCode),
-  deduplicate: toggle('an imagine that exists already is answered with code 21 and that task'),
-  'no-account-modes': toggle('accountFilter is ignored'),
-  'no-listing': toggle('tasks cannot be listed'),
-  'two-rows': toggle(
-    'lists show a task that a modal went on in (--modal-task same) twice: as it is, and in MODAL',
-  ),
   'unknown-task': valued(
     'ANSWER',
     'what a fetch of an unknown task answers: error, empty or no-content; default error',
@@ -133,26 +126,11 @@ export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<Sa
     refresh: flags.refresh,
     modalCode: flags['modal-code'],
     modalTask: flags['modal-task'],
-    modalLinger: flags['modal-linger'],
     modalLife: flags['modal-life'],
-    remix: !flags['no-remix'],
-    ignoreRemix: flags['ignore-remix'],
-    rewriteCodes: flags['rewrite-codes'],
-    stockButtons: flags['stock-buttons'],
-    numberedZoom: flags['numbered-zoom'],
-    bookmarks: flags.bookmarks,
-    manualAnimate: flags['manual-animate'],
     linkLists: flags['link-lists'],
-    previews: !flags['no-previews'],
-    twoRows: flags['two-rows'],
-    nullButtons: flags['null-buttons'],
-    progressTexts: flags['progress-texts'],
-    bareIds: flags['bare-ids'],
+    quirks: new Set(flags.quirk),
     errorShape: flags['error-shape'],
     queueFullCode: flags['queue-full-code'],
-    deduplicate: flags.deduplicate,
-    accountModes: !flags['no-account-modes'],
-    listing: !flags['no-listing'],
     unknownTask: flags['unknown-task'],
     lateBy: flags['late-by'],
     linkLife: flags['link-life'],

@@ -13,10 +13,7 @@ export interface SandboxButton {
 }
 
 /** Which buttons a gateway shows, and for how long they work. */
-export type ButtonSettings = Pick<
-  SandboxSettings,
-  'buttonLife' | 'numberedZoom' | 'bookmarks' | 'manualAnimate'
->;
+export type ButtonSettings = Pick<SandboxSettings, 'buttonLife' | 'quirks'>;
 
 /** The families of buttons after an upscale (gateway 5.3). */
 type Generation = 'early' | 'fifth' | 'sixth' | 'eighth';
@@ -45,7 +42,7 @@ export function taskButtons(
   task: StoredTask,
   prefix: string,
   now: number,
-  { buttonLife, numberedZoom, bookmarks, manualAnimate }: ButtonSettings,
+  { buttonLife, quirks }: ButtonSettings,
 ): readonly SandboxButton[] {
   const age = buttonLife > 0 ? Math.max(0, Math.floor((now - task.endAt) / buttonLife)) : 0;
   const job = uuidOf(`job ${task.id} ${age}`);
@@ -136,7 +133,9 @@ export function taskButtons(
   const zooms = [
     solo('Zoom Out 2x', '🔍', 'Outpaint::50::1', { kind: 'zoom', factor: 2 }),
     solo('Zoom Out 1.5x', '🔍', 'Outpaint::75::1', { kind: 'zoom', factor: 1.5 }),
-    button('Custom Zoom', '🔍', `CustomZoom::${numberedZoom ? '1::' : ''}${job}`, { kind: 'custom-zoom' }),
+    button('Custom Zoom', '🔍', `CustomZoom::${quirks.has('numbered-zoom') ? '1::' : ''}${job}`, {
+      kind: 'custom-zoom',
+    }),
   ];
   const pan = (emoji: string, direction: PanDirection): SandboxButton =>
     solo('', emoji, `JOB::pan_${direction}::1`, { kind: 'pan', direction });
@@ -150,10 +149,12 @@ export function taskButtons(
   const animates = [
     solo('Animate (High motion)', '🎞️', 'JOB::animate_high::1', { kind: 'animate', motion: 'high' }),
     solo('Animate (Low motion)', '🎞️', 'JOB::animate_low::1', { kind: 'animate', motion: 'low' }),
-    ...(manualAnimate ? [manual('Manual High Motion', 'high'), manual('Manual Low Motion', 'low')] : []),
+    ...(quirks.has('manual-animate')
+      ? [manual('Manual High Motion', 'high'), manual('Manual Low Motion', 'low')]
+      : []),
   ];
   if (task.buttonSet === 'enlarged') return [...varies, ...zooms, ...animates, reroll];
-  const bookmark = bookmarks ? [button('', '❤️', `BOOKMARK::${job}`, { kind: 'bookmark' })] : [];
+  const bookmark = quirks.has('bookmarks') ? [button('', '❤️', `BOOKMARK::${job}`, { kind: 'bookmark' })] : [];
   if (generation === 'eighth') return [...varies, ...animates, reroll, ...bookmark];
   return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll, ...bookmark];
 }

@@ -28,7 +28,8 @@ export function recordOf(
 ): TaskRecord {
   const seen = refreshedMoment(task, now, settings.refresh);
   const done = seen.status === 'SUCCESS';
-  const preview = settings.previews && seen.status === 'IN_PROGRESS' && (seen.percent ?? 0) > 0;
+  const preview =
+    !settings.quirks.has('no-previews') && seen.status === 'IN_PROGRESS' && (seen.percent ?? 0) > 0;
   const reason = task.outcome.kind === 'failure' && seen.status === 'FAILURE' ? task.outcome.reason : '';
   const links = linksOf(task, linkOf, { done, preview, percent: seen.percent ?? 0 }, settings.linkLists);
   return {
@@ -46,11 +47,11 @@ export function recordOf(
     ...links,
     maskBase64: '',
     status: seen.status,
-    progress: progressOf(seen, settings.progressTexts),
+    progress: progressOf(seen, settings.quirks.has('progress-texts')),
     failReason: reason,
     buttons: done
       ? taskButtons(task, names.customId, now, settings).map(({ wire }) => wire)
-      : seen.status === '' || settings.nullButtons
+      : seen.status === '' || settings.quirks.has('null-buttons')
         ? null
         : [],
     properties:

@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, it, test } from 'vitest';
 import { type Flag, readArguments } from '../../../src/cli/args/flags.ts';
 import { flagSettings, settingFlags } from '../../../src/cli/args/sandbox-flags.ts';
+import { quirkNames, quirkWords } from '../../../src/sandbox/quirks.ts';
 import { completeSettings, defaultSettings } from '../../../src/sandbox/settings.ts';
+import { promptpress } from '../test-io.ts';
 
 /** The settings that differ from those of a sandbox without flags. */
 function changed(...args: readonly string[]): object {
   const settings = completeSettings(flagSettings(readArguments(settingFlags, args).flags));
   const usual: Readonly<Record<string, unknown>> = { ...defaultSettings };
   return Object.fromEntries(
-    Object.entries(settings).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(usual[name])),
+    Object.entries(settings).filter(([name, value]) => !isDeepStrictEqual(value, usual[name])),
   );
 }
 
@@ -19,13 +22,22 @@ it('without flags it is the sandbox that a program starts', () => {
 const flags: readonly (readonly [string, Flag<unknown>])[] = Object.entries(settingFlags);
 const switches = flags.flatMap(([name, { placeholder }]) => (placeholder === undefined ? [name] : []));
 
-/** `--no-previews` → `previews: false`, `--two-rows` → `twoRows: true`. */
-test.each(switches)('--%s is the setting of its name, and nothing else', (flag) => {
-  const isOff = flag.startsWith('no-');
-  const setting = (isOff ? flag.slice(3) : flag).replaceAll(/-([a-z])/g, (_, letter: string) =>
-    letter.toUpperCase(),
-  );
-  expect(changed(`--${flag}`)).toEqual({ [setting]: !isOff });
+it('takes quirks by their names, each once', () => {
+  expect(switches).toEqual(['any-model']);
+  for (const name of quirkNames) expect(changed('--quirk', name)).toEqual({ quirks: new Set([name]) });
+  expect(changed(...quirkNames.flatMap((name) => [`--quirk=${name}`, `--quirk=${name}`]))).toEqual({
+    quirks: new Set(quirkNames),
+  });
+});
+
+it('names the quirks, and the nearest, where one is not known', async () => {
+  const { code, err } = await promptpress(['sandbox', '--quirk', 'bare-idz'], { cwd: '/' });
+  expect(code).toBe(2);
+  for (const name of quirkNames) expect(err).toContain(name);
+  expect(err).toContain('Did you mean bare-ids?');
+  expect((await promptpress(['sandbox', '--bare-ids'], { cwd: '/' })).code).toBe(2);
+  const help = (await promptpress(['help', 'sandbox'], { cwd: '/' })).out.replaceAll(/\s+/g, ' ');
+  for (const name of quirkNames) expect(help).toContain(`${name}: ${quirkWords[name]}`);
 });
 
 test.each([

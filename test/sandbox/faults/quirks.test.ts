@@ -48,7 +48,7 @@ test('a late task is finished in the end', async () => {
 });
 
 test('buttons are null until a task is done, progress is given in words', async () => {
-  client = await struck({ nullButtons: true, progressTexts: true });
+  client = await struck({ quirks: new Set(['null-buttons', 'progress-texts']) });
   const { body } = await client.imagine('a fox');
   expect(await client.task(body.result)).toMatchObject({
     status: 'NOT_START',
@@ -104,7 +104,7 @@ test('a full queue says 9 where it is set so', async () => {
 });
 
 test('an imagine that exists already gets the existing task', async () => {
-  client = await struck({ deduplicate: true });
+  client = await struck({ quirks: new Set(['deduplicate']) });
   const { body } = await client.imagine('a fox');
   client.wait();
   const again = (await client.imagine('a fox')).body;
@@ -138,10 +138,10 @@ test('an unknown status stands only where a task is not finished', async () => {
 });
 
 test.each([
-  [true, 500],
-  [false, 2400],
-])('accountFilter.modes counts: %s', async (accountModes, duration) => {
-  client = await struck({ accountModes });
+  [[], 500],
+  [['no-account-modes' as const], 2400],
+])('accountFilter.modes counts: %s', async (quirks, duration) => {
+  client = await struck({ quirks: new Set(quirks) });
   const { body } = await client.imagine('a fox', '', { accountFilter: { modes: ['TURBO', 'FAST'] } });
   client.clock.time += duration - 1;
   expect((await client.task(body.result)).status).toBe('IN_PROGRESS');
@@ -168,7 +168,7 @@ test.each([
   ['same', 2],
   ['new', 1],
 ] as const)('a task that its modal went on in may be listed twice: %s', async (modalTask, rows) => {
-  client = await struck({ twoRows: true, modalTask });
+  client = await struck({ quirks: new Set(['two-rows']), modalTask });
   const id = await client.press(await client.finished('a fox'), 'U1');
   const { body } = await client.click(id, 'Custom Zoom');
   const list = async (ids: readonly string[]) =>
@@ -191,7 +191,7 @@ test.each([
 });
 
 test('listing can be missing', async () => {
-  client = await struck({ listing: false });
+  client = await struck({ quirks: new Set(['no-listing']) });
   expect((await client.send('POST', '/img/task/list-by-condition', { ids: [] })).status).toBe(404);
   expect((await client.send('GET', '/img/task/list')).status).toBe(404);
 });

@@ -123,14 +123,14 @@ describe('after Upscale HD there are neither upscales nor pans', () => {
 
 describe('buttons that only some gateways show', () => {
   test('Custom Zoom with a number in its customId opens its modal as the other does', async () => {
-    client = await start({ settings: { numberedZoom: true } });
+    client = await start({ settings: { quirks: new Set(['numbered-zoom']) } });
     const { id, offered } = await single('');
     expect(offered).toContain('Custom Zoom|🔍|IMG::CustomZoom::1::ID');
     expect((await client.click(id, 'Custom Zoom')).body.code).toBe(21);
   });
 
   test('❤️ responds with the task that it is pressed on, and makes none', async () => {
-    client = await start({ settings: { bookmarks: true } });
+    client = await start({ settings: { quirks: new Set(['bookmarks']) } });
     const { id, offered } = await single('');
     expect(offered.at(-1)).toBe('|❤️|IMG::BOOKMARK::ID');
     const { made } = client.sandbox.counters().tasks;
@@ -144,7 +144,7 @@ describe('buttons that only some gateways show', () => {
     ['--v 7', 'high', 'Manual High Motion'],
     ['--v 8', 'low', 'Manual Low Motion'],
   ])('%s: a manual %s animation asks for its prompt', async (flag, motion, label) => {
-    client = await start({ settings: { manualAnimate: true } });
+    client = await start({ settings: { quirks: new Set(['manual-animate']) } });
     const { id, offered } = await single(flag);
     expect(offered).toContain(`${label}||IMG::JOB::video::${motion}::ID::vid_1.1_i2v_480::manual`);
     const { body } = await client.click(id, label);

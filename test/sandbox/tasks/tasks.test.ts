@@ -77,7 +77,7 @@ test('ids rise and differ even when the clock stands still or goes back', async 
 });
 
 test('bare ids are 17-digit numbers without quotes', async () => {
-  client = await start({ settings: { bareIds: true } });
+  client = await start({ settings: { quirks: new Set(['bare-ids']) } });
   const response = await fetch(`${client.sandbox.url}/img/submit/imagine`, {
     method: 'POST',
     headers: { authorization: 'Bearer sandbox-key' },

@@ -42,7 +42,8 @@ export function unknownAction(
   members: OrderMembers,
 ): string | undefined {
   const { customId } = members;
-  if (!settings.stockButtons || name !== 'action' || typeof customId !== 'string') return undefined;
+  if (!settings.quirks.has('stock-buttons') || name !== 'action' || typeof customId !== 'string')
+    return undefined;
   const prefix = `${names.customId}::`;
   return customId.startsWith(prefix) && stockActions.test(customId.slice(prefix.length))
     ? undefined
@@ -57,5 +58,5 @@ export function rewritten(
 ): SubmitResponse['body'] {
   const opens = typeof customId === 'string' && /::(Inpaint|CustomZoom)::/.test(customId);
   const isChanged = body.code === 22 || (body.code === 21 && !opens);
-  return settings.rewriteCodes && isChanged ? { ...body, code: 1 } : body;
+  return settings.quirks.has('rewrite-codes') && isChanged ? { ...body, code: 1 } : body;
 }

@@ -42,7 +42,7 @@ export async function respondToListByCondition(
   _route: Endpoint,
   visit: Visit,
 ): Promise<SandboxResponse> {
-  if (!parts.settings.listing) return noListing(visit);
+  if (parts.settings.quirks.has('no-listing')) return noListing(visit);
   const members = await membersOf(parts, visit);
   if (!members.ok) return members.error;
   const ids = members.value['ids'] ?? [];
@@ -64,7 +64,7 @@ export async function respondToListByCondition(
  */
 function rowsOf(parts: ServiceParts, task: StoredTask, visit: Visit): readonly TaskRecord[] {
   const row = taskRecord(parts, task, visit);
-  if (!parts.settings.twoRows || task.modal?.result !== task.id) return [row];
+  if (!parts.settings.quirks.has('two-rows') || task.modal?.result !== task.id) return [row];
   const { confirmedAt: _answeredAt, result: _result, ...opened } = task.modal;
   const left: StoredTask = { ...task, outcome: { kind: 'modal' }, modal: opened };
   return [row, taskRecord(parts, left, visit)];
@@ -72,7 +72,7 @@ function rowsOf(parts: ServiceParts, task: StoredTask, visit: Visit): readonly T
 
 /** GET …/task/list: the newest tasks, newest first. */
 export function respondToList(parts: ServiceParts, _route: Endpoint, visit: Visit): SandboxResponse {
-  if (!parts.settings.listing) return noListing(visit);
+  if (parts.settings.quirks.has('no-listing')) return noListing(visit);
   return jsonReply(
     200,
     parts.book.newest(longestList).flatMap((task) => rowsOf(parts, task, visit)),
@@ -162,7 +162,7 @@ export async function respondToImage(
   if (status === 'SUCCESS') {
     return { status: 200, type: 'image/png', body: await studio.picture(drawing) };
   }
-  if (status === 'IN_PROGRESS' && settings.previews) {
+  if (status === 'IN_PROGRESS' && !settings.quirks.has('no-previews')) {
     return { status: 200, type: 'image/png', body: await studio.preview(drawing, percent) };
   }
   return jsonReply(404, { error: 'image_not_found' });

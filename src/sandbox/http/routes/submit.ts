@@ -42,7 +42,7 @@ export async function respondToSubmit(
   if (strange !== undefined) {
     return imageErrorResponse(parts, visit.requestId, `unknown_action:${strange.slice(0, 200)}`);
   }
-  const asked = parts.settings.accountModes ? filteredSpeed(members.value) : undefined;
+  const asked = parts.settings.quirks.has('no-account-modes') ? undefined : filteredSpeed(members.value);
   const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
   const submission = await submitted(parts, route, members.value, speed, visit);
   if ('reply' in submission) return submission.reply;

@@ -41,7 +41,7 @@ export class TaskDesk {
     const niji = botType === names.botTypes[1];
     const parsed = parsePrompt(prompt, niji);
     const request = digestOf(JSON.stringify(['imagine', botType, prompt, images?.digests ?? []]));
-    const known = settings.deduplicate ? book.madeBy(request) : undefined;
+    const known = settings.quirks.has('deduplicate') ? book.madeBy(request) : undefined;
     if (known !== undefined) {
       const { status } = momentOf(known, now());
       const submission = admission.accepted(known.id, 21, 'The task exists already', { status }, []);
@@ -85,9 +85,9 @@ export class TaskDesk {
     }
     const { press } = button;
     if (press.kind === 'bookmark') return admission.accepted(parent.id, 1, 'Submit success', {}, []);
-    const enableRemix = order.enableRemix && !settings.ignoreRemix;
+    const enableRemix = order.enableRemix && !settings.quirks.has('ignore-remix');
     const pressed = pressOn(parent, press);
-    if (pressed.modal === 'remix' && enableRemix && !settings.remix) {
+    if (pressed.modal === 'remix' && enableRemix && settings.quirks.has('no-remix')) {
       return rejected(4, '当前账号不支持 remix，请开启 remix 功能');
     }
     if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);

@@ -98,7 +98,7 @@ export class ModalDesk {
       request,
       ...(version === undefined ? {} : { version }),
     };
-    const confirmed = { press, confirmedAt: at, lingers: settings.modalLinger };
+    const confirmed = { press, confirmedAt: at, lingers: settings.quirks.has('modal-linger') };
     const submission =
       settings.modalTask === 'same'
         ? admission.admit({ ...work, modal: { ...confirmed, result: task.id } }, { instead: task })

@@ -41,7 +41,7 @@ export class Admission {
     this.#settings = settings;
     this.#now = now;
     this.#slots = new WorkerSlots(settings.concurrency, settings.queue);
-    this.#ids = new TaskIds(book.lastId(), settings.bareIds);
+    this.#ids = new TaskIds(book.lastId(), settings.quirks.has('bare-ids'));
     for (const task of book.unfinished(now())) this.#slots.book(task.startAt, task.endAt);
   }
 
@@ -119,7 +119,7 @@ export class Admission {
     properties: object,
     made: readonly StoredTask[],
   ): SubmitResponse {
-    const result = this.#settings.bareIds ? BigInt(taskId) : taskId;
+    const result = this.#settings.quirks.has('bare-ids') ? BigInt(taskId) : taskId;
     return { status: 200, taskId, made, body: { code, description, result, properties: { ...properties } } };
   }
 

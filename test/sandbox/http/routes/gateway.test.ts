@@ -38,7 +38,7 @@ test('a saturated channel is code 30 and 429', async () => {
 
 describe('codes are rewritten on the way', () => {
   test('22 is 1', async () => {
-    client = await struck({ rewriteCodes: true, concurrency: 1 });
+    client = await struck({ quirks: new Set(['rewrite-codes']), concurrency: 1 });
     // One works and one waits.
     for (const prompt of ['a fox', 'a cat']) await client.imagine(prompt);
     expect((await client.imagine('an owl')).body).toMatchObject({
@@ -48,7 +48,7 @@ describe('codes are rewritten on the way', () => {
   });
 
   test('21 is 1, but for Vary (Region) and Custom Zoom', async () => {
-    client = await struck({ rewriteCodes: true });
+    client = await struck({ quirks: new Set(['rewrite-codes']) });
     const id = await client.press(await client.finished('a fox'), 'U1');
     const codes: Record<string, number> = {};
     for (const label of [
@@ -82,7 +82,10 @@ describe('a stock gateway knows the ordinary buttons alone', () => {
   });
 
   test('of an image', async () => {
-    client = await struck({ stockButtons: true, errorShape: 'flat', bookmarks: true, manualAnimate: true });
+    client = await struck({
+      quirks: new Set(['stock-buttons', 'bookmarks', 'manual-animate']),
+      errorShape: 'flat',
+    });
     const id = await client.press(await client.finished('a fox'), 'U1');
     const { buttons } = await client.task(id);
     const refused: string[] = [];
@@ -103,7 +106,7 @@ describe('a stock gateway knows the ordinary buttons alone', () => {
   });
 
   test('of a video and of a describe', async () => {
-    client = await struck({ stockButtons: true });
+    client = await struck({ quirks: new Set(['stock-buttons']) });
     const image = dataUri(await plain('#446688'));
     const ids: string[] = [];
     for (const [route, body] of [
@@ -128,7 +131,7 @@ describe('a stock gateway knows the ordinary buttons alone', () => {
 });
 
 test('remix may be dropped on the way: no modal, and the prompt of before', async () => {
-  client = await struck({ ignoreRemix: true });
+  client = await struck({ quirks: new Set(['ignore-remix']) });
   const id = await client.press(await client.finished('a fox'), 'U1');
   const { body } = await client.click(id, 'Vary (Strong)', { enableRemix: true });
   expect(body.code).toBe(1);
@@ -138,7 +141,7 @@ test('remix may be dropped on the way: no modal, and the prompt of before', asyn
 });
 
 test('remix that is dropped on the way is not refused', async () => {
-  client = await struck({ ignoreRemix: true, remix: false });
+  client = await struck({ quirks: new Set(['ignore-remix', 'no-remix']) });
   const id = await client.finished('a fox');
   expect((await client.click(id, 'V1', { enableRemix: true })).body.code).toBe(1);
 });

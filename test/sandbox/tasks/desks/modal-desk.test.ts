@@ -185,7 +185,7 @@ test.each(['Vary (Strong)', '🔄', '⬅️', 'Animate (Low motion)'])(
 );
 
 test('an account without remix refuses it where it decides, and nowhere else', async () => {
-  client = await start({ settings: { remix: false } });
+  client = await start({ settings: { quirks: new Set(['no-remix']) } });
   const parent = await upscaled();
   expect((await client.click(parent, 'Vary (Strong)', { enableRemix: true })).body).toMatchObject({
     code: 4,
@@ -208,7 +208,7 @@ describe('how gateways respond to modals', () => {
   });
 
   test.each(['new', 'same'] as const)('with MODAL until the work is done, id %s', async (modalTask) => {
-    client = await start({ settings: { modalTask, modalLinger: true, spread: 0 } });
+    client = await start({ settings: { quirks: new Set(['modal-linger']), modalTask, spread: 0 } });
     const taskId = await opened(await upscaled(), 'Custom Zoom');
     const { body } = await client.submit('modal', { taskId, prompt: 'a fox --zoom 2' });
     client.clock.time += 2399;

@@ -1,0 +1,40 @@
+/** What gateways of the family do beyond the contract, one name for each, with the words of help. */
+export const quirkWords = {
+  /** The task of a modal that was answered (gateway 4.6). */
+  'modal-linger': 'a task that got its modal shows MODAL until the work is done',
+  /** A click that asks for remix is refused with code 4 (gateway 5.5). */
+  'no-remix': 'the account has no remix: clicks that ask for it are refused',
+  'ignore-remix': 'remix is dropped on the way: no modal opens, and the earlier prompt is used',
+  /** Gateway 3.3. */
+  'rewrite-codes': 'code 1 is sent in place of 22, and of 21 except for Vary (Region) and Custom Zoom',
+  /** Gateway 3.5. */
+  'stock-buttons':
+    'clicks that stock gateways do not know (Animate, the U of a video, the prompts of a describe, a bookmark) answer 400 unknown_action',
+  /** Gateway 5.3. */
+  'numbered-zoom': 'the customId of Custom Zoom has a number in it: CustomZoom::1::…',
+  /** Gateway 5.3. */
+  bookmarks: 'a single image has a ❤️, which answers with the task that it is pressed on',
+  /** Gateway 5.4. */
+  'manual-animate': 'a single image has Manual High and Low Motion, which ask for a prompt',
+  /** Else a working task already shows an imageUrl, of a blurred preview (gateway 4.7). */
+  'no-previews': 'a task that works shows no image yet',
+  /** Gateway 4.2. */
+  'null-buttons': 'buttons is null, and not empty, until a task is done',
+  /** Gateway 4.4. */
+  'progress-texts': 'progress is also given in words, and is 100% for a task that failed',
+  /** Gateway 3.4. */
+  'bare-ids': 'task ids are 17-digit numbers without quotes',
+  /** Gateway 3.2. */
+  deduplicate: 'an imagine that exists already is answered with code 21 and that task',
+  /** Gateway 1.5. */
+  'no-account-modes': 'accountFilter is ignored: its modes choose no speed',
+  /** Those paths answer 404 (gateway 4.1). */
+  'no-listing': 'tasks cannot be listed',
+  /** Gateway 3.5. */
+  'two-rows': 'lists show a task that its modal continued (--modal-task same) twice: as it is, and in MODAL',
+} as const;
+
+/** A way of a gateway that is either there or not. */
+export type Quirk = keyof typeof quirkWords;
+
+export const quirkNames = Object.keys(quirkWords) as readonly Quirk[];
