@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { KnownEndpoints } from '../../../src/service/failures/known-endpoints.ts';
 import { imagine, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 import { call, plainAnswer, textServiceWith } from '../text/text-service.ts';
 
@@ -91,6 +92,23 @@ test('rejections and lost connections neither prove an address nor disprove it',
   expect(await imagine(service)).toMatchObject({ error: { code: 'service.unavailable' } });
   expect(await imagine(service)).toMatchObject({ error: { class: 'stop' } });
   expect(await imagine(answeringInTurn(busy, page))).toMatchObject({ error: { class: 'retry' } });
+});
+
+test('a refusal among strange answers is none of them: ten strange ones stop the run, with or without it', async () => {
+  const eight = Array.from({ length: 8 }, () => page);
+  const busy = (): Response => Response.json({ error: { message: 'busy' } }, { status: 503 });
+  const service = answeringInTurn(accepted, ...eight, busy, page, page);
+  for (const _ of [accepted, ...eight, busy]) await imagine(service);
+  expect(await imagine(service)).toMatchObject({ error: { class: 'lost' } });
+  expect(await imagine(service)).toMatchObject({ error: { class: 'stop' } });
+});
+
+test('an endpoint that was never asked has not answered', () => {
+  const endpoints = new KnownEndpoints();
+  expect([endpoints.hasAnswered('imagine'), endpoints.isRight('imagine')]).toEqual([false, false]);
+  endpoints.note('imagine', { ok: true, value: 1 });
+  expect([endpoints.hasAnswered('imagine'), endpoints.isRight('imagine')]).toEqual([true, true]);
+  expect(endpoints.hasAnswered('modal')).toBe(false);
 });
 
 test('of text calls and of lists of tasks, too', async () => {

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import {
+  classify,
+  connectionFailure,
+  isHttpError,
+  refused,
+  refusedInside,
+  unusableAnswer,
+} from '../../../src/service/failures/classify.ts';
+import type { Loss } from '../../../src/service/http/reply.ts';
+import { facts, json, noon, reply } from './replies.ts';
+
+const cause = new Error('reset');
+const lost: Loss = { code: 'connection.lost', what: 'the connection broke', cause };
+
+describe('a connection that failed', () => {
+  test('before anything was sent leaves nothing open', () => {
+    expect(connectionFailure({ code: 'connection.refused', what: 'refused' }, false, facts())).toStrictEqual({
+      code: 'connection.refused',
+      class: 'unsent',
+      message: 'POST /img/submit/imagine to https://api.example.com: refused. Nothing was sent.',
+    });
+  });
+
+  test('after a submission was sent leaves open what became of it', () => {
+    expect(connectionFailure(lost, true, facts())).toStrictEqual({
+      code: 'connection.lost',
+      class: 'lost',
+      message:
+        'POST /img/submit/imagine to https://api.example.com: the connection broke. ' +
+        'The request was sent: the service may have carried it out.',
+      cause,
+    });
+  });
+
+  test('after a request that changes nothing is tried again', () => {
+    expect(
+      connectionFailure({ code: 'connection.lost', what: 'it broke' }, true, facts({ safe: true })),
+    ).toStrictEqual({
+      code: 'connection.lost',
+      class: 'retry',
+      message: 'POST /img/submit/imagine to https://api.example.com: it broke.',
+    });
+  });
+
+  test.each([true, false])('by its certificate stops the run, whether anything was sent (%s)', (sent) => {
+    const failure = connectionFailure({ code: 'connection.certificate', what: 'w' }, sent, facts());
+    expect(failure).toMatchObject({ code: 'connection.certificate', class: 'stop' });
+  });
+
+  test('names the origin of the address, and none of its path', () => {
+    const at = facts({ baseUrl: 'https://api.example.com:8443/secret/v1' });
+    expect(connectionFailure(lost, false, at).message).toContain(' to https://api.example.com:8443: the');
+  });
+});
+
+describe('an answer that is of no use', () => {
+  test('says what is wrong with it, and what is open', () => {
+    const empty = reply(200, { kind: 'empty' }, { 'x-request-id': 'R1' });
+    expect(unusableAnswer(empty, 'but its body is empty', facts())).toStrictEqual({
+      code: 'service.malformed',
+      class: 'lost',
+      message:
+        'POST /img/submit/imagine: HTTP 200, but its body is empty. The service may have carried the request out.',
+      status: 200,
+      requestId: 'R1',
+    });
+    expect(unusableAnswer(empty, 'but no', facts({ safe: true }), cause)).toStrictEqual({
+      code: 'service.malformed',
+      class: 'retry',
+      message: 'POST /img/submit/imagine: HTTP 200, but no.',
+      status: 200,
+      requestId: 'R1',
+      cause,
+    });
+  });
+
+  test('that did not arrive whole is a lost connection with a status', () => {
+    expect(
+      classify(reply(200, { kind: 'unread', loss: lost }, { 'x-request-id': 'R1' }), facts()),
+    ).toMatchObject({ code: 'connection.lost', class: 'lost', status: 200, requestId: 'R1', cause });
+  });
+
+  test('whose JSON is broken keeps why', () => {
+    const failure = classify(reply(200, { kind: 'broken', cause }, {}), facts());
+    expect(failure).toMatchObject({ code: 'service.malformed', class: 'lost', status: 200, cause });
+    expect(failure?.message).toContain('its JSON is broken');
+  });
+
+  test('whose body is empty says so', () => {
+    const failure = classify(reply(200, { kind: 'empty' }), facts());
+    expect(failure?.message).toContain('its body is empty');
+    expect(failure).not.toHaveProperty('cause');
+  });
+});
+
+test.each([
+  [0, 'service.redirect'],
+  [199, 'service.rejected'],
+  [200, undefined],
+  [299, undefined],
+  [300, 'service.redirect'],
+  [399, 'service.redirect'],
+  [400, 'service.rejected'],
+])('of JSON under status %i it makes %s', (status, code) => {
+  expect(classify(reply(status, json({})), facts())?.code).toBe(code);
+});
+
+test.each([
+  [399, false],
+  [400, true],
+  [599, true],
+  [600, false],
+  ['429', true],
+  ['banned', false],
+  ['', false],
+  [undefined, false],
+])('a code of %j in an envelope is a status: %s', (code, isStatus) => {
+  expect(isHttpError(code)).toBe(isStatus);
+  const status = refusedInside({ code }, reply(200, json({})), facts()).status;
+  expect(status).toBe(isStatus ? Number(code) : 200);
+});
+
+describe('a refusal', () => {
+  const saying = (message: string) => reply(400, json({ error: { message } }));
+
+  test('without words has none of its own', () => {
+    expect(refused(reply(500, { kind: 'empty' }), facts())).toStrictEqual({
+      code: 'service.unavailable',
+      class: 'retry',
+      message: 'POST /img/submit/imagine: HTTP 500.',
+      status: 500,
+    });
+  });
+
+  test.each([
+    ['no', 'no.'],
+    ['no.', 'no.'],
+    ['no!', 'no!'],
+    ['why?', 'why?'],
+    ['no…', 'no…'],
+    ['没有。', '没有。'],
+    ['v1.5 is not there', 'v1.5 is not there.'],
+  ])('that says %j ends as a sentence', (words, shown) => {
+    expect(refused(saying(words), facts())).toMatchObject({
+      message: `POST /img/submit/imagine: HTTP 400: ${shown}`,
+      serviceMessage: words,
+    });
+  });
+
+  test('whose body did not arrive keeps why', () => {
+    expect(refused(reply(500, { kind: 'unread', loss: lost }), facts())).toMatchObject({
+      class: 'retry',
+      cause,
+    });
+    const { cause: _, ...withoutCause } = lost;
+    expect(refused(reply(500, { kind: 'unread', loss: withoutCause }), facts())).not.toHaveProperty('cause');
+  });
+
+  test('waits as long as its header says, else as its words say', () => {
+    const error = { message: 'm', details: [{ retryDelay: '22s' }] };
+    const waitOf = (headers: Readonly<Record<string, string>>) =>
+      refused(reply(429, json({ error }), headers), facts()).retryAfterMs;
+    expect(waitOf({ 'retry-after': '3' })).toBe(3000);
+    expect(waitOf({ 'retry-after': new Date(noon + 5000).toUTCString() })).toBe(5000);
+    expect(waitOf({})).toBe(22_000);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { readErrorWords, readReplyWords } from '../../../src/service/failures/error-words.ts';
+import { json, reply } from './replies.ts';
+
+const read = (body: unknown) => readErrorWords(body, (words) => `<${words}>`);
+const none = { shape: 'other', message: '', code: '' };
+
+describe('the words of an error body', () => {
+  test.each<[string, unknown, object]>([
+    ['an envelope', { error: { code: 'c', message: 'm' } }, { shape: 'envelope', message: '<m>', code: 'c' }],
+    [
+      "the gateway's own refusal",
+      { description: 'd', type: 'upstream_error', code: 4 },
+      { shape: 'gateway', message: '<d>', code: '4' },
+    ],
+    [
+      "the image proxy's refusal",
+      { code: 3, description: 'd', result: null, properties: {} },
+      { shape: 'submit', message: '<d>', code: '3' },
+    ],
+    [
+      "the image proxy's refusal with a type beside its result",
+      { code: 3, description: 'd', result: null, type: 't' },
+      { shape: 'submit', message: '<d>', code: '3' },
+    ],
+    [
+      'a refusal without a type',
+      { code: 3, description: 'd' },
+      { shape: 'submit', message: '<d>', code: '3' },
+    ],
+    ['no code', { description: 'd', type: 't' }, { shape: 'other', message: '<d>', code: '' }],
+    ['an empty code', { description: 'd', code: '' }, { shape: 'other', message: '<d>', code: '' }],
+    ['a code of null', { description: 'd', code: null }, { shape: 'other', message: '<d>', code: '' }],
+  ])('%s', (_what, body, words) => {
+    expect(read(body)).toStrictEqual(words);
+  });
+
+  test.each([[undefined], [null], ['words'], [7], [[]], [['words']]])('%j has none', (body) => {
+    expect(read(body)).toStrictEqual(none);
+  });
+
+  test('the list of one that a text vendor answers with is that one', () => {
+    expect(read([{ error: { message: 'm', code: 400 } }])).toStrictEqual({
+      shape: 'envelope',
+      message: '<m>',
+      code: '400',
+    });
+  });
+
+  test.each(['message', 'status', 'type'])(
+    'an envelope without the members before it says its %s',
+    (last) => {
+      const members = ['message', 'status', 'type'];
+      const after = members.slice(members.indexOf(last));
+      const error = Object.fromEntries(members.map((name) => [name, after.includes(name) ? name : '']));
+      expect(read({ error })).toMatchObject({ message: `<${last}>` });
+    },
+  );
+
+  test.each(['description', 'error', 'message', 'msg', 'detail'])(
+    'a body without the members before it says its %s',
+    (last) => {
+      const members = ['description', 'error', 'message', 'msg', 'detail'];
+      const after = members.slice(members.indexOf(last));
+      expect(read(Object.fromEntries(after.map((name) => [name, name])))).toMatchObject({
+        message: `<${last}>`,
+      });
+    },
+  );
+
+  test('a member that is no text is passed over, a number is text', () => {
+    expect(read({ description: { deep: true }, message: 'm' })).toMatchObject({ message: '<m>' });
+    expect(read({ description: true, message: 7 })).toMatchObject({ message: '<7>' });
+    expect(read({ description: 'd', code: 14_001_929_738_841_620_123n })).toMatchObject({
+      code: '14001929738841620123',
+    });
+    expect(read({ error: { message: 'm', code: ['c'] } })).toMatchObject({ code: '' });
+  });
+
+  test('a request id is cleaned, and stands for itself', () => {
+    expect(read({ error: { message: 'm (request id: R1)' } })).toStrictEqual({
+      shape: 'envelope',
+      message: '<m>',
+      requestId: '<R1>',
+      code: '',
+    });
+  });
+
+  test('the first delay among the details counts, whatever stands before it', () => {
+    const details = [null, 'words', {}, { retryDelay: 'soon' }, { retryDelay: '7s' }, { retryDelay: '9s' }];
+    expect(read({ error: { message: 'm', details } })).toStrictEqual({
+      shape: 'envelope',
+      message: '<m>',
+      code: '',
+      retryDelayMs: 7000,
+    });
+    expect(read({ error: { message: 'm', details: { retryDelay: '7s' } } })).not.toHaveProperty(
+      'retryDelayMs',
+    );
+    expect(read({ error: { message: 'm', details: [{}] } })).not.toHaveProperty('retryDelayMs');
+  });
+});
+
+test.each<[Parameters<typeof reply>[1], object]>([
+  [json({ error: 'e' }), { shape: 'other', message: '<e>', code: '' }],
+  [
+    { kind: 'html', title: 'A title' },
+    { shape: 'other', message: '<A title>', code: '' },
+  ],
+  [
+    { kind: 'text', text: 'a text' },
+    { shape: 'other', message: '<a text>', code: '' },
+  ],
+  [{ kind: 'empty' }, { shape: 'other', message: '<>', code: '' }],
+])('%j says', (body, words) => {
+  expect(readReplyWords(reply(500, body), (text) => `<${text}>`)).toStrictEqual(words);
+});

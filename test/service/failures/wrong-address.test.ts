@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { addressAdvice, notJson, redirected } from '../../../src/service/failures/wrong-address.ts';
+import { facts, reply } from './replies.ts';
+
+const to = (location?: string, status = 302) =>
+  reply(status, { kind: 'empty' }, location === undefined ? {} : { location });
+const right = { isAddressRight: () => true, hasAnswered: () => true };
+
+describe('a redirect', () => {
+  test('of an endpoint that has answered well passes, and says where it leads', () => {
+    const failure = redirected(to('https://login.example.com/?token=t'), facts(right));
+    expect(failure).toMatchObject({ code: 'service.redirect', class: 'retry', wrongAddress: true });
+    expect(failure.message).toMatch(
+      /^POST \/img\/submit\/imagine: the service redirects to https:\/\/login\.example\.com \(HTTP 302\)/,
+    );
+  });
+
+  test.each([
+    [302, false, 'retry'],
+    [303, false, 'lost'],
+    [303, true, 'retry'],
+    [304, false, 'retry'],
+  ])('%i after good answers, of a request that changes nothing (%s), is met as %s', (status, safe, met) => {
+    expect(redirected(to('https://x.example.com', status), facts({ ...right, safe })).class).toBe(met);
+  });
+
+  test.each([
+    ['http://api.example.com', 'https://api.example.com/there', /https: https:\/\/api\.example\.com\./],
+    ['http://api.example.com', 'https://other.example.com/', /Check the base address \(http:\/\/api/],
+    ['https://api.example.com', 'https://api.example.com/login', /Check the base address \(https:\/\/api/],
+    ['http://api.example.com', 'http://api.example.com/login', /Check the base address \(http:\/\/api/],
+  ])('from %s to %s says what to do', (baseUrl, location, advice) => {
+    expect(redirected(to(location), facts({ baseUrl })).message).toMatch(advice);
+  });
+
+  test.each([
+    [undefined, 'another address'],
+    ['ftp://files.example.com', 'another address'],
+    ['http://plain.example.com:81/path', 'http://plain.example.com:81'],
+    ['https://safe.example.com/path', 'https://safe.example.com'],
+    ['/login', 'https://api.example.com'],
+  ])('to %s is shown as one to %s', (location, shown) => {
+    expect(redirected(to(location), facts()).message).toContain(`redirects to ${shown} (HTTP 302)`);
+  });
+
+  test('that stops the run leaves a submission open only where it follows work, and the endpoint had answered', () => {
+    const stopped = (status: number, safe: boolean, hasAnswered?: () => boolean) =>
+      redirected(to('https://x.example.com', status), facts({ safe, ...(hasAnswered && { hasAnswered }) }));
+    expect(stopped(303, false, () => true)).toMatchObject({
+      class: 'stop',
+      wrongAddress: true,
+      mayBeDone: true,
+    });
+    for (const failure of [
+      stopped(302, false, () => true),
+      stopped(303, true, () => true),
+      stopped(303, false, () => false),
+      stopped(303, false),
+    ])
+      expect(failure).not.toHaveProperty('mayBeDone');
+  });
+});
+
+describe('what is no JSON', () => {
+  test('shows the first hundred characters of its words', () => {
+    const text = `${'a'.repeat(100)}b`;
+    const { message } = notJson(reply(200, { kind: 'text', text }), facts());
+    expect(message).toContain(`with text ("${'a'.repeat(100)}") instead of JSON.`);
+  });
+
+  test.each([
+    [200, 'lost', true],
+    [404, 'retry', undefined],
+  ])('under %i after good answers is met as %s', (status, met, mayBeDone) => {
+    const page = reply(status, { kind: 'html', title: 'Busy' });
+    const passing = notJson(page, facts(right));
+    expect(passing).toMatchObject({ code: 'service.not-json', class: met, wrongAddress: true, status });
+    expect(passing.message).toContain('answers with a web page ("Busy") instead of JSON');
+    const stopped = notJson(page, facts({ ...right, isAddressRight: () => false }));
+    expect(stopped).toMatchObject({ class: 'stop', wrongAddress: true, status });
+    expect(stopped.mayBeDone).toBe(mayBeDone);
+    expect(notJson(page, facts())).not.toHaveProperty('mayBeDone');
+  });
+});
+
+test.each([
+  ['https://api.example.com/v1', 'try https://api.example.com.'],
+  ['https://api.example.com/v1beta', 'try https://api.example.com.'],
+  ['https://api.example.com/v1/v1', 'try https://api.example.com/v1.'],
+  ['https://api.example.com/v1/more', 'Check the base address (https://api.example.com/v1/more)'],
+  ['https://api.example.com/v2', 'Check the base address (https://api.example.com/v2)'],
+])('about the address %s it says %s', (baseUrl, advice) => {
+  expect(addressAdvice(facts({ baseUrl }))).toContain(advice);
+});
+
+test('a secret part of the address is not shown', () => {
+  const advice = addressAdvice(
+    facts({ baseUrl: 'https://x/secret/v1', mask: (text) => text.replace('secret', '***') }),
+  );
+  expect(advice).toContain('https://x/***');
+  expect(advice).not.toContain('secret');
+});
