@@ -52,7 +52,7 @@ function settingsOf(run: StrykerRun): Record<string, unknown> {
     coverageAnalysis: 'perTest',
     concurrency: run.concurrency,
     // A mutant that only loops is stopped by Stryker's count of its steps; these bounds are for one that waits.
-    timeoutMS: 20_000,
+    timeoutMS: 10_000,
     dryRunTimeoutMinutes: 30,
     reporters: ['json', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
     jsonReporter: { fileName: run.reportFile },

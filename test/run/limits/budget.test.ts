@@ -1,19 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import { BudgetTracker } from '../../../src/run/limits/budget.ts';
-import { textRecord } from '../../rig/jobs.ts';
+import { BudgetTracker, type Spent } from '../../../src/run/limits/budget.ts';
+import type { RunSettings } from '../../../src/run/ports.ts';
+import { clickRecord, imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 
-const nothingSpent = { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 };
+const nothingSpent: Spent = { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 };
 const asked = (key: string): JobRecord => textRecord({ key, status: 'submitting', attempts: 1 });
+
+/** A tracker of a run in which every request costs 10 and every text call takes 100 tokens. */
+const tracker = (
+  settings: Partial<RunSettings>,
+  spent: Partial<Spent> = {},
+  price: number | undefined = 10,
+) =>
+  new BudgetTracker(
+    virtualSettings(settings),
+    { price: () => price, tokens: () => 100 },
+    { ...nothingSpent, ...spent },
+  );
 
 describe('what is reserved for requests under way', () => {
   it.each([
     ['tokens', { tokens: 300 }],
     ['money', { cost: 30 }],
   ])('is given back with each answer, while others are under way: %s', (_what, budget) => {
-    const settings = virtualSettings({ budget });
-    const budgetTracker = new BudgetTracker(settings, { price: () => 10, tokens: () => 100 }, nothingSpent);
+    const budgetTracker = tracker({ budget });
     const next = textRecord({ key: 'next' });
     for (const key of ['a', 'b', 'c']) {
       expect(budgetTracker.refusal(next)).toBeUndefined();
@@ -24,5 +36,178 @@ describe('what is reserved for requests under way', () => {
     expect(budgetTracker.refusal(next)).toBeUndefined();
     budgetTracker.note(textRecord({ key: 'd' }), asked('d'));
     expect(budgetTracker.refusal(next)).toMatchObject({ kind: 'budget' });
+  });
+
+  it('is what the request was thought to cost when it left, once', () => {
+    let price = 10;
+    const budgetTracker = new BudgetTracker(
+      virtualSettings({ budget: { cost: 100 } }),
+      { price: () => price, tokens: () => 0 },
+      nothingSpent,
+    );
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    budgetTracker.note(textRecord({ key: 'b' }), asked('b'));
+    // A change of a request under way reserves nothing more.
+    budgetTracker.note(asked('b'), { ...asked('b'), speed: 'fast' });
+    price = 80;
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(asked('a'), textRecord({ key: 'a', status: 'done', attempts: 1, cost: 10 }));
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    price = 81;
+    expect(budgetTracker.refusal(textRecord())).toMatchObject({ code: 'budget.cost' });
+    // What is released of a job that reserved nothing is nothing.
+    budgetTracker.note(asked('z'), textRecord({ key: 'z', status: 'done', attempts: 1 }));
+    expect(budgetTracker.refusal(textRecord())).toMatchObject({ code: 'budget.cost' });
+  });
+
+  it('leaves no rounding error once nothing is under way', () => {
+    const prices = [0.1, 0.2, 0.3];
+    const budgetTracker = new BudgetTracker(
+      virtualSettings({ budget: { cost: 1e-8 } }),
+      { price: ({ key }) => prices[Number(key)] ?? 1e-8, tokens: () => 0 },
+      nothingSpent,
+    );
+    for (const key of ['0', '1', '2']) budgetTracker.note(textRecord({ key }), asked(key));
+    for (const key of ['0', '1', '2']) budgetTracker.note(asked(key), textRecord({ key, attempts: 1 }));
+    expect(budgetTracker.refusal(textRecord({ key: 'next' }))).toBeUndefined();
+  });
+});
+
+describe('a submission is refused', () => {
+  it('after as many of this invocation as it may make, whatever was made before', () => {
+    const budgetTracker = tracker({ maxSubmits: 2 }, { attempts: 50 });
+    for (const key of ['a', 'b']) {
+      expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+      budgetTracker.note(textRecord({ key }), asked(key));
+    }
+    expect(budgetTracker.submits).toBe(2);
+    const refusal = budgetTracker.refusal(textRecord());
+    expect(refusal).toMatchObject({ kind: 'budget', code: 'budget.max-submits' });
+    expect(refusal?.message).toContain('2 submissions (--max-submits)');
+  });
+
+  it('after as many of the directory as its budget allows', () => {
+    const budgetTracker = tracker({ budget: { submits: 3 } }, { attempts: 2 });
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(textRecord(), asked('a'));
+    expect(budgetTracker.refusal(textRecord())).toMatchObject({ kind: 'budget', code: 'budget.submits' });
+    expect(tracker({ budget: { submits: 0 } }).refusal(textRecord())).toMatchObject({
+      code: 'budget.submits',
+    });
+    expect(tracker({ maxSubmits: 0 }).refusal(textRecord())).toMatchObject({ code: 'budget.max-submits' });
+  });
+
+  it('not where it answers a modal for the first time, which its click has paid', () => {
+    const modal = { openedAt: 1, sent: 0 } as unknown as NonNullable<JobRecord['modal']>;
+    const budgetTracker = tracker({ maxSubmits: 0, budget: { submits: 0, cost: 0, tokens: 0 } });
+    expect(budgetTracker.refusal(clickRecord({ modal }))).toBeUndefined();
+    expect(budgetTracker.refusal(clickRecord({ modal: { ...modal, sent: 1 } }))).toMatchObject({
+      code: 'budget.max-submits',
+    });
+  });
+
+  it('where it has no price, and only money is bounded', () => {
+    const unpriced = (settings: Partial<RunSettings>) =>
+      new BudgetTracker(
+        virtualSettings(settings),
+        { price: () => undefined, tokens: () => 100 },
+        nothingSpent,
+      );
+    const record = clickRecord({
+      request: {
+        kind: 'click',
+        press: [
+          { kind: 'text', text: 'U1' },
+          { kind: 'word', word: 'reroll' },
+        ],
+        fields: {},
+      },
+    });
+    const refusal = unpriced({ budget: { cost: 1000 } }).refusal(record);
+    expect(refusal).toMatchObject({ kind: 'budget', code: 'budget.unpriced' });
+    expect(refusal?.message).toContain('(U1 | reroll)');
+    expect(unpriced({ budget: { submits: 9, tokens: 1000 } }).refusal(record)).toBeUndefined();
+    // The later answers to a modal cost nothing of their own.
+    const modal = { openedAt: 1, sent: 1 } as unknown as NonNullable<JobRecord['modal']>;
+    expect(unpriced({ budget: { cost: 1000 } }).refusal(clickRecord({ modal }))).toBeUndefined();
+  });
+
+  it('that would go beyond the money, by what is spent, may be spent and is reserved', () => {
+    const spent = { cost: 60, possibleCost: 10 };
+    const budgetTracker = tracker({ budget: { cost: 100 } }, spent);
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    budgetTracker.note(textRecord({ key: 'b' }), asked('b'));
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(textRecord({ key: 'c' }), asked('c'));
+    const refusal = budgetTracker.refusal(textRecord());
+    expect(refusal).toMatchObject({ kind: 'budget', code: 'budget.cost' });
+    expect(refusal?.message).toContain(
+      '(10) would exceed the budget of 100 (budget.cost); 60 is spent, and up to 10 more',
+    );
+    // What costs nothing may always go.
+    expect(tracker({ budget: { cost: 100 } }, { cost: 1000 }, 0).refusal(textRecord())).toBeUndefined();
+  });
+
+  it('not for a rounding error of the money', () => {
+    expect(tracker({ budget: { cost: 100 } }, { cost: 90 + 5e-10 }).refusal(textRecord())).toBeUndefined();
+    const refusal = tracker({ budget: { cost: 100 } }, { cost: 90.000_001_4 }).refusal(textRecord());
+    expect(refusal?.code).toBe('budget.cost');
+    expect(refusal?.message).toMatch(/; 90\.000001 is spent\.$/);
+  });
+
+  it('that would go beyond the tokens, by what is spent, assumed and reserved', () => {
+    const budgetTracker = tracker({ budget: { tokens: 1000 } }, { tokens: 650, assumedTokens: 50 });
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    budgetTracker.note(textRecord({ key: 'b' }), asked('b'));
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(textRecord({ key: 'c' }), asked('c'));
+    const refusal = budgetTracker.refusal(textRecord());
+    expect(refusal).toMatchObject({ kind: 'budget', code: 'budget.tokens' });
+    expect(refusal?.message).toContain('about 100 tokens');
+    expect(refusal?.message).toContain('700 are spent, of which 50 are estimated');
+    // Only text calls take tokens.
+    expect(budgetTracker.refusal(imagineRecord())).toBeUndefined();
+    expect(tracker({ budget: { tokens: 99 } }).refusal(textRecord())?.message).toMatch(/; 0 are spent\.$/);
+  });
+});
+
+describe('what an answer changes', () => {
+  const money = (budgetTracker: BudgetTracker): string =>
+    budgetTracker.refusal(textRecord())?.message ?? 'may go';
+
+  it('is what it cost, may have cost, took and is thought to have taken', () => {
+    const budgetTracker = tracker({ budget: { cost: 10 } }, { cost: 5, possibleCost: 1 });
+    const before = textRecord({ key: 'a', cost: 2, doubtful: { count: 1, cost: 1 } });
+    const after = textRecord({
+      key: 'a',
+      cost: 5,
+      doubtful: { count: 1, cost: 3 },
+      assumed: { answers: 1, tokens: 40, cost: 0.5 },
+      usage: { prompt: 7, candidates: 3 },
+    });
+    budgetTracker.note(before, after);
+    expect(money(budgetTracker)).toContain('; 8 is spent, and up to 3.5 more');
+    expect(budgetTracker.tokens).toBe(10);
+    // The same record again changes nothing.
+    budgetTracker.note(after, after);
+    expect(money(budgetTracker)).toContain('; 8 is spent, and up to 3.5 more');
+    expect([budgetTracker.tokens, budgetTracker.submits]).toEqual([10, 0]);
+    // An assumption that turns out to be nothing is taken back.
+    const { doubtful: _doubtful, assumed: _assumed, ...known } = after;
+    budgetTracker.note(after, { ...known, usage: { total: 60 } });
+    budgetTracker.note(textRecord({ key: 'b' }), textRecord({ key: 'b', cost: 2 }));
+    expect(money(budgetTracker)).toMatch(/; 10 is spent\.$/);
+    expect(budgetTracker.tokens).toBe(60);
+  });
+
+  it('counts assumed tokens against the budget, and not as those of this invocation', () => {
+    const budgetTracker = tracker({ budget: { tokens: 100 } });
+    const assumed = { answers: 1, tokens: 30 };
+    budgetTracker.note(textRecord({ key: 'a' }), textRecord({ key: 'a', assumed }));
+    expect(budgetTracker.tokens).toBe(0);
+    expect(money(budgetTracker)).toContain('30 are spent, of which 30 are estimated');
+    budgetTracker.note(textRecord({ key: 'a', assumed }), textRecord({ key: 'a', usage: { total: 12 } }));
+    expect(budgetTracker.tokens).toBe(12);
+    expect(money(budgetTracker)).toMatch(/; 12 are spent\.$/);
   });
 });

@@ -46,6 +46,36 @@ describe('the window that a full queue narrows', () => {
     concurrency.note(taken(1, 0), 1);
     expect(concurrency.window).toBe(2);
   });
+
+  it('counts only what begins at once, and begins to count again when it changes', () => {
+    const concurrency = new ConcurrencyWindow(9);
+    concurrency.note(full, 2);
+    concurrency.note(taken(), 1);
+    concurrency.note({ kind: 'refused', code: 4, message: 'no' }, 1);
+    concurrency.note(full, 2);
+    concurrency.note(taken(), 1);
+    expect(concurrency.window).toBe(2);
+    concurrency.note(taken(), 1);
+    expect(concurrency.window).toBe(3);
+    concurrency.note(taken(), 2);
+    concurrency.note(taken(), 3);
+    expect(concurrency.window).toBe(4);
+    for (let n = 0; n < 3; n += 1) concurrency.note(taken(), 3);
+    expect(concurrency.window).toBe(4);
+    concurrency.note(taken(), 3);
+    expect(concurrency.window).toBe(5);
+  });
+
+  it('never allows for more than the limit, whatever the service has', () => {
+    const concurrency = new ConcurrencyWindow(4);
+    concurrency.note(full, 2);
+    concurrency.note(taken(), 40);
+    expect(concurrency.window).toBe(4);
+    concurrency.note(taken(), 40);
+    expect(concurrency.window).toBe(4);
+    concurrency.note(full, 40);
+    expect(concurrency.window).toBe(4);
+  });
 });
 
 it('a service that takes four tasks at a time refuses few submissions, and finishes all', async () => {

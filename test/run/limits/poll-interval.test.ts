@@ -47,6 +47,40 @@ describe('PollPace', () => {
     expect(expert.lateMs).toBeLessThanOrEqual(3000);
   });
 
+  describe('of tasks that took 60 s', () => {
+    const wide = { minMs: 1000, maxMs: 600_000 };
+    const known = (...durations: readonly number[]): PollPace => {
+      const pace = new PollPace(wide);
+      for (const duration of durations) pace.learn('imagine', duration);
+      return pace;
+    };
+
+    it.each([
+      [0, 45_000],
+      [30_000, 15_000],
+      [36_000, 12_000],
+      [45_001, 15_000],
+      [90_000, 15_000],
+      [90_001, 30_000],
+      [120_001, 40_000],
+      [9_000_000, 600_000],
+    ])('one of %i ms is looked at again after %i ms', (elapsed, ms) => {
+      expect(known(60_000).nextMs('imagine', elapsed)).toBe(ms);
+    });
+
+    it('the newest duration counts for a fifth', () => {
+      expect(known(60_000, 70_000).nextMs('imagine', 0)).toBe(62_000 - 14_000);
+      expect(known(60_000, 40_000).nextMs('imagine', 0)).toBe(56_000 - 16_000);
+    });
+  });
+
+  it('of which nothing is known are looked at after a third of their age', () => {
+    const pace = new PollPace(bounds);
+    expect([0, 3000, 3002, 30_000, 45_000, 45_003].map((age) => pace.nextMs('imagine', age))).toEqual([
+      1000, 1000, 1001, 10_000, 15_000, 15_000,
+    ]);
+  });
+
   it('learns each kind of task for itself', () => {
     const pace = new PollPace(bounds);
     for (let n = 0; n < 50; n++) pace.learn('imagine', 600_000);
@@ -70,5 +104,15 @@ describe('paceOf', () => {
       of([]),
     ];
     expect(new Set(kinds).size).toBe(5);
+    expect(of([{ kind: 'text', text: 'Upscale (2x)' }])).toBe(of([{ kind: 'text', text: 'Upscale (40x)' }]));
+  });
+
+  it('tells a click that opens a dialog from the work that follows it', () => {
+    const press = [{ kind: 'text', text: 'Vary' }] as const;
+    const plain = of(press);
+    const asking = clickRecord({ request: { kind: 'click', press, fields: { prompt: 'p' } } });
+    const modal = {} as NonNullable<JobRecord['modal']>;
+    expect(paceOf(asking)).not.toBe(plain);
+    expect(paceOf({ ...asking, modal })).toBe(plain);
   });
 });

@@ -118,4 +118,119 @@ describe('RouteTraffic', () => {
     routes.note({ kind: 'trouble', reason: '503' }, 0);
     expect(routes.pausedUntil).toBe(1000);
   });
+
+  it('that fails as the service advises to retry rests longer with each failure after the fifth', () => {
+    const routes = route();
+    for (let n = 0; n < 4; n++) routes.note({ kind: 'trouble', reason: '503' }, 0);
+    const rests = [0, 1000, 2000, 4000, 8000].map((now) => {
+      routes.note({ kind: 'trouble', reason: '503' }, now);
+      return routes.pausedUntil - now;
+    });
+    expect(rests).toEqual([1000, 1000, 2000, 4000, 8000]);
+  });
+
+  it.each(['trouble', 'unreachable'] as const)(
+    'that is %s for the patience ends the run, and not before',
+    (kind) => {
+      const routes = route();
+      const met: unknown[] = [];
+      for (const at of [0, 100_000, 200_000, 300_000, 599_999, 600_000, 601_600])
+        met.push(routes.note({ kind, reason: 'bad gateway' }, at)?.message);
+      expect(met).toEqual([
+        ...Array.from({ length: 5 }, () => undefined),
+        'The service has refused every submit request for 600 s (retry.patience). Its last answer: bad gateway',
+        'The service has refused every submit request for 602 s (retry.patience). Its last answer: bad gateway',
+      ]);
+    },
+  );
+
+  it('counts a refused connection once in a pause', () => {
+    const routes = route();
+    for (const at of [0, 999, 999, 999, 999, 999]) routes.note({ kind: 'unreachable', reason: 'r' }, at);
+    expect([routes.pausedUntil, routes.isProbing]).toEqual([1000, false]);
+    routes.note({ kind: 'unreachable', reason: 'r' }, 1000);
+    expect(routes.pausedUntil).toBe(2000);
+  });
+
+  it('bears four refusals in a row of a pace that will do, and rests with the fifth', () => {
+    const routes = route();
+    for (let n = 0; n < 100; n++) routes.take(n * 1000);
+    for (let n = 0; n < 4; n++) routes.note({ kind: 'throttled', reason: '429' }, 100_000 + n);
+    expect([routes.pausedUntil, routes.isProbing]).toEqual([Number.NEGATIVE_INFINITY, false]);
+    routes.note({ kind: 'throttled', reason: '429' }, 100_004);
+    expect([routes.pausedUntil, routes.isProbing]).toEqual([108_004, true]);
+    routes.note({ kind: 'served' }, 108_004);
+    expect(routes.isProbing).toBe(false);
+  });
+
+  it('counts no refusal of a pace that will do while it rests', () => {
+    const routes = route();
+    for (let n = 0; n < 100; n++) routes.take(n * 1000);
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 100_000);
+    for (let n = 0; n < 9; n++) routes.note({ kind: 'throttled', reason: '429' }, 108_999);
+    expect([routes.pausedUntil, routes.isProbing]).toEqual([109_000, false]);
+  });
+
+  describe('serves others', () => {
+    const trouble = { kind: 'trouble', reason: '503' } as const;
+
+    it('from its first answer on, a refusal of the request too', () => {
+      for (const first of [{ kind: 'served' }, { kind: 'refused', words: 'w' }] as const) {
+        const routes = route();
+        expect(routes.isServing(0)).toBe(false);
+        routes.note(trouble, 0);
+        expect(routes.isServing(0)).toBe(false);
+        routes.note(first, 0);
+        expect(routes.isServing(0)).toBe(true);
+      }
+    });
+
+    it('until five failures in a row, and then for a minute after the last answer', () => {
+      const routes = route();
+      routes.note({ kind: 'served' }, 1000);
+      for (let n = 0; n < 4; n++) routes.note(trouble, 2000);
+      expect([routes.isServing(9_000_000), routes.isProbing]).toEqual([true, false]);
+      routes.note(trouble, 2000);
+      expect([routes.isServing(60_999), routes.isServing(61_000), routes.isProbing]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+    });
+  });
+
+  it('tells the answers that were served, and those that had kept nobody waiting before', () => {
+    const routes = route();
+    expect(routes.tally).toEqual({ served: 0, firsts: 0, firstsServed: 0 });
+    routes.count({ kind: 'served' }, true);
+    routes.count({ kind: 'served' }, false);
+    routes.count({ kind: 'trouble', reason: '503' }, true);
+    routes.count({ kind: 'refused', words: 'w' }, false);
+    expect(routes.tally).toEqual({ served: 2, firsts: 2, firstsServed: 1 });
+  });
+
+  it.each([
+    { kind: 'served' },
+    { kind: 'throttled', reason: '429' },
+    { kind: 'trouble', reason: '503' },
+    { kind: 'unreachable', reason: 'r' },
+  ] as const)('begins to count equal refusals again after $kind', (signal) => {
+    const routes = route();
+    const refuse = () => routes.note({ kind: 'refused', words: 'bad' }, 0);
+    for (let n = 1; n < refusalsInARow; n++) refuse();
+    routes.note(signal, 0);
+    for (let n = 1; n < refusalsInARow; n++) expect(refuse()).toBeUndefined();
+    expect(refuse()?.message).toBe(
+      'The service refused 20 submit requests in a row with the same answer: bad',
+    );
+  });
+
+  it('lets a request go when its pause and its rate both allow it', () => {
+    const routes = route();
+    routes.take(5000);
+    expect(routes.nextAt()).toBe(6000);
+    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 3_600_000 }, 5000);
+    expect(routes.nextAt()).toBe(3_605_000);
+    expect(new RouteTraffic('submit', undefined, retry, () => 0.5).perMinute).toBeUndefined();
+  });
 });

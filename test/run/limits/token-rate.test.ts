@@ -90,6 +90,59 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(5000)).toBeGreaterThanOrEqual(perMs);
   });
 
+  it('frees the tokens of a call at the moment of its window, not before', () => {
+    const limiter = new TokenLimiter({ count: 1000, perMs: 100 });
+    limiter.take('a', 600, 0);
+    limiter.settle('a', 600, 10);
+    limiter.take('b', 300, 20);
+    limiter.settle('b', 300, 30);
+    expect([limiter.nextAt(100), limiter.nextAt(101), limiter.nextAt(700), limiter.nextAt(701)]).toEqual([
+      Number.NEGATIVE_INFINITY,
+      110,
+      110,
+      130,
+    ]);
+    limiter.take('c', 1, 109);
+    expect(limiter.nextAt(1000)).toBe(Number.POSITIVE_INFINITY);
+    expect(limiter.nextAt(99)).toBe(Number.NEGATIVE_INFINITY);
+    limiter.take('d', 0, 110);
+    expect(limiter.nextAt(699)).toBe(Number.NEGATIVE_INFINITY);
+    expect(limiter.nextAt(700)).toBe(130);
+    limiter.settle('c', 1, 130);
+    expect(limiter.nextAt(999)).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('counts calls that are answered in about one moment together, until the last of them is free', () => {
+    const limiter = new TokenLimiter({ count: 1000, perMs });
+    const grain = perMs / 256;
+    for (const [key, at] of [
+      ['a', 1],
+      ['b', 2],
+      ['c', grain + 1],
+    ] as const) {
+      limiter.take(key, 300, at);
+      limiter.settle(key, 300, at);
+    }
+    expect(limiter.nextAt(101)).toBe(perMs + grain);
+    expect(limiter.nextAt(700)).toBe(perMs + grain);
+    expect(limiter.nextAt(701)).toBe(perMs + 2 * grain);
+  });
+
+  it('adds what a call took that it knows nothing of', () => {
+    const limiter = new TokenLimiter({ count: 1000, perMs: 100 });
+    limiter.settle('unknown', 900, 0);
+    expect([limiter.nextAt(100), limiter.nextAt(101)]).toEqual([Number.NEGATIVE_INFINITY, 100]);
+    limiter.settle('other', undefined, 0);
+    expect(limiter.nextAt(100)).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('remembers nothing where there is no limit', () => {
+    const limiter = new TokenLimiter(undefined);
+    limiter.take('a', 1e9, 0);
+    limiter.settle('a', 1e9, 0);
+    expect(limiter.nextAt(1)).toBe(Number.NEGATIVE_INFINITY);
+  });
+
   it('holds whenever the service counts a call, but for what calls under way took beyond their estimates', () => {
     fc.assert(
       fc.property(

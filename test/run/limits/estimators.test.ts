@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { Estimators } from '../../../src/run/limits/estimators.ts';
+import { clickRecord, imagineRecord, textRecord } from '../../rig/jobs.ts';
+
+const poll = { minMs: 1000, maxMs: 600_000 };
+const estimators = (prices = {}): Estimators => new Estimators({ poll, prices }, () => 7);
+const running = (submittedAt?: number): JobRecord =>
+  imagineRecord({ status: 'running', ...(submittedAt !== undefined && { submittedAt }) });
+const ended = (status: JobRecord['status'], submittedAt?: number): JobRecord => ({
+  ...running(submittedAt),
+  status,
+});
+/** When a task of 60 s is looked at first, by what was learnt; a second where nothing was. */
+const firstLook = (learnt: Estimators): number => learnt.pollInMs(imagineRecord(), 0);
+
+describe('how long a task took', () => {
+  it.each(['saving', 'done'] as const)('is learnt of one that is %s', (status) => {
+    const learnt = estimators();
+    learnt.noteTask(running(1000), ended(status, 1000), 61_000, 1000);
+    expect(firstLook(learnt)).toBe(45_000);
+  });
+
+  it.each([
+    ['of one that failed', running(1000), ended('failed', 1000), 61_000, 0],
+    ['of one that was not running', ended('submitting', 1000), ended('saving', 1000), 61_000, 0],
+    ['of one that was over before', ended('saving', 1000), ended('done', 1000), 61_000, 0],
+    ['of one that began before it was watched', running(999), ended('done', 999), 61_000, 1000],
+    ['of one that nobody knows the beginning of', running(), ended('done'), 61_000, 0],
+    ['of one that began later than now', running(61_001), ended('done', 61_001), 61_000, 0],
+  ])('is not learnt %s', (_what, before, after, now, watchedSince) => {
+    const learnt = estimators();
+    learnt.noteTask(before, after, now, watchedSince);
+    expect(firstLook(learnt)).toBe(poll.minMs);
+  });
+
+  it('of no time at all is learnt too', () => {
+    const learnt = estimators();
+    learnt.noteTask(running(61_000), ended('done', 61_000), 61_000, 61_000);
+    // Known and late: it is looked at after a third of its age.
+    expect(learnt.pollInMs(imagineRecord(), 30_000)).toBe(10_000);
+  });
+
+  it('is learnt of each kind of task for itself', () => {
+    const learnt = estimators();
+    learnt.noteTask(running(1000), ended('done', 1000), 61_000, 1000);
+    expect(learnt.pollInMs(clickRecord(), 0)).toBe(poll.minMs);
+  });
+});
+
+describe('what requests cost', () => {
+  const priced = { 'text-pro': { input: 1_000_000, output: 2_000_000 } };
+
+  it('is for an image job what one submission costs', () => {
+    expect(estimators().costModel.price(imagineRecord())).toBe(7);
+  });
+
+  it('is for a text call what its answers took until now', () => {
+    const { costModel, ...learnt } = Object.assign(estimators(priced));
+    expect(learnt).toBeDefined();
+    const record = textRecord();
+    const usage = costModel.usage(record);
+    expect(costModel.tokens(record)).toBe(usage.prompt + usage.candidates);
+    expect(costModel.price(record)).toBeCloseTo(usage.prompt + 2 * usage.candidates);
+  });
+
+  it('follows what an answer took', () => {
+    const learnt = estimators(priced);
+    const record = textRecord();
+    const before = learnt.costModel.tokens(record);
+    learnt.noteAnswer(record, { total: before * 2 });
+    expect(learnt.costModel.tokens(textRecord())).toBe(before * 2);
+  });
+
+  it('is for an answer what it says', () => {
+    const { costModel } = estimators(priced);
+    const { request } = textRecord();
+    if (request.kind !== 'generate') throw new Error('It is a text call.');
+    expect(costModel.answerPrice(request, { prompt: 3, candidates: 4 })).toBe(11);
+    expect(costModel.answerPrice(request, undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { estimateOf, TokenForecast } from '../../../src/run/limits/token-forecast.ts';
+import { imagineRecord, textRecord } from '../../rig/jobs.ts';
+
+const of = (model: unknown): JobRecord =>
+  textRecord({ request: { kind: 'generate', fields: { model, prompt: 'p' } as never } });
+const forecast = (): TokenForecast => new TokenForecast(() => ({ input: 100, output: 50 }));
+
+describe('what a text call will take', () => {
+  it('is what is estimated, until an answer shows how far off that was', () => {
+    const tokens = forecast();
+    expect(tokens.usageOf(of('a'))).toEqual({ prompt: 100, candidates: 50, total: 150 });
+    tokens.learn(of('a'), { total: 300 });
+    expect(tokens.usageOf(of('a'))).toEqual({ prompt: 200, candidates: 100, total: 300 });
+    expect(tokens.usageOf(of('b'))).toEqual({ prompt: 100, candidates: 50, total: 150 });
+  });
+
+  it('follows later answers by a fifth of how far they are off, and is rounded up', () => {
+    const tokens = forecast();
+    tokens.learn(of('a'), { total: 300 });
+    tokens.learn(of('a'), { total: 150 });
+    expect(tokens.usageOf(of('a'))).toEqual({ prompt: 180, candidates: 90, total: 270 });
+    const other = forecast();
+    other.learn(of('a'), { total: 151 });
+    expect(other.usageOf(of('a'))).toEqual({ prompt: 101, candidates: 51, total: 152 });
+  });
+
+  it.each([
+    [7500, 50],
+    [7501, 50],
+    [1_000_000, 50],
+    [3, 1 / 50],
+    [2, 1 / 50],
+    [0, 1 / 50],
+  ])('is corrected by a factor of 50 at most, either way: an answer of %i tokens', (total, factor) => {
+    const tokens = forecast();
+    tokens.learn(of('a'), { total });
+    expect(tokens.usageOf(of('a'))).toMatchObject({ prompt: 100 * factor, candidates: 50 * factor });
+  });
+
+  it('of a call that is thought to take nothing is compared with one token', () => {
+    const tokens = new TokenForecast(({ key }) => ({ input: key === 'none' ? 0 : 10, output: 0 }));
+    tokens.learn({ ...of('a'), key: 'none' }, { total: 3 });
+    expect(tokens.usageOf(of('a')).total).toBe(30);
+  });
+
+  it('is learnt of 256 models, and of those also later', () => {
+    const tokens = forecast();
+    for (let n = 0; n < 257; n += 1) tokens.learn(of(`m${n}`), { total: 300 });
+    expect(tokens.usageOf(of('m255')).total).toBe(300);
+    expect(tokens.usageOf(of('m256')).total).toBe(150);
+    tokens.learn(of('m0'), { total: 1050 });
+    expect(tokens.usageOf(of('m0')).total).toBe(450);
+  });
+
+  it('takes calls without the name of a model together', () => {
+    const tokens = forecast();
+    tokens.learn(of(undefined), { total: 300 });
+    expect(tokens.usageOf(of(7)).total).toBe(300);
+    expect(tokens.usageOf(of('')).total).toBe(300);
+  });
+
+  it('is estimated once for one record', () => {
+    let estimated = 0;
+    const tokens = new TokenForecast(() => {
+      estimated += 1;
+      return { input: 1, output: 1 };
+    });
+    const record = of('a');
+    tokens.usageOf(record);
+    tokens.usageOf(record);
+    tokens.learn(record, { total: 2 });
+    expect(estimated).toBe(1);
+    tokens.usageOf({ ...record });
+    expect(estimated).toBe(2);
+  });
+});
+
+describe('the estimate of a record', () => {
+  it('of an image job is nothing', () => {
+    expect(estimateOf(imagineRecord())).toEqual({ input: 0, output: 0 });
+  });
+
+  it('counts its images and the rounds of function calls before it', () => {
+    const record = textRecord();
+    const plain = estimateOf(record);
+    const turns = [{ a: 'bcd' }, { e: 1 }] as unknown as NonNullable<JobRecord['turns']>;
+    // `{"a":"bcd"}` and `{"e":1}` are 18 bytes: five tokens of four.
+    expect(estimateOf({ ...record, turns })).toEqual({ input: plain.input + 5, output: plain.output });
+    const images = [{}, {}] as never;
+    expect(estimateOf({ ...record, request: { ...record.request, images } as never })).toEqual({
+      input: plain.input + 2 * 5 * 258,
+      output: plain.output,
+    });
+  });
+});
