@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { guarded, stateFault } from '../../src/state/state-error.ts';
+import { guarded, stateErrorOf } from '../../src/state/state-error.ts';
 import { StateError } from '../../src/state/store.ts';
 import { freshFolder } from './places.ts';
 
@@ -104,21 +104,21 @@ describe('what users read of a fault', () => {
   const faults = ['full', 'readonly', 'busy', 'corrupt', 'foreign', 'io'] as const;
 
   it.each(faults)('%s names the file and what to do, and ends with the reason', (fault) => {
-    const plain = stateFault(fault, file);
+    const plain = stateErrorOf(fault, file);
     expect(plain.code).toBe(`state.${fault}`);
     expect(plain.message).toContain(file);
     expect(plain.message).toMatch(/[^.]\.$/);
     expect(plain.hint).toMatch(/\.$/);
     expect(plain).not.toHaveProperty('cause');
     const cause = new Error('disk I/O error');
-    const caused = stateFault(fault, file, cause);
+    const caused = stateErrorOf(fault, file, cause);
     expect(caused.message).toBe(plain.message.replace(/\.$/, ' (disk I/O error).'));
     expect(caused).toMatchObject({ hint: plain.hint, cause });
-    expect(stateFault(fault, file, 'words')).toMatchObject({ message: plain.message, cause: 'words' });
+    expect(stateErrorOf(fault, file, 'words')).toMatchObject({ message: plain.message, cause: 'words' });
   });
 
   it('tells every fault in words of its own', () => {
-    expect(new Set(faults.map((fault) => stateFault(fault, file).message)).size).toBe(6);
-    expect(new Set(faults.map((fault) => stateFault(fault, file).hint)).size).toBe(6);
+    expect(new Set(faults.map((fault) => stateErrorOf(fault, file).message)).size).toBe(6);
+    expect(new Set(faults.map((fault) => stateErrorOf(fault, file).hint)).size).toBe(6);
   });
 });

@@ -3,15 +3,15 @@ import {
   classify,
   connectionFailure,
   isHttpError,
-  refused,
-  refusedInside,
-  unusableAnswer,
+  rejection,
+  rejectionInside,
+  unusableResponse,
 } from '../../../src/service/failures/classify.ts';
-import type { Loss } from '../../../src/service/http/reply.ts';
+import type { ConnectionFailure } from '../../../src/service/http/reply.ts';
 import { facts, json, noon, reply } from './replies.ts';
 
 const cause = new Error('reset');
-const lost: Loss = { code: 'connection.lost', what: 'the connection broke', cause };
+const lost: ConnectionFailure = { code: 'connection.lost', what: 'the connection broke', cause };
 
 describe('a connection that failed', () => {
   test('before anything was sent leaves nothing open', () => {
@@ -57,7 +57,7 @@ describe('a connection that failed', () => {
 describe('an answer that is of no use', () => {
   test('says what is wrong with it, and what is open', () => {
     const empty = reply(200, { kind: 'empty' }, { 'x-request-id': 'R1' });
-    expect(unusableAnswer(empty, 'but its body is empty', facts())).toStrictEqual({
+    expect(unusableResponse(empty, 'but its body is empty', facts())).toStrictEqual({
       code: 'service.malformed',
       class: 'lost',
       message:
@@ -65,7 +65,7 @@ describe('an answer that is of no use', () => {
       status: 200,
       requestId: 'R1',
     });
-    expect(unusableAnswer(empty, 'but no', facts({ safe: true }), cause)).toStrictEqual({
+    expect(unusableResponse(empty, 'but no', facts({ safe: true }), cause)).toStrictEqual({
       code: 'service.malformed',
       class: 'retry',
       message: 'POST /img/submit/imagine: HTTP 200, but no.',
@@ -77,7 +77,7 @@ describe('an answer that is of no use', () => {
 
   test('that did not arrive whole is a lost connection with a status', () => {
     expect(
-      classify(reply(200, { kind: 'unread', loss: lost }, { 'x-request-id': 'R1' }), facts()),
+      classify(reply(200, { kind: 'unread', failure: lost }, { 'x-request-id': 'R1' }), facts()),
     ).toMatchObject({ code: 'connection.lost', class: 'lost', status: 200, requestId: 'R1', cause });
   });
 
@@ -117,7 +117,7 @@ test.each([
   [undefined, false],
 ])('a code of %j in an envelope is a status: %s', (code, isStatus) => {
   expect(isHttpError(code)).toBe(isStatus);
-  const status = refusedInside({ code }, reply(200, json({})), facts()).status;
+  const status = rejectionInside({ code }, reply(200, json({})), facts()).status;
   expect(status).toBe(isStatus ? Number(code) : 200);
 });
 
@@ -125,7 +125,7 @@ describe('a refusal', () => {
   const saying = (message: string) => reply(400, json({ error: { message } }));
 
   test('without words has none of its own', () => {
-    expect(refused(reply(500, { kind: 'empty' }), facts())).toStrictEqual({
+    expect(rejection(reply(500, { kind: 'empty' }), facts())).toStrictEqual({
       code: 'service.unavailable',
       class: 'retry',
       message: 'POST /img/submit/imagine: HTTP 500.',
@@ -142,25 +142,27 @@ describe('a refusal', () => {
     ['没有。', '没有。'],
     ['v1.5 is not there', 'v1.5 is not there.'],
   ])('that says %j ends as a sentence', (words, shown) => {
-    expect(refused(saying(words), facts())).toMatchObject({
+    expect(rejection(saying(words), facts())).toMatchObject({
       message: `POST /img/submit/imagine: HTTP 400: ${shown}`,
       serviceMessage: words,
     });
   });
 
   test('whose body did not arrive keeps why', () => {
-    expect(refused(reply(500, { kind: 'unread', loss: lost }), facts())).toMatchObject({
+    expect(rejection(reply(500, { kind: 'unread', failure: lost }), facts())).toMatchObject({
       class: 'retry',
       cause,
     });
     const { cause: _, ...withoutCause } = lost;
-    expect(refused(reply(500, { kind: 'unread', loss: withoutCause }), facts())).not.toHaveProperty('cause');
+    expect(rejection(reply(500, { kind: 'unread', failure: withoutCause }), facts())).not.toHaveProperty(
+      'cause',
+    );
   });
 
   test('waits as long as its header says, else as its words say', () => {
     const error = { message: 'm', details: [{ retryDelay: '22s' }] };
     const waitOf = (headers: Readonly<Record<string, string>>) =>
-      refused(reply(429, json({ error }), headers), facts()).retryAfterMs;
+      rejection(reply(429, json({ error }), headers), facts()).retryAfterMs;
     expect(waitOf({ 'retry-after': '3' })).toBe(3000);
     expect(waitOf({ 'retry-after': new Date(noon + 5000).toUTCString() })).toBe(5000);
     expect(waitOf({})).toBe(22_000);

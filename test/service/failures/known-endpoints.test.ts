@@ -105,10 +105,10 @@ test('a refusal among strange answers is none of them: ten strange ones stop the
 
 test('an endpoint that was never asked has not answered', () => {
   const endpoints = new KnownEndpoints();
-  expect([endpoints.hasAnswered('imagine'), endpoints.isRight('imagine')]).toEqual([false, false]);
+  expect([endpoints.hasResponded('imagine'), endpoints.isRight('imagine')]).toEqual([false, false]);
   endpoints.note('imagine', { ok: true, value: 1 });
-  expect([endpoints.hasAnswered('imagine'), endpoints.isRight('imagine')]).toEqual([true, true]);
-  expect(endpoints.hasAnswered('modal')).toBe(false);
+  expect([endpoints.hasResponded('imagine'), endpoints.isRight('imagine')]).toEqual([true, true]);
+  expect(endpoints.hasResponded('modal')).toBe(false);
 });
 
 test('of text calls and of lists of tasks, too', async () => {

@@ -14,7 +14,7 @@ const judged = (status: number, body: ReplyBody, more: Partial<RequestFacts> = {
   );
 };
 const enveloped = (code: unknown, message = 'm'): ReplyBody => json({ error: { code, message } });
-const unread: ReplyBody = { kind: 'unread', loss: { code: 'connection.lost', what: 'it broke' } };
+const unread: ReplyBody = { kind: 'unread', failure: { code: 'connection.lost', what: 'it broke' } };
 const broken: ReplyBody = { kind: 'broken', cause: undefined };
 
 describe('a time-out that hides behind a status', () => {

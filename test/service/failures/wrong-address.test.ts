@@ -4,7 +4,7 @@ import { facts, reply } from './replies.ts';
 
 const to = (location?: string, status = 302) =>
   reply(status, { kind: 'empty' }, location === undefined ? {} : { location });
-const right = { isAddressRight: () => true, hasAnswered: () => true };
+const right = { isAddressRight: () => true, hasResponded: () => true };
 
 describe('a redirect', () => {
   test('of an endpoint that has answered well passes, and says where it leads', () => {
@@ -44,8 +44,8 @@ describe('a redirect', () => {
   });
 
   test('that stops the run leaves a submission open only where it follows work, and the endpoint had answered', () => {
-    const stopped = (status: number, safe: boolean, hasAnswered?: () => boolean) =>
-      redirected(to('https://x.example.com', status), facts({ safe, ...(hasAnswered && { hasAnswered }) }));
+    const stopped = (status: number, safe: boolean, hasResponded?: () => boolean) =>
+      redirected(to('https://x.example.com', status), facts({ safe, ...(hasResponded && { hasResponded }) }));
     expect(stopped(303, false, () => true)).toMatchObject({
       class: 'stop',
       wrongAddress: true,
