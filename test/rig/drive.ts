@@ -41,10 +41,19 @@ export interface DrivenService {
 /** Where a process can die within a turn. */
 export type TurnPlace =
   | 'before-commit'
+  /** While a store that answers later makes the turn durable. */
+  | 'within-commit'
   | 'after-commit'
   | 'after-count'
   | 'after-first-effect'
   | 'after-effects';
+
+/** How a store that answers later makes one turn durable. */
+export interface LateCommit {
+  readonly afterMs: number;
+  /** The turn is durable from the beginning, and only the answer comes later; else both come together. */
+  readonly isDurableAtOnce: boolean;
+}
 
 export interface DriveOptions {
   readonly cells: Iterable<Cell>;
@@ -59,6 +68,8 @@ export interface DriveOptions {
   readonly startAt: number;
   /** How long a commit takes, ms. Default 0. */
   readonly commitMs?: number;
+  /** The store answers later. Absent: it is done when it returns. */
+  readonly answersLater?: (turn: number) => LateCommit;
   /** True: the process dies here. Turns count from 1. */
   readonly dies?: (turn: number, place: TurnPlace) => boolean;
   /** Drained (first signal) at this moment. */
@@ -98,6 +109,15 @@ const noListing = {
 
 const submittedBy = (key: string, answer: Submitted): RunInput =>
   'unread' in answer ? { type: 'unread', key, error: answer.unread } : { type: 'submitted', key, answer };
+
+type DiskEnd = Extract<RunEnd, { kind: 'disk' }>;
+
+interface PendingTurn {
+  readonly turn: RunCommit;
+  readonly at: number;
+  /** Why the turn is not durable; present where that is known, though the store has not answered. */
+  readonly fault?: DiskEnd | undefined;
+}
 
 interface Arrival {
   readonly at: number;
@@ -204,17 +224,15 @@ export function drive(options: DriveOptions): Driven {
   };
 
   /** Makes a turn durable. @returns why it is not */
-  const commit = (turn: RunCommit): Extract<RunEnd, { kind: 'disk' }> | undefined => {
+  const write = (turn: RunCommit): DiskEnd | undefined => {
     try {
       const { records, attempts: made } = turn;
       const submits = turn.effects.filter(isPaid).length;
       if (records.length + made.length + submits > 0)
         store.commit({ records, attempts: made, submits, invocation: scheduler.invocation });
-      scheduler.onDurable();
       return undefined;
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
-      scheduler.requeue(turn);
       return { kind: 'disk', code: error.code, message: error.message };
     }
   };
@@ -228,6 +246,8 @@ export function drive(options: DriveOptions): Driven {
   let tries = 0;
   let restsUntil: number | undefined;
   let failed: RunEnd | undefined;
+  /** The turn that a store that answers later makes durable. */
+  let pending: PendingTurn | undefined;
   /** One turn. @returns how the run ended, if it did */
   const turnOver = (): Driven | undefined => {
     while (scheduler.wantsCells) {
@@ -242,8 +262,17 @@ export function drive(options: DriveOptions): Driven {
     const turn = scheduler.takeCommit();
     if (options.sendsFirst && sendAll(turn)) return result(undefined);
     if (dies('before-commit')) return result(undefined);
-    const fault = commit(turn);
+    const later = options.answersLater?.(turns);
+    const isEmpty = turn.records.length + turn.attempts.length + turn.effects.filter(isPaid).length === 0;
+    if (later === undefined || isEmpty) return afterWrite(turn, write(turn));
+    const at = now + later.afterMs;
+    pending = { turn, at, ...(later.isDurableAtOnce ? { fault: write(turn) } : {}) };
+    return dies('within-commit') ? result(undefined) : undefined;
+  };
+  /** The store has answered. @returns how the run ended, if it did */
+  const afterWrite = (turn: RunCommit, fault: DiskEnd | undefined): Driven | undefined => {
     if (fault !== undefined) {
+      scheduler.requeue(turn);
       const { retry } = options.settings;
       tries += 1;
       if (fault.code === 'state.busy' && tries < retry.attempts)
@@ -255,6 +284,7 @@ export function drive(options: DriveOptions): Driven {
       return undefined;
     }
     tries = 0;
+    scheduler.onDurable();
     if (turn.records.length > 0 || turn.attempts.length > 0) now += options.commitMs ?? 0;
     events.push(...turn.events);
     if (dies('after-commit')) return result(undefined);
@@ -271,10 +301,10 @@ export function drive(options: DriveOptions): Driven {
       turns += 1;
       if (dies('before-commit')) return result(undefined);
       if (arrivals.length === 0) {
-        commit(scheduler.takeCommit());
+        write(scheduler.takeCommit());
         return result(failed);
       }
-    } else if (restsUntil === undefined || now >= restsUntil) {
+    } else if (pending === undefined && (restsUntil === undefined || now >= restsUntil)) {
       restsUntil = undefined;
       const over = turnOver();
       if (over !== undefined) return over;
@@ -282,9 +312,12 @@ export function drive(options: DriveOptions): Driven {
     }
 
     arrivals.sort((a, b) => a.at - b.at || a.order - b.order);
+    const tickAt = restsUntil ?? scheduler.nextWakeAt();
     const wakes = [
       arrivals[0]?.at,
-      restsUntil ?? scheduler.nextWakeAt(),
+      pending?.at,
+      // What only another turn can do is not waited for while one is made durable.
+      pending === undefined || (tickAt ?? 0) > now ? tickAt : undefined,
       drained ? undefined : options.drainAt,
     ].filter((at) => at !== undefined);
     if (wakes.length === 0)
@@ -298,6 +331,11 @@ export function drive(options: DriveOptions): Driven {
     if (!drained && options.drainAt !== undefined && now >= options.drainAt) {
       drained = true;
       scheduler.handle({ type: 'drain', end: { kind: 'interrupted', forced: false } }, now);
+    } else if (pending !== undefined && pending.at <= Math.min(now, arrival?.at ?? now)) {
+      const { turn, ...written } = pending;
+      pending = undefined;
+      const over = afterWrite(turn, 'fault' in written ? written.fault : write(turn));
+      if (over !== undefined) return over;
     } else if (arrival !== undefined && arrival.at <= now) {
       arrivals.shift();
       options.onResult?.(arrival.input, now);

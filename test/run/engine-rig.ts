@@ -1,11 +1,11 @@
 import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
-import type { RunPorts, RunReport, RunSettings } from '../../src/run/ports.ts';
+import type { RunPorts, RunReport, RunSettings, RunStore } from '../../src/run/ports.ts';
 import { runPlan } from '../../src/run/run.ts';
 import type { ImageService } from '../../src/service/image-service.ts';
 import type { TextService } from '../../src/service/text-service.ts';
 import { epoch } from '../rig/jobs.ts';
-import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
+import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
 import { keptNowhere, noText } from '../rig/text-ports.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
@@ -36,7 +36,7 @@ export function jumpingClock(): Clock {
 function portOf(
   service: VirtualService,
   clock: Clock,
-  store: MemoryStore,
+  store: RunStore,
   before: Partial<ImageService> = {},
 ): ImageService {
   const submit = ({ tag = '', taskId }: { readonly tag?: string; readonly taskId?: string }) => {
@@ -65,7 +65,7 @@ function portOf(
 
 export async function run(
   change: {
-    readonly store?: MemoryStore;
+    readonly store?: RunStore;
     readonly service?: (port: ImageService) => Partial<ImageService>;
     readonly settings?: Partial<RunSettings>;
     readonly listener?: (event: RunEvent) => void;

@@ -43,7 +43,8 @@ export function drawScenario(seed: number): Scenario {
   const share = (what: string): number =>
     chance.happens(0.25, what) ? chance.pick([0.1, 0.4], what, 'share') : 0;
   const count = chance.whole(1, 6, 'invocations');
-  const invocations = Array.from({ length: count }, (_, n) => drawInvocation(chance, n));
+  const isLate = chance.happens(0.35, 'late commits');
+  const invocations = Array.from({ length: count }, (_, n) => drawInvocation(chance, n, isLate));
   // What nobody wanted when it had no link stays without a file when somebody does, which is no trouble of the service.
   const isUnkept = invocations.some(({ unkept }) => unkept === true);
   const hasTexts = chance.happens(0.6, 'texts');
@@ -78,7 +79,8 @@ export function drawScenario(seed: number): Scenario {
     ...(chance.happens(0.2, 'token budget') && {
       tokenBudget: chance.whole(1000, 100_000, 'token budget', 'of'),
     }),
-    commitMs: chance.pick([0, 1, 500], 'commit'),
+    commitMs: isLate ? 0 : chance.pick([0, 1, 500], 'commit'),
+    ...(isLate && { lateCommitMs: chance.pick([20, 500, 5000], 'late commits', 'of') }),
     ...(isOfTask && chance.happens(0.7, 'calm') && { calm: chance.pick([15, 30, 60], 'calm', 'for') }),
     lag: chance.happens(0.3, 'lag'),
     resultsLag: chance.happens(0.3, 'results lag'),
@@ -123,7 +125,8 @@ export function drawScenario(seed: number): Scenario {
   };
 }
 
-function drawInvocation(chance: Chance, n: number): Invocation {
+/** @param isLate the store answers commits later */
+function drawInvocation(chance: Chance, n: number, isLate: boolean): Invocation {
   const end = chance.pick(['death', 'death', 'disk', 'drain', 'none'] as const, n, 'end');
   return {
     gapMs: chance.pick([0, 1000, 60_000, 90_000_000, -3_600_000], n, 'gap'),
@@ -135,11 +138,20 @@ function drawInvocation(chance: Chance, n: number): Invocation {
     ...(end === 'death' && {
       death: {
         turn: chance.whole(1, chance.pick([5, 40, 200], n, 'about'), n, 'turn'),
-        place: chance.pick(
-          ['before-commit', 'after-commit', 'after-count', 'after-first-effect', 'after-effects'] as const,
-          n,
-          'place',
-        ),
+        place:
+          isLate && chance.happens(0.4, n, 'within')
+            ? 'within-commit'
+            : chance.pick(
+                [
+                  'before-commit',
+                  'after-commit',
+                  'after-count',
+                  'after-first-effect',
+                  'after-effects',
+                ] as const,
+                n,
+                'place',
+              ),
       },
     }),
     ...(end === 'disk' && {

@@ -3,7 +3,7 @@ import { isTextKind } from '../../src/plan/job-request.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
 import type { Gateway } from './gateway.ts';
 import type { Scenario } from './scenario.ts';
-import { BrokenPromise } from './violation.ts';
+import { BrokenPromise } from './broken-promise.ts';
 
 const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting']);
 
@@ -59,12 +59,17 @@ export class LimitsAuditor {
   }
 
   #checkRate(now: number): void {
-    const { submitPerMinute } = this.#scenario.limits;
+    const { limits, lateCommitMs = 0 } = this.#scenario;
+    const { submitPerMinute } = limits;
     if (submitPerMinute === undefined) return;
     this.#submitTimes.push(now);
-    const lately = this.#submitTimes.filter((at) => at > now - 60_000);
+    // The pace is that of decisions: each of two submissions leaves as late as its commit is durable, after its turn has come.
+    const windowMs = 60_000 - 2 * lateCommitMs;
+    const lately = this.#submitTimes.filter((at) => at > now - windowMs);
     if (lately.length > submitPerMinute)
-      throw new BrokenPromise(`${lately.length} submissions within a minute, limit ${submitPerMinute}`);
+      throw new BrokenPromise(
+        `${lately.length} submissions within ${windowMs} ms, limit ${submitPerMinute} a minute`,
+      );
   }
 
   #checkBudget(): void {

@@ -50,6 +50,8 @@ export interface Scenario {
   /** Of money, where each task costs 1. */
   readonly costBudget?: number;
   readonly commitMs: number;
+  /** The store answers a commit up to so much later, ms, and other things happen meanwhile. Absent: it is done when it returns. */
+  readonly lateCommitMs?: number;
   /** So many requests go well at first, so that trouble is also met far down a path. */
   readonly calm?: number;
   readonly lag: boolean;

@@ -74,6 +74,10 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
       const { [outcast]: _, ...rest } = scenario;
       yield rest;
     }
+  if (scenario.lateCommitMs !== undefined) {
+    const { lateCommitMs: _, ...rest } = scenario;
+    yield rest;
+  }
   if (scenario.commitMs > 0) yield { ...scenario, commitMs: 0 };
   for (const rate of ['submitPerMinute', 'textPerMinute', 'tokensPerMinute'] as const)
     if (scenario.limits[rate] !== undefined) {

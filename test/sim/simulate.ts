@@ -75,6 +75,12 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
       random: () => chance.of('jitter', n, ++draws),
       startAt: now,
       commitMs: scenario.commitMs,
+      ...(scenario.lateCommitMs !== undefined && {
+        answersLater: (turn: number) => ({
+          afterMs: chance.whole(0, scenario.lateCommitMs ?? 0, 'late', n, turn),
+          isDurableAtOnce: chance.happens(0.5, 'durable', n, turn),
+        }),
+      }),
       onEffect: (effect, at) => auditor.sends(effect, at),
       onResult: (input, at) => {
         if (at - now > longestRunMs) throw new BrokenPromise('The run does not end.');
