@@ -56,11 +56,11 @@ export function lateStore(
   };
 }
 
-function attempt(work: () => void): { readonly error?: unknown } {
+function attempt(work: () => void): { readonly error?: Error } {
   try {
     work();
     return {};
   } catch (error) {
-    return { error };
+    return { error: error instanceof Error ? error : new Error(String(error)) };
   }
 }

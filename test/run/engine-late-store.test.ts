@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageService } from '../../src/service/image-service.ts';
-import { StateError, type StateStore } from '../../src/state/store.ts';
+import { StateError } from '../../src/state/store.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
 import { type LateStore, lateStore } from '../rig/late-store.ts';
-import { memoryStore } from '../rig/memory-store.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { seededRandom } from '../rig/virtual-run.ts';
 import { run, text } from './engine-rig.ts';
 
@@ -11,12 +11,12 @@ const many = { text: text.replace('to: 5', 'to: 12'), settings: { limits: { task
 const seeds = Array.from({ length: 5 }, (_, n) => n + 1);
 
 /** A store in memory behind one that answers later. */
-const late = (seed: number, faults: readonly Fault[] = []): { inner: StateStore; store: LateStore } => {
+const late = (seed: number, faults: readonly Fault[] = []): { inner: MemoryStore; store: LateStore } => {
   const inner = memoryStore();
   return { inner, store: lateStore(faultyStore(inner, faults), seededRandom(seed)) };
 };
 
-const statuses = (store: StateStore): Readonly<Record<string, number>> =>
+const statuses = (store: MemoryStore): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(store.totals().jobs).filter(([, count]) => count > 0));
 
 describe('the engine, with a store that answers later', () => {

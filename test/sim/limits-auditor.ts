@@ -2,8 +2,8 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextKind } from '../../src/plan/job-request.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
 import type { Gateway } from './gateway.ts';
-import type { Scenario } from './scenario.ts';
-import { BrokenPromise } from './broken-promise.ts';
+import { rateWindowMs, type Scenario } from './scenario.ts';
+import { BrokenPromise } from './violation.ts';
 
 const onService: ReadonlySet<string> = new Set(['running', 'modal', 'submitting']);
 
@@ -59,12 +59,10 @@ export class LimitsAuditor {
   }
 
   #checkRate(now: number): void {
-    const { limits, lateCommitMs = 0 } = this.#scenario;
-    const { submitPerMinute } = limits;
+    const { submitPerMinute } = this.#scenario.limits;
     if (submitPerMinute === undefined) return;
     this.#submitTimes.push(now);
-    // The pace is that of decisions: each of two submissions leaves as late as its commit is durable, after its turn has come.
-    const windowMs = 60_000 - 2 * lateCommitMs;
+    const windowMs = rateWindowMs(this.#scenario);
     const lately = this.#submitTimes.filter((at) => at > now - windowMs);
     if (lately.length > submitPerMinute)
       throw new BrokenPromise(

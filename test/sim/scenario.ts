@@ -120,3 +120,9 @@ export function unlimited(scenario: Scenario): Scenario {
   const { budget: _, tokenBudget: _tokens, costBudget: _cost, ...rest } = scenario;
   return rest;
 }
+
+/**
+ * In any time so long no more requests leave than the limit of a minute, ms. The pace is that of decisions: a request leaves when its commit is
+ * durable, which waits for the commit before.
+ */
+export const rateWindowMs = ({ lateCommitMs = 0 }: Scenario): number => 60_000 - 2 * lateCommitMs;

@@ -4,7 +4,7 @@ import { roundsIn } from '../../src/run/effects/function-calls.ts';
 import { tokensOf, usageOf } from '../../src/run/machine/text-call.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
-import type { Invocation, Scenario } from './scenario.ts';
+import { type Invocation, rateWindowMs, type Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
 /** How often each text job may be called: kept from what the run heard alone. */
@@ -147,12 +147,13 @@ export class TextAuditor {
   #checkRates(now: number): void {
     const { textPerMinute, tokensPerMinute } = this.#scenario.limits;
     this.#sentAt.push(now);
-    const lately = this.#sentAt.filter((at) => at > now - 60_000).length;
+    const windowMs = rateWindowMs(this.#scenario);
+    const lately = this.#sentAt.filter((at) => at > now - windowMs).length;
     if (textPerMinute !== undefined && lately > textPerMinute)
-      throw new BrokenPromise(`${lately} text calls within a minute, limit ${textPerMinute}`);
+      throw new BrokenPromise(`${lately} text calls within ${windowMs} ms, limit ${textPerMinute} a minute`);
     if (tokensPerMinute === undefined) return;
     const counted = this.#answered
-      .filter(({ at }) => at > now - 60_000)
+      .filter(({ at }) => at > now - 60_000 && at <= now - (60_000 - windowMs))
       .reduce((sum, { tokens }) => sum + tokens, 0);
     if (counted >= tokensPerMinute)
       throw new BrokenPromise(

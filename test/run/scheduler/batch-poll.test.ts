@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job } from '../../../src/run/machine/job.ts';
+import { onBatchPolled } from '../../../src/run/scheduler/batch-poll.ts';
+import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
+import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
+import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
+import { epoch, imagineRecord } from '../../rig/jobs.ts';
+import { failure } from '../../rig/virtual-service.ts';
+import { grid } from '../../rig/world.ts';
+import { eventsOf, jobOf, schedulerRig } from './scheduler-rig.ts';
+
+const poll = { minMs: 1000, maxMs: 15_000, list: true };
+
+/** A run that adopted so many tasks which are due to be polled. */
+async function polling(tasks: number, list = true): Promise<SchedulerState> {
+  const { state } = await schedulerRig(grid(1), {
+    poll: { ...poll, list },
+    limits: { tasks: 99, requests: 8 },
+  });
+  for (let n = 1; n <= tasks; n++) {
+    const running: Partial<JobRecord> = { status: 'running', taskId: `T${n}`, submittedAt: epoch - 9000 };
+    adoptJob(state, imagineRecord({ key: `k${n}`, ...running }));
+  }
+  return state;
+}
+
+/** The requests that a state sends, and the tasks that each asks for. */
+function sent(state: SchedulerState): readonly (readonly string[])[] {
+  dispatch(state);
+  const { effects } = state.outbox.take();
+  state.outbox.onDurable();
+  return effects.map(({ send }) =>
+    send.kind === 'list'
+      ? send.targets.map(({ taskId }) => taskId)
+      : send.kind === 'fetch'
+        ? [send.taskId]
+        : [],
+  );
+}
+
+const unfinished = (id: string) => ({ id, state: 'unfinished', status: 'IN_PROGRESS', buttons: [] }) as const;
+const success = (id: string) =>
+  ({ id, state: 'success', status: 'SUCCESS', buttons: [], imageUrl: `https://images/${id}` }) as const;
+const targets = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ key: `k${n + 1}`, taskId: `T${n + 1}` }));
+const wants = (state: SchedulerState, ...keys: readonly string[]): Job['want']['kind'][] =>
+  keys.map((key) => jobOf(state, key).want.kind);
+
+describe('pollBatch', () => {
+  it('asks for all tasks that are due in one request', async () => {
+    const state = await polling(3);
+    expect(sent(state)).toEqual([['T1', 'T2', 'T3']]);
+    expect([state.routes.inFlight, wants(state, 'k1', 'k2', 'k3')]).toEqual([
+      1,
+      ['answer', 'answer', 'answer'],
+    ]);
+  });
+
+  it('fetches a single task by itself', async () => {
+    const state = await polling(1);
+    dispatch(state);
+    expect(state.outbox.take().effects.map(({ send }) => send.kind)).toEqual(['fetch']);
+  });
+
+  it('asks for one task in each request where poll.list is off', async () => {
+    expect(await polling(3, false).then(sent)).toEqual([['T1'], ['T2'], ['T3']]);
+  });
+});
+
+describe('onBatchPolled', () => {
+  it('shows each job its own task', async () => {
+    const state = await polling(2);
+    sent(state);
+    const answer = { ok: true, value: [success('T2'), unfinished('T1')] } as const;
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer });
+    expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'save']);
+    expect([jobOf(state, 'k2').record.status, state.routes.inFlight]).toEqual(['saving', 0]);
+  });
+
+  it('makes the next polls due at one moment', async () => {
+    const state = await polling(2);
+    sent(state);
+    state.now += 250;
+    const answer = { ok: true, value: [unfinished('T1'), unfinished('T2')] } as const;
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer });
+    // A third of the age of 9250 ms, then the next whole second.
+    for (const key of ['k1', 'k2'])
+      expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', until: epoch + 4000 });
+  });
+
+  it('polls one by one from then on where the gateway has no list, and counts no miss', async () => {
+    const state = await polling(2);
+    sent(state);
+    const error = failure('service.no-listing', 'permanent', { status: 404 });
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer: { ok: false, error } });
+    expect([jobOf(state, 'k1').misses, state.pollsBatches]).toEqual([0, false]);
+    dispatch(state);
+    const commit = state.outbox.take();
+    expect(commit.effects.map(({ send }) => send.kind)).toEqual(['fetch', 'fetch']);
+    expect(eventsOf(commit, 'run:notice').map(({ code }) => code)).toEqual(['service.no-listing']);
+  });
+
+  it('rests every job whose request failed, and its route with it', async () => {
+    const state = await polling(2);
+    sent(state);
+    const error = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 });
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer: { ok: false, error } });
+    expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'wait']);
+    expect(state.routes.queues.poll.route.pausedUntil).toBe(epoch + 30_000);
+    expect(state.pollsBatches).toBe(true);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
+import { dispatch, nextDispatch } from '../../../src/run/scheduler/dispatch.ts';
+import { drain, halt } from '../../../src/run/scheduler/drain.ts';
+import { advance } from '../../../src/run/scheduler/job-runner.ts';
+import { clickRecord, job } from '../../rig/jobs.ts';
+import { grid } from '../../rig/world.ts';
+import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
+
+const interrupted = { kind: 'interrupted', forced: false } as const;
+const stopped = { kind: 'stopped', code: 'service.unauthorized', message: '401' } as const;
+
+describe('dispatch', () => {
+  it('submits jobs in the order of their cells, as many as there is room for tasks', async () => {
+    const { state, keyOf } = await schedulerRig(grid(5), { limits: { tasks: 3, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    expect(paidKeys(state.outbox.take())).toEqual([keyOf(1), keyOf(2), keyOf(3)]);
+  });
+
+  it('sends no more requests at once than the limit', async () => {
+    const { state } = await schedulerRig(grid(9), { limits: { tasks: 9, requests: 2 } });
+    admitCells(state);
+    dispatch(state);
+    expect([paidKeys(state.outbox.take()).length, state.routes.inFlight]).toEqual([2, 2]);
+  });
+
+  it('lets a deeper job go before a shallower one', async () => {
+    const { state, keyOf } = await schedulerRig(grid(3, 'U1'), { limits: { tasks: 1, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    settleJob(state, keyOf(1));
+    admitCells(state);
+    const choice = nextDispatch(state);
+    expect(choice).toMatchObject({ job: { depth: 1, record: { key: keyOf(1, 'U1') } } });
+  });
+
+  it('writes the intent of every submission into the same commit', async () => {
+    const { state } = await schedulerRig(grid(3));
+    admitCells(state);
+    dispatch(state);
+    const { records, effects } = state.outbox.take();
+    expect(records.map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['submitting', 1],
+      ['submitting', 1],
+      ['submitting', 1],
+    ]);
+    expect(effects.map(({ job: sent }) => sent.record.key)).toEqual(records.map(({ key }) => key));
+  });
+
+  it('lets the next submission wait for the rate of its route', async () => {
+    const submit = { count: 1, perMs: 60_000 };
+    const { state } = await schedulerRig(grid(3), { limits: { tasks: 3, requests: 8, submit } });
+    admitCells(state);
+    dispatch(state);
+    expect(paidKeys(state.outbox.take())).toHaveLength(1);
+    state.outbox.onDurable();
+    state.now += 59_999;
+    dispatch(state);
+    expect(paidKeys(state.outbox.take())).toEqual([]);
+    state.outbox.onDurable();
+    state.now += 1;
+    dispatch(state);
+    expect(paidKeys(state.outbox.take())).toHaveLength(1);
+  });
+
+  it('submits no more than the budget allows, and waits for what is under way before it ends the run', async () => {
+    const { state, keyOf } = await schedulerRig(grid(3), { budget: { submits: 1 } });
+    admitCells(state);
+    dispatch(state);
+    expect([paidKeys(state.outbox.take()), state.lifecycle.isEnding]).toEqual([[keyOf(1)], false]);
+    state.outbox.onDurable();
+    // The submission never reached the service: the next job may have its turn.
+    state.routes.onResult('submit');
+    advance(state, jobOf(state, keyOf(1)), { type: 'unsent' });
+    dispatch(state);
+    expect([paidKeys(state.outbox.take()).length, state.lifecycle.isEnding]).toEqual([1, false]);
+  });
+
+  it('ends the run where the budget is used up and nothing is being paid for', async () => {
+    const { state } = await schedulerRig(grid(3), { maxSubmits: 0 });
+    admitCells(state);
+    dispatch(state);
+    const commit = state.outbox.take();
+    expect(commit.effects).toEqual([]);
+    expect(eventsOf(commit, 'run:stopping')).toMatchObject([{ end: { code: 'budget.max-submits' } }]);
+  });
+
+  it('ends a run with a budget of money before a submission that has no price', async () => {
+    const { state } = await schedulerRig(grid(1), { budget: { cost: 5 } });
+    admitCells(state);
+    dispatch(state);
+    expect(eventsOf(state.outbox.take(), 'run:stopping')).toMatchObject([
+      { end: { code: 'budget.unpriced' } },
+    ]);
+  });
+
+  it('begins no task once the run drains, and still polls those in flight', async () => {
+    const { state, keyOf } = await schedulerRig(grid(2), { limits: { tasks: 1, requests: 8 } });
+    admitCells(state);
+    dispatch(state);
+    state.routes.onResult('submit');
+    const answer = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } } as const;
+    advance(state, jobOf(state, keyOf(1)), { type: 'submitted', answer });
+    drain(state, interrupted);
+    state.outbox.take();
+    state.outbox.onDurable();
+    const waiting = jobOf(state, keyOf(1));
+    expect(waiting.want).toMatchObject({ kind: 'wait', next: { kind: 'fetch' } });
+    advance(state, waiting, { type: 'elapsed' });
+    admitCells(state);
+    dispatch(state);
+    expect(state.outbox.take().effects.map(({ send }) => send.kind)).toEqual(['fetch']);
+  });
+
+  it('sends nothing more once the run halts', async () => {
+    const { state } = await schedulerRig(grid(2));
+    admitCells(state);
+    halt(state, stopped);
+    dispatch(state);
+    expect([state.outbox.take().effects, nextDispatch(state)]).toEqual([[], undefined]);
+  });
+
+  it('asks text calls beside tasks, three quarters of the requests at the most', async () => {
+    const { state } = await schedulerRig(captions(9), { limits: { tasks: 1, requests: 4 } });
+    admitCells(state);
+    dispatch(state);
+    expect(state.outbox.take().effects.map(({ send }) => send.kind)).toEqual(['ask', 'ask', 'ask']);
+  });
+
+  it('leaves a click whose parent was made again while the click waited to its cell, unpaid', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1, 'U1'));
+    admitCells(state);
+    dispatch(state);
+    settleJob(state, keyOf(1));
+    const click = jobOf(state, keyOf(1, 'U1'));
+    const stale = job(clickRecord(click.record), { want: { kind: 'submit' }, parentTaskId: 'old' });
+    state.jobs.put(stale);
+    advance(state, stale, { type: 'granted' });
+    // The cell takes the click up again, to press the task that is there now.
+    expect(jobOf(state, keyOf(1, 'U1')).parentTaskId).not.toBe('old');
+    expect(paidKeys(state.outbox.take())).toEqual([keyOf(1)]);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
+import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
+import { advance } from '../../../src/run/scheduler/job-runner.ts';
+import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
+import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
+import { failure } from '../../rig/virtual-service.ts';
+import { grid } from '../../rig/world.ts';
+import { eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
+
+/** A run whose only submission is under way. */
+async function submitting(settings: Parameters<typeof schedulerRig>[1] = {}) {
+  const { state, keyOf } = await schedulerRig(grid(1), settings);
+  admitCells(state);
+  dispatch(state);
+  state.outbox.take();
+  state.outbox.onDurable();
+  state.routes.onResult('submit');
+  return { state, key: keyOf(1) };
+}
+
+const accepted = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } } as const;
+
+describe('advance', () => {
+  it('records what an event made of a job, with its history', async () => {
+    const { state, key } = await submitting();
+    advance(state, jobOf(state, key), { type: 'submitted', answer: accepted });
+    const { records, attempts, events } = state.outbox.take();
+    expect(records).toMatchObject([{ key, status: 'running', taskId: 'T1' }]);
+    expect(attempts).toMatchObject([{ key, taskId: 'T1' }]);
+    expect(events).toMatchObject([{ type: 'job:status', from: 'submitting', to: 'running', taskId: 'T1' }]);
+  });
+
+  it('puts a job that rests into the delayed queue, and says when it goes on', async () => {
+    const { state, key } = await submitting();
+    const error = failure('service.unavailable', 'retry', { status: 503 });
+    advance(state, jobOf(state, key), { type: 'submitted', answer: { ok: false, error } });
+    const [retry] = eventsOf(state.outbox.take(), 'job:retry');
+    expect(retry).toMatchObject({ key, error: { code: 'service.unavailable' } });
+    expect(state.jobs.delayed.nextAt()).toBe(epoch + (retry?.inMs ?? 0));
+    expect(state.jobs.rooming).toBe(1);
+  });
+
+  it('lets a settled job leave the active jobs, and closes its cell', async () => {
+    const { state, key } = await submitting();
+    const error = failure('service.rejected', 'permanent', { status: 400 });
+    advance(state, jobOf(state, key), { type: 'submitted', answer: { ok: false, error } });
+    expect([state.jobs.size, state.jobs.rooming, state.cells.open.size]).toEqual([0, 0, 0]);
+    expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(1);
+  });
+
+  it('ends the run at the first failure where the user said --fail-fast', async () => {
+    const { state, key } = await submitting({ failFast: true });
+    const error = failure('service.rejected', 'permanent', { status: 400 });
+    advance(state, jobOf(state, key), { type: 'submitted', answer: { ok: false, error } });
+    expect(state.lifecycle.isEnding).toBe(true);
+    expect(eventsOf(state.outbox.take(), 'run:stopping')).toMatchObject([{ end: { kind: 'fail-fast' } }]);
+  });
+
+  it('counts what a submission costs against the budget once it is accepted', async () => {
+    const { state, keyOf } = await schedulerRig(
+      grid(2),
+      { budget: { cost: 1 }, limits: { tasks: 1, requests: 1 } },
+      () => undefined,
+      { price: () => 1 },
+    );
+    admitCells(state);
+    dispatch(state);
+    state.outbox.take();
+    state.outbox.onDurable();
+    state.routes.onResult('submit');
+    advance(state, jobOf(state, keyOf(1)), { type: 'submitted', answer: accepted });
+    expect(state.budget.refusal(imagineRecord({ key: 'next' }))?.code).toBe('budget.cost');
+    expect(state.budget.submits).toBe(1);
+  });
+
+  it('searches for no task any more once the gateway lists none, and says so once', async () => {
+    const { state } = await submitting();
+    for (const key of ['a', 'b']) {
+      const job = {
+        record: imagineRecord({ key, doubtful: { count: 1, since: epoch } }),
+        want: { kind: 'answer' },
+        depth: 0,
+        misses: 0,
+      } as const;
+      state.jobs.put(job);
+      const error = failure('service.no-listing', 'permanent', { status: 404 });
+      advance(state, job, { type: 'searched', answer: { ok: false, error } });
+    }
+    expect(state.searches).toBe(false);
+    expect(eventsOf(state.outbox.take(), 'run:notice').map(({ code }) => code)).toEqual([
+      'service.no-listing',
+    ]);
+  });
+});
+
+describe('adoptJob', () => {
+  it('polls a task that was running, though no cell asks for the job', async () => {
+    const { state } = await schedulerRig(grid(1));
+    adoptJob(state, imagineRecord({ key: 'k', status: 'running', taskId: 'T1', submittedAt: epoch - 1 }));
+    dispatch(state);
+    expect(state.outbox.take().effects).toMatchObject([
+      { send: { kind: 'fetch', taskId: 'T1', why: 'poll' } },
+    ]);
+  });
+
+  it('calls a submission that was under way in doubt, and sends nothing', async () => {
+    const { state } = await schedulerRig(grid(1));
+    adoptJob(state, imagineRecord({ key: 'k', status: 'submitting', attempts: 1 }));
+    dispatch(state);
+    const commit = state.outbox.take();
+    expect([commit.effects, commit.records.map(({ status }) => status)]).toEqual([[], ['in-doubt']]);
+    expect(state.jobs.size).toBe(0);
+  });
+
+  it('leaves a text call that was under way to the cell that asks for it', async () => {
+    const { state } = await schedulerRig(grid(1));
+    adoptJob(state, textRecord({ key: 'k', status: 'submitting', attempts: 1 }));
+    dispatch(state);
+    const commit = state.outbox.take();
+    expect([commit.effects, commit.records.map(({ status }) => status)]).toEqual([[], ['pending']]);
+  });
+
+  it('leaves a modal that waits for its answer to the cell that asks for it', async () => {
+    const { state } = await schedulerRig(grid(1));
+    adoptJob(state, imagineRecord({ key: 'k', status: 'modal', taskId: 'T1' }));
+    expect([state.jobs.size, state.outbox.take().records]).toEqual([0, []]);
+  });
+});
+
+describe('a job that is made again', () => {
+  it('has the click below it wait, and press the new task', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1, 'U1'));
+    admitCells(state);
+    dispatch(state);
+    settleJob(state, keyOf(1), 'done', { taskId: '9' });
+    expect(jobOf(state, keyOf(1, 'U1')).parentTaskId).toBe('9');
+    expect(paidKeys(state.outbox.take())).toEqual([keyOf(1)]);
+  });
+});

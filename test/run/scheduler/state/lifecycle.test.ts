@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEnd } from '../../../../src/run/events.ts';
+import { lasted, mayBeLeft, RunLifecycle } from '../../../../src/run/scheduler/state/lifecycle.ts';
+import { imagineRecord, job } from '../../../rig/jobs.ts';
+
+const interrupted: RunEnd = { kind: 'interrupted', forced: false };
+const stopped: RunEnd = { kind: 'stopped', code: 'service.unauthorized', message: '401' };
+const rest = { requests: 0, jobs: 0, isDone: true, isWhole: true };
+
+describe('the lifecycle of a run', () => {
+  it('is complete once all cells were opened and no job is left', () => {
+    const lifecycle = new RunLifecycle();
+    expect(lifecycle.reached({ ...rest, jobs: 1 })).toBeUndefined();
+    expect(lifecycle.reached({ ...rest, isDone: false })).toBeUndefined();
+    expect(lifecycle.reached(rest)).toEqual({ kind: 'complete' });
+  });
+
+  it('drains by its first cause, and ends once no job is left', () => {
+    const lifecycle = new RunLifecycle();
+    expect([lifecycle.drain(interrupted), lifecycle.drain(lasted)]).toEqual([true, false]);
+    expect([lifecycle.isEnding, lifecycle.isHalted]).toEqual([true, false]);
+    expect(lifecycle.reached({ ...rest, jobs: 2, isDone: false })).toBeUndefined();
+    expect(lifecycle.reached({ ...rest, isDone: false })).toBe(interrupted);
+  });
+
+  it('halts in spite of an earlier cause, once, and ends when no request is under way', () => {
+    const lifecycle = new RunLifecycle();
+    lifecycle.drain(interrupted);
+    expect([lifecycle.halt(stopped), lifecycle.halt(interrupted), lifecycle.drain(lasted)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(lifecycle.reached({ ...rest, requests: 1, jobs: 3 })).toBeUndefined();
+    expect(lifecycle.reached({ ...rest, jobs: 3 })).toBe(stopped);
+  });
+
+  it('is complete where its time was up and nothing is left for another run', () => {
+    const [whole, partial] = [new RunLifecycle(), new RunLifecycle()];
+    whole.drain(lasted);
+    partial.drain(lasted);
+    expect(whole.reached(rest)).toEqual({ kind: 'complete' });
+    expect(partial.reached({ ...rest, isWhole: false })).toBe(lasted);
+  });
+});
+
+describe('mayBeLeft', () => {
+  it.each([
+    ['a job that was not submitted', job(imagineRecord()), true],
+    ['a task in flight', job(imagineRecord({ status: 'running' }), { want: { kind: 'answer' } }), false],
+    [
+      'a submission under way',
+      job(imagineRecord({ status: 'submitting' }), { want: { kind: 'answer' } }),
+      false,
+    ],
+    [
+      'a file that is being saved',
+      job(imagineRecord({ status: 'saving' }), { want: { kind: 'answer' } }),
+      false,
+    ],
+    ['a job that waits for room for its task', job(imagineRecord({ status: 'modal' })), true],
+  ])('tells of %s whether a later run may begin it', (_, one, expected) => {
+    expect(mayBeLeft(one)).toBe(expected);
+  });
+});
