@@ -1,8 +1,8 @@
 import type { Slot } from '../../src/plan/slot.ts';
-import { Scene as OneCell } from './resolve/resolve-rig.ts';
+import { Scene } from './scene.ts';
 
 /** One cell of a plan whose step `judge` gathers, and what happens to its jobs. */
-export class Scene extends OneCell {
+export class GatherScene extends Scene {
   get judge(): Slot {
     return this.at('judge');
   }

@@ -7,12 +7,12 @@ import { identityOf, jobKey } from '../../src/plan/key.ts';
 import { preparePlan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { noFiles, pipelineOf, planOf } from '../rig/pipeline-builder.ts';
-import { Scene, text } from './gather-rig.ts';
+import { GatherScene, text } from './gather-rig.ts';
 import { gridButtons, line } from './simulated-state.ts';
 
 describe('what it gathers', () => {
   test('one slot, whose job has every selected job as its input, and no parent', async () => {
-    const scene = await Scene.of(text);
+    const scene = await GatherScene.of(text);
     expect(scene.slots().map(line)).toEqual([
       'judge pending',
       'grid pending!',
@@ -33,7 +33,7 @@ describe('what it gathers', () => {
   });
 
   test('a golden key: a change here orphans every finished job in the world', async () => {
-    const scene = await Scene.of(
+    const scene = await GatherScene.of(
       text.replace('imagine: the best', 'imagine: { prompt: the best, images: [] }'),
     );
     expect(scene.judge.job).toEqual({
@@ -57,7 +57,7 @@ describe('what it gathers', () => {
     ['more', ['more/U1/V1', 'more/U2/V1'], 3],
     ['more/**', ['more/U1/V1/Z', 'more/U2/V1/Z'], 4],
   ])('gather: %s', async (address, names, depth) => {
-    const scene = await Scene.of(`
+    const scene = await GatherScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1..U2 → X,Y" }
         judge: { gather: "${address}", imagine: the best }
@@ -70,7 +70,7 @@ describe('what it gathers', () => {
   });
 
   test('slots that share a job name it once each', async () => {
-    const scene = await Scene.of(`
+    const scene = await GatherScene.of(`
       matrix: { favourite: [U1] }
       steps:
         grid: { imagine: a fox, path: "U1,{{ favourite }}" }
@@ -81,13 +81,16 @@ describe('what it gathers', () => {
   test('order and number of the inputs are part of the key, an own repeat is not', async () => {
     const keys = await Promise.all(
       ['U1..U3', 'U3,U2,U1', 'U1,U2'].map(
-        async (path) => (await Scene.of(text.replace('U1..U3', path))).judge.job?.key,
+        async (path) => (await GatherScene.of(text.replace('U1..U3', path))).judge.job?.key,
       ),
     );
     expect(new Set(keys).size).toBe(3);
 
     const repeated = `matrix: { repeat: 2 }\n${text.replaceAll('\n  ', '\n')}`;
-    const [first, second] = [await Scene.of(repeated, 0), await Scene.of(repeated, 1)];
+    const [first, second] = [
+      await GatherScene.of(repeated, undefined, 0),
+      await GatherScene.of(repeated, undefined, 1),
+    ];
     expect(first.judge.job?.key).toBe(keys[0]);
     const { key, inputs = [], request } = second.judge.job ?? {};
     expect(key).not.toBe(keys[0]);
@@ -95,7 +98,7 @@ describe('what it gathers', () => {
   });
 
   test('what follows from it starts at its own operation', async () => {
-    const scene = await Scene.of(`
+    const scene = await GatherScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1..U2" }
         judge: { gather: grid/*, imagine: the best, path: "V1,V2" }
@@ -123,7 +126,7 @@ describe('what it gathers', () => {
 
 describe('templates', () => {
   test('read steps as any other root does', async () => {
-    const scene = await Scene.of(`
+    const scene = await GatherScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1..U2" }
         judge: { gather: grid/*, imagine: "unlike {{ steps.grid.task_id }}" }
@@ -142,11 +145,11 @@ describe('templates', () => {
       steps:
         judge: { gather: grid/*, imagine: "{{ m.a }}" }
         grid: { imagine: a fox, path: "U1,U2" }`;
-    expect((await Scene.of(yaml)).judge).toMatchObject({
+    expect((await GatherScene.of(yaml)).judge).toMatchObject({
       status: 'failed',
       error: { code: 'template.undefined' },
     });
-    const later = await Scene.of(yaml.replace('U1,U2', 'U1?,U2?'));
+    const later = await GatherScene.of(yaml.replace('U1,U2', 'U1?,U2?'));
     expect(later.judge.status).toBe('pending');
     later.done('grid');
     later.fail('grid/U1', 'button.missing');
@@ -218,7 +221,7 @@ describe('the whole plan', () => {
   test('a step that gathers changes no key beside it', async () => {
     const plain = await planOf('steps: { grid: { imagine: a fox, path: "U1..U3" } }');
     const keys = (slots: readonly Slot[]): unknown => slots.map(({ job }) => job?.key);
-    const [, ...others] = (await Scene.of(text)).slots();
+    const [, ...others] = (await GatherScene.of(text)).slots();
     expect(keys(others)).toEqual(keys(plain.resolve({ number: 1, vars: {}, repeat: 1 }, () => undefined)));
   });
 });

@@ -28,9 +28,18 @@ export class Scene {
     this.cell = cell;
   }
 
-  static async of(text: string, images?: ImageFiles, index = 0): Promise<Scene> {
+  /** @param index of the cell among those of the matrix */
+  static async of<S extends Scene>(
+    this: new (
+      plan: Plan,
+      cell: Cell,
+    ) => S,
+    text: string,
+    images?: ImageFiles,
+    index = 0,
+  ): Promise<S> {
     const plan = await planOf(text, undefined, images);
-    return new Scene(plan, (await cellsOf(plan))[index] as Cell);
+    return new this(plan, (await cellsOf(plan))[index] as Cell);
   }
 
   slots(): readonly Slot[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Scene } from './text-rig.ts';
+import { TextScene } from './text-rig.ts';
 
 describe('a conversation that is continued', () => {
   const text = `
@@ -11,7 +11,7 @@ describe('a conversation that is continued', () => {
       last: { generate: { model: m, prompt: sure?, continue: how } }`;
 
   test('waits for the earlier job, and names it by its key', async () => {
-    const scene = await Scene.of(text);
+    const scene = await TextScene.of(text);
     expect(scene.request('why')).toEqual({
       kind: 'generate',
       fields: { model: 'm', prompt: 'why?' },
@@ -31,18 +31,18 @@ describe('a conversation that is continued', () => {
   });
 
   test('is blocked, or skipped, with it', async () => {
-    const scene = await Scene.of(text);
+    const scene = await TextScene.of(text);
     scene.done('grid');
     scene.state.fail(scene.at('ask'), 'text.blocked');
     expect(scene.lines().slice(2)).toEqual(['why blocked', 'how blocked', 'last blocked']);
     expect(scene.at('last').error?.message).toBe('blocked by ask: text.blocked');
-    const off = await Scene.of(text.replace('ask: { from', 'ask: { when: repeat == 2, from'));
+    const off = await TextScene.of(text.replace('ask: { from', 'ask: { when: repeat == 2, from'));
     off.done('grid');
     expect(off.lines().slice(1)).toEqual(['ask skipped', 'why skipped', 'how skipped', 'last skipped']);
   });
 
   test('one that may yet be skipped gives no key to what continues it', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1?" }
         ask: { from: grid/U1, generate: { model: m, prompt: what? } }
@@ -69,7 +69,7 @@ describe('templates on replies', () => {
     ['{{ steps.pick.parts[0].text }}', 'true', 'true'],
     ['{{ steps.pick.usage.total }}', 'true', '15'],
   ])('%s of %s', async (template, answer, wanted) => {
-    const scene = await Scene.of(text(template));
+    const scene = await TextScene.of(text(template));
     expect(scene.at('next')).toMatchObject({ status: 'pending', ready: false });
     expect(scene.at('next').job).toBeUndefined();
     scene.answer('pick', answer, true);
@@ -81,7 +81,7 @@ describe('templates on replies', () => {
     ['prompt: "{{ steps.pick.json.best | plus: 1 }}"', ''],
     ['prompt: x', 'when: steps.pick.json.best > 2'],
   ])('a reply that is no JSON has no members: %s %s', async (fields, when) => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         pick: { generate: { model: m, prompt: which?, responseSchema: { type: object, properties: { best: { type: integer } } } } }
         next:
@@ -95,13 +95,13 @@ describe('templates on replies', () => {
   });
 
   test('what no such member contains', async () => {
-    const scene = await Scene.of(text('{{ steps.pick.json.none }}'));
+    const scene = await TextScene.of(text('{{ steps.pick.json.none }}'));
     scene.answer('pick', '{"a": 1}', true);
     expect(scene.at('next').error?.code).toBe('template.undefined');
-    const deep = await Scene.of(text('{{ steps.pick.json.none }}'));
+    const deep = await TextScene.of(text('{{ steps.pick.json.none }}'));
     deep.answer('pick', `${'['.repeat(101)}${']'.repeat(101)}`, true);
     expect(deep.at('next').error?.code).toBe('template.limit');
-    const deeper = await Scene.of(text('{{ steps.pick.json.none }}'));
+    const deeper = await TextScene.of(text('{{ steps.pick.json.none }}'));
     deeper.answer('pick', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, true);
     expect(deeper.at('next').error?.code).toBe('template.limit');
   });
@@ -110,7 +110,7 @@ describe('templates on replies', () => {
     [3, 'skipped'],
     [4, 'pending'],
   ])('when: the best is %i', async (best, status) => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         pick: { generate: { model: m, prompt: which?, responseSchema: { type: object, properties: { best: { type: integer } } } } }
         grid: { imagine: a fox, when: steps.pick.json.best > 3 }`);

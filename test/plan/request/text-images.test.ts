@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { filesOf, Scene } from './text-rig.ts';
+import { filesOf } from '../scene.ts';
+import { TextScene } from './text-rig.ts';
 
 describe('what is shown', () => {
   test('files by content, addresses as declared, jobs by key; in order', async () => {
-    const scene = await Scene.of(
+    const scene = await TextScene.of(
       `
       matrix: { animal: [fox] }
       steps:
@@ -38,7 +39,7 @@ describe('what is shown', () => {
   });
 
   test('what a template yields is a file, whatever it is called', async () => {
-    const scene = await Scene.of(
+    const scene = await TextScene.of(
       `
       matrix: { a: [parent] }
       steps:
@@ -50,7 +51,7 @@ describe('what is shown', () => {
   });
 
   test('a step that gathers shows all it gathers, unless it names its images', async () => {
-    const scene = await Scene.of(
+    const scene = await TextScene.of(
       `
       steps:
         grid: { imagine: a fox, path: "U1,U2" }
@@ -72,7 +73,7 @@ describe('what is shown', () => {
   test.each(['input.missing', 'input.outside', 'input.not-image', 'input.too-large'])(
     'a file that is %s fails its slot, before anything above it is paid',
     async (code) => {
-      const scene = await Scene.of(
+      const scene = await TextScene.of(
         `
         matrix: { a: [bad] }
         steps:
@@ -88,7 +89,7 @@ describe('what is shown', () => {
   );
 
   test('without anything that knows of files there is none', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       matrix: { a: [x] }
       steps:
         ask: { generate: { model: m, prompt: x, images: ["{{ a }}.png"] } }`);
@@ -96,7 +97,7 @@ describe('what is shown', () => {
   });
 
   test('what may be skipped is not judged by its files', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       matrix: { a: [x] }
       steps:
         off: { imagine: a fox, when: a == "y" }
@@ -125,10 +126,11 @@ describe('images of other jobs must lie in the run directory', () => {
       rest: { keep: false, generate: { model: m, prompt: rest } }
       ask: { from: grid/U1, generate: { model: m, prompt: which?, images: [parent] } }
       all: { generate: { model: m, prompt: which?, images: [steps.lone, steps.draw] } }`;
-  const ready = (scene: Scene): string[] => scene.slots().flatMap(({ step, ready }) => (ready ? [step] : []));
+  const ready = (scene: TextScene): string[] =>
+    scene.slots().flatMap(({ step, ready }) => (ready ? [step] : []));
 
   test('one slot that shows them is enough to keep them', async () => {
-    const scene = await Scene.of(text);
+    const scene = await TextScene.of(text);
     const kept = scene
       .slots()
       .flatMap(({ step, branch, keep }) => (keep ? [[step, ...branch].join('/')] : []));
@@ -136,7 +138,7 @@ describe('images of other jobs must lie in the run directory', () => {
   });
 
   test('of all that a step gathers, and of what a wildcard finds', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         grid: { imagine: a fox, keep: false, path: "U*" }
         one: { from: grid/U1, generate: { model: m, prompt: x, images: [parent] } }
@@ -150,7 +152,7 @@ describe('images of other jobs must lie in the run directory', () => {
     expect(['grid', 'more', 'few', 'few/U1'].map((name) => scene.at(name).keep)).toEqual(
       Array(4).fill(false),
     );
-    scene.done('grid/U1', { artifacts: [] });
+    scene.doneWith('grid/U1', { artifacts: [] });
     expect(scene.at('grid/U1')).toMatchObject({ status: 'saving', unsaved: true });
     expect(scene.at('one/U1').ready).toBe(false);
     scene.done('grid/U1');
@@ -158,10 +160,10 @@ describe('images of other jobs must lie in the run directory', () => {
   });
 
   test('a job that was made without its files is done for what presses it, not for what shows it', async () => {
-    const scene = await Scene.of(`${text}
+    const scene = await TextScene.of(`${text}
       up: { from: grid/U1, click: Upscale }`);
     scene.done('grid');
-    scene.done('grid/U1', { artifacts: [] });
+    scene.doneWith('grid/U1', { artifacts: [] });
     scene.done('lone');
     scene.answer('draw', '', false, { artifacts: [] });
     expect(scene.at('grid/U1')).toMatchObject({ status: 'saving', unsaved: true });
@@ -172,7 +174,7 @@ describe('images of other jobs must lie in the run directory', () => {
   });
 
   test('a job that made none leaves nothing to show', async () => {
-    const scene = await Scene.of(text);
+    const scene = await TextScene.of(text);
     scene.done('lone');
     scene.answer('draw', 'no');
     expect(scene.at('all')).toMatchObject({
@@ -183,7 +185,7 @@ describe('images of other jobs must lie in the run directory', () => {
   });
 
   test('a job whose images are lost can be made again', async () => {
-    const scene = await Scene.of(text);
+    const scene = await TextScene.of(text);
     scene.done('lone');
     const part = { inlineData: { mimeType: 'image/png', output: 1 } };
     const changes = { artifacts: [], text: { candidates: [{ text: '', isJson: false, parts: [part] }] } };

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../../src/plan/cell.ts';
 import { chosenSteps } from '../../../src/plan/graph/step-selection.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
-import { filesOf, Scene } from './text-rig.ts';
+import { filesOf } from '../scene.ts';
+import { TextScene } from './text-rig.ts';
 
 /** Like the pipeline that uses every part of the language, without the repainting. */
 const judged = `
@@ -26,7 +27,7 @@ const judged = `
 
 describe('a judge that picks', () => {
   test('end to end', async () => {
-    const scene = await Scene.of(judged);
+    const scene = await TextScene.of(judged);
     const grid = scene.at('grid');
     expect(scene.at('pick').job).toEqual({
       key: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -62,7 +63,7 @@ describe('a judge that picks', () => {
 
 describe('what is asked for', () => {
   test('declared fields: texts are texts, native trees keep their types, nothing else is in it', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       matrix: { year: [2024], heat: [1.0], schema: [{ type: object }] }
       steps:
         ask:
@@ -115,7 +116,7 @@ describe('what is asked for', () => {
   });
 
   test('the prompt of a conversation is what its last turn says', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         ask:
           generate:
@@ -143,7 +144,7 @@ describe('what is asked for', () => {
     ['prompt: "{{ a.o }}"', 'template.object'],
     ['prompt: x, images: ["{{ a.none }}"]', 'template.empty'],
   ])('{ %s } fails for one cell with %s', async (fields, code) => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       matrix: { a: [{ none: "", o: { p: 1 } }, { x: 1, o: t }], sample: { count: 9 } }
       steps:
         ask: { generate: { model: m, ${fields} } }`);
@@ -152,7 +153,7 @@ describe('what is asked for', () => {
   });
 
   test('a text that has run away is not sent', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       matrix: { a: ["${'x'.repeat(100_000)}"] }
       steps:
         long: { generate: { model: m, prompt: "{{ a }}{{ a }}" } }
@@ -167,7 +168,7 @@ describe('what is asked for', () => {
 
 describe('what is one job, and what is not', () => {
   test('a step from one job, and one that gathers it alone, ask for the same if they show the same', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1,U2" }
         one: { from: grid/U1, generate: { model: m, prompt: x, images: [parent] } }
@@ -188,7 +189,8 @@ describe('what is one job, and what is not', () => {
       more: { generate: { model: m, prompt: hello } }
       ask: { from: grid, generate: { model: m, prompt: x, images: [a.png, parent], continue: talk } }`;
   const files = { 'a.png': 'a', 'b.png': 'a', 'c.png': 'c' };
-  const keyOf = async (text: string): Promise<string> => (await Scene.of(text, filesOf(files))).key('ask');
+  const keyOf = async (text: string): Promise<string> =>
+    (await TextScene.of(text, filesOf(files))).key('ask');
 
   test.each([
     ['a file by another name', 'a.png', 'b.png'],
@@ -258,22 +260,22 @@ describe('thinking that a model does not take', () => {
       b: { from: a, generate: { model: m, prompt: p } }`;
 
   test('fails its slot in the cells where it turns out so, and nothing is asked', async () => {
-    const scene = await Scene.of(pipeline('description: x'));
+    const scene = await TextScene.of(pipeline('description: x'));
     const [slot, below] = scene.slots();
     expect(slot).toMatchObject({ status: 'failed', error: { code: 'thinking.generation' } });
     expect(slot?.job).toBeUndefined();
     expect(below).toMatchObject({ status: 'blocked' });
-    const second = new Scene(scene.plan, (await cellsOf(scene.plan))[1] as Cell);
+    const second = new TextScene(scene.plan, (await cellsOf(scene.plan))[1] as Cell);
     expect(second.at('a')).toMatchObject({ status: 'pending', ready: true });
   });
 
   test('is none where the pipeline says that it takes it', async () => {
-    const scene = await Scene.of(pipeline('models: { gemini-2.5-flash: { thinking: level } }'));
+    const scene = await TextScene.of(pipeline('models: { gemini-2.5-flash: { thinking: level } }'));
     expect(scene.at('a')).toMatchObject({ status: 'pending', ready: true });
   });
 
   test('is looked for in native fields too, and a range', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       matrix: { n: { from: 100, to: 101 } }
       steps:
         a:
@@ -296,7 +298,7 @@ describe('a reply that was not kept', () => {
   };
 
   test('is to be written when its slot wants it; what follows does not wait for that', async () => {
-    const scene = await Scene.of(
+    const scene = await TextScene.of(
       'steps: { a: { generate: { model: m, prompt: p } }, b: { imagine: "{{ steps.a.text }}" } }',
     );
     scene.answer('a', 'a fox', false, { artifacts: [] });
@@ -307,7 +309,7 @@ describe('a reply that was not kept', () => {
   });
 
   test('with images is done, can neither be shown nor continued, and says how to have it', async () => {
-    const scene = await Scene.of(`
+    const scene = await TextScene.of(`
       steps:
         a: { generate: { model: m, prompt: p, generationConfig: { responseModalities: [TEXT, IMAGE] } }, keep: false }
         b: { generate: { model: m, prompt: q, continue: a } }

@@ -5,8 +5,8 @@ import type { SlotGraph } from '../../../src/plan/graph/slot-template.ts';
 import { resolveCell } from '../../../src/plan/resolve/resolve.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { pipelineOf } from '../../rig/pipeline-builder.ts';
+import { Scene } from '../scene.ts';
 import { button, gridButtons, SimulatedState } from '../simulated-state.ts';
-import { Scene } from './resolve-rig.ts';
 
 describe('templates that name a step', () => {
   const text = `
@@ -117,8 +117,12 @@ describe('templates that fail for one cell', () => {
     const text = `
       matrix: { m: [{ name: ink }, { title: oil }] }
       steps: { grid: { imagine: "{{ m.name }}", path: U1 }, other: { imagine: x } }`;
-    expect((await Scene.of(text, 0)).lines()).toEqual(['grid pending!', 'grid/U1 pending', 'other pending!']);
-    const bad = await Scene.of(text, 1);
+    expect((await Scene.of(text, undefined, 0)).lines()).toEqual([
+      'grid pending!',
+      'grid/U1 pending',
+      'other pending!',
+    ]);
+    const bad = await Scene.of(text, undefined, 1);
     expect(bad.lines()).toEqual(['grid failed', 'grid/U1 blocked', 'other pending!']);
     expect(bad.at('grid').error?.code).toBe('template.undefined');
     expect(bad.at('grid').job).toBeUndefined();

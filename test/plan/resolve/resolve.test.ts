@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
+import { Scene } from '../scene.ts';
 import { gridButtons } from '../simulated-state.ts';
-import { Scene } from './resolve-rig.ts';
 
 describe('slots and branches', () => {
   test('steps in file order, each one depth first in path order', async () => {
@@ -213,9 +213,9 @@ describe('when', () => {
         grid: { imagine: "a {{ animal }}", when: animal == "fox", path: U1 }
         more: { from: grid/U1, click: V1 }
         other: { imagine: a cat }`;
-    const fox = await Scene.of(text, 0);
+    const fox = await Scene.of(text, undefined, 0);
     expect(fox.lines()).toEqual(['grid pending!', 'grid/U1 pending', 'more/U1/V1 pending', 'other pending!']);
-    const owl = await Scene.of(text, 1);
+    const owl = await Scene.of(text, undefined, 1);
     expect(owl.lines()).toEqual(['grid skipped', 'grid/U1 skipped', 'more/U1/V1 skipped', 'other pending!']);
     expect(owl.slots().map(({ error }) => error?.message)).toEqual([
       'its `when` does not hold',

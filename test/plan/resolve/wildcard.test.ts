@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { Scene } from '../scene.ts';
 import { button } from '../simulated-state.ts';
-import { Scene } from './resolve-rig.ts';
 
 describe('wildcards', () => {
   const text = `
