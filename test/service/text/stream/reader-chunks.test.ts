@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { bytesOf, readCut, recorded } from './streams.ts';
+import { bytesOf, readCut, recorded } from '../streams.ts';
 
 const lineEnds = ['\n', '\r\n', '\r'];
 
@@ -12,13 +12,13 @@ const plain = (end: ReturnType<typeof readCut>): unknown =>
 // Lines of base64, JSON and pages hold no line break of their own, but for whole bodies, where they are white space.
 const withLineEnds = (text: string, lineEnd: string): string => text.replaceAll('\n', lineEnd);
 
-test.each(recorded)('$what: it ends as $ends', ({ kind, text, ends }) => {
+test.each(recorded)('reads "$what" to its end: $ends', ({ kind, text, ends }) => {
   expect(readCut(kind, bytesOf(text)).kind).toBe(ends);
 });
 
-describe('10,000 chunkings', () => {
+describe('a stream that is cut into chunks', () => {
   const perStream = Math.ceil(10_000 / recorded.length);
-  test.each(recorded)('$what: the same as unchunked, with each kind of line end', ({ kind, text }) => {
+  test.each(recorded)('reads "$what" as it does unchunked, with each kind of line end', ({ kind, text }) => {
     const given = lineEnds.map((lineEnd) => bytesOf(withLineEnds(text, lineEnd)));
     const expected = given.map((bytes) => plain(readCut(kind, bytes)));
     const cutsOf = fc.oneof(
