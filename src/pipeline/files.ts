@@ -33,11 +33,16 @@ export interface FilePort {
  */
 export type FilePlace = 'inside' | 'outside' | 'git';
 
+/** Whether a file is a folder or lies below it; both are absolute, their links resolved. */
+export function isWithin(root: string, file: string): boolean {
+  const way = path.relative(root, file);
+  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
 /** @param root the folder that a pipeline's files must lie in. Both are absolute, their links resolved. */
 export function placeOf(root: string, file: string): FilePlace {
-  const relative = path.relative(root, file);
-  const names = relative.split(path.sep);
-  if (names[0] === '..' || path.isAbsolute(relative)) return 'outside';
+  if (!isWithin(root, file)) return 'outside';
+  const names = path.relative(root, file).split(path.sep);
   return names.some((name) => isGitName(name)) ? 'git' : 'inside';
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isGitName, placeOf } from '../../src/pipeline/files.ts';
+import { isGitName, isWithin, placeOf } from '../../src/pipeline/files.ts';
 
 describe('the place of a file', () => {
   it.each([
@@ -33,4 +33,11 @@ describe('the place of a file', () => {
   it('is known in linear time, however long a name is', () => {
     expect(isGitName(`.git${' .'.repeat(100_000)}x`)).toBe(false);
   });
+});
+
+it('a folder holds itself and what lies below it, also under a name that begins with two dots', () => {
+  for (const file of ['/a/b', '/a/b/c', '/a/b/..c', '/a/b/..'])
+    expect(isWithin('/a/b', file)).toBe(file !== '/a/b/..');
+  for (const file of ['/a', '/a/bc', '/', '/c/b']) expect(isWithin('/a/b', file)).toBe(false);
+  expect(placeOf('/a/b', '/a/b/..c')).toBe('inside');
 });

@@ -1,6 +1,6 @@
 import { createReadStream, type Dirent, existsSync } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type FileFacts, type FilePort, placeOf } from '../../pipeline/files.ts';
 import { listingText } from '../../pipeline/matrix/table/glob.ts';
 import { type FolderEntry, listFiles } from '../../pipeline/matrix/table/list-files.ts';
@@ -48,12 +48,6 @@ function kindOf(entry: Dirent): FolderEntry['kind'] {
   if (entry.isFile()) return 'file';
   return entry.isDirectory() ? 'folder' : 'other';
 }
-
-/** Whether a path is a folder or lies below it; both are absolute, their links resolved. */
-export const isWithin = (root: string, path: string): boolean => {
-  const way = relative(root, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-};
 
 /** The folder that a pipeline's files must lie in, if no flag says otherwise: its git work tree, else its own folder. */
 export function defaultFilesRoot(folder: string): string {

@@ -1,8 +1,9 @@
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { isObject } from '../../pipeline/values/value.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { isTextKind, isTextRequest } from '../../plan/job-request.ts';
 import { jobsInDoubt } from '../../report/facts/in-doubt.ts';
-import { isObject, jsonFact } from '../../report/facts/json.ts';
+import { jsonFact } from '../../report/facts/json.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
 import { priceOfJob } from '../../run/run-plan.ts';

@@ -33,11 +33,6 @@ const damaged = (state: Pick<StateReader, 'file'>, name: string, cause?: unknown
     new Error(`what it keeps as "${name}" is not as promptpress writes it`, { cause }),
   );
 
-type Members = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A moment in Unix ms that a `Date` can show. */
 export const isMoment = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= 8.64e15;

@@ -1,10 +1,11 @@
 import type { CommonMessage } from '../../manifest/messages.ts';
 import type { ManifestTally } from '../../manifest/tally.ts';
+import { isObject } from '../../pipeline/values/value.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../state/reader.ts';
 import type { StateStore } from '../../state/store.ts';
-import { isMoment, isObject, jsonFact } from './json.ts';
+import { isMoment, jsonFact } from './json.ts';
 
 /** What a run leaves in the state for the commands that have only the directory. */
 export interface RunFacts {

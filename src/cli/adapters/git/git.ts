@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isWithin } from '../../../pipeline/files.ts';
 import type { Environment } from '../../terminal/io.ts';
-import { isWithin } from '../files.ts';
 import { differsFromCommit, type Repository } from './comparison.ts';
 import { findGit, type GitProcess } from './process.ts';
 

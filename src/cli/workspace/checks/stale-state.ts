@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { isMoment, isObject, jsonFact } from '../../../report/facts/json.ts';
+import { isObject } from '../../../pipeline/values/value.ts';
+import { isMoment, jsonFact } from '../../../report/facts/json.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';

@@ -1,3 +1,4 @@
+import { memberAt } from '../../../pipeline/values/path.ts';
 import type { Value } from '../../../pipeline/values/value.ts';
 import type { JobRecord, TokenUsage } from '../../../plan/job.ts';
 
@@ -53,16 +54,10 @@ function replyFactsOf({
 
 /** Names of the functions that a content of the model calls (gateway 6.5); none in the replies to them. */
 function callsIn(turn: Value): readonly string[] {
-  const parts = member(turn, 'parts');
+  const parts = memberAt(turn, ['parts']);
   if (!Array.isArray(parts)) return [];
   return (parts as readonly Value[]).flatMap((part) => {
-    const call = member(part, 'functionCall');
-    const name = call === undefined ? undefined : member(call, 'name');
+    const name = memberAt(part, ['functionCall', 'name']);
     return typeof name === 'string' ? [name] : [];
   });
 }
-
-const member = (value: Value, name: string): Value | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Value>>)[name]
-    : undefined;
