@@ -1,6 +1,8 @@
 import { exactJson } from '../pipeline/values/exact-json.ts';
+import type { JobRecord } from '../plan/job.ts';
 import { readerOf, stateQueries, submissionsFact } from './query.ts';
 import type { Database } from './sqlite/sqlite.ts';
+import { type SummedJob, totalsOf } from './sqlite/totals.ts';
 import { guarded } from './state-error.ts';
 import { invocationFact, type StateStore } from './store.ts';
 import type { SubmissionCount } from './submission-count.ts';
@@ -25,6 +27,7 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
        slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, tokens = excluded.tokens,
        possible = excluded.possible, assumed = excluded.assumed, doc = excluded.doc`,
   );
+  const changeTotals = totalsOf(database);
   const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
   const state = database.prepare(
     'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
@@ -47,21 +50,26 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
       guarded(file, () => {
         check();
         database.transaction(() => {
+          const totals = changeTotals();
           for (const record of turn.records) {
+            const job = summedJob(record);
+            const { status, code, attempts, cost, tokens, possible, assumed } = job;
+            totals.replace(record.key, job);
             put.run(
               record.key,
-              record.status,
-              record.error?.code ?? '',
+              status,
+              code,
               record.parent === undefined ? 1 : 0,
               record.origin.slot,
-              record.attempts,
-              record.cost ?? 0,
-              record.usage?.total ?? 0,
-              (record.doubtful?.cost ?? 0) + (record.assumed?.cost ?? 0),
-              record.assumed?.tokens ?? 0,
+              attempts,
+              cost,
+              tokens,
+              possible,
+              assumed,
               exactJson(record),
             );
           }
+          totals.write();
           for (const attempt of turn.attempts) append.run(attempt.key, exactJson(attempt));
           if (submits > 0) state.run(submissionsFact, String(known + submits));
           if (invocation !== numbered) state.run(invocationFact, String(invocation));
@@ -99,6 +107,16 @@ export function stateStore(database: Database, count: SubmissionCount, check: ()
     },
   };
 }
+
+const summedJob = ({ status, error, attempts, cost, usage, doubtful, assumed }: JobRecord): SummedJob => ({
+  status,
+  code: error?.code ?? '',
+  attempts,
+  cost: cost ?? 0,
+  tokens: usage?.total ?? 0,
+  possible: (doubtful?.cost ?? 0) + (assumed?.cost ?? 0),
+  assumed: assumed?.tokens ?? 0,
+});
 
 /**
  * Moves the log into the database file, so that `state.db` alone is the whole state of a run that is over. SQLite does

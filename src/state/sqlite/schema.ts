@@ -183,6 +183,15 @@ const addAssumedTokens: Migration = (database) => {
   `);
 };
 
+/** Version 5: whoever commits jobs changes the totals with them (`totals.ts`), once a commit and not once a row. */
+const dropTriggers: Migration = (database) => {
+  database.exec(`
+    DROP TRIGGER jobs_added;
+    DROP TRIGGER jobs_removed;
+    DROP TRIGGER jobs_replaced;
+  `);
+};
+
 /**
  * The earliest version that this release can read as it lies: what later ones added may be missing. An older one must be
  * brought up to date first.
@@ -190,4 +199,10 @@ const addAssumedTokens: Migration = (database) => {
 export const earliestReadable = 2;
 
 /** The migration at index i leads to version i + 1. Entries are never changed, only added. */
-export const migrations: readonly Migration[] = [create, addText, addPossibleCost, addAssumedTokens];
+export const migrations: readonly Migration[] = [
+  create,
+  addText,
+  addPossibleCost,
+  addAssumedTokens,
+  dropTriggers,
+];

@@ -11,31 +11,36 @@ import { recount } from '../../rig/memory-store.ts';
 import { drivers, freshFolder } from '../places.ts';
 import { anyTurn, jobRecord } from '../records.ts';
 
-/** A run directory as the release of state version 1 left it, with its own statements. */
-function versionOne(driver: Driver, turns: readonly Turn[]): string {
+/** What each version of the state keeps of a job beside its document, and the first version that did. */
+const columns: readonly (readonly [string, number, (record: JobRecord) => string | number])[] = [
+  ['key', 1, ({ key }) => key],
+  ['status', 1, ({ status }) => status],
+  ['code', 1, ({ error }) => error?.code ?? ''],
+  ['root', 1, ({ parent }) => (parent === undefined ? 1 : 0)],
+  ['slot', 1, ({ origin }) => origin.slot],
+  ['attempts', 1, ({ attempts }) => attempts],
+  ['cost', 1, ({ cost }) => cost ?? 0],
+  ['tokens', 2, ({ usage }) => usage?.total ?? 0],
+  ['possible', 3, ({ doubtful, assumed }) => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0)],
+  ['assumed', 4, ({ assumed }) => assumed?.tokens ?? 0],
+  ['doc', 1, (record) => JSON.stringify(record)],
+];
+
+/** A run directory as a release of this state version left it, with its own statements. */
+function stateOfVersion(version: number, driver: Driver, turns: readonly Turn[]): string {
   const directory = freshFolder();
   const database = openDatabase(join(directory, 'state.db'), { driver });
   database.exec('PRAGMA journal_mode = WAL');
-  migrations[0]?.(database);
-  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1;`);
+  for (const step of migrations.slice(0, version)) step(database);
+  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};`);
+  const kept = columns.filter(([, since]) => since <= version);
   const put = database.prepare(
-    `INSERT INTO jobs (key, status, code, root, slot, attempts, cost, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (key) DO UPDATE SET status = excluded.status, code = excluded.code, root = excluded.root,
-       slot = excluded.slot, attempts = excluded.attempts, cost = excluded.cost, doc = excluded.doc`,
+    `INSERT INTO jobs (${kept.map(([name]) => name).join(', ')}) VALUES (${kept.map(() => '?').join(', ')})
+     ON CONFLICT (key) DO UPDATE SET ${kept.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
   );
   const append = database.prepare('INSERT INTO attempts (key, doc) VALUES (?, ?)');
   for (const { records, attempts } of turns) {
-    for (const record of records)
-      put.run(
-        record.key,
-        record.status,
-        record.error?.code ?? '',
-        record.parent === undefined ? 1 : 0,
-        record.origin.slot,
-        record.attempts,
-        record.cost ?? 0,
-        JSON.stringify(record),
-      );
+    for (const record of records) put.run(...kept.map(([, , valueOf]) => valueOf(record)));
     for (const attempt of attempts) append.run(attempt.key, JSON.stringify(attempt));
   }
   database.exec("INSERT INTO facts VALUES ('pipeline.text', 'name: foxes')");
@@ -43,14 +48,51 @@ function versionOne(driver: Driver, turns: readonly Turn[]): string {
   return directory;
 }
 
+const versionOne = (driver: Driver, turns: readonly Turn[]): string => stateOfVersion(1, driver, turns);
+
 const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
-/** What that release could not know. */
-const withoutNews = (turn: Turn): Turn => ({
-  ...turn,
-  records: turn.records.map((record) => {
-    const { usage: _, doubtful: _doubtful, assumed: _assumed, ...rest } = record;
-    return rest;
-  }),
+
+/** What a release of this version could not know is left out. */
+const knownTo =
+  (version: number) =>
+  (turn: Turn): Turn => ({
+    ...turn,
+    records: turn.records.map(({ usage, doubtful, assumed, ...record }) => ({
+      ...record,
+      ...(version < 2 || usage === undefined ? {} : { usage }),
+      ...(version < 3 || doubtful === undefined ? {} : { doubtful }),
+      ...(version < 4 || assumed === undefined ? {} : { assumed }),
+    })),
+  });
+
+const withoutNews = knownTo(1);
+
+/** All versions before this release's that kept the totals by triggers. */
+const withTriggers = [1, 2, 3, 4];
+
+describe.each(
+  drivers.flatMap((driver) => withTriggers.map((version) => [version, driver.name, driver] as const)),
+)('the totals of a state of version %i with %s', (version, _, driver) => {
+  it('are right when it is brought up to date, and after all that is committed to it then', async () => {
+    const some = fc.array(anyTurn, { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(some, some, async (turns, later) => {
+        const known = turns.map(knownTo(version));
+        const jobs = new Map<string, JobRecord>();
+        const keep = ({ records }: Turn): void => records.forEach((record) => jobs.set(record.key, record));
+        known.forEach(keep);
+        const state = openState(stateOfVersion(version, driver, known), { driver });
+        expect(state.totals()).toEqual(recount([...jobs.values()]));
+        for (const turn of later) {
+          state.commit(turn);
+          keep(turn);
+        }
+        expect(state.totals()).toEqual(recount([...jobs.values()]));
+        state.close();
+      }),
+      { seed: 20_261_122, numRuns: 10 },
+    );
+  });
 });
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))(

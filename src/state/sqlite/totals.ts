@@ -1,0 +1,71 @@
+import type { Database } from './sqlite.ts';
+
+/** What one row of `jobs` adds to the totals. */
+export interface SummedJob {
+  readonly status: string;
+  readonly code: string;
+  readonly attempts: number;
+  readonly cost: number;
+  readonly tokens: number;
+  readonly possible: number;
+  readonly assumed: number;
+}
+
+const summed = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
+
+/** What a commit adds to one row of `totals`; less than 0 is taken away. */
+type Change = { jobs: number } & Record<(typeof summed)[number], number>;
+
+/** Changes the totals of a state together with its jobs. */
+export interface TotalsWriter {
+  /** To be called before a row of `jobs` is written: what the row of this key adds now is taken away, and this added. */
+  replace(key: string, job: SummedJob): void;
+  /** Writes what has changed: one statement for each status and code that are concerned. */
+  write(): void;
+}
+
+/**
+ * The totals are kept beside the jobs, because counting a million rows is too slow for a status that is asked for every second.
+ *
+ * @returns a function that begins the changes of one transaction; `replace` and `write` are called within the transaction
+ */
+export function totalsOf(database: Database): () => TotalsWriter {
+  const names = summed.join(', ');
+  const before = database.prepare<SummedJob>(`SELECT status, code, ${names} FROM jobs WHERE key = ?`);
+  const put = database.prepare(
+    `INSERT INTO totals (status, code, jobs, ${names}) VALUES (?, ?, ?${', ?'.repeat(summed.length)})
+     ON CONFLICT (status, code) DO UPDATE SET jobs = jobs + excluded.jobs,
+       ${summed.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
+  );
+  return () => {
+    const changes = new Map<string, Map<string, Change>>();
+    const add = (job: SummedJob, times: 1 | -1): void => {
+      const ofStatus = changes.get(job.status) ?? new Map<string, Change>();
+      changes.set(job.status, ofStatus);
+      const change = ofStatus.get(job.code) ?? {
+        jobs: 0,
+        attempts: 0,
+        cost: 0,
+        tokens: 0,
+        possible: 0,
+        assumed: 0,
+      };
+      ofStatus.set(job.code, change);
+      change.jobs += times;
+      for (const name of summed) change[name] += times * job[name];
+    };
+    return {
+      replace: (key, job) => {
+        const last = before.get(key);
+        if (last !== undefined) add(last, -1);
+        add(job, 1);
+      },
+      write: () => {
+        for (const [status, ofStatus] of changes)
+          for (const [code, { jobs, ...sums }] of ofStatus)
+            if (jobs !== 0 || summed.some((name) => sums[name] !== 0))
+              put.run(status, code, jobs, ...summed.map((name) => sums[name]));
+      },
+    };
+  };
+}
