@@ -1,8 +1,8 @@
+import { addUsage } from '../plan/estimate/usage.ts';
 import { type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
 import type { SlotStatus } from '../plan/slot.ts';
 import { type CommonMessage, Messages } from './messages.ts';
 import type { ManifestRow } from './row.ts';
-import { addUsage } from './text-columns.ts';
 
 /** Slots that share a status and an error code, with the most frequent of their messages. */
 export interface Reason extends CommonMessage {

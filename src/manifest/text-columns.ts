@@ -58,13 +58,3 @@ export const tokenColumns = {
   tool_tokens: 'tool',
   total_tokens: 'total',
 } as const satisfies Record<string, keyof TokenUsage>;
-
-/** What was counted, more added to it; what neither knows stays unknown. */
-export function addUsage(sum: TokenUsage | undefined, more: TokenUsage): TokenUsage {
-  const added: { -readonly [K in keyof TokenUsage]: TokenUsage[K] } = { ...sum };
-  for (const name of Object.values(tokenColumns)) {
-    const value = more[name];
-    if (value !== undefined) added[name] = (added[name] ?? 0) + value;
-  }
-  return added;
-}

@@ -1,4 +1,5 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
+import { addUsage } from '../../plan/estimate/usage.ts';
 import type { AssumedTokens, JobError, JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { ServiceFailure } from '../../service/result.ts';
@@ -202,14 +203,6 @@ function outcomeOf(answer: AskAnswer): readonly [outcome: string, error?: JobErr
   }
 }
 
-const members = [
-  'prompt',
-  'cached',
-  'candidates',
-  'thoughts',
-  'tool',
-] as const satisfies readonly (keyof TokenUsage)[];
-
 /** All tokens of an answer: what the service says, else the sum of what it does say (gateway 6.5). */
 export const tokensOf = ({ total, prompt = 0, candidates = 0, thoughts = 0, tool = 0 }: TokenUsage): number =>
   total ?? prompt + candidates + thoughts + tool;
@@ -218,11 +211,7 @@ export const tokensOf = ({ total, prompt = 0, candidates = 0, thoughts = 0, tool
 export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {
   if (sum === undefined && more === undefined) return undefined;
   const [a, b] = [sum ?? {}, more ?? {}];
-  const parts = members.flatMap((name) => {
-    const [one, other] = [a[name], b[name]];
-    return one === undefined && other === undefined ? [] : [[name, (one ?? 0) + (other ?? 0)] as const];
-  });
-  return { ...Object.fromEntries(parts), total: tokensOf(a) + tokensOf(b) };
+  return { ...addUsage(a, b), total: tokensOf(a) + tokensOf(b) };
 }
 
 /** The tokens that an answer says it took. */

@@ -1,4 +1,4 @@
-import { addUsage, tokenColumns } from '../../../manifest/text-columns.ts';
+import { addUsage, usageCounts } from '../../../plan/estimate/usage.ts';
 import type { TokenUsage } from '../../../plan/job.ts';
 import type { RunEvent } from '../../../run/events.ts';
 
@@ -43,7 +43,7 @@ export class Spending {
 
 function difference(now: TokenUsage, before: TokenUsage): TokenUsage {
   const added: { -readonly [K in keyof TokenUsage]: TokenUsage[K] } = {};
-  for (const name of Object.values(tokenColumns)) {
+  for (const name of usageCounts) {
     const value = now[name];
     if (value !== undefined) added[name] = value - (before[name] ?? 0);
   }
