@@ -8,7 +8,7 @@ import type { ImageService } from '../service/image-service.ts';
 import type { TextService } from '../service/text-service.ts';
 import type { StateStore, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
-import type { MemoryReading, RunEnd } from './events.ts';
+import type { MemoryReading, Route, RunEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
 
 /** What a run needs of a plan. */
@@ -33,6 +33,35 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
   commit(turn: Turn): void | Promise<void>;
   /** Says outside the state how many submissions it knows of, after the turn that holds their intents. @throws as `commit` */
   countSubmissions(): void | Promise<void>;
+}
+
+/** When the requests of one route may leave: a rate. */
+export interface Moments {
+  /** Unix ms from when on the next request may leave; not in the future means now. */
+  nextAt(): number;
+  /** Uses the moment that `nextAt` offered. */
+  take(now: number): void;
+}
+
+/** How many tasks this run may have in flight. The number may change while the run lasts. */
+export interface Rooms {
+  readonly granted: number;
+}
+
+/** What may be spent. */
+export interface Allowance {
+  /**
+   * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, of which the input
+   * `refilled` tells the scheduler. An end: it never may in this run.
+   */
+  refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
+}
+
+/** Limits that a run shares with others, each beside the run's own; absent: its own alone. */
+export interface SharedLimits {
+  readonly moments?: Readonly<Partial<Record<Route, Moments>>>;
+  readonly rooms?: Rooms;
+  readonly allowance?: Allowance;
 }
 
 /** What a run reaches the world through. */

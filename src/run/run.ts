@@ -14,7 +14,7 @@ export function nextInvocation(store: Pick<StateStore, 'fact'>): number {
 /**
  * Carries out a plan, or goes on with it: feeds the scheduler, makes each turn durable as one transaction, then sends
  * what the turn asked for. Resolves when nothing is left to do, when it must stop, or when it is told to. Where the disk fails,
- * or we do, it sends nothing more, hears what is paid and under way, and tries once more to make all of it durable.
+ * or we do, it sends nothing more, waits for the requests that are paid for, and tries once more to make all of it durable.
  *
  * @throws Error beginning `Internal error:` for a bug; a failing disk or service is a `RunEnd`
  */

@@ -3,7 +3,7 @@ import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { RunEnd } from '../events.ts';
 import { tokensOf } from '../machine/text-call.ts';
-import type { RunSettings } from '../ports.ts';
+import type { Allowance, RunSettings } from '../ports.ts';
 import type { CostModel } from './cost.ts';
 
 /** What is held back for a request until its answer says what it came to. */
@@ -29,7 +29,7 @@ export interface Spent {
  * reserved while a request is under way, so that many at once cannot overspend together. What may have been paid counts as
  * what was: a budget is what a bill may not exceed.
  */
-export class BudgetTracker {
+export class BudgetTracker implements Allowance {
   readonly #settings: RunSettings;
   readonly #costModel: Pick<CostModel, 'price' | 'tokens'>;
   #submits: number;

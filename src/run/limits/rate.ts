@@ -1,4 +1,5 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
+import type { Moments } from '../ports.ts';
 
 /** A rate that is learned or lowered never falls below one request in this time. */
 const slowestMs = 60_000;
@@ -36,7 +37,7 @@ const telling = 8;
  * that number are used, with about 15 % of refusals at most. Requests are counted when they leave, not when they are
  * answered: a refusal comes at once, a text after a minute.
  */
-export class RateLimiter {
+export class RateLimiter implements Moments {
   readonly #wanted: number | undefined;
   /** Milliseconds between two requests now; undefined: unlimited. */
   #spacing: number | undefined;

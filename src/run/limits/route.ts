@@ -2,6 +2,7 @@ import type { Rate, RetrySettings } from '../../pipeline/pipeline.ts';
 import type { Route } from '../events.ts';
 import type { Tally } from '../machine/job.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
+import type { Moments } from '../ports.ts';
 import { RateLimiter } from './rate.ts';
 
 /** Same refusal so many times in a row on one route: every further request would be the same mistake. */
@@ -44,6 +45,8 @@ export class RouteTraffic {
   readonly #retry: RetrySettings;
   readonly #random: () => number;
   readonly #rate: RateLimiter;
+  /** The rate that the run shares with others. */
+  readonly #shared: Moments | undefined;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Since when it has only refused; undefined while it serves. */
   #refusingSince: number | undefined;
@@ -54,20 +57,32 @@ export class RouteTraffic {
   #lastWords: string | undefined;
   #sameWords = 0;
 
-  constructor(name: Route, rate: Rate | undefined, retry: RetrySettings, random: () => number) {
+  constructor(
+    name: Route,
+    rate: Rate | undefined,
+    retry: RetrySettings,
+    random: () => number,
+    shared?: Moments,
+  ) {
     this.name = name;
     this.#retry = retry;
     this.#random = random;
     this.#rate = new RateLimiter(rate);
+    this.#shared = shared;
   }
 
   /** Unix ms from when on a request may leave. */
   nextAt(): number {
-    return Math.max(this.#pausedUntil, this.#rate.nextAt());
+    return Math.max(
+      this.#pausedUntil,
+      this.#rate.nextAt(),
+      this.#shared?.nextAt() ?? Number.NEGATIVE_INFINITY,
+    );
   }
 
   take(now: number): void {
     this.#rate.take(now);
+    this.#shared?.take(now);
   }
 
   get pausedUntil(): number {

@@ -32,15 +32,15 @@ const fewestJobs = 10;
  */
 export class DiskRoom {
   readonly #port: DiskPort;
-  readonly #tell: RunListener;
+  readonly #emit: RunListener;
   #jobs: number;
   #bytes: number;
   #left: number | undefined;
-  #isTold = false;
+  #hasWarned = false;
 
-  constructor(port: DiskPort, tell: RunListener) {
+  constructor(port: DiskPort, emit: RunListener) {
     this.#port = port;
-    this.#tell = tell;
+    this.#emit = emit;
     this.#jobs = port.made.jobs;
     this.#bytes = port.made.bytes;
     this.#left = port.jobsLeft;
@@ -59,14 +59,14 @@ export class DiskRoom {
 
   /** Looks how much is free, unless all has been told. */
   look(): void {
-    if (this.#isTold) return;
+    if (this.#hasWarned) return;
     const free = this.#port.freeBytes();
     if (free === undefined) return;
     const needed = this.#needed();
     if (free >= Math.max(leastFreeBytes, needed ?? 0)) return;
-    this.#isTold = true;
+    this.#hasWarned = true;
     const need = needed === undefined ? '' : `, and the files still to be made need about ${words(needed)}`;
-    this.#tell({
+    this.#emit({
       type: 'run:notice',
       code: 'disk.low',
       message: `Little space is left on the disk: ${words(free)} are free for ${this.#port.directory}${need}. Make room there; a run whose disk is full stops (exit 74), and goes on once there is room and it is run again.`,

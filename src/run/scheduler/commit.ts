@@ -36,6 +36,8 @@ export type RunInput =
     }
   | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
   | { readonly type: 'asked'; readonly key: string; readonly answer: AskAnswer }
+  /** A shared allowance was refilled. */
+  | { readonly type: 'refilled' }
   /** Time has passed. */
   | { readonly type: 'tick' }
   /** Open nothing new, settle what is in flight, then end so. */

@@ -35,16 +35,19 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
   return undefined;
 }
 
-function nextOnRoute({ routes, budget, now }: SchedulerState, name: Route): DispatchChoice | undefined {
+function nextOnRoute(
+  { routes, budget, options, now }: SchedulerState,
+  name: Route,
+): DispatchChoice | undefined {
   if (!routes.hasRoom(name)) return undefined;
   const { queue } = routes.queues[name];
   const job = queue.front();
   if (job === undefined || routes.nextAtOf(name, job, now) > now) return undefined;
   if (name === 'submit' || name === 'text') {
-    const refusal = budget.refusal(job.record);
+    const refusal = budget.refusal(job.record) ?? options.shared?.allowance?.refusal(job.record);
     if (refusal !== undefined) {
-      if (!routes.isSpending) return { end: refusal };
-      // A request that is under way may turn out not to have been paid.
+      if (refusal !== 'wait' && !routes.isSpending) return { end: refusal };
+      // A request that is under way may turn out not to have been paid; an allowance may be refilled.
       routes.hold(name);
       return undefined;
     }

@@ -144,6 +144,8 @@ function accept(state: SchedulerState, given: RunInput): void {
       return onResult(state, input);
     case 'listed':
       return onBatchPolled(state, input);
+    case 'refilled':
+      return state.routes.release();
     case 'tick':
       return;
     case 'drain':

@@ -2,7 +2,7 @@ import type { Route } from '../../events.ts';
 import { RouteTraffic } from '../../limits/route.ts';
 import { TokenLimiter } from '../../limits/token-rate.ts';
 import type { Job } from '../../machine/job.ts';
-import type { RunSettings } from '../../ports.ts';
+import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { PriorityQueue } from '../queues.ts';
 
 /** Finishing what is paid for goes before asking, and asking before paying. */
@@ -43,6 +43,7 @@ export class Routes {
     random: () => number,
     tokens: (job: Job) => number,
     isHeldBack: (job: Job, now: number) => boolean = () => false,
+    moments: SharedLimits['moments'] = {},
   ) {
     this.#tokens = tokens;
     this.#isHeldBack = isHeldBack;
@@ -51,7 +52,7 @@ export class Routes {
     this.#requests = limits.requests;
     this.#slow = slowRequests(limits.requests);
     const queueOf = (name: Route, fair: boolean, width: number): RouteQueue => ({
-      route: new RouteTraffic(name, limits[name], retry, random),
+      route: new RouteTraffic(name, limits[name], retry, random, moments[name]),
       queue: new PriorityQueue(jobs, fair),
       width,
       inFlight: 0,
@@ -98,7 +99,12 @@ export class Routes {
   onResult(name: Route): void {
     this.#inFlight -= 1;
     this.queues[name].inFlight -= 1;
-    if (name === 'submit' || name === 'text') for (const other of paid) this.queues[other].held = false;
+    if (name === 'submit' || name === 'text') this.release();
+  }
+
+  /** Lets requests leave again that were held until what is being spent is known. */
+  release(): void {
+    for (const name of paid) this.queues[name].held = false;
   }
 
   /**

@@ -4,7 +4,7 @@ import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
 import { hasItsTurn, isOutdated, isReadingAgain } from '../../machine/retry/button-freshness.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
-import type { RunSettings } from '../../ports.ts';
+import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { Routes, slowRequests } from '../routes/routes.ts';
 
@@ -12,6 +12,7 @@ import { Routes, slowRequests } from '../routes/routes.ts';
 export class ActiveJobs {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
+  readonly #granted: Rooms;
   /** Who waits for room for a task. */
   readonly #rooms = new PriorityQueue(this.#jobs);
   /** Who waits for it again, after the service has put it off. */
@@ -32,16 +33,23 @@ export class ActiveJobs {
   #reading = 0;
 
   /** @param tokens about how many tokens a text call will take */
-  constructor(settings: RunSettings, random: () => number, tokens: (job: Job) => number) {
+  constructor(
+    settings: RunSettings,
+    random: () => number,
+    tokens: (job: Job) => number,
+    { moments = {}, rooms = { granted: settings.limits.tasks } }: SharedLimits = {},
+  ) {
     this.#limits = settings.limits;
+    this.#granted = rooms;
     this.concurrency = new ConcurrencyWindow(settings.limits.tasks);
-    this.routes = new Routes(settings, this.#jobs, random, tokens, (job, now) => {
+    const isHeldBack = (job: Job, now: number): boolean => {
       // An open modal is one of the tasks that the service has.
       if (job.want.kind !== 'submit') return false;
       // Where nothing but open modals is there, none of them ends before it is answered: one that was put off may stand behind this.
       if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
       return isOutdated(job, now) ? !this.#mayReadAgain : this.#isTurnTaken(job);
-    });
+    };
+    this.routes = new Routes(settings, this.#jobs, random, tokens, isHeldBack, moments);
   }
 
   get size(): number {
@@ -95,17 +103,22 @@ export class ActiveJobs {
 
   /** True while one more task may be begun. */
   get hasRoom(): boolean {
-    return this.#rooming < this.#limits.tasks && this.#hasRoomForImages;
+    return this.#rooming < this.#mostTasks && this.#hasRoomForImages;
   }
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
   get hasRoomForCell(): boolean {
     return (
-      this.#beginning + this.#rooms.size < this.#limits.tasks &&
+      this.#beginning + this.#rooms.size < this.#mostTasks &&
       this.#hasRoomForImages &&
       this.#outside < this.#mostBeside &&
       this.#texts < slowRequests(this.#limits.requests)
     );
+  }
+
+  /** How many tasks may be in flight: those of the run's own limit that are granted to it. */
+  get #mostTasks(): number {
+    return Math.min(this.#limits.tasks, this.#granted.granted);
   }
 
   /** When images come in more slowly than tasks end, no new task is begun beyond this. */
@@ -144,7 +157,7 @@ export class ActiveJobs {
     const { want } = job;
     switch (want.kind) {
       case 'room':
-        return (isPutOff(job) ? this.#again : this.#rooms).join(job);
+        return (isDeferred(job) ? this.#again : this.#rooms).join(job);
       case 'submit':
       case 'modal':
         return this.routes.queues.submit.queue.join(job);
@@ -177,14 +190,14 @@ export class ActiveJobs {
     if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
     if (job.record.status === 'saving') this.#saving += by;
     if (isReadingAgain(job)) this.#reading += by;
-    if (holdsRoom(job) && !isPutOff(job)) this.#beginning += by;
-    if (isPutOff(job) || restsOutside(job)) this.#outside += by;
+    if (holdsRoom(job) && !isDeferred(job)) this.#beginning += by;
+    if (isDeferred(job) || restsOutside(job)) this.#outside += by;
     else if (isTextRequest(job.record.request)) this.#texts += by;
   }
 }
 
 /** The service has put it off before, or has not told of its parent, and it is not taken yet: what is not begun lets others pass. */
-const isPutOff = (job: Job): boolean =>
+const isDeferred = (job: Job): boolean =>
   (['submit', 'text', 'poll'] as const).some((route) => deferralCount(job, route) > 0) &&
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;

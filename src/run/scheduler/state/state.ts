@@ -3,7 +3,7 @@ import type { JobRecord } from '../../../plan/job.ts';
 import type { RecordLookup, Slot } from '../../../plan/slot.ts';
 import { BudgetTracker, type Spent } from '../../limits/budget.ts';
 import { Estimators } from '../../limits/estimators.ts';
-import type { RunSettings } from '../../ports.ts';
+import type { RunSettings, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
 import type { Routes } from '../routes/routes.ts';
 import { ActiveJobs } from './active-jobs.ts';
@@ -30,6 +30,8 @@ export interface SchedulerOptions {
   readonly steps?: ReadonlySet<string>;
   /** What was spent over the directory's life until now. */
   readonly spent: Spent;
+  /** Limits that this run shares with others; absent: none. */
+  readonly shared?: SharedLimits;
 }
 
 /** The cells that the run was given. */
@@ -81,7 +83,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
   const { settings, startedAt, random } = options;
   const estimators = new Estimators(settings, options.price);
   const { costModel } = estimators;
-  const jobs = new ActiveJobs(settings, random, ({ record }) => costModel.tokens(record));
+  const jobs = new ActiveJobs(settings, random, ({ record }) => costModel.tokens(record), options.shared);
   const outbox = new Outbox();
   return {
     options,
