@@ -64,14 +64,14 @@ function makeCheck(schema: unknown): Check | undefined {
     const { $schema: _dialect, $id: _id, ...plain } = schema;
     const validate: ValidateFunction = ajv.compile(plain);
     ajv.removeSchema(plain);
-    return (value) => isValidOrEndless(validate, value);
+    return (value) => isValidOrUnknown(validate, value);
   } catch {
     return undefined;
   }
 }
 
-/** A schema may refer to itself without going deeper into the value: no value ends its check. */
-function isValidOrEndless(validate: ValidateFunction, value: unknown): boolean {
+/** The check of a schema with thousands of choices may nest too deep for the stack: it says nothing of the value. */
+function isValidOrUnknown(validate: ValidateFunction, value: unknown): boolean {
   try {
     return validate(value);
   } catch (error) {
