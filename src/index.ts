@@ -41,7 +41,7 @@ export { defaultFilesRoot, machineFiles } from './cli/adapters/files.ts';
 export { type ManifestColumn, manifestColumns, manifestHeader, rowFields } from './manifest/columns.ts';
 export type { ManifestRow } from './manifest/row.ts';
 export { manifestRows } from './manifest/rows.ts';
-export type { ManifestTally, Reason } from './manifest/tally.ts';
+export type { ManifestTotals as ManifestTally, Reason } from './manifest/tally.ts';
 export { writeManifest } from './manifest/write.ts';
 export type { Diagnostic, Position, Result } from './pipeline/diagnostics/diagnostic.ts';
 export { formatDiagnostic } from './pipeline/diagnostics/format.ts';

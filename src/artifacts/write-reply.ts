@@ -4,7 +4,7 @@ import type { DownloadLimits } from './download/download.ts';
 import { imageExtensions, imageFormat } from './download/verify.ts';
 import { aborted, fail } from './failure.ts';
 import type { ImageFormat } from './formats/format.ts';
-import { answerPath, checkName, imagePath, textPath } from './store/names.ts';
+import { checkName, imagePath, replyPath, textPath } from './store/names.ts';
 import type { ArtifactStore, IncomingArtifact } from './store/store.ts';
 import type { AnswerPiece, KeepRequest } from './writer.ts';
 
@@ -55,10 +55,10 @@ export async function writeReply(
       ready.push({ artifact, file });
     }
     const artifacts = ready.map(({ artifact }) => artifact);
-    const whole = reply === undefined ? undefined : await receive(answerPath(key));
+    const whole = reply === undefined ? undefined : await receive(replyPath(key));
     await whole?.write(Buffer.from(limits.dataMask(namingImages(reply ?? '', pieces, artifacts))));
     for (const { artifact, file } of ready) await file.finish(artifact.file);
-    const answerFile = answerName(key, goesOn ? round : undefined);
+    const answerFile = replyName(key, goesOn ? round : undefined);
     await whole?.finish(answerFile);
     if (!goesOn) {
       await removeOthers(key, artifacts, store);
@@ -188,10 +188,10 @@ async function removeOthers(
 
 /** Removes rounds of an earlier conversation beyond the last round of this one. */
 async function removeRounds(key: string, from: number, store: ArtifactStore): Promise<void> {
-  for (let round = from; await store.remove([answerName(key, round)]); round += 1);
+  for (let round = from; await store.remove([replyName(key, round)]); round += 1);
 }
 
-const answerName = (key: string, round?: number): string => `${answerPath(key, round)}.json`;
+const replyName = (key: string, round?: number): string => `${replyPath(key, round)}.json`;
 
 const namesWith = (path: string, extensions: readonly string[]): readonly string[] =>
   extensions.map((extension) => `${path}.${extension}`);

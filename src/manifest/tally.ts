@@ -14,7 +14,7 @@ export interface Reason extends CommonMessage {
 }
 
 /** The totals of a manifest: the basis of exit codes and of the final messages. */
-export interface ManifestTally {
+export interface ManifestTotals {
   readonly rows: number;
   /** Slots that the selection chose, by status. */
   readonly slots: Readonly<Record<SlotStatus, number>>;
@@ -78,7 +78,7 @@ export class ManifestCounter {
     }
   }
 
-  result(): ManifestTally {
+  result(): ManifestTotals {
     return {
       rows: this.#rows,
       slots: { ...this.#slots },

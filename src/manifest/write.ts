@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { StateReader } from '../state/reader.ts';
 import { manifestHeader, rowFields } from './columns.ts';
 import { manifestRows } from './rows.ts';
-import { ManifestCounter, type ManifestTally } from './tally.ts';
+import { ManifestCounter, type ManifestTotals } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
 
 /** Rows that become text together: one write to the file, and one turn of the event loop in between. */
@@ -32,10 +32,10 @@ export async function writeManifest(options: {
    */
   readonly escapeFormulas?: boolean;
   readonly signal?: AbortSignal;
-}): Promise<ManifestTally> {
-  const tally = new ManifestCounter();
-  await writeWhole(options.file, manifestText(options, tally));
-  return tally.result();
+}): Promise<ManifestTotals> {
+  const totals = new ManifestCounter();
+  await writeWhole(options.file, manifestText(options, totals));
+  return totals.result();
 }
 
 async function* manifestText(
@@ -54,7 +54,7 @@ async function* manifestText(
     readonly escapeFormulas?: boolean;
     readonly signal?: AbortSignal;
   },
-  tally: ManifestCounter,
+  totals: ManifestCounter,
 ): AsyncGenerator<string> {
   const { variables } = plan.matrix;
   const csv = (records: readonly (readonly string[])[]): string =>
@@ -67,7 +67,7 @@ async function* manifestText(
   yield csv([manifestHeader(variables)]);
   let batch: (readonly string[])[] = [];
   for await (const row of manifestRows(plan, selection, reader)) {
-    tally.add(row);
+    totals.add(row);
     batch.push(rowFields(row, variables));
     if (batch.length < batchSize) continue;
     signal?.throwIfAborted();

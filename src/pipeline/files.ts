@@ -73,18 +73,18 @@ export class FileCheck {
 
   /** The absolute path of a file that may be read; undefined when it may not, which is then reported. */
   async check(declared: string, where: Span | Position): Promise<string | undefined> {
-    return (await this.look(declared, where))?.file;
+    return (await this.checkWithSize(declared, where))?.file;
   }
 
   /** {@link check}, with the size of the file. */
-  async look(
+  async checkWithSize(
     declared: string,
     where: Span | Position,
   ): Promise<{ readonly file: string; readonly bytes: number } | undefined> {
     const file = path.resolve(this.#folder, declared);
     let verdict = this.#known.get(file);
     if (verdict === undefined) {
-      verdict = this.#look(file, declared);
+      verdict = this.#check(file, declared);
       this.#known.set(file, verdict);
     }
     const { wrong, bytes = 0 } = await verdict;
@@ -93,7 +93,7 @@ export class FileCheck {
     return undefined;
   }
 
-  async #look(file: string, declared: string): Promise<Verdict> {
+  async #check(file: string, declared: string): Promise<Verdict> {
     if (declared.includes('\0')) return missing(declared, 'A path cannot hold a NUL character.');
     let facts: Awaited<ReturnType<FilePort['facts']>>;
     try {

@@ -59,8 +59,8 @@ export async function preparePlan(
     slotGraph,
     ...known,
     matrix: matrix.value,
-    slotsPerCell: slotGraph.places.length,
-    hasWildcards: slotGraph.places.some(({ wild }) => wild),
+    slotsPerCell: slotGraph.templates.length,
+    hasWildcards: slotGraph.templates.some(({ wild }) => wild),
     resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
   });
 }

@@ -149,9 +149,9 @@ export class HttpClient {
       receive,
     );
     if (!result.ok) return { ok: false, error: connectionFailure(result.failure, result.sent, facts) };
-    const answered = read(result.value, facts);
-    this.#endpoints.note(endpoint, answered);
-    return answered;
+    const outcome = read(result.value, facts);
+    this.#endpoints.note(endpoint, outcome);
+    return outcome;
   }
 
   async close(): Promise<void> {

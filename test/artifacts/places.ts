@@ -98,27 +98,27 @@ export async function until(holds: () => boolean): Promise<void> {
 /** A clock that moves when it is told to. */
 export class ManualClock implements DownloadClock {
   #now = 1_700_000_000_000;
-  readonly #alarms = new Set<{ at: number; call: () => void }>();
+  readonly #timers = new Set<{ at: number; call: () => void }>();
 
   now(): number {
     return this.#now;
   }
 
   at(atMs: number, call: () => void): () => void {
-    const alarm = { at: atMs, call };
-    this.#alarms.add(alarm);
-    return () => this.#alarms.delete(alarm);
+    const timer = { at: atMs, call };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
   }
 
   /** How many alarms are set. */
   get pending(): number {
-    return this.#alarms.size;
+    return this.#timers.size;
   }
 
   advance(ms: number): void {
     this.#now += ms;
-    for (const alarm of this.#alarms) {
-      if (alarm.at <= this.#now && this.#alarms.delete(alarm)) alarm.call();
+    for (const timer of this.#timers) {
+      if (timer.at <= this.#now && this.#timers.delete(timer)) timer.call();
     }
   }
 }

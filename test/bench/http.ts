@@ -12,7 +12,7 @@ const count = 2_000;
 const atOnce = 16;
 
 /** Looks at tasks on a server in this process, so that a half of the time is the server's. */
-async function looks(how: 'dispatcher' | 'fetch'): Promise<number> {
+async function polls(how: 'dispatcher' | 'fetch'): Promise<number> {
   const body = JSON.stringify({ id: '1', status: 'IN_PROGRESS', progress: '15%' });
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
@@ -52,7 +52,7 @@ export const http: Bench = {
   asks: 'what sending through the dispatcher saves over sending through fetch',
   prepare: () => ({
     unit: 'µs per request',
-    left: { name: 'dispatcher', measure: () => looks('dispatcher') },
-    right: { name: 'fetch', measure: () => looks('fetch') },
+    left: { name: 'dispatcher', measure: () => polls('dispatcher') },
+    right: { name: 'fetch', measure: () => polls('fetch') },
   }),
 };

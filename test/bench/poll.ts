@@ -5,7 +5,7 @@ import type { Bench } from './comparison.ts';
 const cells = 300;
 
 /** A run whose tasks take 45 to 75 seconds, in virtual time: the same on every machine. Means over its tasks. */
-async function looks(poll: { readonly minMs: number; readonly maxMs: number }) {
+async function polls(poll: { readonly minMs: number; readonly maxMs: number }) {
   const random = seededRandom(7);
   let lateMs = 0;
   const { run, service } = await world(grid(cells), {
@@ -25,7 +25,7 @@ const bench = (asks: string, unit: string, what: 'polls' | 'lateSeconds'): Bench
   prepare: () => {
     const side = (name: string, minMs: number, maxMs: number) => ({
       name,
-      measure: async () => (await looks({ minMs, maxMs }))[what],
+      measure: async () => (await polls({ minMs, maxMs }))[what],
     });
     return { unit, left: side('learned pace', 1000, 15_000), right: side('every 5 s', 5000, 5000) };
   },

@@ -39,8 +39,8 @@ it('a killed run leaves a task in doubt, and no text call', async () => {
   const words = (await promptpress(['status', '.'], { cwd })).out;
   expect(words).toContain('1 under way, 1 in doubt');
 
-  const story = JSON.parse((await promptpress(['show', text, '.', '--json'], { cwd })).out) as object;
-  expect(story).toMatchObject({
+  const report = JSON.parse((await promptpress(['show', text, '.', '--json'], { cwd })).out) as object;
+  expect(report).toMatchObject({
     inDoubt: false,
     inputs: [{ job: task }],
     next: [{ does: 'asks again: a text call is never in doubt' }],

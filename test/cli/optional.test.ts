@@ -63,12 +63,12 @@ it('an optional button that is missing is skipped everywhere, and is no failure'
 
     const rows = await readManifest(join(cwd, 'runs/foxes/manifest.csv'));
     const { job = '' } = rows.find(({ branch, status: is }) => branch === 'Nope' && is === 'skipped') ?? {};
-    const story = fits('show', (await pp('show', job, '--json')).out);
-    expect(story).toMatchObject({ status: 'skipped', next: [] });
+    const report = fits('show', (await pp('show', job, '--json')).out);
+    expect(report).toMatchObject({ status: 'skipped', next: [] });
     const printed = (await pp('show', job)).out;
     expect(printed).toContain('skipped (its optional button is not there)');
     expect(printed).not.toMatch(/failed|--retry-failed/);
-    const parent = String((story['inputs'] as readonly { readonly job: string }[])[0]?.job);
+    const parent = String((report['inputs'] as readonly { readonly job: string }[])[0]?.job);
     expect(fits('show', (await pp('show', parent, '--json')).out)).toMatchObject({
       children: [{ status: 'skipped' }],
     });
@@ -110,10 +110,10 @@ it('knows optional buttons by their place, those below wildcards too', async () 
       grid: { imagine: a, path: "U1? → U1, Zoom (x/y)?" }
       wild: { imagine: b, path: "U* → Nope?" }
       below: { from: grid/U1, click: "V1?" }`);
-  const skeleton = buildGraph(checked.steps);
-  if ('tooMany' in skeleton) throw new Error('too large');
-  const isOptional = optionalIn(skeleton);
-  const optional = skeleton.places.filter(({ selector }) => selector?.optional === true);
+  const graph = buildGraph(checked.steps);
+  if ('tooMany' in graph) throw new Error('too large');
+  const isOptional = optionalIn(graph);
+  const optional = graph.templates.filter(({ selector }) => selector?.optional === true);
   expect(optional).toHaveLength(4);
   expect(isOptional({ step: 'grid', branch: 'U1' })).toBe(true);
   expect(isOptional({ step: 'grid', branch: 'U1/U1' })).toBe(false);
@@ -131,9 +131,9 @@ steps:
     imagine: fox
     path: U* → Vary (Strong) → U* → V* → Nope?
 `);
-  const skeleton = buildGraph(checked.steps);
-  if ('tooMany' in skeleton) throw new Error('too large');
-  const isOptional = optionalIn(skeleton);
+  const graph = buildGraph(checked.steps);
+  if ('tooMany' in graph) throw new Error('too large');
+  const isOptional = optionalIn(graph);
   const branch = (...parts: readonly string[]): { step: string; branch: string } => ({
     step: 'grid',
     branch: parts.join('/'),

@@ -23,7 +23,7 @@ steps:
 type Call = DiskCall['call'];
 
 /** What each file that got its final name by a rename went through, from its first write to what the name needs. */
-function storyOf(calls: readonly DiskCall[], { path, to = '', began, ended }: DiskCall): readonly string[] {
+function reportOf(calls: readonly DiskCall[], { path, to = '', began, ended }: DiskCall): readonly string[] {
   const own = calls.filter((one) => one.path === path && one.began < ended);
   const written = own.findLast(({ call }) => call === 'write');
   const synced = own.findLast((one) => one.call === 'sync' && one.began > (written?.ended ?? 0));
@@ -66,7 +66,7 @@ describe('what a run says is done', () => {
         const target = join(directory, file);
         const [renamed] = renameTo(target);
         const before = calls.filter(({ ended }) => ended < began);
-        expect(renamed && storyOf(before, renamed), file).toEqual(['synced before', 'name synced']);
+        expect(renamed && reportOf(before, renamed), file).toEqual(['synced before', 'name synced']);
       }
     }
   });
@@ -114,7 +114,7 @@ describe('what a run says is done', () => {
     for (const one of whole) {
       // Who holds the lock means nothing after a power cut.
       if (basename(one.to ?? '') === 'lock.json') continue;
-      expect(storyOf(calls, one), one.to).toEqual(['synced before', 'name synced']);
+      expect(reportOf(calls, one), one.to).toEqual(['synced before', 'name synced']);
     }
   });
 });

@@ -33,7 +33,7 @@ let modals = 0;
 let calls = 0;
 let repeats = 0;
 let doubtful = 0;
-let problems = 0;
+let losses = 0;
 for (let round = 0; round < rounds; round++) {
   const seed = Number(values.seed) + round;
   const kind = kinds[round % kinds.length] ?? { most: 100 };
@@ -62,7 +62,7 @@ for (let round = 0; round < rounds; round++) {
     lost +
     changed +
     (killed.codes[1] === 0 ? 0 : 1);
-  problems += wrong;
+  losses += wrong;
   if (wrong > 0)
     console.log(
       `seed ${seed}:`,
@@ -79,7 +79,7 @@ for (let round = 0; round < rounds; round++) {
 const share = ((100 * doubtful) / jobs).toFixed(2);
 console.log(
   `${timed + aimed} kills (${timed} timed, ${aimed} aimed) over ${rounds} runs: ${tasks} tasks for ${jobs} jobs, ${modals} modals, ` +
-    `${calls} text calls, of which ${repeats} were made again, ${doubtful} jobs in doubt (${share} %), ${problems} results lost or duplicated`,
+    `${calls} text calls, of which ${repeats} were made again, ${doubtful} jobs in doubt (${share} %), ${losses} results lost or duplicated`,
 );
 console.log('aimed at:', aimedAt);
-if (problems > 0) process.exitCode = 1;
+if (losses > 0) process.exitCode = 1;

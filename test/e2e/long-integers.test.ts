@@ -74,6 +74,6 @@ it('integers that a number cannot hold keep their digits on every way', async ()
 
   const files = (await filesBelow(folder.path)).filter((file) => file.endsWith('.answer.json'));
   expect(files).toHaveLength(2);
-  const answers = await Promise.all(files.map((file) => readFile(join(folder.path, file), 'utf8')));
-  for (const answer of answers) expect(answer).toContain(`"id": ${answered}`);
+  const replies = await Promise.all(files.map((file) => readFile(join(folder.path, file), 'utf8')));
+  for (const reply of replies) expect(reply).toContain(`"id": ${answered}`);
 });

@@ -265,12 +265,12 @@ describe('promptpress resolve, of a job whose modal is in doubt,', () => {
     const waiting = service.submits.all.at(-1)?.task.id;
     const body = { taskId: waiting, prompt: 'a red scarf', maskBase64: 'data:image/png;base64,aGk=' };
     const headers = { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' };
-    const answered = await fetch(`${service.url}/img/submit/modal`, {
+    const response = await fetch(`${service.url}/img/submit/modal`, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),
     });
-    const { result } = (await answered.json()) as { result: string };
+    const { result } = (await response.json()) as { result: string };
     const said = await resolve(place, job, place.directory, '--task', result);
     expect(said.code, said.err).toBe(0);
     const next = await place.run();

@@ -64,8 +64,8 @@ describe.concurrent('text steps', () => {
     for (const row of rows.filter(({ kind }) => kind === 'generate' || kind === 'chat')) {
       const file = await readFile(join(directory, row['file_name'] ?? ''));
       expect([sha256(file), file.toString()]).toEqual([row['sha256'], row['text']]);
-      const answer = join(directory, (row['file_name'] ?? '').replace(/-1\.\w+$/, '.answer.json'));
-      expect(JSON.parse(await readFile(answer, 'utf8'))).toHaveProperty(
+      const reply = join(directory, (row['file_name'] ?? '').replace(/-1\.\w+$/, '.answer.json'));
+      expect(JSON.parse(await readFile(reply, 'utf8'))).toHaveProperty(
         row['kind'] === 'chat' ? 'choices' : 'candidates',
       );
     }

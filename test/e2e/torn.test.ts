@@ -76,7 +76,7 @@ describe('a state that was torn after its run was killed', () => {
   }
 
   /** Goes on in a directory. @returns what was said, and what was paid for that had been paid for before. */
-  async function goOn(directory: string): Promise<Said & { readonly again: readonly string[] }> {
+  async function continues(directory: string): Promise<Said & { readonly again: readonly string[] }> {
     const before = new Map(place.service.submits.byPath);
     const said = await promptpress(['run', 'killed.yaml', '--out', directory], {
       cwd: place.folder,
@@ -97,7 +97,7 @@ describe('a state that was torn after its run was killed', () => {
         const directory = copied(false);
         cut(join(directory, 'state.db-wal'), share);
         const remembered = known(directory);
-        const { code, err, again } = await goOn(directory);
+        const { code, err, again } = await continues(directory);
         const rows =
           remembered === undefined ? calm.rows : await readManifest(join(directory, 'manifest.csv'));
         const inDoubt = doubtful(rows);
@@ -126,7 +126,7 @@ describe('a state that was torn after its run was killed', () => {
     truncateSync(join(torn, 'state.db-wal'), statSync(join(torn, 'state.db-wal')).size - 100);
     expect(statSync(join(torn, 'state.db-wal')).size).toBeGreaterThan(size);
     expect(known(torn)).toEqual(lost);
-    const { again, code, err } = await goOn(torn);
+    const { again, code, err } = await continues(torn);
     expect(again).toEqual([]);
     expect([0, 5], err).toContain(code);
   });
@@ -142,7 +142,7 @@ describe('a state that was torn after its run was killed', () => {
         const directory = copied(true);
         cut(join(directory, 'state.db'), share);
         const asked = place.service.submits.all.length;
-        const { code, err } = await goOn(directory);
+        const { code, err } = await continues(directory);
         expect(err).toMatch(refusals[code] ?? `not exit code ${code}`);
         expect(place.service.submits.all).toHaveLength(asked);
       }),
@@ -155,7 +155,7 @@ describe('a state that was torn after its run was killed', () => {
       const directory = copied(false);
       for (const name of gone) rmSync(join(directory, name));
       const asked = place.service.submits.all.length;
-      const { code, err } = await goOn(directory);
+      const { code, err } = await continues(directory);
       expect(code, err).toBe(74);
       expect(err).toMatch(
         /knows nothing of (?:6|7|8|9|1\d) of the \d+ submissions.*, and nothing of the run that began at/,

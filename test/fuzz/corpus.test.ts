@@ -17,7 +17,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
   template: 'template',
   condition: 'template',
   stream: 'stream',
-  answer: 'answer',
+  result: 'answer',
   schema: 'schema',
   task: 'task',
   click: 'click',

@@ -1,6 +1,6 @@
 import { inputAt } from './generate/generate.ts';
 import { type Input, type Kind, kinds, piece } from './input.ts';
-import { type Answer, budget, Reader } from './reader.ts';
+import { budget, Reader, type ReaderResult } from './reader.ts';
 import { shrink } from './shrink.ts';
 
 /** What to hunt through. */
@@ -48,19 +48,19 @@ const warmUp: Input = {
   pieces: [piece('name: t\nsteps: { grid: { imagine: "{{ a }}" } }\n')],
 };
 
-const isWithin = ({ ms, bytes, broken }: Answer): boolean =>
+const isWithin = ({ ms, bytes, broken }: ReaderResult): boolean =>
   broken === undefined && ms <= budget.ms && bytes <= budget.bytes;
 
 const mebi = 1024 * 1024;
 
-function wrong({ ms, bytes, broken }: Answer): string {
+function wrong({ ms, bytes, broken }: ReaderResult): string {
   if (broken !== undefined) return broken;
   if (ms > budget.ms) return `It took ${Math.round(ms)} ms.`;
   return `It took ${Math.round(bytes / mebi)} MB.`;
 }
 
 /** An input by itself, in a process that has read only what everything needs. */
-async function alone(input: Input): Promise<Answer> {
+async function alone(input: Input): Promise<ReaderResult> {
   await using reader = new Reader();
   await reader.read(warmUp);
   return await reader.read(input);
@@ -74,7 +74,7 @@ export async function hunt({ seed, inputs, only, readers, most, found }: Hunt): 
   const known = new Set<string>();
   let next = 0;
 
-  const note = (kind: Kind, index: number, answer: Answer): void => {
+  const note = (kind: Kind, index: number, result: ReaderResult): void => {
     const sum = figures.get(kind) ?? {
       inputs: 0,
       refused: 0,
@@ -86,29 +86,29 @@ export async function hunt({ seed, inputs, only, readers, most, found }: Hunt): 
     figures.set(kind, sum);
     sum.inputs += 1;
     if (
-      answer.codes.some((code) => (code.includes('.') && code !== 'matrix.unused-axis') || code === 'exit 2')
+      result.codes.some((code) => (code.includes('.') && code !== 'matrix.unused-axis') || code === 'exit 2')
     )
       sum.refused += 1;
-    if (answer.ms > sum.worstMs) [sum.worstMs, sum.worstMsAt] = [answer.ms, index];
-    if (answer.bytes > sum.worstBytes) [sum.worstBytes, sum.worstBytesAt] = [answer.bytes, index];
-    for (const code of answer.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
+    if (result.ms > sum.worstMs) [sum.worstMs, sum.worstMsAt] = [result.ms, index];
+    if (result.bytes > sum.worstBytes) [sum.worstBytes, sum.worstBytesAt] = [result.bytes, index];
+    for (const code of result.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
   };
 
   const look = async (reader: Reader, index: number): Promise<void> => {
     const input = inputAt(seed, index, only);
-    let answer = await reader.read(input);
+    let result = await reader.read(input);
     // Memory that an earlier input left, or code not compiled yet, is not this input's: measured again, alone.
-    if (!isWithin(answer)) answer = await alone(input);
-    note(input.kind, index, answer);
-    if (isWithin(answer)) return;
-    const what = wrong(answer);
+    if (!isWithin(result)) result = await alone(input);
+    note(input.kind, index, result);
+    if (isWithin(result)) return;
+    const what = wrong(result);
     // The same place in the sources is the same finding.
     const signature = what.split('\n', 2).join('\n');
-    if (answer.broken !== undefined && known.size === known.add(signature).size) return;
-    const hangs = answer.ms >= budget.wallMs;
+    if (result.broken !== undefined && known.size === known.add(signature).size) return;
+    const hangs = result.ms >= budget.wallMs;
     // What is measured needs a process of its own each time; what is broken shows in any.
-    const again = answer.broken === undefined ? alone : (candidate: Input) => reader.read(candidate);
-    const attempts = hangs ? 2 : answer.broken === undefined ? 12 : 200;
+    const again = result.broken === undefined ? alone : (candidate: Input) => reader.read(candidate);
+    const attempts = hangs ? 2 : result.broken === undefined ? 12 : 200;
     const smallest = await shrink(input, async (candidate) => !isWithin(await again(candidate)), attempts);
     const finding = { index, what, smallest };
     findings.push(finding);

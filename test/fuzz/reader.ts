@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Input } from './input.ts';
 
 /** What a child says of an input it has read. */
-export interface Answer {
+export interface ReaderResult {
   /** CPU time in milliseconds, of all threads: what else the machine does is no finding. */
   readonly ms: number;
   /** Growth of the process at its peak. */
@@ -29,17 +29,17 @@ export class Reader implements AsyncDisposable {
   #process: ChildProcess | undefined;
   #errors = '';
 
-  async read(input: Input): Promise<Answer> {
+  async read(input: Input): Promise<ReaderResult> {
     const process = (this.#process ??= this.#start());
     const silence = new AbortController();
     const late = setTimeout(() => silence.abort(), budget.wallMs);
     try {
-      const answered = once(process, 'message', { signal: silence.signal }) as Promise<[Answer]>;
+      const answered = once(process, 'message', { signal: silence.signal }) as Promise<[ReaderResult]>;
       const ended = once(process, 'exit', { signal: silence.signal }).then(() => undefined);
       process.send(input);
-      const answer = await Promise.race([answered, ended]);
+      const result = await Promise.race([answered, ended]);
       void answered.catch(() => {});
-      if (answer !== undefined) return answer[0];
+      if (result !== undefined) return result[0];
       const broken = `The process died: ${this.#errors.slice(-2000)}`;
       this.#process = undefined;
       return { ms: 0, bytes: 0, codes: [], broken };

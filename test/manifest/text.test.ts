@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ManifestTally } from '../../src/manifest/tally.ts';
+import type { ManifestTotals } from '../../src/manifest/tally.ts';
 import { tokenColumns } from '../../src/manifest/text-columns.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { Artifact, JobRecord, TextCandidate, TokenUsage } from '../../src/plan/job.ts';
@@ -27,10 +27,10 @@ async function written(
   plan: Plan,
   { reader }: { readonly reader: StateReader },
   escapeFormulas = false,
-): Promise<{ readonly rows: readonly Row[]; readonly tally: ManifestTally; readonly bytes: Buffer }> {
+): Promise<{ readonly rows: readonly Row[]; readonly totals: ManifestTotals; readonly bytes: Buffer }> {
   const file = join(folder, 'manifest.csv');
-  const tally = await writeManifest({ plan, selection: {}, reader, file, escapeFormulas });
-  return { tally, rows: await readManifest(file), bytes: await readFile(file) };
+  const totals = await writeManifest({ plan, selection: {}, reader, file, escapeFormulas });
+  return { totals, rows: await readManifest(file), bytes: await readFile(file) };
 }
 
 const one = (step: string): Promise<Plan> => planOf(`{ steps: { say: ${step} } }`);
@@ -79,7 +79,7 @@ describe('the rows of a text job', () => {
       usage: { prompt: 7, candidates: 20, thoughts: 100, total: 127 },
       cost: 0.1 + 0.2,
     }));
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     const columns = ['file_name', 'text', 'finish_reason', 'model', 'width', 'total_tokens', 'cost'] as const;
     expect(rows.map((row) => columns.map((name) => row[name]))).toEqual([
       ['text/ab/ab-1.txt', 'a fox', 'STOP', 'text-pro-002', '', '127', '0.3'],
@@ -99,7 +99,7 @@ describe('the rows of a text job', () => {
       task_id: '',
       block_reason: '',
     });
-    expect(tally).toMatchObject({
+    expect(totals).toMatchObject({
       rows: 3,
       files: 3,
       cost: 0.3,
@@ -124,7 +124,7 @@ describe('the rows of a text job', () => {
       text: { candidates: [candidate('a fo', 'MAX_TOKENS')], requestId: 'req-1' },
       usage: { prompt: 3, candidates: 1 },
     }));
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     expect(rows[0]).toMatchObject({
       status: 'failed',
       text: 'a fo',
@@ -134,8 +134,8 @@ describe('the rows of a text job', () => {
       error_code: 'text.max-tokens',
       request_id: 'req-2',
     });
-    expect(tally.tokens).toEqual({ prompt: 3, candidates: 1 });
-    expect(tally.cost).toBeUndefined();
+    expect(totals.tokens).toEqual({ prompt: 3, candidates: 1 });
+    expect(totals.cost).toBeUndefined();
   });
 
   it('show why a prompt was blocked', async () => {
@@ -157,9 +157,9 @@ describe('the rows of a text job', () => {
       error: { code: 'connection.lost', message: 'The connection was lost.' },
       assumed: { answers: 2, tokens: 300, cost: 0.5 },
     }));
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     expect(rows).toMatchObject([{ total_tokens: '', cost: '' }]);
-    expect(tally).toMatchObject({ assumedTokens: 300, possibleCost: 0.5 });
+    expect(totals).toMatchObject({ assumedTokens: 300, possibleCost: 0.5 });
     expect(store.totals()).toMatchObject({ assumedTokens: 300, possibleCost: 0.5 });
   });
 
@@ -243,13 +243,13 @@ describe('the token columns', () => {
               ...(cost === undefined ? {} : { cost }),
             };
           });
-          const { rows, tally, bytes } = await written(plan, store);
+          const { rows, totals, bytes } = await written(plan, store);
           expect(next).toBe(4);
           for (const [column, name] of Object.entries(tokenColumns)) {
             const sum = rows.reduce((total, row) => total + Number(row[column]), 0);
             const wanted = counted.reduce((total, used) => total + (used[name] ?? 0), 0);
             expect(sum).toBe(wanted);
-            expect(tally.tokens?.[name] ?? 0).toBe(wanted);
+            expect(totals.tokens?.[name] ?? 0).toBe(wanted);
           }
           expect(rows.reduce((total, row) => total + Number(row['cost']), 0)).toBe(costs);
           expect((await written(plan, store)).bytes.equals(bytes)).toBe(true);
@@ -301,7 +301,7 @@ describe('the rows of other image steps', () => {
       mime: 'video/mp4',
     }));
     const store = await taskStore(plan, { artifacts, result: { buttons: [], videoUrls } });
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     expect(rows).toMatchObject(
       artifacts.map(({ file: name, output }) => ({
         file_name: name,
@@ -314,14 +314,14 @@ describe('the rows of other image steps', () => {
         cost: output === 1 ? '0.04' : '',
       })),
     );
-    expect(tally).toMatchObject({ rows: 2, files: 2, cost: 0.04, slots: { done: 1 } });
+    expect(totals).toMatchObject({ rows: 2, files: 2, cost: 0.04, slots: { done: 1 } });
   });
 
   it('show a job whose modal waits', async () => {
     const plan = await one('{ imagine: a fox }');
     const store = await taskStore(plan, { status: 'modal', artifacts: [], modal: { taskId: 'T9', sent: 0 } });
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     expect(rows).toMatchObject([{ status: 'modal', file_name: '' }]);
-    expect(tally.slots).toMatchObject({ modal: 1, done: 0 });
+    expect(totals.slots).toMatchObject({ modal: 1, done: 0 });
   });
 });

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { manifestColumns } from '../../src/manifest/columns.ts';
-import type { ManifestTally } from '../../src/manifest/tally.ts';
+import type { ManifestTotals } from '../../src/manifest/tally.ts';
 import { writeWhole } from '../../src/manifest/whole-file.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { Selection } from '../../src/plan/cell.ts';
@@ -28,11 +28,11 @@ async function written(
   plan: Plan,
   { reader }: { readonly reader: StateReader },
   selection: Selection = {},
-): Promise<{ readonly text: string; readonly rows: Rows; readonly tally: ManifestTally }> {
+): Promise<{ readonly text: string; readonly rows: Rows; readonly totals: ManifestTotals }> {
   const file = join(folder, 'manifest.csv');
-  const tally = await writeManifest({ plan, selection, reader, file });
+  const totals = await writeManifest({ plan, selection, reader, file });
   const text = await readFile(file, 'utf8');
-  return { text, tally, rows: parse(text, { columns: true }) as Rows };
+  return { text, totals, rows: parse(text, { columns: true }) as Rows };
 }
 
 const twoSteps = `
@@ -60,7 +60,7 @@ describe('manifest.csv', () => {
   });
 
   it('has a row for every planned slot before anything ran, and knows nothing then', async () => {
-    const { rows, tally } = await written(await planOf(twoSteps), memoryStore());
+    const { rows, totals } = await written(await planOf(twoSteps), memoryStore());
     expect(rows.map(({ cell, step, branch, status }) => `${cell} ${step} ${branch} ${status}`)).toEqual(
       [1, 2].flatMap((cell) => [
         `${cell} grid  pending`,
@@ -80,7 +80,7 @@ describe('manifest.csv', () => {
     expect(unknown['var.medium']).toBe('{"name":"ink","stylize":50}');
     const empty = Object.entries(unknown).filter(([name]) => !name.startsWith('var.'));
     expect(empty.filter(([, value]) => value !== '')).toEqual([]);
-    expect(tally).toMatchObject({ rows: 12, files: 0, slots: { pending: 12, done: 0 }, reasons: [] });
+    expect(totals).toMatchObject({ rows: 12, files: 0, slots: { pending: 12, done: 0 }, reasons: [] });
   });
 
   it('shows what is known of a finished job, the ancestor’s prompt and task, and the button that was pressed', async () => {
@@ -136,26 +136,26 @@ describe('manifest.csv', () => {
         return { ...record, artifacts: [artifact, { ...artifact, output: 2, file: 'images/x-2.png' }] };
       },
     });
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     expect(rows.map(({ output, cost }) => [output, cost])).toEqual([
       ['1', '0.04'],
       ['2', ''],
     ]);
-    expect(tally).toMatchObject({ rows: 2, files: 2, cost: 0.04 });
-    expect(tally.slots.done).toBe(1);
+    expect(totals).toMatchObject({ rows: 2, files: 2, cost: 0.04 });
+    expect(totals.slots.done).toBe(1);
   });
 
   it('shows the cost of a shared job once, so that the column can be summed', async () => {
     const plan = await planOf(twoSteps);
     const store = memoryStore();
     await finish(plan, store);
-    const { rows, tally } = await written(plan, store);
+    const { rows, totals } = await written(plan, store);
     const shared = rows.filter(({ step }) => step === 'other');
     expect(new Set(shared.map(({ job }) => job)).size).toBe(1);
     expect(shared.map(({ cost }) => cost)).toEqual(['0.04', '']);
     const sum = rows.reduce((total, { cost = '' }) => total + Number(cost), 0);
     expect(sum).toBeCloseTo(store.totals().cost, 9);
-    expect(tally.cost).toBe(store.totals().cost);
+    expect(totals.cost).toBe(store.totals().cost);
   });
 
   it('sums the money that may be spent as the state does: of lost responses, and of replies without a token count', async () => {
@@ -170,8 +170,8 @@ describe('manifest.csv', () => {
       { ...second, assumed },
     ];
     store.commit({ records, attempts: [] });
-    const { tally } = await written(plan, store);
-    expect(tally).toMatchObject({ possibleCost: 1.25, assumedTokens: 600 });
+    const { totals } = await written(plan, store);
+    expect(totals).toMatchObject({ possibleCost: 1.25, assumedTokens: 600 });
     expect(store.totals()).toMatchObject({ possibleCost: 1.25, assumedTokens: 600 });
   });
 
@@ -182,7 +182,7 @@ describe('manifest.csv', () => {
     await finish(plan, store, {
       record: (slot) => failedRecord(slot, { code: 'task.failed', message, requestId: '20261101abc' }),
     });
-    const { text, rows, tally } = await written(plan, store);
+    const { text, rows, totals } = await written(plan, store);
     expect(rows[0]).toMatchObject({
       prompt: 'a "fox", red',
       error_code: 'task.failed',
@@ -193,8 +193,8 @@ describe('manifest.csv', () => {
     expect(rows[1]).toMatchObject({ status: 'blocked', request_id: '' });
     expect(text.endsWith('\r\n')).toBe(true);
     expect(text.startsWith('file_name,')).toBe(true);
-    expect(tally.reasons).toEqual([{ status: 'failed', code: 'task.failed', count: 1, message }]);
-    expect(tally.slots).toMatchObject({ failed: 1, blocked: 1 });
+    expect(totals.reasons).toEqual([{ status: 'failed', code: 'task.failed', count: 1, message }]);
+    expect(totals.slots).toMatchObject({ failed: 1, blocked: 1 });
   });
 
   it.each(['two\nlines', 'two\rlines', 'two\r\nlines'])(

@@ -188,13 +188,13 @@ describe('the whole plan', () => {
   });
 
   test('it is resolved after what it gathers, wherever it stands in the file', async () => {
-    const { slotGraph: skeleton } = await planOf(`
+    const { slotGraph: graph } = await planOf(`
       steps:
         c: { gather: b, imagine: x }
         b: { gather: a/*, imagine: y }
         a: { imagine: z, path: U1 }`);
-    expect(skeleton.order.map(({ step }) => step.name)).toEqual(['a', 'b', 'c']);
-    expect(skeleton.places.map(({ step }) => step.name)).toEqual(['c', 'b', 'a', 'a']);
+    expect(graph.order.map(({ step }) => step.name)).toEqual(['a', 'b', 'c']);
+    expect(graph.templates.map(({ step }) => step.name)).toEqual(['c', 'b', 'a', 'a']);
   });
 
   test('too many gathered jobs in a cell are refused at the step that goes over', async () => {

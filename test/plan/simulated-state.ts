@@ -54,7 +54,7 @@ export class SimulatedState {
   }
 
   /** A text job's answer, of one candidate. */
-  answer(slot: Slot, text: string, isJson = false, changes: Partial<JobRecord> = {}): void {
+  reply(slot: Slot, text: string, isJson = false, changes: Partial<JobRecord> = {}): void {
     this.put(slot, 'done', {
       text: { candidates: [{ text, isJson, finishReason: 'STOP', parts: [{ text }] }] },
       usage: { prompt: 10, candidates: 5, total: 15 },

@@ -4,7 +4,7 @@ import { openStateForReading } from '../../src/state/state.ts';
 import type { FakeTexts } from './fake-service.ts';
 
 /** What the service calls the text calls of a job whose answers are durable: `<prompt>`, and `<prompt> +2` for a later round. */
-function answeredCalls({ request, status, turns = [] }: JobRecord): readonly string[] {
+function callsWithResult({ request, status, turns = [] }: JobRecord): readonly string[] {
   if (!isTextRequest(request)) return [];
   const { prompt } = request.fields;
   if (typeof prompt !== 'string') return [];
@@ -25,7 +25,7 @@ export class DurableTexts {
     try {
       for (const status of ['done', 'pending', 'submitting'] as const)
         for await (const record of state.withStatus(status))
-          for (const call of answeredCalls(record))
+          for (const call of callsWithResult(record))
             if (!this.#calls.has(call)) this.#calls.set(call, byName.get(call) ?? 0);
     } finally {
       await state.close();

@@ -269,19 +269,19 @@ export class FakeGateway implements FakeSubmits {
     const task = this.tasks.get(id);
     if (task === undefined)
       return json({ description: 'task_no_found ', type: 'upstream_error', code: 4 }, 400);
-    return withId(this.#options.bareIds === true, 'id', id, this.#look(task));
+    return withId(this.#options.bareIds === true, 'id', id, this.#poll(task));
   }
 
   /** gateway 4.1: in no order, without what is not known. */
   #list(ids: readonly string[]): Reply {
     const found = [...new Set(ids)].flatMap((id) => this.tasks.get(id) ?? []).reverse();
     const records = found.map((task) =>
-      withId(this.#options.bareIds === true, 'id', task.id, this.#look(task)).body.toString(),
+      withId(this.#options.bareIds === true, 'id', task.id, this.#poll(task)).body.toString(),
     );
     return { ...json([]), body: Buffer.from(`[${records.join(',')}]`) };
   }
 
-  #look(task: FakeTask): Record<string, unknown> {
+  #poll(task: FakeTask): Record<string, unknown> {
     const work = task.modal === undefined ? task : task.modal.result;
     if (work === undefined) {
       task.polls += 1;

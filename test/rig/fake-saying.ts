@@ -50,13 +50,13 @@ export type FakeSays = (ask: FakeAsk) => FakeSaying | undefined;
  */
 export function plainSaying(ask: FakeAsk): FakeSaying {
   const [name] = ask.functions;
-  if (name !== undefined && !ask.turns.some(answersFunction))
+  if (name !== undefined && !ask.turns.some(isFunctionResult))
     return { calls: [{ id: `call-${ask.hash % 1000}`, name, args: { of: ask.text } }] };
   const others = Array.from({ length: ask.candidates - 1 }, (_, at) => ({ text: plainText(ask, at + 1) }));
   return { text: plainText(ask, 0), ...(others.length > 0 && { others }) };
 }
 
-const answersFunction = (turn: Body): boolean =>
+const isFunctionResult = (turn: Body): boolean =>
   list(turn['parts']).some((part) => object(part)?.['functionResponse'] !== undefined);
 
 function plainText({ json, hash, text }: FakeAsk, candidate: number): string {

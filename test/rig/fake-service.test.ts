@@ -19,7 +19,7 @@ async function ask(url: string, body?: unknown): Promise<Record<string, unknown>
 const imagine = (service: FakeService, prompt: string): Promise<Record<string, unknown>> =>
   ask(`${service.url}/img/submit/imagine`, { prompt });
 
-const look = (service: FakeService, id: unknown): Promise<Record<string, unknown>> =>
+const poll = (service: FakeService, id: unknown): Promise<Record<string, unknown>> =>
   ask(`${service.url}/img/task/${String(id)}/fetch`);
 
 test('images are real, and one for each task', async () => {
@@ -39,11 +39,11 @@ test('a chain is counted, its links expire, its buttons age', async () => {
   const service = await startFakeService({ downloads: 1, polls: 0 });
   const { result: grid } = await imagine(service, 'fox');
   expect((await ask(`${service.url}/img/submit/action`, { taskId: grid, customId: 'x' }))['code']).toBe(4);
-  const first = await look(service, grid);
+  const first = await poll(service, grid);
   const { customId } = (first['buttons'] as { customId: string }[])[0] ?? {};
   expect((await fetch(String(first['imageUrl']))).status).toBe(200);
   expect((await fetch(String(first['imageUrl']))).status).toBe(403);
-  expect((await fetch(String((await look(service, grid))['imageUrl']))).status).toBe(200);
+  expect((await fetch(String((await poll(service, grid))['imageUrl']))).status).toBe(200);
 
   expect((await ask(`${service.url}/img-turbo/img/submit/action`, { taskId: grid, customId }))['code']).toBe(
     1,
@@ -66,7 +66,7 @@ test.each(['new', 'same'] as const)(
     const service = await startFakeService({ polls: 1, modalTask, modalLingers: true });
     const press = async (taskId: unknown, label: string, more = {}): Promise<Record<string, unknown>> => {
       service.finish();
-      const { buttons } = await look(service, taskId);
+      const { buttons } = await poll(service, taskId);
       const { customId } =
         (buttons as { label: string; customId: string }[]).find((b) => b.label === label) ?? {};
       return ask(`${service.url}/img/submit/action`, { taskId, customId, ...more });
@@ -75,7 +75,7 @@ test.each(['new', 'same'] as const)(
     expect((await press(grid, 'V1'))['code']).toBe(1);
     const { result: upscale } = await press(grid, 'U1');
     const { code, result: taskId } = await press(upscale, 'Vary (Region)', { state: 'job' });
-    expect([code, (await look(service, taskId))['status']]).toEqual([21, 'MODAL']);
+    expect([code, (await poll(service, taskId))['status']]).toEqual([21, 'MODAL']);
 
     const modal = `${service.url}/img/submit/modal`;
     expect((await ask(modal, { taskId, prompt: 'a hat' }))['code']).toBe(4);
@@ -84,7 +84,7 @@ test.each(['new', 'same'] as const)(
     expect([answered['code'], answered['result'] === taskId]).toEqual([1, modalTask === 'same']);
     expect((await ask(modal, body))['code']).toBe(4);
     expect([service.submits.modals.length, service.submits.secondModals]).toEqual([1, ['job']]);
-    expect((await look(service, taskId))['status']).toBe('MODAL');
+    expect((await poll(service, taskId))['status']).toBe('MODAL');
     service.finish();
     const listed = (await ask(`${service.url}/img/task/list-by-condition`, {
       ids: [taskId, answered['result'], 'x'],
@@ -109,9 +109,9 @@ test('a task that begins from images is checked, and identified by its body', as
   expect(await submit('video', { image, motion: 'low', batchSize: 2 })).toBe(1);
   expect([...service.submits.byPath.values()]).toEqual([2, 1, 1]);
   const [, , describe, video] = service.submits.all.map(({ task }) => task.id);
-  const { properties } = await look(service, describe);
+  const { properties } = await poll(service, describe);
   expect((properties as { finalPrompt: string }).finalPrompt).toMatch(/^1️⃣ describe .*4️⃣/s);
-  const { videoUrls } = await look(service, video);
+  const { videoUrls } = await poll(service, video);
   const films = await Promise.all((videoUrls as { url: string }[]).map(({ url }) => fetch(url)));
   expect(films.map((film) => [film.status, film.headers.get('content-type')])).toEqual([
     [200, 'video/mp4'],
@@ -129,7 +129,7 @@ test('faults hit when they are asked for', async () => {
   expect([fault.hits, service.tasks.size]).toEqual([2, 5]);
 
   const hang = service.fault('fetch', { hang: 'before' });
-  const looking = look(service, '1700000000000001');
+  const looking = poll(service, '1700000000000001');
   await hang.hit();
   expect(hang.hanging).toBe(1);
   hang.release();

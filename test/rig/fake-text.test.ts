@@ -36,8 +36,7 @@ interface Native {
   readonly promptFeedback?: unknown;
 }
 
-const answerTo = async (body: unknown): Promise<Native> =>
-  (await (await post(native, body)).json()) as Native;
+const replyTo = async (body: unknown): Promise<Native> => (await (await post(native, body)).json()) as Native;
 
 /** The objects behind `data:`. */
 async function events(path: string, body: unknown): Promise<readonly unknown[]> {
@@ -48,9 +47,9 @@ async function events(path: string, body: unknown): Promise<readonly unknown[]> 
 }
 
 test('the same request gets the same reply, in all three ways, and tokens are counted exactly', async () => {
-  const { candidates, usageMetadata } = await answerTo(asking('fox'));
+  const { candidates, usageMetadata } = await replyTo(asking('fox'));
   const text = String(candidates?.[0]?.content.parts?.[0]?.['text']);
-  expect((await answerTo(asking('fox'))).candidates).toEqual(candidates);
+  expect((await replyTo(asking('fox'))).candidates).toEqual(candidates);
   expect(candidates?.[0]?.finishReason).toBe('STOP');
   expect(usageMetadata).toMatchObject({
     promptTokenCount: 3,
@@ -80,25 +79,25 @@ test('JSON keeps to its schema, images are counted, functions are called once', 
     properties: { best: { type: 'INTEGER', minimum: 1, maximum: 4 }, why: { type: 'STRING', maxLength: 5 } },
   };
   const generationConfig = { responseMimeType: 'application/json', responseSchema };
-  const { candidates } = await answerTo(asking('which', { generationConfig }));
+  const { candidates } = await replyTo(asking('which', { generationConfig }));
   const answer = JSON.parse(String(candidates?.[0]?.content.parts?.[0]?.['text'])) as Record<string, unknown>;
   expect(Object.keys(answer)).toEqual(['best', 'why']);
   expect([1, 2, 3, 4]).toContain(answer['best']);
   expect(String(answer['why'])).toHaveLength(5);
 
   const inlineData = { mimeType: 'image/png', data: makePng(1).toString('base64') };
-  const shown = await answerTo({ contents: [{ parts: [{ inlineData }, { text: 'this' }] }] });
+  const shown = await replyTo({ contents: [{ parts: [{ inlineData }, { text: 'this' }] }] });
   expect(shown.usageMetadata?.['promptTokenCount']).toBe(258 + 4);
   expect(service.texts.asks.at(-1)?.images).toEqual([{ mimeType: 'image/png', bytes: makePng(1) }]);
 
   const tools = [{ functionDeclarations: [{ name: 'weather' }] }];
   const user = { role: 'user', parts: [{ text: 'where' }] };
-  const called = await answerTo({ contents: [user], tools });
+  const called = await replyTo({ contents: [user], tools });
   const model = { role: 'model', ...called.candidates?.[0]?.content };
   const functionCall = model.parts?.[0]?.['functionCall'] as { id: string; name: string };
   const functionResponse = { id: functionCall.id, name: functionCall.name, response: { sky: 'clear' } };
   const contents = [user, model, { role: 'user', parts: [{ functionResponse }] }];
-  expect((await answerTo({ contents, tools })).candidates?.[0]?.content.parts?.[0]).toHaveProperty('text');
+  expect((await replyTo({ contents, tools })).candidates?.[0]?.content.parts?.[0]).toHaveProperty('text');
   const unsigned = { ...model, parts: [{ functionCall }] };
   expect((await post(native, { contents: [user, unsigned, contents[2]], tools })).status).toBe(400);
   expect((await post(native, { contents: [user, model], tools })).status).toBe(400);
@@ -125,9 +124,9 @@ test('the usage that a broken reply reports is counted apart from its cost', asy
 
 test('a model says what it is asked to say, and only to authorised callers', async () => {
   service.fault('generate', { says: { blockReason: 'SAFETY' } }, { times: 1 });
-  expect(await answerTo(asking('fox'))).toMatchObject({ promptFeedback: { blockReason: 'SAFETY' } });
+  expect(await replyTo(asking('fox'))).toMatchObject({ promptFeedback: { blockReason: 'SAFETY' } });
   service.fault('generate', { says: ({ text }) => ({ text, finishReason: 'MAX_TOKENS' }) }, { times: 1 });
-  expect((await answerTo(asking('fox'))).candidates?.[0]?.finishReason).toBe('MAX_TOKENS');
+  expect((await replyTo(asking('fox'))).candidates?.[0]?.finishReason).toBe('MAX_TOKENS');
   service.fault('stream', { says: { text: 'abc', stream: 'bare-error' } });
   expect(await (await post(stream, asking('fox'))).text()).toMatch(/\}\r\n\r\n\{\n {2}"error": \{/);
 
@@ -153,7 +152,7 @@ test('as a process of its own it ends by reporting its tokens', async () => {
   child.kill('SIGTERM');
   expect(JSON.parse((await ended)[0])).toMatchObject({
     counts: { generate: 1 },
-    tokens: { replies: { prompt: 3 } },
+    tokens: { counted: { prompt: 3 } },
   });
   await once(child, 'close');
 });

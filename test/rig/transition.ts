@@ -19,19 +19,19 @@ export function transition(job: Job, changes: Partial<JobContext> = {}) {
     granted: () => after({ type: 'granted' }),
     elapsed: () => after({ type: 'elapsed' }),
     submitted: (result: SubmitAnswer | ServiceFailure) =>
-      after({ type: 'submitted', answer: answerOf(result) }),
+      after({ type: 'submitted', answer: resultOf(result) }),
     unread: (error: SaveFailure) => after({ type: 'unread', error }),
     unsent: () => after({ type: 'unsent' }),
     masked: (error?: SaveFailure) => after({ type: 'masked', ...(error === undefined ? {} : { error }) }),
     fetched: (why: FetchReason, result: Task | ServiceFailure) =>
-      after({ type: 'fetched', why, answer: answerOf(result) }),
+      after({ type: 'fetched', why, answer: resultOf(result) }),
     searched: (result: readonly Task[] | ServiceFailure) =>
-      after({ type: 'searched', answer: answerOf(result) }),
+      after({ type: 'searched', answer: resultOf(result) }),
     saved: (result: SaveAnswer) => after({ type: 'saved', answer: result }),
     asked: (result: AskAnswer) => after({ type: 'asked', answer: result }),
   };
 }
 
-function answerOf<T extends object>(result: T | ServiceFailure): Answer<T> {
+function resultOf<T extends object>(result: T | ServiceFailure): Answer<T> {
   return 'class' in result ? { ok: false, error: result } : { ok: true, value: result };
 }

@@ -224,10 +224,10 @@ export class VirtualService {
 
   fetch(taskId: string, at: number): Answer<Task> {
     this.fetchTimes.push(at);
-    return this.#look(taskId, at);
+    return this.#poll(taskId, at);
   }
 
-  #look(taskId: string, at: number): Answer<Task> {
+  #poll(taskId: string, at: number): Answer<Task> {
     const fetches = (this.#fetches.get(taskId) ?? 0) + 1;
     this.#fetches.set(taskId, fetches);
     const scripted = this.#script.onFetch?.(taskId, fetches, at);
@@ -270,7 +270,7 @@ export class VirtualService {
 
   list(taskIds: readonly string[], at: number): Answer<readonly Task[]> {
     this.lists.push(taskIds.length);
-    const results = taskIds.map((id) => this.#look(id, at));
+    const results = taskIds.map((id) => this.#poll(id, at));
     return { ok: true, value: results.flatMap((result) => (result.ok ? [result.value] : [])) };
   }
 
@@ -283,7 +283,7 @@ export class VirtualService {
   listAll(at: number): Answer<readonly Task[]> {
     this.searches += 1;
     const tasks = [...this.tasks.values()].flatMap(({ id, submit }): readonly Task[] => {
-      const result = this.#look(id, at);
+      const result = this.#poll(id, at);
       return result.ok ? [{ ...result.value, tag: submit.key, submittedAt: submit.at }] : [];
     });
     const said = this.#script.onSearch?.(tasks, this.searches) ?? tasks;

@@ -3,7 +3,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 export const key = 'sandbox-key';
 
 /** What a fetch or a submission answered, with any body. */
-export interface Answered {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
@@ -32,7 +32,7 @@ export class Client {
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answered> {
+  ): Promise<TestResponse> {
     const response = await fetch(`${this.sandbox.url}${path}`, {
       method,
       redirect: 'manual',
@@ -50,15 +50,15 @@ export class Client {
     };
   }
 
-  imagine(prompt: string, prefix = '', more: object = {}): Promise<Answered> {
+  imagine(prompt: string, prefix = '', more: object = {}): Promise<TestResponse> {
     return this.send('POST', `${prefix}/img/submit/imagine`, { botType: 'IMG_JOURNEY', prompt, ...more });
   }
 
-  action(taskId: string, customId: string, prefix = '', more: object = {}): Promise<Answered> {
+  action(taskId: string, customId: string, prefix = '', more: object = {}): Promise<TestResponse> {
     return this.send('POST', `${prefix}/img/submit/action`, { taskId, customId, ...more });
   }
 
-  submit(route: string, body: object): Promise<Answered> {
+  submit(route: string, body: object): Promise<TestResponse> {
     return this.send('POST', `/img/submit/${route}`, body);
   }
 
@@ -74,7 +74,7 @@ export class Client {
   }
 
   /** What pressing the button with this label or emoji answers. */
-  async click(id: string, label: string, more: object = {}): Promise<Answered> {
+  async click(id: string, label: string, more: object = {}): Promise<TestResponse> {
     const { buttons } = await this.task(id);
     const button = buttons.find(
       (each: { label: string; emoji: string }) => (each.label === '' ? each.emoji : each.label) === label,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { midjourneyProxyNames } from '../../src/sandbox/names.ts';
-import { type Answered, type Client, start } from './client.ts';
+import { type Client, start, type TestResponse } from './client.ts';
 import { dataUri, maskOf, plain } from './pixels.ts';
 
 /** What clients of the midjourney-proxy family send (gateway 2.1, 1.4), as they send it. */
@@ -22,7 +22,7 @@ async function send(
   body: unknown,
   headers: Headers,
   to: Client = client,
-): Promise<Answered> {
+): Promise<TestResponse> {
   const response = await fetch(`${to.sandbox.url}${path}`, {
     method,
     redirect: 'manual',
@@ -36,10 +36,10 @@ async function send(
 
 const secret = { 'mj-api-secret': key };
 
-const post = (route: string, body: unknown, headers: Headers = secret): Promise<Answered> =>
+const post = (route: string, body: unknown, headers: Headers = secret): Promise<TestResponse> =>
   send('POST', `/mj/submit/${route}`, body, headers);
 
-const get = (path: string): Promise<Answered> => send('GET', `/mj/${path}`, undefined, secret);
+const get = (path: string): Promise<TestResponse> => send('GET', `/mj/${path}`, undefined, secret);
 
 /** The id of a finished grid. */
 async function grid(prompt = 'a fox'): Promise<string> {

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { ImageService, SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
 import {
-  answering,
   exchanged,
   imagine,
   key,
   never,
+  respondingWith,
   type SentRequest,
   scriptedFetch,
   serviceWith,
@@ -23,7 +23,7 @@ const uri = 'data:image/png;base64,AAAA';
 const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
 
 const fetched = async (record: object, status = 200): Promise<Task> => {
-  const result = await answering(status, record).fetchTask(id, never);
+  const result = await respondingWith(status, record).fetchTask(id, never);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 };
@@ -153,7 +153,7 @@ describe('gateway 1.5', () => {
 
 describe('the fields of requests and responses', () => {
   test('gateway 3.1: code 1 and the id of the new task', async () => {
-    expect(await imagine(answering(200, { code: 1, result: id }))).toEqual(accepted);
+    expect(await imagine(respondingWith(200, { code: 1, result: id }))).toEqual(accepted);
   });
 
   test('gateway 4.2: a task of which only status, imageUrl and buttons are known', async () => {
@@ -209,7 +209,7 @@ describe('gateway 9', () => {
   });
 
   test('gateway 9.2: whatever its threshold, a 429 is a pause and no failure of the job', async () => {
-    const result = await answering(
+    const result = await respondingWith(
       429,
       { error: { code: '', message: 'slow down', type: 'svc_api_error' } },
       { 'retry-after': '5' },

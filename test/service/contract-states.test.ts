@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
 import type { Answer } from '../../src/service/result.ts';
-import { answering, exchanged, never, scriptedFetch, serviceWith } from './scripted-fetch.ts';
+import { exchanged, never, respondingWith, scriptedFetch, serviceWith } from './scripted-fetch.ts';
 
 /** The rules of the gateway about states and errors that concern the image workflow's client, each by its section. */
 
@@ -14,7 +14,7 @@ const uri = 'data:image/png;base64,AAAA';
 const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
 
 const fetched = async (record: object, status = 200): Promise<Task> => {
-  const result = await answering(status, record).fetchTask(id, never);
+  const result = await respondingWith(status, record).fetchTask(id, never);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 };
@@ -124,7 +124,7 @@ describe('gateway 8.1, 8.2', () => {
 
   test('gateway 8.1: the words of the envelope, and the request id out of them', async () => {
     const body = envelope('no such button (request id: 20261121abc)');
-    expect(await answering(400, body).modal({ taskId: id, speed: 'relax' }, never)).toMatchObject({
+    expect(await respondingWith(400, body).modal({ taskId: id, speed: 'relax' }, never)).toMatchObject({
       error: { serviceMessage: 'no such button', requestId: '20261121abc' },
     });
   });
@@ -140,7 +140,7 @@ describe('gateway 8.1, 8.2', () => {
     [504, 'service.unavailable', 'retry'],
     [524, 'service.unavailable', 'retry'],
   ])('gateway 8.2: %i is %s, class %s, whatever was asked', async (status, code, kind) => {
-    const service = answering(status, envelope('no'));
+    const service = respondingWith(status, envelope('no'));
     const speed = 'relax' as const;
     const results = [
       await service.imagine({ fields: { prompt: 'x' }, speed }, never),
@@ -161,7 +161,7 @@ describe('gateway 8.3', () => {
     baseUrl = base,
   ): Promise<{ readonly code: string; readonly class: string; readonly message: string }> => {
     const headers = { location: 'https://www.example.com/img/submit/modal' };
-    const service = answering(status, body, headers, { baseUrl });
+    const service = respondingWith(status, body, headers, { baseUrl });
     const result = await service.modal({ taskId: id, speed: 'relax' }, never);
     if (result.ok) throw new Error('It was taken.');
     return result.error;
@@ -189,7 +189,7 @@ describe('gateway 8.3', () => {
 
 describe('gateway 5.6', () => {
   const refusal = async (code: number, description: string): Promise<Answer<SubmitAnswer>> =>
-    answering(200, { code, description, result: null }).action(
+    respondingWith(200, { code, description, result: null }).action(
       { taskId: id, customId: 'IMG::JOB::upsample::1::old', speed: 'relax' },
       never,
     );
@@ -206,7 +206,7 @@ describe('gateway 5.6', () => {
   });
 
   test('gateway 4.6: a task stays in MODAL until its modal is submitted, however often it is polled', async () => {
-    const service = answering(200, { status: 'MODAL' });
+    const service = respondingWith(200, { status: 'MODAL' });
     for (let look = 0; look < 3; look++)
       expect(await service.fetchTask(id, never)).toMatchObject({ value: { state: 'modal' } });
     const { answer: result } = await exchanged((other) =>

@@ -45,7 +45,7 @@ export const serviceWith = (options: Partial<ImageServiceOptions>): ImageService
   });
 
 /** A service whose every request gets this response. A body that is no text is sent as JSON. */
-export function answering(
+export function respondingWith(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},

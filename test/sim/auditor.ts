@@ -157,8 +157,8 @@ export class Auditor {
         this.#limits.hears();
         const { answer: result, targets } = input;
         for (const task of result.ok ? result.value : []) {
-          const look = targets.find(({ taskId }) => taskId === task.id);
-          if (look !== undefined) this.#sees(look.key, task);
+          const poll = targets.find(({ taskId }) => taskId === task.id);
+          if (poll !== undefined) this.#sees(poll.key, task);
         }
         return;
       }

@@ -20,8 +20,8 @@ import {
 import { buttonOf, MadeTasks, type SimTask } from './made-tasks.ts';
 import { facts, replyOf } from './reply.ts';
 import type { Scenario } from './scenario.ts';
-import { answerTo } from './submit-answers.ts';
-import { lookFailure, noTask, noTaskWords, oddRow, type Row, unknownStatuses } from './task-answers.ts';
+import { resultOf } from './submit-answers.ts';
+import { noTask, noTaskWords, oddRow, pollFailure, type Row, unknownStatuses } from './task-answers.ts';
 import { TaskRows } from './task-rows.ts';
 import { Temper } from './temper.ts';
 import { carryOutAsk } from './text-gateway.ts';
@@ -99,7 +99,7 @@ export class Gateway implements DrivenService {
         make: () => '',
         older: () => ({ id: '', status: '' }),
       };
-      return { result: answerTo('code-3-404', { ...accepted, opened: () => undefined }), afterMs: 100 };
+      return { result: resultOf('code-3-404', { ...accepted, opened: () => undefined }), afterMs: 100 };
     }
     return this.#take('modal', record, now, () => this.#made.begin(open, now));
   }
@@ -120,7 +120,7 @@ export class Gateway implements DrivenService {
     const drawn = this.#temper.fault(submitFaults, this.#scenario.submit, route, n);
     const fault = barred ?? drawn ?? (isFull ? 'code-23' : undefined);
     if (fault === 'code-23' && drawn === undefined) this.#temper.meet('submit:code-23');
-    const answer = answerTo(fault, {
+    const answer = resultOf(fault, {
       key: record.key,
       n,
       make,
@@ -174,7 +174,7 @@ export class Gateway implements DrivenService {
       this.#rows.reported.has(id) && this.#temper.isHidden(key) ? this.#scenario.hidden : undefined;
     const fault = hidden ?? this.#temper.fault(fetchFaults, this.#scenario.fetch, 'fetch', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
-    return { result: this.#look(id, now, fault, n), afterMs };
+    return { result: this.#poll(id, now, fault, n), afterMs };
   }
 
   list(ids: readonly string[], now: number): Delivered<Answer<readonly Task[]>> {
@@ -183,7 +183,7 @@ export class Gateway implements DrivenService {
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
     if (this.#scenario.listing === 'refused')
       return { result: readTaskList(ids, replyOf(404, '<html></html>'), facts(true)), afterMs };
-    const failed = lookFailure('', fault);
+    const failed = pollFailure('', fault);
     if (failed !== undefined && !failed.ok && failed.error.code !== 'service.task-unknown')
       return { result: failed, afterMs };
     // In any order, and what is not known is missing.
@@ -221,7 +221,7 @@ export class Gateway implements DrivenService {
     const n = ++this.#requests;
     const fault = this.#temper.fault(fetchFaults, this.#scenario.fetch, 'task list', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
-    const failed = lookFailure('', fault);
+    const failed = pollFailure('', fault);
     const isReported = failed === undefined || failed.ok || failed.error.code === 'service.task-unknown';
     return { result: isReported ? this.taskList(now) : failed, afterMs };
   }
@@ -272,8 +272,8 @@ export class Gateway implements DrivenService {
     return { result: carryOutAsk(record, this.#chance, n, fault), afterMs };
   }
 
-  #look(id: string, now: number, fault: FetchFault | undefined, n: number): Answer<Task> {
-    const failed = lookFailure(id, fault);
+  #poll(id: string, now: number, fault: FetchFault | undefined, n: number): Answer<Task> {
+    const failed = pollFailure(id, fault);
     if (failed !== undefined) return failed;
     const row = this.#isYoung(id, now) ? undefined : this.#rows.of(id, now);
     if (row === undefined) return noTask(id, this.#chance.pick(noTaskWords, 'no task', id));

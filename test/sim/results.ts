@@ -60,7 +60,7 @@ export async function checkResults(
     startAt: epoch,
   });
   checkPressed(scenario, plan, cells, store);
-  checkAnswered(store, tasks);
+  checkConfirmed(store, tasks);
   const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
   if (expected !== got) {
     const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
@@ -71,7 +71,7 @@ export async function checkResults(
 }
 
 /** What is done was made with the mask, and the zoom, that its pipeline says. */
-function checkAnswered(store: MemoryStore, tasks: Gateway['tasks']): void {
+function checkConfirmed(store: MemoryStore, tasks: Gateway['tasks']): void {
   for (const { key, request, pressed, taskId = '' } of store.withStatus('done')) {
     const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
     if (asks && tasks.get(taskId)?.isAnswered !== true)

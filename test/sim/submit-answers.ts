@@ -19,7 +19,7 @@ export interface Accepted {
 }
 
 /** What the gateway says to a submission, in bytes that the client's reader judges. Undefined: it takes it. */
-export function answerTo(fault: SubmitFault | undefined, accepted: Accepted): Submitted {
+export function resultOf(fault: SubmitFault | undefined, accepted: Accepted): Submitted {
   const { key, n, make } = accepted;
   const reply = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Submitted =>
     readSubmit(replyOf(status, body, headers), facts(false));

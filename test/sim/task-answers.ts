@@ -13,7 +13,7 @@ export type Row = Readonly<Record<string, unknown>> & { readonly id: string; rea
 export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED', 'success'] as const;
 
 /** What a look comes to that gives no record. Undefined: it gives one. */
-export function lookFailure(id: string, fault: FetchFault | undefined): Answer<Task> | undefined {
+export function pollFailure(id: string, fault: FetchFault | undefined): Answer<Task> | undefined {
   const reply = (status: number, body: unknown): Answer<Task> =>
     readTask(id, replyOf(status, body), facts(true));
   const lost = (loss: ConnectionFailure): Answer<Task> => ({

@@ -11,7 +11,7 @@ import { askedOf } from '../rig/virtual-service.ts';
 import type { Chance } from './chance.ts';
 import { type AskFault, fileFailures } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
-import { answerOf, type ModelAnswer } from './text-model.ts';
+import { type ModelReply, modelReplyOf } from './text-model.ts';
 
 /**
  * The text half of the simulated gateway: what the model says, in bytes that the real client's readers judge, and what
@@ -83,7 +83,7 @@ function answered(
       return lost('connection.timeout', true);
     default: {
       const reader = new StreamReader(kind);
-      reader.push(Buffer.from(bytesOf(answerOf(record, chance, n, fault), kind, stream, fault)));
+      reader.push(Buffer.from(bytesOf(modelReplyOf(record, chance, n, fault), kind, stream, fault)));
       const end = reader.end();
       const { usage } = reader;
       const received = { kind: 'read', reply: replyOf(200, ''), end, ...(usage && { usage }) } as const;
@@ -94,7 +94,7 @@ function answered(
 
 /** A reply as it travels. What breaks streams leaves a reply that is none alone. */
 function bytesOf(
-  { events }: ModelAnswer,
+  { events }: ModelReply,
   kind: 'generate' | 'chat',
   stream: boolean,
   fault: AskFault | undefined,

@@ -8,7 +8,7 @@ import type { AskFault } from './faults.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** A native answer, in the parts that a stream would bring it in. */
-export interface ModelAnswer {
+export interface ModelReply {
   readonly events: readonly Json[];
   /** Tokens of the whole reply. */
   readonly tokens: number;
@@ -21,16 +21,16 @@ export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4
  * What the model says to a request: always the same, but for what a fault makes of it. Calls functions twice where it
  * is given some, answers JSON that was asked for, and draws.
  */
-export function answerOf(
+export function modelReplyOf(
   record: JobRecord,
   chance: Chance,
   n: number,
   fault: AskFault | undefined,
-): ModelAnswer {
+): ModelReply {
   const { key, request } = record;
   if (!isTextRequest(request)) throw new Error(`${key} asks for no text.`);
   const usage = usageOf(chance, n);
-  const reply = (parts: readonly Json[], finishReason = 'STOP'): ModelAnswer => ({
+  const reply = (parts: readonly Json[], finishReason = 'STOP'): ModelReply => ({
     tokens: usage.totalTokenCount,
     events: [
       ...parts.map((part) => ({

@@ -67,7 +67,7 @@ describe('the count of submissions beside the state', () => {
     expect(await submissions(directory)).toEqual({ known: 5, counted: 5 });
   });
 
-  it('begins anew where it is missing, or was left without its number by a power cut', async () => {
+  it('begins again where it is missing, or was left without its number by a power cut', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: [], attempts: [], submits: 5 });

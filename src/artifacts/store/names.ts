@@ -15,7 +15,7 @@ export const videoPath = (key: string, output: number): string => `video/${key.s
 export const textPath = (key: string, output: number): string => `text/${key.slice(0, 2)}/${key}-${output}`;
 
 /** The service's whole answer; with a round, that of a finished round of function calls, from 1. Without extension. */
-export const answerPath = (key: string, round?: number): string =>
+export const replyPath = (key: string, round?: number): string =>
   `text/${key.slice(0, 2)}/${key}.answer${round === undefined ? '' : `.${round}`}`;
 
 /** Keys are hashes; one that could lead out of the folder is not one of ours. */

@@ -34,7 +34,7 @@ const common = { help: toggle('show this help', 'h') };
 export function command<Table extends FlagTable>(
   help: CommandHelp & { readonly flags: Table },
   operands: { readonly least: number; readonly most: number },
-  carryOut: (values: FlagValues<Table>, operands: readonly string[], context: Context) => Promise<number>,
+  execute: (values: FlagValues<Table>, operands: readonly string[], context: Context) => Promise<number>,
 ): Command {
   const flags = { ...help.flags, ...common };
   return {
@@ -54,7 +54,7 @@ export function command<Table extends FlagTable>(
           `promptpress ${help.name} takes ${help.operands}; "${read.positionals[operands.most]}" is one too many.`,
         );
       }
-      return carryOut(read.flags as FlagValues<Table>, read.positionals, context);
+      return execute(read.flags as FlagValues<Table>, read.positionals, context);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ManifestTally } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { optionalIn } from '../../plan/graph/optional.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
@@ -19,7 +19,7 @@ import { selectionOf } from '../args/selection-flags.ts';
 import { failureText, shownErrorOf } from '../errors/render.ts';
 import { askAboutCost } from '../run/ask-budget.ts';
 import { showPlan } from '../run/dry-run.ts';
-import { carryOut, listResults, reachService } from '../run/execute.ts';
+import { execute, listResults, reachService } from '../run/execute.ts';
 import { runExitCode } from '../run/exit-code.ts';
 import { openRunLog, type RunLog } from '../run/log.ts';
 import { progressStart } from '../run/progress-start.ts';
@@ -126,7 +126,7 @@ async function runPipeline(
   await writeRunRecord(recordFile, begin, undefined, redactor);
 
   const report = await watched(session, flags, disposables, context, (watch) =>
-    carryOut(
+    execute(
       session,
       {
         baseUrl,
@@ -141,10 +141,10 @@ async function runPipeline(
       disposables,
     ),
   );
-  const { tally, exitCode } = await listed(session, report, interrupts, flags, context);
+  const { totals, exitCode } = await listed(session, report, interrupts, flags, context);
   const finishedAt = io.now();
   const { end, submits } = report;
-  const outcome = { finishedAt, end, exitCode, submits, ...(tally === undefined ? {} : { tally }) };
+  const outcome = { finishedAt, end, exitCode, submits, ...(totals === undefined ? {} : { totals }) };
   if (end.kind !== 'disk') {
     writeRunFacts(session.state, { ...session.facts, outcome: outcomeFacts(outcome) });
     await writeRunRecord(recordFile, begin, outcome, redactor);
@@ -153,7 +153,7 @@ async function runPipeline(
   const summary = await summarize(session, {
     ...outcome,
     redosFailed: report.redosFailed,
-    tally,
+    totals,
     cwd: io.cwd,
     origin,
     sandbox: flags.sandbox,
@@ -227,10 +227,10 @@ async function listed(
   interrupts: Interrupts,
   { 'escape-formulas': escapeFormulas }: RunFlags,
   { io, redactor }: Context,
-): Promise<{ readonly tally: ManifestTally | undefined; readonly exitCode: number }> {
+): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
   try {
-    const tally = await listResults(session, redactor, interrupts.leave, { escapeFormulas });
-    return { tally, exitCode: runExitCode(end, tally?.slots, interrupts.first(), redosFailed) };
+    const totals = await listResults(session, redactor, interrupts.leave, { escapeFormulas });
+    return { totals, exitCode: runExitCode(end, totals?.slots, interrupts.first(), redosFailed) };
   } catch (error) {
     const shownError = shownErrorOf(error);
     if (shownError.text !== undefined) io.err(redactor.apply(shownError.text));
@@ -238,6 +238,6 @@ async function listed(
       end.kind === 'complete'
         ? shownError.exitCode
         : runExitCode(end, undefined, interrupts.first(), redosFailed);
-    return { tally: undefined, exitCode };
+    return { totals: undefined, exitCode };
   }
 }

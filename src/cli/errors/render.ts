@@ -76,9 +76,9 @@ function internalText(error: unknown): string {
 
 /** The stack, with those of its causes: the first failure is usually the last of them. */
 function stackOf(error: Error): string {
-  const stories: string[] = [];
-  for (let at: unknown = error; at instanceof Error && stories.length < 5; at = at.cause) {
-    stories.push(at.stack ?? at.message);
+  const stacks: string[] = [];
+  for (let at: unknown = error; at instanceof Error && stacks.length < 5; at = at.cause) {
+    stacks.push(at.stack ?? at.message);
   }
-  return stories.join('\ncaused by ');
+  return stacks.join('\ncaused by ');
 }

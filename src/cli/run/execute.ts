@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ManifestTally } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { writeManifest } from '../../manifest/write.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
@@ -20,7 +20,7 @@ import type { ServiceSettings } from '../service/settings.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import type { Environment } from '../terminal/io.ts';
 import type { Redactor } from '../terminal/redact.ts';
-import { findingsText, findMissing, findTasks, goOnWithout, takingOn } from './find-tasks.ts';
+import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './find-tasks.ts';
 import { type RunLog, tracedText } from './log.ts';
 import { checkModelsBeside } from './model-warnings.ts';
 import type { RunSession } from './session.ts';
@@ -47,7 +47,7 @@ export async function reachService(
 }
 
 /** Runs the plan of a session against the service at an address. */
-export async function carryOut(
+export async function execute(
   session: RunSession,
   to: {
     readonly baseUrl: string;
@@ -82,7 +82,7 @@ export async function carryOut(
     const { missing } = session;
     watch.say(
       to.acceptOlder
-        ? goOnWithout(state, missing)
+        ? continueWithout(state, missing)
         : await findMissing(
             state,
             directory,
@@ -159,7 +159,7 @@ export async function listResults(
   redactor: Redactor,
   leave: AbortSignal,
   options: { readonly escapeFormulas: boolean },
-): Promise<ManifestTally | undefined> {
+): Promise<ManifestTotals | undefined> {
   if (leave.aborted) return undefined;
   try {
     return await writeManifest({

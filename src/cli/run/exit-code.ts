@@ -1,4 +1,4 @@
-import type { ManifestTally } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import type { InterruptName } from '../terminal/io.ts';
@@ -11,7 +11,7 @@ import type { InterruptName } from '../terminal/io.ts';
  */
 export function runExitCode(
   end: RunEnd,
-  slots: ManifestTally['slots'] | undefined,
+  slots: ManifestTotals['slots'] | undefined,
   signal: InterruptName | undefined,
   redosFailed = 0,
 ): number {
@@ -32,7 +32,7 @@ export function runExitCode(
   }
 }
 
-function settledExitCode(slots: ManifestTally['slots']): number {
+function settledExitCode(slots: ManifestTotals['slots']): number {
   if (slots.failed + slots.blocked > 0) return exitCodes.failed;
   // What waits below a job in doubt is still pending.
   if (slots['in-doubt'] > 0) return exitCodes.inDoubt;

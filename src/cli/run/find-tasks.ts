@@ -142,7 +142,7 @@ export async function findMissing(
 }
 
 /** Continues an older state without a search. @returns for the user: the possible cost */
-export function goOnWithout(state: StateStore, missing: MissingWork): string {
+export function continueWithout(state: StateStore, missing: MissingWork): string {
   acceptMissing(state);
   return `--accept-older-state: what is missing in the state counts as never sent. ${twice(missing.submits)}`;
 }

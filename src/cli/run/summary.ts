@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { hasArtifacts } from '../../artifacts/store/store.ts';
-import type { ManifestTally } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
@@ -23,10 +23,10 @@ export async function summarize(
     readonly exitCode: number;
     readonly submits: number;
     readonly redosFailed: number;
-    readonly tally: ManifestTally | undefined;
+    readonly totals: ManifestTotals | undefined;
   },
 ): Promise<RunSummary> {
-  const { tally, cwd } = run;
+  const { totals, cwd } = run;
   const place = (name = ''): string => relative(cwd, join(directory, name)) || '.';
   const { name, source, steps } = plan.pipeline;
   return {
@@ -43,20 +43,20 @@ export async function summarize(
     // Which buttons make videos only their labels say.
     ...((await hasArtifacts(artifacts, `${runFiles.videos}/`)) ? { videos: place(runFiles.videos) } : {}),
     log: place(runFiles.log),
-    ...(tally === undefined ? {} : { manifest: place(runFiles.manifest) }),
+    ...(totals === undefined ? {} : { manifest: place(runFiles.manifest) }),
     startedAt: new Date(startedAt).toISOString(),
     finishedAt: new Date(run.finishedAt).toISOString(),
     end: run.end,
     exitCode: run.exitCode,
     submits: run.submits,
     ...(run.redosFailed === 0 ? {} : { redosFailed: run.redosFailed }),
-    ...(tally === undefined ? {} : tallyFacts(tally)),
-    reasons: tally?.reasons ?? [],
+    ...(totals === undefined ? {} : totalsFacts(totals)),
+    reasons: totals?.reasons ?? [],
     inDoubt: await firstInDoubt(state.reader),
   };
 }
 
-const tallyFacts = ({
+const totalsFacts = ({
   slots,
   otherSlots,
   rows,
@@ -65,7 +65,7 @@ const tallyFacts = ({
   possibleCost,
   tokens,
   assumedTokens,
-}: ManifestTally) => ({
+}: ManifestTotals) => ({
   slots,
   otherSlots,
   rows,

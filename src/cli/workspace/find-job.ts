@@ -94,13 +94,13 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   if (here !== undefined) return { directory: cwd, state: here };
 
   const found: RunTarget[] = [];
-  let looked = 0;
+  let searched = 0;
   try {
     for (const directory of await runDirectories(cwd)) {
       await checkRunDirectory(directory, trust, env);
       const state = openStateForReading(directory);
       if (state === undefined) continue;
-      looked += 1;
+      searched += 1;
       if ((await jobsNamed(named, state)).length > 0) found.push({ directory, state });
       else await state.close();
     }
@@ -111,7 +111,7 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
   for (const { state } of found) await state.close();
-  if (looked === 0) {
+  if (searched === 0) {
     throw usageError(
       `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,
       'Name the run: promptpress … JOB FILE|DIR, by its pipeline or its directory.',

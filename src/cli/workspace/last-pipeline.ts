@@ -29,8 +29,8 @@ export async function keptPipeline(
 
 /** Finds the optional buttons of a pipeline; without a pipeline none is known. */
 export function optionalOf(pipeline: Pipeline | undefined): IsOptional {
-  const skeleton = pipeline && buildGraph(pipeline.steps, pipeline.models);
-  return skeleton === undefined || 'tooMany' in skeleton ? neverOptional : optionalIn(skeleton);
+  const graph = pipeline && buildGraph(pipeline.steps, pipeline.models);
+  return graph === undefined || 'tooMany' in graph ? neverOptional : optionalIn(graph);
 }
 
 /** The same of a directory's last run. The pipeline is read only where it matters: where a button was not there. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
 import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
-import type { ManifestTally } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -38,7 +38,7 @@ export interface RunOutcome {
   /** Of this invocation. */
   readonly submits: number;
   /** Absent when the run left before it could be counted. */
-  readonly tally?: ManifestTally;
+  readonly totals?: ManifestTotals;
 }
 
 /**
@@ -90,19 +90,19 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
   };
 }
 
-const outcomeFacts = ({ finishedAt, end, exitCode, submits, tally }: RunOutcome) => ({
+const outcomeFacts = ({ finishedAt, end, exitCode, submits, totals }: RunOutcome) => ({
   finishedAt: iso(finishedAt),
   end,
   exitCode,
   submits,
-  slots: tally?.slots,
-  otherSlots: tally?.otherSlots,
-  rows: tally?.rows,
-  files: tally?.files,
-  cost: tally?.cost,
-  possibleCost: tally?.possibleCost,
-  assumedTokens: tally?.assumedTokens,
-  tokens: tally?.tokens,
+  slots: totals?.slots,
+  otherSlots: totals?.otherSlots,
+  rows: totals?.rows,
+  files: totals?.files,
+  cost: totals?.cost,
+  possibleCost: totals?.possibleCost,
+  assumedTokens: totals?.assumedTokens,
+  tokens: totals?.tokens,
 });
 
 const iso = (unixMs: number): string => new Date(unixMs).toISOString();

@@ -29,12 +29,12 @@ export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>):
 /** The same of a slot whose request waits for results: a guess with stand-ins for them. */
 export function placeholderCost(
   prices: Readonly<Record<string, Price>>,
-  place: SlotTemplate,
+  template: SlotTemplate,
   cell: Cell,
 ): Cost {
-  const { kind, request, selector, gathers } = place;
+  const { kind, request, selector, gathers } = template;
   const { vars, repeat } = cell;
-  const placeholder = request.placeholder?.({ vars, repeat, steps: {} }, gathers?.places.size ?? 1);
+  const placeholder = request.placeholder?.({ vars, repeat, steps: {} }, gathers?.templates.size ?? 1);
   return placeholder === undefined
     ? clickCost(prices, kind, selector)
     : textCost(prices, placeholder.request, placeholder.images);

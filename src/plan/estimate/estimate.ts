@@ -8,7 +8,7 @@ import { clickCost } from './cost.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import type { RevivalFlags } from './revival.ts';
 import { type PlanState, Scan } from './scan.ts';
-import { StepTally, sumOf } from './totals.ts';
+import { StepTotals, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends RevivalFlags {
   /** Up to this many slots are examined one by one (default 200,000: seconds, some 50 MB). Above that, slots are multiplied. */
@@ -39,13 +39,13 @@ export async function estimatePlan(
   const newScan = (): Scan => new Scan(plan, chosen.value, holdsJobs ? state : undefined, options);
   const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
 
-  const places = plan.slotGraph.places.filter(({ index }) => chosen.value.places.has(index));
+  const templates = plan.slotGraph.templates.filter(({ index }) => chosen.value.places.has(index));
   const mostSlots = options.mostSlots ?? 200_000;
-  const isSmall = cells.chosen * places.length <= mostSlots;
+  const isSmall = cells.chosen * templates.length <= mostSlots;
   const whole = isSmall ? await scanCells(plan, selection, newScan(), mostSlots) : undefined;
   const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
   if (scan === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
-  const steps = whole === undefined ? multiplied(plan, places, cells.chosen, scan) : reportsOf(scan);
+  const steps = whole === undefined ? multiplied(plan, templates, cells.chosen, scan) : reportsOf(scan);
   const report = {
     pipeline: plan.pipeline.name,
     file: plan.pipeline.source.file,
@@ -84,38 +84,38 @@ async function scanCells(
 ): Promise<Scan | undefined> {
   for await (const cells of inGroups(plan.matrix.cells(selection), cellsAtOnce(plan))) {
     await scan.add(cells);
-    if (scan.looked > mostSlots) return undefined;
+    if (scan.examined > mostSlots) return undefined;
   }
   return scan;
 }
 
 const reportsOf = (scan: Scan): readonly StepReport[] =>
-  [...scan.tallies.values()].map((tally) => tally.report());
+  [...scan.stepTotals.values()].map((totals) => totals.report());
 
 /**
- * Every place in every cell asks for a job of its own, where its request is known before the run. The tokens of a text call
+ * Every slot of every cell asks for a job of its own, where its request is known before the run. The tokens of a text call
  * depend on its prompt: the examined cells stand for all cells.
  */
 function multiplied(
   plan: Plan,
-  places: readonly SlotTemplate[],
+  templates: readonly SlotTemplate[],
   cells: number,
   { costs }: Scan,
 ): readonly StepReport[] {
-  const tallies = new Map<string, StepTally>();
-  for (const place of places) {
-    const { step, kind, selector } = place;
-    const tally = tallies.get(step.name) ?? new StepTally(step);
-    tallies.set(step.name, tally);
-    if (place.open) tally.open = true;
+  const stepTotals = new Map<string, StepTotals>();
+  for (const template of templates) {
+    const { step, kind, selector } = template;
+    const totals = stepTotals.get(step.name) ?? new StepTotals(step);
+    stepTotals.set(step.name, totals);
+    if (template.open) totals.open = true;
     const all = isTextKind(kind)
-      ? costs.spread(place.index, cells)
+      ? costs.spread(template.index, cells)
       : [{ cost: clickCost(plan.pipeline.prices, kind, selector), count: cells }];
     for (const { cost, count } of all)
-      if (place.late) tally.wait(cost, count);
-      else tally.submit('new', cost, count);
+      if (template.late) totals.wait(cost, count);
+      else totals.submit('new', cost, count);
   }
-  return [...tallies.values()].map((tally) => tally.report());
+  return [...stepTotals.values()].map((totals) => totals.report());
 }
 
 function warningsOf(

@@ -10,7 +10,7 @@ import type { RecordLookup, Slot } from '../slot.ts';
 import { costOf, MeanCosts, placeholderCost, priceName } from './cost.ts';
 import type { PromptExample } from './report.ts';
 import { isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
-import { type Cost, StepTally, type SubmitReason } from './totals.ts';
+import { type Cost, StepTotals, type SubmitReason } from './totals.ts';
 
 /** What an estimate asks of a run's state. */
 export interface PlanState {
@@ -49,12 +49,12 @@ export class Scan {
   readonly #state: PlanState | undefined;
   readonly #flags: RevivalFlags;
   readonly #redo: ReadonlySet<string>;
-  readonly #tallies: ReadonlyMap<string, StepTally>;
+  readonly #stepTotals: ReadonlyMap<string, StepTotals>;
   /** Keys that are counted: at most one for each examined slot, which the caller bounds. */
   readonly #seen = new Set<string>();
   /** Why a run would submit what it takes up again, by the record as the run takes it up. */
   readonly #again = new WeakMap<JobRecord, SubmitReason>();
-  /** Keys of the jobs that slots asked for before; of the slots that are looked at now. */
+  /** Keys of the jobs that slots asked for before; of the slots that are examined now. */
   #before: ReadonlyMap<string, readonly string[]> = new Map();
   readonly #prompts = new Map<string, PromptExample>();
   readonly #costs = new MeanCosts();
@@ -62,7 +62,7 @@ export class Scan {
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
   /** Slots examined. */
-  looked = 0;
+  examined = 0;
 
   constructor(plan: Plan, chosen: ChosenSteps, state: PlanState | undefined, flags: RevivalFlags) {
     this.#plan = plan;
@@ -71,16 +71,16 @@ export class Scan {
     this.#flags = flags;
     this.#redo = new Set(flags.redo);
     const { steps } = plan.slotGraph;
-    this.#tallies = new Map(
+    this.#stepTotals = new Map(
       [...steps.values()]
         .filter(({ step }) => chosen.steps.has(step.name))
-        .map(({ step }) => [step.name, new StepTally(step)]),
+        .map(({ step }) => [step.name, new StepTotals(step)]),
     );
   }
 
   /** In file order. */
-  get tallies(): ReadonlyMap<string, StepTally> {
-    return this.#tallies;
+  get stepTotals(): ReadonlyMap<string, StepTotals> {
+    return this.#stepTotals;
   }
 
   get examples(): readonly PromptExample[] {
@@ -127,7 +127,7 @@ export class Scan {
         : await this.#state.keysOfSlots(pending.map(({ id }) => id));
     for (const { cell, slots, isHeld } of chosen)
       for (const slot of slots) {
-        this.looked += 1;
+        this.examined += 1;
         this.#count(slot, cell, isHeld);
       }
   }
@@ -164,63 +164,64 @@ export class Scan {
   }
 
   #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean): void {
-    const tally = this.#tallies.get(slot.step);
-    if (tally === undefined) throw new Error(`Internal error: step "${slot.step}" is not in the plan.`);
+    const totals = this.#stepTotals.get(slot.step);
+    if (totals === undefined) throw new Error(`Internal error: step "${slot.step}" is not in the plan.`);
     const { job, status } = slot;
-    if (status === 'skipped' || status === 'blocked') return tally.slot(status);
-    if (job === undefined) return this.#countWithoutJob(slot, cell, tally);
+    if (status === 'skipped' || status === 'blocked') return totals.slot(status);
+    if (job === undefined) return this.#countWithoutJob(slot, cell, totals);
     // The request shows no image, which is known before it is sent.
-    if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, tally);
+    if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, totals);
     const cost = costOf(this.#plan.pipeline.prices, job);
     this.#costs.add(slot, cost);
-    if (this.#seen.has(job.key)) return tally.slot('shared');
+    if (this.#seen.has(job.key)) return totals.slot('shared');
     this.#seen.add(job.key);
     switch (status) {
       case 'pending': {
-        if (isHeld(slot)) return tally.job('held');
+        if (isHeld(slot)) return totals.job('held');
         this.#keepExample(slot);
         if (cost.price === undefined && this.#unpriced.size < mostNames) this.#unpriced.add(priceName(job));
-        return tally.submit(this.#reason(slot), cost);
+        return totals.submit(this.#reason(slot), cost);
       }
       case 'submitting':
       case 'running':
       case 'modal':
-        return tally.job('running');
+        return totals.job('running');
       case 'saving':
-        return tally.job('unsaved');
+        return totals.job('unsaved');
       case 'in-doubt':
-        return tally.job('inDoubt');
+        return totals.job('inDoubt');
       case 'done':
-        this.#lookForFiles(slot);
-        return isRemade(slot) && !isHeld(slot) ? this.#countRedo(slot, tally, cost) : tally.job(status);
+        this.#checkFiles(slot);
+        return isRemade(slot) && !isHeld(slot) ? this.#countRedo(slot, totals, cost) : totals.job(status);
       case 'failed':
-        if (isRemade(slot) && !isHeld(slot)) return this.#countRedo(slot, tally, cost);
-        if (!this.#failsAgain(slot)) return tally.job(status);
-        return this.#countInvalid(slot, tally);
+        if (isRemade(slot) && !isHeld(slot)) return this.#countRedo(slot, totals, cost);
+        if (!this.#failsAgain(slot)) return totals.job(status);
+        return this.#countInvalid(slot, totals);
     }
   }
 
-  #countRedo({ job }: Slot, tally: StepTally, cost: Cost): void {
+  #countRedo({ job }: Slot, totals: StepTotals, cost: Cost): void {
     if (job !== undefined && cost.price === undefined && this.#unpriced.size < mostNames)
       this.#unpriced.add(priceName(job));
-    tally.submit('anew', cost);
+    totals.submit('anew', cost);
   }
 
-  #countWithoutJob(slot: Slot, cell: Cell, tally: StepTally): void {
+  #countWithoutJob(slot: Slot, cell: Cell, totals: StepTotals): void {
     if (slot.status !== 'failed') {
-      const place = this.#plan.slotGraph.places[slot.place ?? -1];
-      if (place === undefined) throw new Error(`Internal error: ${slotName(slot)} has no place in the plan.`);
-      if (place.open) tally.open = true;
-      const cost = placeholderCost(this.#plan.pipeline.prices, place, cell);
+      const template = this.#plan.slotGraph.templates[slot.place ?? -1];
+      if (template === undefined)
+        throw new Error(`Internal error: ${slotName(slot)} has no template in the plan.`);
+      if (template.open) totals.open = true;
+      const cost = placeholderCost(this.#plan.pipeline.prices, template, cell);
       this.#costs.add(slot, cost);
-      return tally.wait(cost);
+      return totals.wait(cost);
     }
-    this.#countInvalid(slot, tally);
+    this.#countInvalid(slot, totals);
   }
 
-  #countInvalid(slot: Slot, tally: StepTally): void {
+  #countInvalid(slot: Slot, totals: StepTotals): void {
     this.#firstInvalid ??= `cell ${slot.cell}, ${slotName(slot)}: ${slot.error?.message ?? slot.error?.code}`;
-    tally.slot('invalid');
+    totals.slot('invalid');
   }
 
   /** A run with these flags evaluates this slot again, and fails in the same way before anything is submitted. */
@@ -229,7 +230,7 @@ export class Scan {
   }
 
   /** Images of a reply are in its files or nowhere: no link leads to them. */
-  #lookForFiles(slot: Slot): void {
+  #checkFiles(slot: Slot): void {
     const { record, keep } = slot;
     if (!keep || record === undefined || record.artifacts.length > 0 || !hasImages(record.text)) return;
     const {

@@ -38,7 +38,7 @@ class Bill {
 }
 
 /** Adds up what one step's slots are. */
-export class StepTally {
+export class StepTotals {
   readonly #step: Step;
   readonly #counts: { [Name in Counter]: number } = {
     slots: 0,

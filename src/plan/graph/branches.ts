@@ -14,45 +14,46 @@ export function selectTemplates(
   for (const segment of address.segments) {
     if (segment === '*') level = level.flatMap(({ below }) => below);
     else if (segment === '**') level = level.flatMap(leaves);
-    else level = level.flatMap(({ below }) => below.flatMap((place) => namedBranch(place, segment) ?? []));
+    else
+      level = level.flatMap(({ below }) => below.flatMap((template) => namedBranch(template, segment) ?? []));
   }
   if (level.length === 0) throw new Error(`Internal error: "${address.source}" names no job.`);
   return level;
 }
 
 /** The slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
-function namedBranch(place: SlotTemplate, name: string): SlotTemplate | undefined {
-  if (place.segment === name) return place;
-  if (!place.wild || !globMatches(place.segment ?? '', name)) return undefined;
-  const known = place.names.get(name);
+function namedBranch(template: SlotTemplate, name: string): SlotTemplate | undefined {
+  if (template.segment === name) return template;
+  if (!template.wild || !globMatches(template.segment ?? '', name)) return undefined;
+  const known = template.names.get(name);
   if (known !== undefined) return known;
-  const named = copyBelow(place, place.above, name);
-  (place as SlotTemplateDraft).names.set(name, named);
+  const named = copyBelow(template, template.above, name);
+  (template as SlotTemplateDraft).names.set(name, named);
   return named;
 }
 
 /** A wildcard's branch under one name, with the rest of its path. */
-function copyBelow(place: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
-  const segment = name ?? place.segment;
+function copyBelow(template: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
+  const segment = name ?? template.segment;
   const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
-  const wild = name === undefined && place.wild;
+  const wild = name === undefined && template.wild;
   const copy: SlotTemplateDraft = {
-    ...place,
-    copyOf: place.copyOf ?? place,
+    ...template,
+    copyOf: template.copyOf ?? template,
     ...(above === undefined ? {} : { above }),
     ...(segment === undefined ? {} : { segment }),
     ...(name === undefined ? {} : { named: textPress(name) }),
     wild,
     open: wild || (above?.open ?? false),
-    late: wild || place.waits.length > 0 || (above?.late ?? false),
+    late: wild || template.waits.length > 0 || (above?.late ?? false),
     branch,
-    text: placeText(place.step.name, branch),
+    text: placeText(template.step.name, branch),
     names: new Map(),
     below: [],
   };
-  copy.below = place.below.map((next) => copyBelow(next, copy));
+  copy.below = template.below.map((next) => copyBelow(next, copy));
   return copy;
 }
 
-const leaves = (place: SlotTemplate): readonly SlotTemplate[] =>
-  place.below.length === 0 ? [place] : place.below.flatMap(leaves);
+const leaves = (template: SlotTemplate): readonly SlotTemplate[] =>
+  template.below.length === 0 ? [template] : template.below.flatMap(leaves);

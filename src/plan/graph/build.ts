@@ -35,8 +35,8 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
     const gathers =
       step.gather === undefined
         ? undefined
-        : { step: step.gather.step, places: new Set(selectTemplates(laid, step.gather)) };
-    gathered += gathers?.places.size ?? 0;
+        : { step: step.gather.step, templates: new Set(selectTemplates(laid, step.gather)) };
+    gathered += gathers?.templates.size ?? 0;
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
     const request = stepRequest(step, models);
     const named = request.names.flatMap((name) => stepNamed(laid, name).operations);
@@ -62,20 +62,20 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
           }),
     });
   }
-  const places = steps.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
-  for (const [index, place] of places.entries()) (place as SlotTemplateDraft).index = index;
+  const templates = steps.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
+  for (const [index, template] of templates.entries()) (template as SlotTemplateDraft).index = index;
   return {
     steps: new Map(steps.map(({ name }) => [name, stepNamed(laid, name)])),
     order: [...laid.values()],
-    places,
+    templates,
   };
 }
 
 /** One slot that wants the files of a job is enough, even when the job's own step has `keep: false`. */
-function keepFiles(place: SlotTemplate): void {
-  (place as SlotTemplateDraft).keep = true;
+function keepFiles(template: SlotTemplate): void {
+  (template as SlotTemplateDraft).keep = true;
   // The manifest shows the wildcard's slot in place of a branch that an address names: the files of that slot are kept.
-  if (place.copyOf !== undefined) (place.copyOf as SlotTemplateDraft).keep = true;
+  if (template.copyOf !== undefined) (template.copyOf as SlotTemplateDraft).keep = true;
 }
 
 function placesPerOperation(step: Step): number {
@@ -85,9 +85,9 @@ function placesPerOperation(step: Step): number {
   return all;
 }
 
-const withBelow = (place: SlotTemplate): readonly SlotTemplate[] => [
-  place,
-  ...place.below.flatMap(withBelow),
+const withBelow = (template: SlotTemplate): readonly SlotTemplate[] => [
+  template,
+  ...template.below.flatMap(withBelow),
 ];
 
 /** What a place needs to be done before it. */
@@ -112,11 +112,11 @@ function makeTemplate(
   const whenWaits = when !== undefined && when.steps.length > 0;
   const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
   const wild = selector !== undefined && isWild(selector);
-  const starts = above === undefined ? [...(gathers?.places ?? [])] : [above];
+  const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
   if (request.shows.parent) starts.forEach(keepFiles);
   const startMaySkip = starts.some(({ maySkip }) => maySkip);
   const namedMaySkip = named.some(({ maySkip }) => maySkip);
-  const place: SlotTemplateDraft = {
+  const template: SlotTemplateDraft = {
     index: 0,
     step,
     kind,
@@ -146,8 +146,8 @@ function makeTemplate(
     below: [],
   };
   const [next, ...rest] = path;
-  place.below = (next ?? []).map((pressed) =>
-    makeTemplate(step, 'click', { above: place }, level + 1, pressed.selector, pressed.request, rest),
+  template.below = (next ?? []).map((pressed) =>
+    makeTemplate(step, 'click', { above: template }, level + 1, pressed.selector, pressed.request, rest),
   );
-  return place;
+  return template;
 }

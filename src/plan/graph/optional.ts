@@ -9,12 +9,12 @@ export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
 export const neverOptional: IsOptional = () => false;
 
 /** {@link IsOptional} of a pipeline's places; the branches of wildcards are named by what they found. */
-export function optionalIn({ places }: Pick<SlotGraph, 'places'>): IsOptional {
+export function optionalIn({ templates }: Pick<SlotGraph, 'templates'>): IsOptional {
   const branches = new Map<string, (readonly string[])[]>();
-  for (const place of places) {
-    if (place.selector?.optional !== true) continue;
-    const { name } = place.step;
-    branches.set(name, [...(branches.get(name) ?? []), piecesOf(place)]);
+  for (const template of templates) {
+    if (template.selector?.optional !== true) continue;
+    const { name } = template.step;
+    branches.set(name, [...(branches.get(name) ?? []), piecesOf(template)]);
   }
   return ({ step, branch }) => branches.get(step)?.some((pieces) => isMadeOf(pieces, branch)) ?? false;
 }

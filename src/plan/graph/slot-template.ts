@@ -15,7 +15,7 @@ export interface SlotTemplate {
   /** The place whose result it continues; absent for a root. */
   readonly above?: SlotTemplate;
   /** Of a step that gathers: the places whose jobs it takes in, in the manifest's order, all of one step. */
-  readonly gathers?: { readonly step: string; readonly places: ReadonlySet<SlotTemplate> };
+  readonly gathers?: { readonly step: string; readonly templates: ReadonlySet<SlotTemplate> };
   /** 0 is the step's own operation, then the path's segments. */
   readonly level: number;
   /** What its own selector is called; absent where nothing is pressed. */
@@ -82,7 +82,7 @@ export interface SlotGraph {
   /** Each step after all that it needs. */
   readonly order: readonly StepTemplates[];
   /** In the manifest's order: steps as in the file, each one's branches depth first. */
-  readonly places: readonly SlotTemplate[];
+  readonly templates: readonly SlotTemplate[];
 }
 
 /** A place while it is laid out. */

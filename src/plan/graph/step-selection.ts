@@ -30,11 +30,11 @@ export function chosenSteps(
   plan: { readonly slotGraph: SlotGraph },
   only: readonly string[] | undefined,
 ): Result<ChosenSteps, UnknownStep> {
-  const { steps, places } = plan.slotGraph;
+  const { steps, templates } = plan.slotGraph;
   if (only === undefined || only.length === 0)
     return ok({
       steps: new Set(steps.keys()),
-      places: new Set(places.keys()),
+      places: new Set(templates.keys()),
       includes: () => true,
     });
   for (const name of only) {
@@ -47,19 +47,19 @@ export function chosenSteps(
   }
 
   const needed = new Set<SlotTemplate>();
-  const open = places.filter(({ step }) => only.includes(step.name));
+  const open = templates.filter(({ step }) => only.includes(step.name));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     // One branch of a wildcard needs the wildcard: what it finds, it presses.
-    const place = next.copyOf ?? next;
-    if (needed.has(place)) continue;
-    needed.add(place);
-    if (place.above !== undefined) open.push(place.above);
-    if (place.gathers !== undefined) open.push(...place.gathers.places);
-    for (const name of [...place.waits, ...place.request.names])
+    const template = next.copyOf ?? next;
+    if (needed.has(template)) continue;
+    needed.add(template);
+    if (template.above !== undefined) open.push(template.above);
+    if (template.gathers !== undefined) open.push(...template.gathers.templates);
+    for (const name of [...template.waits, ...template.request.names])
       open.push(...stepNamed(steps, name).operations);
   }
   const indexes = new Set([...needed].map(({ index }) => index));
-  const chosen = new Set(places.filter((place) => needed.has(place)).map(({ step }) => step.name));
+  const chosen = new Set(templates.filter((template) => needed.has(template)).map(({ step }) => step.name));
   return ok({
     steps: chosen,
     places: indexes,

@@ -20,7 +20,7 @@ export interface ImageFiles {
   /**
    * Loads what `facts` did not know yet, and answered with `input.missing`, where that has to be loaded. Absent: it knows all.
    *
-   * @returns whether there was anything: what was resolved with those answers has to be resolved again
+   * @returns whether there was anything: what was resolved with those replies has to be resolved again
    */
   loadMissed?(): Promise<boolean>;
 }

@@ -16,7 +16,7 @@ export interface NamedJobs {
   /** Of one of those whose images are shown, by its key. */
   readonly imageCount: (key: string) => ImageCount;
   /** Of all of them together. Images that are shown must lie in the run directory. */
-  readonly gate: DependencyState;
+  readonly dependency: DependencyState;
   /** All are done, and one whose images are to be shown has none, or what is continued lacks some of its own. */
   readonly failure?: JobError;
 }
@@ -24,7 +24,7 @@ export interface NamedJobs {
 const nothingNamed: NamedJobs = {
   keyOf: () => undefined,
   imageCount: () => undefined,
-  gate: doneState,
+  dependency: doneState,
 };
 
 /**
@@ -48,12 +48,12 @@ export function readNamed(
     return job !== undefined && isCertain(job) ? job.slot.job?.key : undefined;
   };
   const found = { keyOf, imageCount: (key: string) => imageCount(shown, key) };
-  for (const { gate } of jobs.values()) if (gate.kind !== 'done') return { ...found, gate };
-  if (shown.some(({ gate, slot }) => gate.kind !== 'done' || slot.unsaved === true))
-    return { ...found, gate: openState };
+  for (const { dependency } of jobs.values()) if (dependency.kind !== 'done') return { ...found, dependency };
+  if (shown.some(({ dependency, slot }) => dependency.kind !== 'done' || slot.unsaved === true))
+    return { ...found, dependency: openState };
   const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
   const failure = empty === undefined ? unrepeatable(jobs.get(continues ?? '')) : noImage(empty, kind);
-  return { ...found, gate: doneState, ...(failure === undefined ? {} : { failure }) };
+  return { ...found, dependency: doneState, ...(failure === undefined ? {} : { failure }) };
 }
 
 const imagesIn = (record: JobRecord | undefined): number =>
@@ -62,8 +62,8 @@ const imagesIn = (record: JobRecord | undefined): number =>
 function imageCount(shown: readonly Resolved[], key: string): ImageCount {
   const job = shown.find(({ slot }) => slot.job?.key === key);
   if (job === undefined) return undefined;
-  if (!isTextKind(job.place.kind)) return 'one';
-  return job.gate.kind === 'done' ? imagesIn(job.slot.record) : undefined;
+  if (!isTextKind(job.template.kind)) return 'one';
+  return job.dependency.kind === 'done' ? imagesIn(job.slot.record) : undefined;
 }
 
 /** A click needs an image only for the size of its mask. */

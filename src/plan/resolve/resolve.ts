@@ -36,7 +36,7 @@ export interface Resolvable {
 /** What a template sees, and whether that is there to stay. */
 interface Opened {
   readonly scope: TemplateScope;
-  readonly gate: DependencyState;
+  readonly dependency: DependencyState;
 }
 
 /**
@@ -78,70 +78,71 @@ class CellResolution {
     for (const { step, operations, from } of order) {
       const found: Resolved[] = [];
       this.#resolved.set(step.name, found);
-      if (from === undefined) for (const place of operations) this.#resolve(place, this.#start(place), found);
+      if (from === undefined)
+        for (const template of operations) this.#resolve(template, this.#start(template), found);
       else
         for (const above of stepNamed(this.#resolved, from.step)) {
-          const place = from.operations.get(above.place);
-          if (place !== undefined) this.#resolve(place, startBelow(above), found);
+          const template = from.operations.get(above.template);
+          if (template !== undefined) this.#resolve(template, startBelow(above), found);
         }
     }
     const slots: Slot[] = [];
     for (const name of steps.keys())
-      for (const { place, slot } of stepNamed(this.#resolved, name))
-        if (place.copyOf === undefined) slots.push(slot);
+      for (const { template, slot } of stepNamed(this.#resolved, name))
+        if (template.copyOf === undefined) slots.push(slot);
     return slots;
   }
 
   /** What an operation that continues no other starts from. */
   #start({ gathers }: SlotTemplate): Upstream {
     if (gathers === undefined) return rootStart;
-    const { step, places } = gathers;
-    return gatheredStart(stepNamed(this.#resolved, step).filter(({ place }) => places.has(place)));
+    const { step, templates } = gathers;
+    return gatheredStart(stepNamed(this.#resolved, step).filter(({ template }) => templates.has(template)));
   }
 
   /** One place from one start: its slot (of a wildcard: slots), and what its step presses on them. */
-  #resolve(place: SlotTemplate, given: Upstream, found: Resolved[]): void {
-    const start = startOf(place, given);
-    if (place.wild) {
-      this.#resolveWild(place, start, found);
-      for (const named of place.names.values()) this.#resolveNamed(named, start, found);
-    } else this.#add(place, start, place.segment, this.#read(place, start), found);
+  #resolve(template: SlotTemplate, given: Upstream, found: Resolved[]): void {
+    const start = startOf(template, given);
+    if (template.wild) {
+      this.#resolveWild(template, start, found);
+      for (const named of template.names.values()) this.#resolveNamed(named, start, found);
+    } else this.#add(template, start, template.segment, this.#read(template, start), found);
   }
 
-  #resolveWild(place: SlotTemplate, start: Upstream, found: Resolved[]): void {
-    const single = (reading: Reading): void => this.#add(place, start, place.segment, reading, found);
-    const opened = this.#open(place, start);
+  #resolveWild(template: SlotTemplate, start: Upstream, found: Resolved[]): void {
+    const single = (reading: Reading): void => this.#add(template, start, template.segment, reading, found);
+    const opened = this.#open(template, start);
     if (!('scope' in opened)) return single(opened);
     const { above } = start;
     const buttons = buttonsAbove(start);
-    if (place.selector === undefined || above === undefined || buttons === undefined)
-      return single({ gate: opened.gate });
+    if (template.selector === undefined || above === undefined || buttons === undefined)
+      return single({ dependency: opened.dependency });
 
-    const choice = wildcardChoice(place.selector, buttons);
-    if (choice.kind === 'missing') return single({ gate: doneState, failure: choice.error });
+    const choice = wildcardChoice(template.selector, buttons);
+    if (choice.kind === 'missing') return single({ dependency: doneState, failure: choice.error });
     for (const { name, press } of choice.found)
-      this.#add(place, start, name, this.#read(place, start, press), found);
+      this.#add(template, start, name, this.#read(template, start, press), found);
   }
 
   /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
-  #resolveNamed(place: SlotTemplate, start: Upstream, found: Resolved[]): void {
-    const { selector, segment = '' } = place;
+  #resolveNamed(template: SlotTemplate, start: Upstream, found: Resolved[]): void {
+    const { selector, segment = '' } = template;
     const { above } = start;
-    let reading = this.#read(place, start, place.named);
-    const buttons = above === undefined ? undefined : buttonsAbove({ above, gate: above.gate });
+    let reading = this.#read(template, start, template.named);
+    const buttons = above === undefined ? undefined : buttonsAbove({ above, dependency: above.dependency });
     if (selector !== undefined && buttons !== undefined) {
       const choice = wildcardChoice(selector, buttons);
       const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
       reading =
         one === undefined
-          ? { gate: doneState, failure: missingButton(segment, buttons) }
-          : this.#read(place, start, one.press);
+          ? { dependency: doneState, failure: missingButton(segment, buttons) }
+          : this.#read(template, start, one.press);
     }
-    this.#add(place, start, segment, reading, found);
+    this.#add(template, start, segment, reading, found);
   }
 
   #add(
-    place: SlotTemplate,
+    template: SlotTemplate,
     start: Upstream,
     segment: string | undefined,
     reading: Reading,
@@ -149,26 +150,26 @@ class CellResolution {
   ): void {
     const { above } = start;
     const asWritten =
-      segment === place.segment && (above === undefined || above.slot.branch === above.place.branch);
+      segment === template.segment && (above === undefined || above.slot.branch === above.template.branch);
     const branch = asWritten
-      ? place.branch
+      ? template.branch
       : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
-    const { cause, status, ready, ...more } = judge(place, start.gate, reading, record);
+    const { cause, status, ready, ...more } = judge(template, start.dependency, reading, record);
     const redo = this.#redoOf(job, record, isFree(start, reading));
-    const continued = place.request.hasPrompt ? undefined : drawnAbove(above);
+    const continued = template.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
     const slot: Slot = {
       cell: this.#cell.number,
-      step: place.step.name,
-      kind: place.kind,
+      step: template.step.name,
+      kind: template.kind,
       branch,
-      place: place.index,
-      depth: place.depth,
-      keep: place.keep,
-      id: slotIdIn(this.#identity, asWritten ? place.text : placeText(place.step.name, branch)),
+      place: template.index,
+      depth: template.depth,
+      keep: template.keep,
+      id: slotIdIn(this.#identity, asWritten ? template.text : placeText(template.step.name, branch)),
       status,
       ready: redo.ready ?? ready ?? false,
       ...(redo.outdated && { outdated: true }),
@@ -179,16 +180,16 @@ class CellResolution {
       ...more,
     };
     const resolved = {
-      place,
+      template,
       above,
       slot,
       ...(said === undefined ? {} : { said }),
-      gate: redo.isToCome ? openState : stateOf(slot, cause),
+      dependency: redo.isToCome ? openState : stateOf(slot, cause),
       stands: record !== undefined && (record.former !== undefined || (redo.isToCome && status === 'done')),
     };
     found.push(resolved);
     const below = startBelow(resolved);
-    for (const next of place.below) this.#resolve(next, below, found);
+    for (const next of template.below) this.#resolve(next, below, found);
   }
 
   /** What happens to a slot when a job that it comes from is redone; see `Slot`. */
@@ -218,12 +219,14 @@ class CellResolution {
   }
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
-  #read(place: SlotTemplate, start: Upstream, found?: Press): Reading {
-    const opened = this.#open(place, start);
+  #read(template: SlotTemplate, start: Upstream, found?: Press): Reading {
+    const opened = this.#open(template, start);
     if (!('scope' in opened)) return opened;
-    const { scope, gate } = opened;
-    const reading = readingOf(() => this.#request(place, start, scope, found));
-    return gate.kind === 'done' || reading.gate.kind !== 'done' ? reading : { ...reading, gate };
+    const { scope, dependency } = opened;
+    const reading = readingOf(() => this.#request(template, start, scope, found));
+    return dependency.kind === 'done' || reading.dependency.kind !== 'done'
+      ? reading
+      : { ...reading, dependency };
   }
 
   /**
@@ -232,14 +235,15 @@ class CellResolution {
    */
   #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream): Opened | Reading {
     return readingOf((): Opened | Reading => {
-      if (when !== undefined && !whenWaits && !when.holds(this.#scope)) return { gate: doneState, off: true };
-      if (waits.length === 0) return { scope: this.#scope, gate: doneState };
+      if (when !== undefined && !whenWaits && !when.holds(this.#scope))
+        return { dependency: doneState, off: true };
+      if (waits.length === 0) return { scope: this.#scope, dependency: doneState };
       const steps = readNamedSteps(waits, start.above, this.#resolved);
-      if (steps.kind !== 'known') return { gate: steps };
-      const { gate } = steps;
+      if (steps.kind !== 'known') return { dependency: steps };
+      const { dependency } = steps;
       const scope = { ...this.#scope, steps: steps.values };
-      if (whenWaits && when?.holds(scope) === false) return { gate, off: true };
-      return { scope, gate };
+      if (whenWaits && when?.holds(scope) === false) return { dependency, off: true };
+      return { scope, dependency };
     });
   }
 
@@ -251,13 +255,13 @@ class CellResolution {
   }
 
   /** The job, once all that its key is made of is known. */
-  #request(place: SlotTemplate, start: Upstream, scope: TemplateScope, found: Press | undefined): Reading {
-    const { gate, keyOf, imageCount, failure: empty } = readNamed(place, start, this.#resolved);
+  #request(template: SlotTemplate, start: Upstream, scope: TemplateScope, found: Press | undefined): Reading {
+    const { dependency, keyOf, imageCount, failure: empty } = readNamed(template, start, this.#resolved);
     const { keys } = start;
     const prompted = drawnAbove(start.above)?.said;
     const above = start.above?.slot.record;
     const made = above === undefined ? undefined : standing(above).result;
-    const rendered = place.request.render(scope, {
+    const rendered = template.request.render(scope, {
       ...(found === undefined ? {} : { found }),
       ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
       keyOf,
@@ -269,7 +273,7 @@ class CellResolution {
     const { prompt, suggested, known, failure } = rendered;
     const shortage = empty ?? rendered.shortage;
     const reading: Reading = {
-      gate,
+      dependency,
       ...(prompt === undefined ? {} : { prompt }),
       ...(suggested === undefined ? {} : { suggested }),
       ...(failure === undefined ? {} : { failure }),
@@ -278,11 +282,11 @@ class CellResolution {
     if (keys === undefined || known === undefined) return reading;
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
-    const { call } = place.request;
-    const reads = this.#sources.before(key, this.#reads(place, start));
+    const { call } = template.request;
+    const reads = this.#sources.before(key, this.#reads(template, start));
     const job: JobSpec = {
       key,
-      kind: place.kind,
+      kind: template.kind,
       request,
       ...oneParent(keys),
       ...(files === undefined ? {} : { files }),

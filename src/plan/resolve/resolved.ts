@@ -5,12 +5,12 @@ import type { Slot } from '../slot.ts';
 
 /** A slot with what those below it ask of it. */
 export interface Resolved {
-  readonly place: SlotTemplate;
+  readonly template: SlotTemplate;
   readonly above: Resolved | undefined;
   readonly slot: Slot;
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said?: string;
-  readonly gate: DependencyState;
+  readonly dependency: DependencyState;
   /** Its job was done and is being redone, or is to be: its former result stands until then. */
   readonly stands: boolean;
 }
@@ -34,7 +34,9 @@ export type DependencyState =
  * what its own image was drawn from, and what a text model was asked is no prompt of an image.
  */
 export const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
-  above === undefined || above.place.kind === 'describe' || isTextKind(above.place.kind) ? undefined : above;
+  above === undefined || above.template.kind === 'describe' || isTextKind(above.template.kind)
+    ? undefined
+    : above;
 
 /** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 export function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {

@@ -15,7 +15,7 @@ export type StepReading =
       readonly kind: 'known';
       readonly values: StepValues;
       /** Open where one of them is being redone: its former reply is read, and no job is begun with that. */
-      readonly gate: DependencyState;
+      readonly dependency: DependencyState;
     }
   | Exclude<DependencyState, { kind: 'done' }>;
 
@@ -31,14 +31,14 @@ export function readNamedSteps(
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): StepReading {
   const values: Record<string, Readonly<Record<string, Value>>> = {};
-  let gate: DependencyState = doneState;
+  let dependency: DependencyState = doneState;
   for (const name of names) {
     const job = nearestJob(name, above, resolved.get(name) ?? []);
-    if (job.gate.kind === 'open' && job.stands) gate = openState;
-    else if (job.gate.kind !== 'done') return job.gate;
-    values[name] = isTextKind(job.place.kind) ? textValues(name, job) : taskValues(job);
+    if (job.dependency.kind === 'open' && job.stands) dependency = openState;
+    else if (job.dependency.kind !== 'done') return job.dependency;
+    values[name] = isTextKind(job.template.kind) ? textValues(name, job) : taskValues(job);
   }
-  return { kind: 'known', values, gate };
+  return { kind: 'known', values, dependency };
 }
 
 /**
@@ -47,7 +47,7 @@ export function readNamedSteps(
  * @throws TemplateError `template.several`
  */
 export function nearestJob(name: string, above: Resolved | undefined, all: readonly Resolved[]): Resolved {
-  const operations = all.filter(({ place }) => place.level === 0);
+  const operations = all.filter(({ template }) => template.level === 0);
   for (let ancestor = above; ancestor !== undefined; ancestor = ancestor.above) {
     const common = ancestor;
     const below = operations.filter((operation) => hangsOn(operation, common));

@@ -20,7 +20,7 @@ export interface Reading {
   /** Its condition does not hold. */
   readonly off?: true;
   /** The state of the steps that its templates read, and of the jobs that it shows or continues. */
-  readonly gate: DependencyState;
+  readonly dependency: DependencyState;
 }
 
 /** The state of a slot, derived from everything else. */
@@ -38,34 +38,37 @@ export interface SlotVerdict {
  * a state above that may still change is decided before a fact below.
  */
 export function judge(
-  place: SlotTemplate,
-  gate: DependencyState,
+  template: SlotTemplate,
+  dependency: DependencyState,
   reading: Reading,
   record: JobRecord | undefined,
 ): SlotVerdict {
-  if (gate.kind === 'skipped') return stopped(gate);
-  if (reading.off === true && !place.whenWaits) return off;
+  if (dependency.kind === 'skipped') return stopped(dependency);
+  if (reading.off === true && !template.whenWaits) return off;
   // Where no slot above can turn out skipped, an error in a template is reported before money is spent above it.
-  if (reading.failure !== undefined && place.sure)
-    return reading.gate.kind === 'skipped' ? stopped(reading.gate) : failed(place, reading.failure);
+  if (reading.failure !== undefined && template.sure)
+    return reading.dependency.kind === 'skipped'
+      ? stopped(reading.dependency)
+      : failed(template, reading.failure);
   // What was done or sent stands, also when the job above it is tried again.
-  if (record !== undefined && record.status !== 'pending') return fromRecord(place, record);
-  if (gate.kind === 'blocked') return stopped(gate);
-  if (gate.kind === 'open') return { status: 'pending' };
-  if (reading.gate.kind === 'open') return { status: 'pending' };
-  if (reading.gate.kind !== 'done') return stopped(reading.gate);
+  if (record !== undefined && record.status !== 'pending') return fromRecord(template, record);
+  if (dependency.kind === 'blocked') return stopped(dependency);
+  if (dependency.kind === 'open') return { status: 'pending' };
+  if (reading.dependency.kind === 'open') return { status: 'pending' };
+  if (reading.dependency.kind !== 'done') return stopped(reading.dependency);
   if (reading.off === true) return off;
   const failure = reading.failure ?? reading.shortage;
-  if (failure !== undefined) return failed(place, failure);
+  if (failure !== undefined) return failed(template, failure);
   return { status: 'pending', ready: true };
 }
 
-function fromRecord(place: SlotTemplate, record: JobRecord): SlotVerdict {
+function fromRecord(template: SlotTemplate, record: JobRecord): SlotVerdict {
   const { status, error } = record;
   // Another slot wanted its files, or an earlier edit did.
-  if (!place.keep && lacksOnlyFiles(record)) return { status: 'done' };
-  if (status === 'failed' && error !== undefined) return failed(place, error);
-  const wantsFile = status === 'done' && place.keep && record.artifacts.length === 0 && offersFiles(record);
+  if (!template.keep && lacksOnlyFiles(record)) return { status: 'done' };
+  if (status === 'failed' && error !== undefined) return failed(template, error);
+  const wantsFile =
+    status === 'done' && template.keep && record.artifacts.length === 0 && offersFiles(record);
   if (wantsFile) return { status: 'saving', unsaved: true };
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }
@@ -79,15 +82,15 @@ function offersFiles({ result, text }: JobRecord): boolean {
 }
 
 /** An optional button that is not there is no failure; the job's record, which other slots share, says only that it is not. */
-function failed(place: SlotTemplate, error: JobError): SlotVerdict {
-  const isFine = error.code === 'button.missing' && place.selector?.optional === true;
+function failed(template: SlotTemplate, error: JobError): SlotVerdict {
+  const isFine = error.code === 'button.missing' && template.selector?.optional === true;
   return { status: isFine ? 'skipped' : 'failed', error };
 }
 
-const stopped = (gate: Extract<DependencyState, { cause: string }>): SlotVerdict => ({
-  status: gate.kind,
-  error: followError(gate),
-  cause: gate.cause,
+const stopped = (dependency: Extract<DependencyState, { cause: string }>): SlotVerdict => ({
+  status: dependency.kind,
+  error: followError(dependency),
+  cause: dependency.cause,
 });
 
 const off: SlotVerdict = {
@@ -98,16 +101,16 @@ const off: SlotVerdict = {
 /** The buttons of the job that a slot starts from, once they are known. While that job is redone, its former buttons. */
 export const buttonsAbove = ({
   above,
-  gate,
-}: Pick<Upstream, 'above' | 'gate'>): readonly Button[] | undefined =>
-  above !== undefined && (gate.kind === 'done' || (gate.kind === 'open' && above.stands))
+  dependency,
+}: Pick<Upstream, 'above' | 'dependency'>): readonly Button[] | undefined =>
+  above !== undefined && (dependency.kind === 'done' || (dependency.kind === 'open' && above.stands))
     ? ((above.slot.record && standing(above.slot.record).result?.buttons) ?? [])
     : undefined;
 
 /** True where all that a slot waits for is done, and it has something to ask for. */
-export const isFree = (start: Upstream, { gate, failure, shortage, off }: Reading): boolean =>
-  start.gate.kind === 'done' &&
-  gate.kind === 'done' &&
+export const isFree = (start: Upstream, { dependency, failure, shortage, off }: Reading): boolean =>
+  start.dependency.kind === 'done' &&
+  dependency.kind === 'done' &&
   failure === undefined &&
   shortage === undefined &&
   off === undefined;
@@ -122,6 +125,6 @@ export function readingOf<T>(read: () => T): T | Reading {
     return read();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return { gate: doneState, failure: { code: error.code, message: error.message } };
+    return { dependency: doneState, failure: { code: error.code, message: error.message } };
   }
 }

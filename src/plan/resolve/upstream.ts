@@ -43,13 +43,13 @@ export function stateOf(slot: Slot, cause: string | undefined): DependencyState 
 const ownCause = (slot: Slot): string => `${slotName(slot)}: ${slot.error?.code ?? slot.status}`;
 
 /** Why a slot that follows from a stopped one is stopped too. */
-export function followError(gate: {
+export function followError(dependency: {
   readonly kind: 'skipped' | 'blocked';
   readonly cause: string;
 }): JobError {
-  return gate.kind === 'blocked'
-    ? { code: 'ancestor.failed', message: `blocked by ${gate.cause}` }
-    : { code: 'ancestor.skipped', message: `skipped with ${gate.cause}` };
+  return dependency.kind === 'blocked'
+    ? { code: 'ancestor.failed', message: `blocked by ${dependency.cause}` }
+    : { code: 'ancestor.skipped', message: `skipped with ${dependency.cause}` };
 }
 
 /** What a slot starts from: nothing, the slot above it, or all that its step gathers. */
@@ -57,22 +57,30 @@ export interface Upstream {
   readonly above?: Resolved;
   /** The slot above it, or all that its step gathers and that was not skipped. */
   readonly jobs: readonly Resolved[];
-  readonly gate: DependencyState;
+  readonly dependency: DependencyState;
   /** The keys it starts from, as they stand in its job; absent while they are not known, or where there never is one. */
   readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
 }
 
-export const rootStart: Upstream = { jobs: [], gate: doneState, keys: {} };
+export const rootStart: Upstream = { jobs: [], dependency: doneState, keys: {} };
 
 export function startBelow(above: Resolved): Upstream {
   const parent = above.slot.job?.key;
-  return { above, jobs: [above], gate: above.gate, ...(parent === undefined ? {} : { keys: { parent } }) };
+  return {
+    above,
+    jobs: [above],
+    dependency: above.dependency,
+    ...(parent === undefined ? {} : { keys: { parent } }),
+  };
 }
 
 /** A click on a button needs no file of its parent; a mask needs the size of the image. */
 export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstream =>
-  kind === 'click' && !request.shows.parent && start.gate.kind === 'blocked' && start.gate.made === true
-    ? { ...start, gate: doneState }
+  kind === 'click' &&
+  !request.shows.parent &&
+  start.dependency.kind === 'blocked' &&
+  start.dependency.made === true
+    ? { ...start, dependency: doneState }
     : start;
 
 /**
@@ -81,10 +89,10 @@ export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstr
  * @param slots all that it gathers, in the manifest's order; at least one
  */
 export function gatheredStart(slots: readonly Resolved[]): Upstream {
-  const chosen = slots.filter(({ gate }) => gate.kind !== 'skipped');
+  const chosen = slots.filter(({ dependency }) => dependency.kind !== 'skipped');
   const inputs = chosen.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
   const isKnown = inputs.length > 0 && inputs.length === chosen.length;
-  return { jobs: chosen, gate: gatheredState(slots), ...(isKnown ? { keys: { inputs } } : {}) };
+  return { jobs: chosen, dependency: gatheredState(slots), ...(isKnown ? { keys: { inputs } } : {}) };
 }
 
 /**
@@ -92,7 +100,7 @@ export function gatheredStart(slots: readonly Resolved[]): Upstream {
  * the manifest's order is named, so that the message does not depend on which of several was settled first.
  */
 function gatheredState(slots: readonly Resolved[]): DependencyState {
-  const gates = slots.map(({ gate }) => gate);
+  const gates = slots.map(({ dependency }) => dependency);
   const blocked = gates.find(({ kind }) => kind === 'blocked');
   if (blocked !== undefined) return blocked;
   const open = gates.find(({ kind }) => kind === 'open');
@@ -108,7 +116,7 @@ function gatheredState(slots: readonly Resolved[]): DependencyState {
  * anything above it; only an optional button may still be missing. While a job is redone, its former result stands.
  */
 export function isCertain(slot: Resolved): boolean {
-  for (let at: Resolved | undefined = slot; at?.gate.kind === 'open' && !at.stands; at = at.above)
-    if (at.slot.job === undefined || at.place.selector?.optional === true) return false;
+  for (let at: Resolved | undefined = slot; at?.dependency.kind === 'open' && !at.stands; at = at.above)
+    if (at.slot.job === undefined || at.template.selector?.optional === true) return false;
   return true;
 }

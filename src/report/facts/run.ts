@@ -1,5 +1,5 @@
 import type { CommonMessage } from '../../manifest/messages.ts';
-import type { ManifestTally } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../manifest/tally.ts';
 import { isObject } from '../../pipeline/values/value.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { RunEnd } from '../../run/events.ts';
@@ -30,7 +30,7 @@ export interface OutcomeFacts {
   readonly end: RunEnd;
   readonly exitCode: number;
   /** The slots that the flags chose, by status; absent when the run left before they could be counted. */
-  readonly slots?: ManifestTally['slots'];
+  readonly slots?: ManifestTotals['slots'];
   /** Why slots failed before anything was asked: they have no job, and no record. */
   readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
 }
@@ -40,14 +40,14 @@ export function outcomeFacts(outcome: {
   readonly finishedAt: number;
   readonly end: RunEnd;
   readonly exitCode: number;
-  readonly tally?: ManifestTally;
+  readonly totals?: ManifestTotals;
 }): OutcomeFacts {
-  const { finishedAt, end, exitCode, tally } = outcome;
-  if (tally === undefined) return { finishedAt, end, exitCode };
-  const unasked = tally.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
+  const { finishedAt, end, exitCode, totals } = outcome;
+  if (totals === undefined) return { finishedAt, end, exitCode };
+  const unasked = totals.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
     count === 0 ? [] : [{ code, count, message, ...(otherMessages === undefined ? {} : { otherMessages }) }],
   );
-  return { finishedAt, end, exitCode, slots: tally.slots, unasked };
+  return { finishedAt, end, exitCode, slots: totals.slots, unasked };
 }
 
 const factName = 'run.last';

@@ -172,7 +172,7 @@ const perMinute = (settled: number, ms: number): number =>
   Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
 
 /** A status is asked for again and again: of many jobs with one code only the first by key are read. */
-const mostLookedAt = 10_000;
+const mostRead = 10_000;
 
 async function commonMessage(
   code: string,
@@ -181,7 +181,7 @@ async function commonMessage(
 ): Promise<CommonMessage> {
   const messages = new Messages();
   for (const status of ['failed', 'in-doubt'] as const) {
-    for (const record of await first(mostLookedAt, state.withStatus(status, code)))
+    for (const record of await first(mostRead, state.withStatus(status, code)))
       if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
   }
   return messages.common();

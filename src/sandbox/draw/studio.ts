@@ -21,7 +21,7 @@ export class Studio {
   readonly #imageOf: ImageOf;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #finished = new Map<string, Buffer>();
-  readonly #underWay = new Map<string, Promise<Buffer>>();
+  readonly #active = new Map<string, Promise<Buffer>>();
   #bytes = 0;
 
   /** `imageOf` gives the images and masks that drawings name. */
@@ -62,7 +62,7 @@ export class Studio {
 
   /** Ends when nothing is being drawn any more. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values());
+    await Promise.allSettled(this.#active.values());
   }
 
   #once(key: string, draw: () => Promise<Buffer>): Promise<Buffer> {
@@ -72,15 +72,15 @@ export class Studio {
       this.#finished.set(key, finished);
       return Promise.resolve(finished);
     }
-    const known = this.#underWay.get(key);
+    const known = this.#active.get(key);
     if (known !== undefined) return known;
     const work = this.#limit(draw)
       .then((picture) => {
         this.#keep(key, picture);
         return picture;
       })
-      .finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, work);
+      .finally(() => this.#active.delete(key));
+    this.#active.set(key, work);
     return work;
   }
 

@@ -54,7 +54,7 @@ const effectWords =
  * `first 3` or `at 4` (a dash may stand for the space); without it the fault always strikes.
  */
 export function parseFault(text: string): ParsedFault {
-  const fail = (problem: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${problem}` });
+  const fail = (error: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${error}` });
   const colon = text.indexOf(':');
   if (colon < 0) return fail(usage);
   const route = routes.find((word) => word === text.slice(0, colon).trim());

@@ -22,7 +22,7 @@ const steps = [0, 15, 31, 46, 62, 78, 93] as const;
 
 /** Shares of a task's working time after which it is SUBMITTED, and then IN_PROGRESS. */
 const handedOver = 0.04;
-const underWay = 0.1;
+const isActive = 0.1;
 
 /** Where a task is at `now` (unix ms). Depends on its two arguments alone. */
 export function momentOf(task: StoredTask, now: number): Moment {
@@ -42,8 +42,8 @@ export function momentOf(task: StoredTask, now: number): Moment {
   }
   const share = (now - task.startAt) / Math.max(1, task.endAt - task.startAt);
   if (share < handedOver) return { status: 'NOT_START', started: false, finished: false };
-  if (share < underWay) return { status: 'SUBMITTED', percent: 0, started: true, finished: false };
-  const index = Math.floor(((share - underWay) / (1 - underWay)) * steps.length);
+  if (share < isActive) return { status: 'SUBMITTED', percent: 0, started: true, finished: false };
+  const index = Math.floor(((share - isActive) / (1 - isActive)) * steps.length);
   const percent = steps[Math.min(index, steps.length - 1)] ?? 0;
   return { status: 'IN_PROGRESS', percent, started: true, finished: false };
 }

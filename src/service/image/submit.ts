@@ -45,7 +45,7 @@ function readCode(
     ok: true,
     value: { kind: 'queue-full', code, message: words.message || 'the queue of the service is full' },
   });
-  const refusedResult = (): Answer<SubmitAnswer> => ({
+  const rejectedResult = (): Answer<SubmitAnswer> => ({
     ok: true,
     value: {
       kind: 'refused',
@@ -83,14 +83,14 @@ function readCode(
     case 23:
       return queueFull();
     case 3:
-      return wantsAccount(words.message) ? queueFull() : refusedResult();
+      return wantsAccount(words.message) ? queueFull() : rejectedResult();
     case 4:
       // A passing state of the parent is no wrong parameter, and neither is an empty account.
       return isNotReady(words.message) || isOutOfQuota(words)
         ? { ok: false, error: rejection(reply, facts) }
-        : refusedResult();
+        : rejectedResult();
     case 24:
-      return refusedResult();
+      return rejectedResult();
     case 5:
     case 30:
       return { ok: false, error: rejection(reply, facts) };
@@ -98,7 +98,7 @@ function readCode(
       // An undocumented code. With an id there is a task to poll, which may have to be paid.
       return taskId !== undefined && /^[\w-]{8,}$/.test(taskId) && /\d/.test(taskId)
         ? accepted('accepted')
-        : refusedResult();
+        : rejectedResult();
   }
 }
 

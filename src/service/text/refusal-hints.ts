@@ -52,8 +52,8 @@ function thinkingHint(message: string, { model, fields }: Call): string | undefi
 function pathsOf(body: unknown): readonly string[] {
   const error = members(members(body)?.['error']);
   if (error === undefined) return [];
-  const violations = objectsIn(error['details']).flatMap((detail) => objectsIn(detail['fieldViolations']));
-  const fields = [...violations.map(({ field }) => field), error['param']];
+  const fieldErrors = objectsIn(error['details']).flatMap((detail) => objectsIn(detail['fieldViolations']));
+  const fields = [...fieldErrors.map(({ field }) => field), error['param']];
   return fields.filter((field) => typeof field === 'string').filter(isPath);
 }
 

@@ -173,7 +173,6 @@ describe('promptpress show', () => {
       advice: expect.stringContaining('change it in the pipeline') as string,
     });
     expect(report.next.map(({ command }) => command)).toEqual([
-      'promptpress run foxes.yaml --limit 2 --retry-failed --code task.moderated',
       'promptpress run foxes.yaml --limit 2 --redo cccc4444',
     ]);
   });

@@ -146,7 +146,7 @@ describe('promptpress run', () => {
     const all = await pp('run', 'foxes.yaml');
     expect(all.code).toBe(4);
     expect(all.err).toMatch(
-      /^ {2}promptpress run foxes\.yaml +goes on here, once budget\.submits of the pipeline is raised$/m,
+      /^ {2}promptpress run foxes\.yaml +continues here, once budget\.submits of the pipeline is raised$/m,
     );
   });
 

@@ -122,7 +122,7 @@ function lawfulVerdict(job: JudgedBy, reply: TextReply): string {
 }
 
 /** Bytes that a service answers with, as a stream or whole. */
-export function answerRun(input: Input): Run {
+export function replyRun(input: Input): Run {
   const kind = input.form as Kind;
   return async () => {
     const reader = new StreamReader(kind);
@@ -158,15 +158,15 @@ function jsonOf(text: string): { readonly value: unknown } | undefined {
 /** A schema, and an answer that is checked against it. */
 export function schemaRun({ form, pieces: [first, ...rest] }: Input): Run {
   const declared = jsonOf(first?.text ?? '');
-  const answer = jsonOf(textOf({ pieces: rest }));
+  const result = jsonOf(textOf({ pieces: rest }));
   return () => {
-    if (declared === undefined || answer === undefined) return Promise.resolve(['no json']);
+    if (declared === undefined || result === undefined) return Promise.resolve(['no json']);
     const checker = answerChecker(declared.value as Value);
     const { mistakes: diagnostics } = checker;
     for (const { path, message, hint = '' } of diagnostics)
       if (message.length + hint.length + path.join('/').length > 2 * longestMessage)
         throw new Broken(`A mistake is told in ${message.length + hint.length} characters.`);
-    const verdict = checker.check(answer.value);
+    const verdict = checker.check(result.value);
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     if (verdict.ok) {
       if (errors.length > 0) throw new Broken('An answer is right by a schema that is wrong.');

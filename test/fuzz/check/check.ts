@@ -1,5 +1,5 @@
 import type { Input, Kind } from '../input.ts';
-import { answerRun, schemaRun } from './answers.ts';
+import { replyRun, schemaRun } from './answers.ts';
 import { clickRun } from './click.ts';
 import { lawfulPrototypes, type Run } from './law.ts';
 import { argumentsRun, gitRun, pathRun } from './machine.ts';
@@ -18,8 +18,8 @@ const runs: Readonly<Record<Kind, (input: Input) => Run | Promise<Run>>> = {
   path: pathRun,
   git: gitRun,
   repository: repositoryRun,
-  stream: answerRun,
-  answer: answerRun,
+  stream: replyRun,
+  answer: replyRun,
   schema: schemaRun,
   task: taskRun,
   click: clickRun,

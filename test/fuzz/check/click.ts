@@ -35,7 +35,7 @@ const click = (): Job =>
   );
 
 /** Lines `ROUTE STATUS BODY`, by route; of a `lost` one nothing came back. */
-function answersOf(text: string): (route: string) => string | undefined {
+function readerOf(text: string): (route: string) => string | undefined {
   const left = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [, route = '', said = ''] = /^(parent|submit|modal|task) (.*)$/s.exec(line) ?? [];
@@ -161,7 +161,7 @@ function lawfulStep({ job: { record, want }, attempt }: JobStep, now: number): v
 export function clickRun(input: Input): Run {
   const { form } = input;
   return () => {
-    const say = answersOf(textOf(input));
+    const say = readerOf(textOf(input));
     const ledger = new Ledger(form);
     const { retry } = context();
     const settings: Partial<JobContext> = {

@@ -27,7 +27,7 @@ export function filesOf(read: Readonly<Record<string, () => AsyncIterable<Uint8A
   return { ...port, list: memoryListing(port, () => names) };
 }
 
-const cellsLookedAt = 3;
+const cellsExamined = 3;
 
 /** Everything that `promptpress plan` does with a file before it shows anything. */
 export async function examine(
@@ -41,7 +41,7 @@ export async function examine(
   if (!prepared.ok) return { codes: [...codes, ...lawful(prepared.error, true)], pipeline };
   const plan = prepared.value;
   try {
-    for await (const cell of plan.matrix.cells({ limit: cellsLookedAt })) plan.resolve(cell, () => undefined);
+    for await (const cell of plan.matrix.cells({ limit: cellsExamined })) plan.resolve(cell, () => undefined);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     return { codes: [...codes, error.code], pipeline };

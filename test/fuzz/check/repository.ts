@@ -129,7 +129,7 @@ export async function repositoryRun(input: Input): Promise<Run> {
   const place = path.join(temporary(), `stranger-${(places += 1)}`);
   const work = path.join(place, 'work');
   cpSync(made.folder, place, { recursive: true });
-  layOutside(place);
+  writeOutside(place);
   const servers: Server[] = [];
   const words = { ...names, '@PWNED@': path.join(place, 'pwned/by-command') };
   for (const { text } of input.pieces) {
@@ -176,7 +176,7 @@ export async function repositoryRun(input: Input): Promise<Run> {
 }
 
 /** What a link may lead to, and what a command may leave behind. */
-function layOutside(place: string): void {
+function writeOutside(place: string): void {
   const outside = path.join(place, 'outside');
   mkdirSync(path.join(outside, 'folder'), { recursive: true });
   mkdirSync(path.join(place, 'pwned'));

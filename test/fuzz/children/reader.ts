@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { prepare } from '../check/check.ts';
 import type { Input } from '../input.ts';
-import type { Answer } from '../reader.ts';
+import type { ReaderResult } from '../reader.ts';
 
 const kibi = 1024;
 
@@ -27,13 +27,13 @@ function forgetPeak(): void {
   }
 }
 
-async function read(input: Input): Promise<Answer> {
+async function read(input: Input): Promise<ReaderResult> {
   const run = await prepare(input);
   if (process.memoryUsage().heapUsed > 100 * kibi * kibi) globalThis.gc?.();
   forgetPeak();
   const before = memory().now;
   const cpu = process.cpuUsage();
-  const measured = (): Pick<Answer, 'ms' | 'bytes'> => {
+  const measured = (): Pick<ReaderResult, 'ms' | 'bytes'> => {
     const { user, system } = process.cpuUsage(cpu);
     return { ms: (user + system) / 1000, bytes: Math.max(0, memory().peak - before) };
   };
@@ -53,6 +53,6 @@ process.on('message', (input: Input) => {
   void read(input)
     // What cannot even be made ready is a mistake of these tests, and shows as one.
     .catch((error: unknown) => ({ ms: 0, bytes: 0, codes: [], broken: String(error) }))
-    .then((answer) => process.send?.(answer));
+    .then((result) => process.send?.(result));
 });
 process.once('disconnect', () => process.exit());

@@ -151,7 +151,7 @@ function many(form: Form, random: Random): readonly Piece[] {
 }
 
 /** One JSON value where an answer is waited for. */
-export function hostileAnswer(random: Random): Draft {
+export function hostileReply(random: Random): Draft {
   const form = random.pick<Form>(['generate', 'generate', 'chat']);
   const chosen = random.next();
   const chunk = random.pick([0, 0, 1, 7, 4096]);

@@ -1,6 +1,6 @@
 import type { Draft, Input, Kind } from '../input.ts';
 import { Random } from '../random.ts';
-import { hostileAnswer, hostileStream } from './answer.ts';
+import { hostileReply, hostileStream } from './answer.ts';
 import { hostileArguments } from './arguments.ts';
 import { hostileClick } from './click.ts';
 import { hostileGit } from './git.ts';
@@ -27,7 +27,7 @@ const shares: Readonly<Record<Kind, readonly [share: number, draw: (random: Rand
   git: [2, hostileGit],
   repository: [5, hostileRepository],
   stream: [80, hostileStream],
-  answer: [70, hostileAnswer],
+  answer: [70, hostileReply],
   schema: [70, hostileSchema],
   task: [100, hostileTask],
   click: [50, hostileClick],

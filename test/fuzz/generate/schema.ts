@@ -150,7 +150,7 @@ export const schemaLike = (random: Random): Json =>
 const names = ['a', 'b', 'best', 'why', 'tags'];
 
 /** An answer that gives a schema work. */
-function busyAnswer(random: Random): readonly Piece[] {
+function busyReply(random: Random): readonly Piece[] {
   const times = random.size(random.happens(0.05) ? 120_000 : 2000);
   const unit = random.pick([
     '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",',
@@ -172,8 +172,8 @@ export function hostileSchema(random: Random): Draft {
   const chosen = random.next();
   if (chosen < 0.25) {
     const schema = plainSchema(random);
-    const answer = JSON.stringify(sample(schema, random.whole(0, 1_000_000)));
-    return draft('fits', JSON.stringify(schema), answer);
+    const result = JSON.stringify(sample(schema, random.whole(0, 1_000_000)));
+    return draft('fits', JSON.stringify(schema), result);
   }
   const schema: Json =
     chosen < 0.6
@@ -182,8 +182,8 @@ export function hostileSchema(random: Random): Draft {
         ? exploding(random)
         : random.pick<Json>([plainSchema(random), anyJson(random)]);
   const [first, ...rest] = random.happens(0.02) ? largeJson(random) : [piece(JSON.stringify(schema))];
-  const answer = random.happens(0.5)
-    ? busyAnswer(random)
+  const result = random.happens(0.5)
+    ? busyReply(random)
     : [
         piece(
           JSON.stringify(mutateJson({ a: anyJson(random), [random.pick(names)]: anyJson(random) }, random)),
@@ -193,5 +193,5 @@ export function hostileSchema(random: Random): Draft {
   const whole = piece(
     [first, ...rest].map((one) => one?.text.repeat(Math.min(one.times, 20_000)) ?? '').join(''),
   );
-  return { form: 'any', pieces: [whole, ...answer] };
+  return { form: 'any', pieces: [whole, ...result] };
 }

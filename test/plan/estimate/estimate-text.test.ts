@@ -131,7 +131,7 @@ describe('text calls', () => {
     expect(total).toMatchObject({ waiting: 6, later: { cost: 4.5, unpriced: 2 } });
 
     for (const cell of [1, 2]) state.done(at(cell, 'grid'));
-    state.answer(at(1, 'judge'), '{"best":2}', true);
+    state.reply(at(1, 'judge'), '{"best":2}', true);
     const after = await estimate(plan, {}, state);
     expect(after.steps[2]).toMatchObject({ submits: 1, cost: 0.25, waiting: 1, later: { cost: 0.25 } });
   });
@@ -160,7 +160,7 @@ describe('text calls', () => {
       budget: { tokens: 500 }
       steps: { ask: { generate: { model: m, prompt: xxxx } }, talk: { chat: { model: m, prompt: x, max_tokens: 99 } } }`);
     expect((await estimate(plan)).warnings.map(({ code }) => code)).toEqual(['budget.tokens']);
-    state.answer(at(1, 'ask'), 'hello');
+    state.reply(at(1, 'ask'), 'hello');
     const report = await estimate(plan, {}, state);
     expect(report.total).toMatchObject({ done: 1, tokens: { input: 1, output: 99 } });
     expect(report.state?.tokens).toBe(100);
@@ -173,9 +173,9 @@ describe('text calls', () => {
       steps: { say: { generate: { model: m, prompt: "{{ n }}" } }, draw: { generate: { model: m, prompt: "draw {{ n }}" } } }`);
     const parts = [{ inlineData: { mimeType: 'image/png', output: 1 } }];
     for (const cell of [1, 2]) {
-      state.answer(at(cell, 'say'), 'hello', false, { artifacts: [] });
+      state.reply(at(cell, 'say'), 'hello', false, { artifacts: [] });
       const text = { candidates: [{ text: '', isJson: false, parts }] };
-      state.answer(at(cell, 'draw'), '', false, { text, artifacts: [] });
+      state.reply(at(cell, 'draw'), '', false, { text, artifacts: [] });
     }
     const report = await estimate(plan, {}, state);
     expect(report.total).toMatchObject({ unsaved: 2, done: 2, submits: 0 });

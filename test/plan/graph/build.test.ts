@@ -6,15 +6,15 @@ import { preparePlan } from '../../../src/plan/plan.ts';
 import { noFiles, pipelineOf, planOf } from '../../rig/pipeline-builder.ts';
 
 test('steps are resolved after all they need and listed as in the file', async () => {
-  const { slotGraph: skeleton } = await planOf(`
+  const { slotGraph: graph } = await planOf(`
     steps:
       c: { from: b, click: "{{ steps.a.task_id }}" }
       b: { from: d, click: U1 }
       a: { imagine: x }
       d: { imagine: y }`);
-  expect(skeleton.order.map(({ step }) => step.name)).toEqual(['d', 'b', 'a', 'c']);
-  expect([...skeleton.steps.keys()]).toEqual(['c', 'b', 'a', 'd']);
-  expect(skeleton.places.map(({ step, index }) => `${index} ${step.name}`)).toEqual([
+  expect(graph.order.map(({ step }) => step.name)).toEqual(['d', 'b', 'a', 'c']);
+  expect([...graph.steps.keys()]).toEqual(['c', 'b', 'a', 'd']);
+  expect(graph.templates.map(({ step, index }) => `${index} ${step.name}`)).toEqual([
     '0 c',
     '1 b',
     '2 a',
@@ -25,11 +25,11 @@ test('steps are resolved after all they need and listed as in the file', async (
 test('** of a step without a path is its own operation', async () => {
   const { steps } = await pipelineOf('steps: { a: { imagine: x }, b: { from: a, click: U1 } }');
   const [a, b] = steps as [Step, Step];
-  const skeleton = buildGraph([
+  const graph = buildGraph([
     a,
     { ...b, from: { ...(b.from as BranchAddress), segments: ['**'] } },
   ]) as SlotGraph;
-  expect(skeleton.places.map(({ branch }) => branch)).toEqual([[], ['U1']]);
+  expect(graph.templates.map(({ branch }) => branch)).toEqual([[], ['U1']]);
 });
 
 test('a plan with too many slots in a cell is refused at the step that goes over', async () => {

@@ -3,7 +3,7 @@ import { renderValue, WrittenNumber } from '../../../src/pipeline/values/value.t
 import type { Cell } from '../../../src/plan/cell.ts';
 import { unknownFilters } from '../../../src/plan/matrix/selection.ts';
 import { MemoryFiles } from '../../pipeline/table-port.ts';
-import { cellsOf, listed, matrixOf, problemsOf, ranged, rowed, varsOf } from './spec.ts';
+import { cellsOf, errorsOf, listed, matrixOf, ranged, rowed, varsOf } from './spec.ts';
 
 const line = (vars: Cell['vars']) => Object.values(vars).map(renderValue).join(' ');
 
@@ -155,7 +155,7 @@ describe('exclude and include', () => {
 describe('what is wrong with a matrix', () => {
   it('names an exclude that can match nothing, at its place', async () => {
     const files = new MemoryFiles({ 't.csv': 'scene,light\ndusk,low\nnoon,high\n' });
-    const problems = await problemsOf(
+    const errors = await errorsOf(
       {
         axes: [rowed('t.csv', ['scene', 'light']), ranged('seed', 1, 4, 2)],
         exclude: [
@@ -168,7 +168,7 @@ describe('what is wrong with a matrix', () => {
       },
       files,
     );
-    expect(problems.map(({ code, line, column }) => [code, line, column])).toEqual([
+    expect(errors.map(({ code, line, column }) => [code, line, column])).toEqual([
       ['matrix.exclude-nothing', 2, 3],
       ['matrix.exclude-nothing', 3, 3],
       ['matrix.exclude-nothing', 4, 3],
@@ -176,19 +176,19 @@ describe('what is wrong with a matrix', () => {
   });
 
   it('refuses a matrix of no cell', async () => {
-    const problems = await problemsOf({ axes: [listed('a', ['x', 'y'])], exclude: [{ a: 'x' }, { a: 'y' }] });
-    expect(problems.map(({ code }) => code)).toEqual(['matrix.empty']);
+    const errors = await errorsOf({ axes: [listed('a', ['x', 'y'])], exclude: [{ a: 'x' }, { a: 'y' }] });
+    expect(errors.map(({ code }) => code)).toEqual(['matrix.empty']);
   });
 
   it('refuses more cells than a number can count', async () => {
     const axes = [ranged('a', 1, 1e8), ranged('b', 1, 1e8)];
-    expect((await problemsOf({ axes })).map(({ code }) => code)).toEqual(['matrix.too-large']);
+    expect((await errorsOf({ axes })).map(({ code }) => code)).toEqual(['matrix.too-large']);
   });
 
   it('refuses to draw a sample from more combinations than can be examined', async () => {
     const axes = [ranged('a', 1, 1e9), ranged('b', 1, 2)];
-    const problems = await problemsOf({ axes, sample: { count: 10, seed: 1 } });
-    expect(problems.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
+    const errors = await errorsOf({ axes, sample: { count: 10, seed: 1 } });
+    expect(errors.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
   });
 
   it.each([
@@ -196,8 +196,8 @@ describe('what is wrong with a matrix', () => {
     [1e9, 999_999_999],
     [1e8, 10_000_001],
   ])('refuses a sample of %d combinations and %d cells', async (combinations, count) => {
-    const problems = await problemsOf({ axes: [ranged('a', 1, combinations)], sample: { count, seed: 1 } });
-    expect(problems.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
+    const errors = await errorsOf({ axes: [ranged('a', 1, combinations)], sample: { count, seed: 1 } });
+    expect(errors.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
   });
 
   it('takes a sample of as many combinations and cells as it may have', async () => {
@@ -216,17 +216,17 @@ describe('what is wrong with a matrix', () => {
   it('shows the errors of a table in the table, relative to where the pipeline was named', async () => {
     const files = new MemoryFiles({ '/data/t.csv': 'scene,light\ndusk,low\nnoon\n' });
     const axis = { ...rowed('/data/t.csv', ['scene', 'light']), declared: '../data/t.csv' };
-    const [problem] = await problemsOf({ axes: [axis] }, files);
-    expect(problem).toMatchObject({ code: 'table.columns', file: 'data/t.csv', line: 3, severity: 'error' });
+    const [error] = await errorsOf({ axes: [axis] }, files);
+    expect(error).toMatchObject({ code: 'table.columns', file: 'data/t.csv', line: 3, severity: 'error' });
   });
 
   it('refuses a table that is gone, or whose columns changed since they were read', async () => {
     const axes = [rowed('t.csv', ['scene'])];
-    expect((await problemsOf({ axes })).map(({ code, file }) => [code, file])).toEqual([
+    expect((await errorsOf({ axes })).map(({ code, file }) => [code, file])).toEqual([
       ['table.unreadable', 'pipelines/p.yaml'],
     ]);
     const files = new MemoryFiles({ 't.csv': 'place\ndusk\n' });
-    expect((await problemsOf({ axes }, files)).map(({ code }) => code)).toEqual(['table.changed']);
+    expect((await errorsOf({ axes }, files)).map(({ code }) => code)).toEqual(['table.changed']);
   });
 });
 

@@ -139,10 +139,10 @@ function expectation({ axes, exclude, include, sample, repeat }: DrawnSpec) {
       eagerCells(eager, { exclude: [item] }).length === all,
   );
   const cells = eagerCells(eager, parts);
-  const problems = useless.map(() => 'matrix.exclude-nothing');
-  if (problems.length === 0 && cells.length === 0) problems.push('matrix.empty');
+  const errors = useless.map(() => 'matrix.exclude-nothing');
+  if (errors.length === 0 && cells.length === 0) errors.push('matrix.empty');
   const table = axes.find((axis) => axis.table !== undefined)?.table;
-  return { parts, cells, problems, files: new MemoryFiles(table === undefined ? {} : { 't.jsonl': table }) };
+  return { parts, cells, errors, files: new MemoryFiles(table === undefined ? {} : { 't.jsonl': table }) };
 }
 
 /** Prepares it and, where it is good, asks it something; otherwise the codes of what is wrong. */
@@ -159,14 +159,14 @@ describe('the matrix against an eager reference', () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (spec) => {
         const expected = expectation(spec);
-        const { cells, problems } = expected;
+        const { cells, errors } = expected;
         const answer = await ask(expected, async (matrix) => ({
           cells: await cellsOf(matrix),
           counted: matrix.cellCount,
           chosen: await matrix.chosen(),
         }));
         expect(answer).toEqual(
-          problems.length > 0 ? problems : { cells, counted: cells.length, chosen: cells.length },
+          errors.length > 0 ? errors : { cells, counted: cells.length, chosen: cells.length },
         );
       }),
       { numRuns: 200, seed: 20_261 },
@@ -183,7 +183,7 @@ describe('the matrix against an eager reference', () => {
           chosen: await matrix.chosen(wanted),
         }));
         expect(answer).toEqual(
-          expected.problems.length > 0 ? expected.problems : { cells, chosen: cells.length },
+          expected.errors.length > 0 ? expected.errors : { cells, chosen: cells.length },
         );
       }),
       { numRuns: 200, seed: 20_262 },
@@ -201,7 +201,7 @@ describe('the matrix against an eager reference', () => {
           }
           return shards.sort((x, y) => x.number - y.number);
         });
-        expect(answer).toEqual(expected.problems.length > 0 ? expected.problems : expected.cells);
+        expect(answer).toEqual(expected.errors.length > 0 ? expected.errors : expected.cells);
       }),
       { numRuns: 60, seed: 20_263 },
     );

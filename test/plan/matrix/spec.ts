@@ -70,7 +70,7 @@ export async function matrixOf(parts: SpecParts, files: FilePort = new MemoryFil
 }
 
 /** The diagnostics of a spec that has to be bad. */
-export async function problemsOf(
+export async function errorsOf(
   parts: SpecParts,
   files: FilePort = new MemoryFiles(),
 ): Promise<readonly Diagnostic[]> {

@@ -179,7 +179,7 @@ describe('how many images', () => {
   ])('of a text job that made %i, by what it made', async (count, both, say) => {
     const scene = await Scene.of(drawn, files);
     expect(scene.lines()).toEqual(['draw pending!', 'both pending', 'say pending']);
-    scene.state.answer(scene.at('draw'), 'here', false, images(count));
+    scene.state.reply(scene.at('draw'), 'here', false, images(count));
     expect(scene.lines()).toEqual(['draw done', both, say]);
     const { error, job } = scene.at('both');
     expect(job).toBeDefined();
@@ -190,9 +190,9 @@ describe('how many images', () => {
 
   test('what was made stands, whatever becomes of what it was made of', async () => {
     const scene = await Scene.of(drawn, files);
-    scene.state.answer(scene.at('draw'), 'here', false, images(2));
+    scene.state.reply(scene.at('draw'), 'here', false, images(2));
     scene.done('both');
-    scene.state.answer(scene.at('draw'), 'here', false, images(9));
+    scene.state.reply(scene.at('draw'), 'here', false, images(9));
     expect(scene.at('both').status).toBe('done');
   });
 });

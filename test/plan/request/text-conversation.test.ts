@@ -23,10 +23,10 @@ describe('a conversation that is continued', () => {
     expect(scene.slots().map(({ depth }) => depth)).toEqual([0, 1, 2, 3, 4]);
     scene.done('grid');
     expect(scene.at('why').ready).toBe(false);
-    scene.answer('ask', 'a fox');
+    scene.reply('ask', 'a fox');
     expect(scene.at('why').ready).toBe(true);
-    scene.answer('why', 'because');
-    scene.answer('how', 'like that');
+    scene.reply('why', 'because');
+    scene.reply('how', 'like that');
     expect(scene.lines().at(-1)).toBe('last pending!');
   });
 
@@ -72,7 +72,7 @@ describe('templates on replies', () => {
     const scene = await TextScene.of(text(template));
     expect(scene.at('next')).toMatchObject({ status: 'pending', ready: false });
     expect(scene.at('next').job).toBeUndefined();
-    scene.answer('pick', answer, true);
+    scene.reply('pick', answer, true);
     expect(scene.at('next').prompt).toBe(wanted);
   });
 
@@ -87,7 +87,7 @@ describe('templates on replies', () => {
         next:
           generate: { model: m, ${fields} }
           ${when}`);
-    scene.answer('pick', 'the third', false);
+    scene.reply('pick', 'the third', false);
     expect(scene.at('next')).toMatchObject({
       status: 'failed',
       error: { code: 'template.no-json', message: expect.stringContaining('"pick"') },
@@ -96,13 +96,13 @@ describe('templates on replies', () => {
 
   test('what no such member contains', async () => {
     const scene = await TextScene.of(text('{{ steps.pick.json.none }}'));
-    scene.answer('pick', '{"a": 1}', true);
+    scene.reply('pick', '{"a": 1}', true);
     expect(scene.at('next').error?.code).toBe('template.undefined');
     const deep = await TextScene.of(text('{{ steps.pick.json.none }}'));
-    deep.answer('pick', `${'['.repeat(101)}${']'.repeat(101)}`, true);
+    deep.reply('pick', `${'['.repeat(101)}${']'.repeat(101)}`, true);
     expect(deep.at('next').error?.code).toBe('template.limit');
     const deeper = await TextScene.of(text('{{ steps.pick.json.none }}'));
-    deeper.answer('pick', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, true);
+    deeper.reply('pick', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, true);
     expect(deeper.at('next').error?.code).toBe('template.limit');
   });
 
@@ -114,7 +114,7 @@ describe('templates on replies', () => {
       steps:
         pick: { generate: { model: m, prompt: which?, responseSchema: { type: object, properties: { best: { type: integer } } } } }
         grid: { imagine: a fox, when: steps.pick.json.best > 3 }`);
-    scene.answer('pick', `{"best": ${best}}`, true);
+    scene.reply('pick', `{"best": ${best}}`, true);
     expect(scene.at('grid').status).toBe(status);
   });
 });

@@ -165,7 +165,7 @@ describe('images of other jobs must lie in the run directory', () => {
     scene.done('grid');
     scene.doneWith('grid/U1', { artifacts: [] });
     scene.done('lone');
-    scene.answer('draw', '', false, { artifacts: [] });
+    scene.reply('draw', '', false, { artifacts: [] });
     expect(scene.at('grid/U1')).toMatchObject({ status: 'saving', unsaved: true });
     expect(scene.at('up/U1/Upscale').ready).toBe(true);
     expect(ready(scene)).not.toContain('ask');
@@ -176,7 +176,7 @@ describe('images of other jobs must lie in the run directory', () => {
   test('a job that made none leaves nothing to show', async () => {
     const scene = await TextScene.of(text);
     scene.done('lone');
-    scene.answer('draw', 'no');
+    scene.reply('draw', 'no');
     expect(scene.at('all')).toMatchObject({
       status: 'failed',
       ready: false,
@@ -189,20 +189,20 @@ describe('images of other jobs must lie in the run directory', () => {
     scene.done('lone');
     const part = { inlineData: { mimeType: 'image/png', output: 1 } };
     const changes = { artifacts: [], text: { candidates: [{ text: '', isJson: false, parts: [part] }] } };
-    scene.answer('draw', '', false, changes);
+    scene.reply('draw', '', false, changes);
     const { status, error } = scene.at('all');
     expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'input.missing' });
     expect(error?.message).toContain(`--redo ${scene.key('draw')}`);
     scene.state.put(scene.at('draw'), 'pending');
     expect(scene.at('all').status).toBe('pending');
-    scene.answer('draw', '', false, {
+    scene.reply('draw', '', false, {
       artifacts: [
         { output: 1, file: 'images/d.png', bytes: 1, sha256: 'd', mime: 'image/png', candidate: 1 },
       ],
     });
     expect(scene.at('all')).toMatchObject({ status: 'pending', ready: true });
-    scene.answer('all', 'both');
-    scene.answer('draw', 'none this time', false, { artifacts: [] });
+    scene.reply('all', 'both');
+    scene.reply('draw', 'none this time', false, { artifacts: [] });
     expect(scene.at('all').status).toBe('done');
   });
 });

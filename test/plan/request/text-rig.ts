@@ -4,8 +4,8 @@ import { Scene } from '../scene.ts';
 
 /** One cell of a plan with text steps, and what happens to its jobs. */
 export class TextScene extends Scene {
-  answer(name: string, text: string, isJson = false, changes: Partial<JobRecord> = {}): void {
-    this.state.answer(this.at(name), text, isJson, changes);
+  reply(name: string, text: string, isJson = false, changes: Partial<JobRecord> = {}): void {
+    this.state.reply(this.at(name), text, isJson, changes);
   }
 
   override request(name: string): TextRequest {

@@ -48,7 +48,7 @@ describe('a judge that picks', () => {
     expect(scene.at('best/U{{ steps.pick.json.best }}').job).toBeUndefined();
     scene.done('grid');
     expect(scene.at('pick').ready).toBe(true);
-    scene.answer('pick', '{"best": 3}', true);
+    scene.reply('pick', '{"best": 3}', true);
     const best = scene.at('best/U{{ steps.pick.json.best }}');
     expect(best).toMatchObject({ ready: true, job: { request: { press: [{ kind: 'text', text: 'U3' }] } } });
     scene.done('best/U{{ steps.pick.json.best }}');
@@ -56,7 +56,7 @@ describe('a judge that picks', () => {
     expect(scene.at(`caption/${last}`).ready).toBe(false);
     scene.done(`best/${last}`);
     expect(scene.at(`caption/${last}`).ready).toBe(true);
-    scene.answer(`caption/${last}`, 'A fox.');
+    scene.reply(`caption/${last}`, 'A fox.');
     expect(scene.at(`caption/${last}`).status).toBe('done');
   });
 });
@@ -245,7 +245,7 @@ test('--only takes what a text step shows, continues and reads', async () => {
         generate: { model: m, prompt: "{{ steps.read.text }}", images: [parent, steps.shown], continue: talk }`);
   const chosen = chosenSteps(plan, ['ask']);
   if (!chosen.ok) throw new Error(chosen.error.message);
-  const names = plan.slotGraph.places.flatMap(({ index, step, branch }) =>
+  const names = plan.slotGraph.templates.flatMap(({ index, step, branch }) =>
     chosen.value.places.has(index) ? [[step.name, ...branch].join('/')] : [],
   );
   expect(names).toEqual(['grid', 'grid/U1', 'shown', 'talk', 'read', 'ask/U1']);
@@ -301,10 +301,10 @@ describe('a reply that was not kept', () => {
     const scene = await TextScene.of(
       'steps: { a: { generate: { model: m, prompt: p } }, b: { imagine: "{{ steps.a.text }}" } }',
     );
-    scene.answer('a', 'a fox', false, { artifacts: [] });
+    scene.reply('a', 'a fox', false, { artifacts: [] });
     expect(scene.at('a')).toMatchObject({ status: 'saving', unsaved: true });
     expect(scene.at('b')).toMatchObject({ status: 'pending', ready: true, prompt: 'a fox' });
-    scene.answer('a', ' ', false, { artifacts: [] });
+    scene.reply('a', ' ', false, { artifacts: [] });
     expect(scene.at('a').status).toBe('done');
   });
 
@@ -314,7 +314,7 @@ describe('a reply that was not kept', () => {
         a: { generate: { model: m, prompt: p, generationConfig: { responseModalities: [TEXT, IMAGE] } }, keep: false }
         b: { generate: { model: m, prompt: q, continue: a } }
         c: { generate: { model: m, prompt: q, images: [steps.a] } }`);
-    scene.answer('a', '', false, drawn);
+    scene.reply('a', '', false, drawn);
     expect(scene.at('a')).toMatchObject({ status: 'done' });
     for (const name of ['b', 'c'])
       expect(scene.at(name)).toMatchObject({
@@ -323,7 +323,7 @@ describe('a reply that was not kept', () => {
         error: { code: 'input.missing', message: expect.stringContaining(`--redo ${scene.key('a')}`) },
       });
     const artifact = { output: 1, file: 'images/x.png', bytes: 1, sha256: 'x', mime: 'image/png' };
-    scene.answer('a', '', false, { ...drawn, artifacts: [artifact] });
+    scene.reply('a', '', false, { ...drawn, artifacts: [artifact] });
     for (const name of ['b', 'c']) expect(scene.at(name)).toMatchObject({ status: 'pending', ready: true });
   });
 });

@@ -158,7 +158,7 @@ describe('wildcards', () => {
     expect(scene.judge.job).toBeUndefined();
     scene.state.done(scene.at('grid'), [button('U2'), button('V1'), button('U1')]);
     expect(scene.judge.job?.inputs).toEqual(scene.keys('grid/U2/V1', 'grid/U1/V1'));
-    expect(scene.plan.slotGraph.places.find(({ step }) => step.name === 'judge')?.open).toBe(false);
+    expect(scene.plan.slotGraph.templates.find(({ step }) => step.name === 'judge')?.open).toBe(false);
   });
 
   test('no match: blocked, or skipped when that is fine', async () => {

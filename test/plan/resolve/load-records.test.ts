@@ -7,7 +7,7 @@ import { resolveCell } from '../../../src/plan/resolve/resolve.ts';
 import { all } from '../../rig/all.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
 import { button, SimulatedState } from '../simulated-state.ts';
-import { answer, Dice, randomPipeline } from './random-pipeline.ts';
+import { Dice, randomPipeline, reply } from './random-pipeline.ts';
 
 /** Loads from records, and notes what it was asked for. */
 function loaderOf(records: ReadonlyMap<string, JobRecord>) {
@@ -61,7 +61,7 @@ test('any pipeline resolves over records that are loaded as over records that ar
         if (open.length === 0) break;
         const slot = dice.one(open);
         if (dice.below(6) === 0) state.fail(slot);
-        else if (slot.kind === 'generate') answer(state, slot, dice);
+        else if (slot.kind === 'generate') reply(state, slot, dice);
         else if (slot.kind === 'describe') state.described(slot, ['a hat']);
         else
           state.done(

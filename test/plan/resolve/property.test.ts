@@ -7,18 +7,18 @@ import type { ImageFiles } from '../../../src/plan/request/image-files.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
 import { button, SimulatedState } from '../simulated-state.ts';
-import { answer, Dice, type Parts, randomPipeline } from './random-pipeline.ts';
+import { Dice, type Parts, randomPipeline, reply } from './random-pipeline.ts';
 
 const settled = new Set(['done', 'failed', 'skipped', 'blocked', 'in-doubt']);
 
 const offer = ['U1', 'U2', 'U3', 'V1', 'V2', ''];
 
-function settle(state: SimulatedState, slot: Slot, dice: Dice, mayDoubt: boolean): void {
+function settle(state: SimulatedState, slot: Slot, dice: Dice, mayBeInDoubt: boolean): void {
   const outcome = dice.below(10);
   const error = { code: outcome === 0 ? 'button.missing' : 'task.failed', message: 'no' };
-  if (outcome === 9 && mayDoubt && slot.kind !== 'generate') state.put(slot, 'in-doubt', { error });
+  if (outcome === 9 && mayBeInDoubt && slot.kind !== 'generate') state.put(slot, 'in-doubt', { error });
   else if (outcome < 2) state.put(slot, 'failed', { error });
-  else if (slot.kind === 'generate') answer(state, slot, dice);
+  else if (slot.kind === 'generate') reply(state, slot, dice);
   else if (slot.kind === 'describe') state.described(slot, dice.one([['a hat', 'a fox'], []]));
   else if (slot.kind === 'video') state.filmed(slot, dice.one([['1', '2'], ['1'], []]));
   else {
@@ -59,10 +59,10 @@ function hasAll(job: JobSpec, state: SimulatedState): boolean {
 
 /** What a step gathers, told from the statuses alone. */
 function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: SimulatedState): void {
-  const places = [...(plan.slotGraph.places[slot.place ?? -1]?.gathers?.places ?? [])];
+  const templates = [...(plan.slotGraph.templates[slot.place ?? -1]?.gathers?.templates ?? [])];
   // A branch that is named before it is found has no slot to compare with.
-  if (places.length === 0 || places.some(({ copyOf }) => copyOf !== undefined)) return;
-  const indexes = new Set(places.map(({ index }) => index));
+  if (templates.length === 0 || templates.some(({ copyOf }) => copyOf !== undefined)) return;
+  const indexes = new Set(templates.map(({ index }) => index));
   const all = slots.filter(({ place }) => indexes.has(place ?? -1));
   const chosen = all.filter(({ status }) => status !== 'skipped');
   const stopped = all.filter(({ status }) => status === 'failed' || status === 'blocked');
@@ -76,12 +76,12 @@ function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: Si
 }
 
 /** Runs one cell, one job at a time in any order, and checks each step of the way. */
-function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): readonly Slot[] {
+function runCell(plan: Plan, cell: Cell, seed: number, mayBeInDoubt: boolean): readonly Slot[] {
   const dice = new Dice(seed);
   const state = new SimulatedState();
   const before = new Map<string, string>();
   const keys = new Map<string, string>();
-  const copies = plan.slotGraph.places.reduce((sum, { names }) => sum + names.size, 0);
+  const copies = plan.slotGraph.templates.reduce((sum, { names }) => sum + names.size, 0);
   for (;;) {
     state.lookups = 0;
     const slots = plan.resolve(cell, state.lookup);
@@ -114,7 +114,7 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayDoubt: boolean): reado
     }
     const open = slots.filter(({ ready }) => ready);
     if (open.length > 0) {
-      settle(state, dice.one(open), dice, mayDoubt);
+      settle(state, dice.one(open), dice, mayBeInDoubt);
       continue;
     }
     const unsaved = slots.find(({ unsaved }) => unsaved);
@@ -147,10 +147,10 @@ test.each(kinds)(
   'any pipeline %s, settled job by job in any order, only goes forward and ends',
   async (_, parts) => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayDoubt) => {
+      fc.asyncProperty(fc.nat(), fc.nat(), fc.boolean(), async (shape, luck, mayBeInDoubt) => {
         const plan = await planOf(randomPipeline(shape, parts), undefined, files);
         for (const cell of await cellsOf(plan)) {
-          const slots = runCell(plan, cell, luck + cell.number, mayDoubt);
+          const slots = runCell(plan, cell, luck + cell.number, mayBeInDoubt);
           const doubtful = slots.some(({ status }) => status === 'in-doubt');
           const open = slots.filter(({ status }) => !settled.has(status));
           expect(open.filter(({ status }) => !doubtful || status !== 'pending')).toEqual([]);
@@ -180,7 +180,7 @@ test.each(kinds)('%s: the order in which jobs settle does not change where they 
             const key = slot.job?.key ?? '';
             const fate = new Dice(Number.parseInt(key.slice(0, 8), 16));
             if (fate.below(5) === 0) state.fail(slot, fate.one(['task.failed', 'button.missing']));
-            else if (slot.kind === 'generate') answer(state, { ...slot, keep: true }, fate);
+            else if (slot.kind === 'generate') reply(state, { ...slot, keep: true }, fate);
             else if (slot.kind === 'describe')
               state.described({ ...slot, keep: true }, [key], { taskId: key });
             else if (slot.kind === 'video') state.filmed({ ...slot, keep: true }, [key], { taskId: key });

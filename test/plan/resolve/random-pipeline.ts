@@ -81,13 +81,13 @@ function randomText(dice: Dice, name: string, before: readonly RandomStep[]): Ra
   ]);
   const continued = asked.length > 0 && dice.below(3) === 0 ? { continue: dice.one(asked).name } : {};
   const member = { type: 'number' };
-  const answer = draws
+  const reply = draws
     ? { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }
     : { responseSchema: { type: 'object', properties: { x: member, y: member } } };
   const generate = {
     model: 'm',
     prompt,
-    ...answer,
+    ...reply,
     ...shown,
     ...continued,
   };
@@ -101,7 +101,7 @@ function randomText(dice: Dice, name: string, before: readonly RandomStep[]): Ra
 }
 
 /** What answers a modal, of which some masks cannot be made. */
-function randomAnswer(dice: Dice): Record<string, unknown> {
+function randomReplyStep(dice: Dice): Record<string, unknown> {
   const prompt = dice.one([{}, { prompt: 'a {{ a }}' }, { prompt: '{{ b.x }}' }]);
   const shapes = [{ ellipse: [0, 0, '{{ a | divided_by: 2.0 }}', 1] }];
   const mask = dice.one([
@@ -235,7 +235,7 @@ function randomStep(
     text: false,
     makesImages: start.makesImages,
     path,
-    body: { from: address, click, ...(entries ? randomAnswer(dice) : {}), ...shared },
+    body: { from: address, click, ...(entries ? randomReplyStep(dice) : {}), ...shared },
   };
 }
 
@@ -257,12 +257,12 @@ export function randomPipeline(seed: number, parts: Parts): string {
   });
 }
 
-const answers = ['{"x": 1.0}', '{"y": 2}'];
+const replies = ['{"x": 1.0}', '{"y": 2}'];
 
 /** What asks for images gets some, mostly. */
-export function answer(state: SimulatedState, slot: Slot, dice: Dice): void {
+export function reply(state: SimulatedState, slot: Slot, dice: Dice): void {
   const draws = slot.job?.request.fields.generationConfig !== undefined && dice.below(3) > 0;
   const picture = { output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'image/png', candidate: 1 };
   const artifacts = draws && slot.keep ? { artifacts: [picture] } : {};
-  state.answer(slot, dice.one(answers), dice.below(4) > 0, artifacts);
+  state.reply(slot, dice.one(replies), dice.below(4) > 0, artifacts);
 }

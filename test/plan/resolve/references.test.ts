@@ -76,10 +76,10 @@ describe('templates that name a step', () => {
         b: { from: grid/*, click: "{{ steps.a.task_id }}" }`);
     const [grid, a, b] = steps as [Step, Step, Step];
     const from = { ...(b.from as BranchAddress), segments: [] };
-    const skeleton = buildGraph([grid, a, { ...b, from }]) as SlotGraph;
+    const graph = buildGraph([grid, a, { ...b, from }]) as SlotGraph;
     const state = new SimulatedState();
     const slots = (): readonly Slot[] =>
-      resolveCell({ serviceId: 'x', slotGraph: skeleton }, { number: 1, vars: {}, repeat: 1 }, state.lookup);
+      resolveCell({ serviceId: 'x', slotGraph: graph }, { number: 1, vars: {}, repeat: 1 }, state.lookup);
     state.done(slots()[0] as Slot);
     expect(slots().at(-1)).toMatchObject({ status: 'failed', error: { code: 'template.several' } });
     expect(slots().at(-1)?.job).toBeUndefined();

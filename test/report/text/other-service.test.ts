@@ -133,14 +133,14 @@ describe('a run whose directory holds jobs of another service', () => {
 
 describe('doubts of another service', () => {
   /** One job is done, and of the other nobody knows. */
-  async function leaveDoubt(): Promise<void> {
+  async function leaveInDoubt(): Promise<void> {
     service.fault('imagine', { reset: 'after' }, { times: 1 });
     const { code, err } = await run(service.url);
     expect(code, err).toBe(5);
   }
 
   it('are counted in the error and in status, and not touched by runs against this one', async () => {
-    await leaveDoubt();
+    await leaveInDoubt();
     const refused = await run(other.url);
     expect(refused.code).toBe(2);
     expect(refused.err).toContain('holds 2 jobs');

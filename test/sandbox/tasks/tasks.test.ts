@@ -90,17 +90,17 @@ test('bare ids are 17-digit numbers without quotes', async () => {
 
 test('tasks queue for the working places, then the queue is full', async () => {
   client = await start({ settings: { spread: 0, concurrency: 3, queue: 2 } });
-  const answers = [];
+  const responses = [];
   for (let index = 0; index < 7; index += 1)
-    answers.push((await client.imagine(`fox ${index}`, '/img-fast')).body);
-  expect(answers.map(({ code }) => code)).toEqual([1, 1, 1, 1, 22, 23, 23]);
-  expect(answers[4].properties).toEqual({ numberOfQueues: 1 });
-  expect(answers[5].result).toBeNull();
+    responses.push((await client.imagine(`fox ${index}`, '/img-fast')).body);
+  expect(responses.map(({ code }) => code)).toEqual([1, 1, 1, 1, 22, 23, 23]);
+  expect(responses[4].properties).toEqual({ numberOfQueues: 1 });
+  expect(responses[5].result).toBeNull();
   client.clock.time += 1199;
-  expect((await client.task(answers[3].result)).status).toBe('NOT_START');
+  expect((await client.task(responses[3].result)).status).toBe('NOT_START');
   client.clock.time += 1201;
-  expect((await client.task(answers[3].result)).status).toBe('SUCCESS');
-  expect((await client.task(answers[4].result)).status).toBe('SUCCESS');
+  expect((await client.task(responses[3].result)).status).toBe('SUCCESS');
+  expect((await client.task(responses[4].result)).status).toBe('SUCCESS');
   expect(client.sandbox.counters().tasks.made).toBe(5);
 });
 

@@ -58,10 +58,10 @@ describe('a request that is not right', () => {
       'without function_declarations',
     ],
   ])('%j is a 400 that names the field', async (body, message) => {
-    const answer = await generate(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body['error'].message).toMatch(message);
-    expect(answer.body['error']).toMatchObject({
+    const response = await generate(body);
+    expect(response.status).toBe(400);
+    expect(response.body['error'].message).toMatch(message);
+    expect(response.body['error']).toMatchObject({
       code: '',
       type: 'svc_api_error',
       message: expect.stringMatching(/\(request id: \w+\)$/),
@@ -81,8 +81,8 @@ describe('a request that is not right', () => {
     ],
     [{ thinkingConfig: { thinkingBudget: 0 } }, 'text-pro-1', 'only works in thinking mode'],
   ])('%j for %s is a 400', async (generationConfig, model, message) => {
-    const answer = await generate(config(generationConfig), model);
-    expect([answer.status, answer.body['error'].message.includes(message)]).toEqual([400, true]);
+    const response = await generate(config(generationConfig), model);
+    expect([response.status, response.body['error'].message.includes(message)]).toEqual([400, true]);
   });
 
   it('models that are not known, and those that do not speak this form', async () => {

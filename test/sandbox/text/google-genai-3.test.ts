@@ -35,10 +35,10 @@ async function replay(name: string): Promise<Replayed> {
   socket.write(recorded(name));
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
-  const answer = Buffer.concat(chunks);
-  const end = answer.indexOf('\r\n\r\n');
-  const head = answer.subarray(0, end).toString('latin1').toLowerCase();
-  const body = answer.subarray(end + 4);
+  const response = Buffer.concat(chunks);
+  const end = response.indexOf('\r\n\r\n');
+  const head = response.subarray(0, end).toString('latin1').toLowerCase();
+  const body = response.subarray(end + 4);
   return {
     status: Number(/^http\/1\.1 (\d+)/.exec(head)?.[1]),
     head,
@@ -67,8 +67,8 @@ async function answered(name: string): Promise<Wire> {
   return JSON.parse(body);
 }
 
-const textOf = (answer: Wire): string =>
-  answer.candidates[0].content.parts.map(({ text = '' }: { readonly text?: string }) => text).join('');
+const textOf = (response: Wire): string =>
+  response.candidates[0].content.parts.map(({ text = '' }: { readonly text?: string }) => text).join('');
 
 describe('the requests of @google/genai 3', () => {
   it('go to /v1, unless another version is set', () => {
@@ -81,9 +81,9 @@ describe('the requests of @google/genai 3', () => {
   });
 
   it('ask for text', async () => {
-    const answer = await answered('text');
-    expect(answer.candidates).toHaveLength(2);
-    expect(textOf(answer)).toMatch(/^Speaking as a sea captain, .*lighthouse.*\.$/);
+    const response = await answered('text');
+    expect(response.candidates).toHaveLength(2);
+    expect(textOf(response)).toMatch(/^Speaking as a sea captain, .*lighthouse.*\.$/);
   });
 
   it('ask for text under /v1beta', async () => {

@@ -136,11 +136,11 @@ describe('usage', () => {
     try {
       const body = prompt('Describe a heron in 300 words');
       await expect(stream(body, 'text-pro', own)).rejects.toThrow('terminated');
-      const { tokens, untold } = own.sandbox.counters().text;
+      const { tokens, untold: unsent } = own.sandbox.counters().text;
       const { usageMetadata } = (await generate(body, 'text-pro', own)).body;
       expect(tokens.candidates).toBeGreaterThan(0);
       expect(tokens.candidates).toBeLessThan(usageMetadata.candidatesTokenCount);
-      expect(tokens.total + untold.tokens.total).toBe(usageMetadata.totalTokenCount);
+      expect(tokens.total + unsent.tokens.total).toBe(usageMetadata.totalTokenCount);
     } finally {
       await own.sandbox.close();
     }

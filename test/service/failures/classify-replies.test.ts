@@ -54,7 +54,7 @@ describe('a connection that failed', () => {
   });
 });
 
-describe('an answer that is of no use', () => {
+describe('a response that is of no use', () => {
   test('says what is wrong with it, and what is open', () => {
     const empty = reply(200, { kind: 'empty' }, { 'x-request-id': 'R1' });
     expect(unusableResponse(empty, 'but its body is empty', facts())).toStrictEqual({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { answering, imagine, never } from '../scripted-fetch.ts';
+import { imagine, never, respondingWith } from '../scripted-fetch.ts';
 import { coded, envelope, gateway, page, rows } from './statuses.ts';
 
 describe('what a status and a body mean', () => {
   test.each(rows)('$status $what: $code', async ({ status, body, code, post, get, getCode }) => {
     const headers = { location: 'https://www.example.com/there' };
-    const service = answering(status, body, headers);
+    const service = respondingWith(status, body, headers);
     const submitted = await imagine(service);
     const fetched = await service.fetchTask('1700000000000001', never);
     expect(submitted).toMatchObject({ ok: false, error: { code, class: post, status } });
@@ -14,7 +14,7 @@ describe('what a status and a body mean', () => {
 
   test('bytes that are no UTF-8 are a broken response', async () => {
     const bytes = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
-    expect(await imagine(answering(200, bytes))).toMatchObject({
+    expect(await imagine(respondingWith(200, bytes))).toMatchObject({
       ok: false,
       error: { code: 'service.malformed', class: 'lost' },
     });
@@ -22,23 +22,23 @@ describe('what a status and a body mean', () => {
 
   test('JSON counts whatever its Content-Type says, a BOM before it too', async () => {
     const result = await imagine(
-      answering(200, '\ufeff{"code":1,"result":"1700000000000001"}', { 'content-type': 'text/html' }),
+      respondingWith(200, '\ufeff{"code":1,"result":"1700000000000001"}', { 'content-type': 'text/html' }),
     );
     expect(result).toEqual({ ok: true, value: { kind: 'accepted', taskId: '1700000000000001', code: 1 } });
   });
 
   test('text that calls itself JSON comes from an API, and is a broken response of it', async () => {
-    const service = answering(200, 'upstream hiccup', { 'content-type': 'application/json' });
+    const service = respondingWith(200, 'upstream hiccup', { 'content-type': 'application/json' });
     expect(await imagine(service)).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
   });
 
   test('an error envelope inside a 200 is judged by its own status', async () => {
-    expect(await imagine(answering(200, coded(429)))).toMatchObject({ error: { class: 'throttle' } });
-    expect(await imagine(answering(200, coded(503)))).toMatchObject({ error: { class: 'retry' } });
-    expect(await imagine(answering(200, coded('banned')))).toMatchObject({
+    expect(await imagine(respondingWith(200, coded(429)))).toMatchObject({ error: { class: 'throttle' } });
+    expect(await imagine(respondingWith(200, coded(503)))).toMatchObject({ error: { class: 'retry' } });
+    expect(await imagine(respondingWith(200, coded('banned')))).toMatchObject({
       error: { code: 'service.rejected', class: 'permanent' },
     });
-    const fetched = (code: unknown) => answering(200, coded(code)).fetchTask('1', never);
+    const fetched = (code: unknown) => respondingWith(200, coded(code)).fetchTask('1', never);
     expect(await fetched(429)).toMatchObject({ error: { class: 'throttle' } });
     expect(await fetched('401')).toMatchObject({ error: { code: 'service.unauthorized', class: 'stop' } });
     expect(await fetched('')).toMatchObject({ error: { code: 'service.malformed', class: 'retry' } });
@@ -56,13 +56,13 @@ describe('the message of a failure', () => {
     ['an unknown button', 400, gateway(4, 'unknown_action:x '), 'press another one'],
     ['an unready parent', 400, gateway(4, 'task_status_not_success '), 'Nothing was made'],
   ])('what to do about %s', async (_what, status, body, advice) => {
-    const result = await imagine(answering(status, body));
+    const result = await imagine(respondingWith(status, body));
     expect(result.ok ? '' : result.error.message).toContain(advice);
   });
 
   test('the request id is taken out of the message, and the words stand alone', async () => {
     const body = envelope('model name is required (request id: 20261101aB3xYz)');
-    const result = await imagine(answering(400, body));
+    const result = await imagine(respondingWith(400, body));
     expect(result).toMatchObject({
       error: {
         requestId: '20261101aB3xYz',
@@ -90,11 +90,11 @@ describe('the message of a failure', () => {
     ['in a bare message', { message: 'no (request id: R5)' }, 'no', 'R5'],
     ['in an error that is a text', { error: 'no (request id: R6)' }, 'no', 'R6'],
   ])('%s', async (_where, body, serviceMessage, requestId) => {
-    expect(await imagine(answering(400, body))).toMatchObject({ error: { serviceMessage, requestId } });
+    expect(await imagine(respondingWith(400, body))).toMatchObject({ error: { serviceMessage, requestId } });
   });
 
   test.each(['x-oneapi-request-id', 'x-request-id'])('else it comes from %s', async (name) => {
-    const result = await imagine(answering(500, page, { [name]: 'R7' }));
+    const result = await imagine(respondingWith(500, page, { [name]: 'R7' }));
     expect(result).toMatchObject({ error: { requestId: 'R7', serviceMessage: 'Just a moment...' } });
   });
 
@@ -113,7 +113,7 @@ describe('the message of a failure', () => {
     ['a negative number', { 'retry-after': '-5' }, undefined],
     ['an empty text', { 'retry-after': '' }, undefined],
   ])('Retry-After: %s', async (_what, headers: Record<string, string>, expected) => {
-    const result = await imagine(answering(429, envelope('slow'), headers));
+    const result = await imagine(respondingWith(429, envelope('slow'), headers));
     expect(result.ok ? undefined : result.error.retryAfterMs).toBe(expected);
   });
 
@@ -123,15 +123,15 @@ describe('the message of a failure', () => {
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' },
     ];
     const body = { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } };
-    expect(await imagine(answering(429, body))).toMatchObject({ error: { retryAfterMs: 22_000 } });
-    expect(await imagine(answering(429, body, { 'retry-after': '3' }))).toMatchObject({
+    expect(await imagine(respondingWith(429, body))).toMatchObject({ error: { retryAfterMs: 22_000 } });
+    expect(await imagine(respondingWith(429, body, { 'retry-after': '3' }))).toMatchObject({
       error: { retryAfterMs: 3000 },
     });
   });
 
   test('a redirect names the origin it leads to and nothing more of it', async () => {
     const location = 'https://user:pw@www.example.com/img/submit/imagine?token=abc';
-    const result = await imagine(answering(301, page, { location }));
+    const result = await imagine(respondingWith(301, page, { location }));
     const message = result.ok ? '' : result.error.message;
     expect(message).toContain('https://www.example.com (HTTP 301)');
     expect(message).not.toMatch(/token|abc|pw/);
@@ -144,12 +144,12 @@ describe('the message of a failure', () => {
     ['http://www.example.com', 'Write the base address with https: https://www.example.com.'],
   ])('a redirect from %s says what to do', async (baseUrl, advice) => {
     const headers = { location: 'https://www.example.com/' };
-    const result = await imagine(answering(302, '', headers, { baseUrl }));
+    const result = await imagine(respondingWith(302, '', headers, { baseUrl }));
     expect(result.ok ? '' : result.error.message).toContain(advice);
   });
 
   test('a redirect without a place to go is one all the same', async () => {
-    const result = await imagine(answering(302, ''));
+    const result = await imagine(respondingWith(302, ''));
     expect(result).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { KnownEndpoints } from '../../../src/service/failures/known-endpoints.ts';
 import { imagine, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
-import { call, plainAnswer, textServiceWith } from '../text/text-service.ts';
+import { call, plainReply, textServiceWith } from '../text/text-service.ts';
 
 const accepted = (): Response => Response.json({ code: 1, result: '1700000000000001' });
 const running = (): Response => Response.json({ id: '1', status: 'IN_PROGRESS' });
@@ -113,7 +113,7 @@ test('an endpoint that was never asked has not answered', () => {
 
 test('of text calls and of lists of tasks, too', async () => {
   let turn = 0;
-  const { fetch } = scriptedFetch(() => (turn++ === 0 ? Response.json(plainAnswer) : page()));
+  const { fetch } = scriptedFetch(() => (turn++ === 0 ? Response.json(plainReply) : page()));
   const text = textServiceWith({ fetch });
   expect((await text.ask(call({ prompt: 'a' }), never)).ok).toBe(true);
   expect(await text.ask(call({ model: 'other', prompt: 'b' }), never)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { answering, imagine, never, serviceWith } from '../scripted-fetch.ts';
+import { imagine, never, respondingWith, serviceWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 
@@ -16,7 +16,7 @@ describe('a redirect', () => {
   test.each(['http://[', 'ftp://files.example.com/a', 'javascript:alert(1)'])(
     'to %j names no place',
     async (location) => {
-      const message = messageOf(await imagine(answering(302, '', { location })));
+      const message = messageOf(await imagine(respondingWith(302, '', { location })));
       expect(message).toContain('redirects to another address (HTTP 302)');
       expect(message).not.toContain('ftp');
     },
@@ -25,19 +25,21 @@ describe('a redirect', () => {
 
 describe('a page', () => {
   test.each([200, 404])('without a title, under %i, is shown without words', async (status) => {
-    const result = await imagine(answering(status, '<html><body></body></html>'));
+    const result = await imagine(respondingWith(status, '<html><body></body></html>'));
     expect(result).toMatchObject({ error: { code: 'service.not-json', class: 'stop' } });
     expect(messageOf(result)).toContain(`HTTP ${status} with a web page instead of JSON.`);
   });
 
   test('that is no UTF-8 is a page', async () => {
     const latin = Buffer.from('<title>Fermé</title>', 'latin1');
-    const result = await imagine(answering(200, latin, { 'content-type': 'text/html; charset=iso-8859-1' }));
+    const result = await imagine(
+      respondingWith(200, latin, { 'content-type': 'text/html; charset=iso-8859-1' }),
+    );
     expect(result).toMatchObject({ error: { code: 'service.not-json' } });
   });
 
   test('text under 200 comes from another kind of server', async () => {
-    const result = await imagine(answering(200, 'It works!'));
+    const result = await imagine(respondingWith(200, 'It works!'));
     expect(result).toMatchObject({ error: { code: 'service.not-json' } });
     expect(messageOf(result)).toContain('with text ("It works!") instead of JSON');
   });
@@ -53,7 +55,7 @@ test('a transport that throws what is no error gives no reason', async () => {
 
 describe('a request that is too large', () => {
   const refusal = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
-    messageOf(await answering(413, '').imagine({ fields, speed: 'relax' }, never));
+    messageOf(await respondingWith(413, '').imagine({ fields, speed: 'relax' }, never));
 
   test.each([
     [{ prompt: 'x'.repeat(40_000) }, /the request has 40\.0 kB, 40\.0 kB of them in "prompt"/],
@@ -66,7 +68,7 @@ describe('a request that is too large', () => {
 
 describe('Retry-After', () => {
   const waitOf = async (value: string): Promise<number | undefined> => {
-    const result = await imagine(answering(429, '{}', { 'retry-after': value }, {}));
+    const result = await imagine(respondingWith(429, '{}', { 'retry-after': value }, {}));
     return result.ok ? undefined : result.error.retryAfterMs;
   };
 
@@ -81,30 +83,30 @@ describe('Retry-After', () => {
 
 describe('a submission', () => {
   test('that meets a full queue without a word gets our words', async () => {
-    expect(await imagine(answering(200, { code: 23, description: '', result: null }))).toMatchObject({
+    expect(await imagine(respondingWith(200, { code: 23, description: '', result: null }))).toMatchObject({
       value: { kind: 'queue-full', message: 'the queue of the service is full' },
     });
   });
 
   test('that is refused keeps the request id of its words', async () => {
     const description = 'prompt is empty (request id: 20260101abcdef)';
-    expect(await imagine(answering(200, { code: 4, description, result: null }))).toMatchObject({
+    expect(await imagine(respondingWith(200, { code: 4, description, result: null }))).toMatchObject({
       value: { kind: 'refused', code: 4, requestId: '20260101abcdef' },
     });
   });
 
   test('that is accepted with a long negative number has no task', async () => {
     const result = await imagine(
-      answering(200, '{"code":1,"description":"","result":-14001929738841620123}'),
+      respondingWith(200, '{"code":1,"description":"","result":-14001929738841620123}'),
     );
     expect(result).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
   });
 });
 
 test('a 200 that is neither a task nor says that there is none is reported with its words', async () => {
-  const result = await answering(200, { error: { message: 'odd weather' } }).fetchTask(id, never);
+  const result = await respondingWith(200, { error: { message: 'odd weather' } }).fetchTask(id, never);
   expect(result).toMatchObject({ ok: false });
   expect(result.ok ? '' : result.error.message).toContain('odd weather');
-  const other = await answering(200, { message: 'odd weather' }).fetchTask(id, never);
+  const other = await respondingWith(200, { message: 'odd weather' }).fetchTask(id, never);
   expect(other).toMatchObject({ error: { code: 'service.malformed' } });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { answering, imagine } from '../scripted-fetch.ts';
+import { imagine, respondingWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 
@@ -168,7 +168,7 @@ const rows: readonly Row[] = [
 ];
 
 test.each(rows)('submit code: $what', async ({ body, answer }) => {
-  const got = await imagine(answering(200, body));
+  const got = await imagine(respondingWith(200, body));
   expect(got).toMatchObject(answer);
   expect(got.ok && 'waiting' in got.value).toBe(
     'value' in answer && /"waiting"/.test(JSON.stringify(answer)),
@@ -179,12 +179,12 @@ test.each([-1, 1.5, 'a queue of %j is not reported', null, {}])(
   'a queue of %j is not told',
   async (numberOfQueues) => {
     const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
-    expect(await imagine(answering(200, body))).toEqual(accepted(id, 22));
+    expect(await imagine(respondingWith(200, body))).toEqual(accepted(id, 22));
   },
 );
 
 test('a rejection says why, with the banned word', async () => {
-  const result = await imagine(answering(200, rows.find((row) => row.what === 'banned')?.body ?? ''));
+  const result = await imagine(respondingWith(200, rows.find((row) => row.what === 'banned')?.body ?? ''));
   expect(result).toEqual({
     ok: true,
     value: {
@@ -197,10 +197,10 @@ test('a rejection says why, with the banned word', async () => {
 
 test('submit codes count under a 404 and a 400 too', async () => {
   const missing = submit(3, '关联任务不存在或已失效');
-  expect(await imagine(answering(404, missing))).toMatchObject(refused(3));
+  expect(await imagine(respondingWith(404, missing))).toMatchObject(refused(3));
   for (const code of [9, 23])
-    expect(await imagine(answering(400, submit(code, '队列已满')))).toMatchObject(queueFull(code));
+    expect(await imagine(respondingWith(400, submit(code, '队列已满')))).toMatchObject(queueFull(code));
   for (const code of [4, 24])
-    expect(await imagine(answering(400, submit(code, 'no')))).toMatchObject(refused(code));
-  expect(await imagine(answering(503, missing))).toMatchObject({ error: { class: 'retry' } });
+    expect(await imagine(respondingWith(400, submit(code, 'no')))).toMatchObject(refused(code));
+  expect(await imagine(respondingWith(503, missing))).toMatchObject({ error: { class: 'retry' } });
 });

@@ -10,7 +10,7 @@ import type { ImageService } from '../../../src/service/image-service.ts';
 import { Tally } from '../../rig/faults.ts';
 import { type RawServer, rawServer } from '../raw-server.ts';
 import { imagine, never, serviceWith } from '../scripted-fetch.ts';
-import { call, plainAnswer, textServiceWith } from '../text/text-service.ts';
+import { call, plainReply, textServiceWith } from '../text/text-service.ts';
 
 const taskId = '1700000000000001';
 const accepted = JSON.stringify({ code: 1, result: taskId });
@@ -45,13 +45,13 @@ async function saying(...pieces: readonly (string | Uint8Array)[]): Promise<RawS
 describe('informational responses before the response', () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
   const processing = 'HTTP/1.1 102 Processing\r\n\r\n';
-  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const continueReading = 'HTTP/1.1 100 Continue\r\n\r\n';
 
   test.each([
     ['102', processing],
     ['103', early],
-    ['100', goOn],
-    ['several', goOn + processing + goOn + early + processing],
+    ['100', continueReading],
+    ['several', continueReading + processing + continueReading + early + processing],
     ['a status that nobody knows', 'HTTP/1.1 199 Whatever\r\nx: y\r\n\r\n'],
   ])('%s: passed over, in one piece and byte by byte', async (_, before) => {
     const atOnce = await saying(before + answer);
@@ -64,16 +64,18 @@ describe('informational responses before the response', () => {
   });
 
   test('through a service that made its own connections', async () => {
-    const service = serviceWith({ baseUrl: (await saying(goOn, early, answer)).url });
+    const service = serviceWith({ baseUrl: (await saying(continueReading, early, answer)).url });
     expect(await imagine(service)).toMatchObject({ ok: true, value: { taskId } });
     await service.close();
   });
 
   test('through a proxy', async () => {
-    const server = await saying(goOn, processing, answer);
+    const server = await saying(continueReading, processing, answer);
     const proxy = await rawServer((socket, head) => {
       const again = head.startsWith('CONNECT ');
-      socket.write(again ? 'HTTP/1.1 200 Connection established\r\n\r\n' : goOn + processing + answer);
+      socket.write(
+        again ? 'HTTP/1.1 200 Connection established\r\n\r\n' : continueReading + processing + answer,
+      );
     });
     const proxied = createDispatcher({ connections: 2, connectMs: 5000, env: { http_proxy: proxy.url } });
     expect(await imagine(client(server, { dispatcher: proxied }))).toMatchObject({ value: { taskId } });
@@ -83,7 +85,7 @@ describe('informational responses before the response', () => {
   });
 
   test('of a stream, which is read as it comes', async () => {
-    const body = `data: ${JSON.stringify(plainAnswer)}\n\n`;
+    const body = `data: ${JSON.stringify(plainReply)}\n\n`;
     const server = await saying(early, processing, whole(body), ...Array.from(body));
     const text = textServiceWith({ baseUrl: server.url, dispatcher });
     expect(await text.ask(call({ prompt: 'a' }, { stream: true }), never)).toMatchObject({
@@ -93,7 +95,7 @@ describe('informational responses before the response', () => {
   });
 
   test('a text inside a response that resembles one is part of it', async () => {
-    const body = JSON.stringify({ code: 4, description: `${goOn}x`, result: null });
+    const body = JSON.stringify({ code: 4, description: `${continueReading}x`, result: null });
     const server = await saying(
       `HTTP/1.1 200 OK\r\nx-100: HTTP/1.1 100\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { ImageService } from '../../../src/service/image-service.ts';
 import { namePresets } from '../../../src/service/names.ts';
-import { answering, never, type SentRequest, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
+import { never, respondingWith, type SentRequest, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 
 type Begin = Parameters<ImageService['begin']>[0];
 type Asked = Partial<Begin> & Pick<Begin, 'kind'>;
@@ -340,7 +340,7 @@ describe('a request that is too large', () => {
   });
 
   test('for the service names its largest part too', async () => {
-    const result = await answering(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
+    const result = await respondingWith(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
     expect(result).toMatchObject({ error: { code: 'service.too-large', class: 'permanent' } });
     expect(result.ok ? '' : result.error.message).toContain('in "mask"');
   });

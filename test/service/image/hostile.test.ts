@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { secretMaskOf } from '../../../src/service/http/secrets.ts';
 import type { Task } from '../../../src/service/image-service.ts';
-import { answering, key, never, serviceWith } from '../scripted-fetch.ts';
+import { key, never, respondingWith, serviceWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 const other = 'another-value-4711';
 
 const seen = async (record: object): Promise<Task> => {
-  const result = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
+  const result = await respondingWith(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 };
@@ -41,7 +41,7 @@ describe('what is kept of a finished task', () => {
 });
 
 test('a task id that repeats the key is none: the submission is in doubt', async () => {
-  const result = await answering(200, { code: 1, description: '', result: `${key}-1` }).imagine(
+  const result = await respondingWith(200, { code: 1, description: '', result: `${key}-1` }).imagine(
     { fields: { prompt: 'x' }, speed: 'relax' },
     never,
   );

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { createImageService } from '../../../src/service/client.ts';
 import { nameKeys, namePresets, resolveNames } from '../../../src/service/names.ts';
-import { answering, imagine, key, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
+import { imagine, key, never, respondingWith, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 
 const success = (): Response => Response.json({ code: 1, result: '1700000000000001' });
 
@@ -138,13 +138,13 @@ describe('the key', () => {
     };
     const title = `<html><title>Bearer ${key}</title>`;
     const results = [
-      await imagine(answering(401, body)),
-      await imagine(answering(403, title)),
-      await imagine(answering(200, title)),
-      await imagine(answering(301, '', { location: `https://${key}.example.com/${key}` })),
-      await imagine(answering(500, '', { 'x-request-id': key })),
-      await imagine(answering(200, { code: 4, description: `no ${key}`, result: null })),
-      await imagine(answering(200, { code: 24, description: '', properties: { bannedWord: key } })),
+      await imagine(respondingWith(401, body)),
+      await imagine(respondingWith(403, title)),
+      await imagine(respondingWith(200, title)),
+      await imagine(respondingWith(301, '', { location: `https://${key}.example.com/${key}` })),
+      await imagine(respondingWith(500, '', { 'x-request-id': key })),
+      await imagine(respondingWith(200, { code: 4, description: `no ${key}`, result: null })),
+      await imagine(respondingWith(200, { code: 24, description: '', properties: { bannedWord: key } })),
     ];
     for (const result of results) expect(JSON.stringify(result)).not.toContain(key);
     expect(results[0]).toMatchObject({ error: { serviceMessage: 'bad [secret] [secret]' } });
@@ -153,19 +153,19 @@ describe('the key', () => {
   test('is scrubbed where it has characters that URLs and JSON escape', async () => {
     const apiKey = 'a+b/"c"\\d=';
     const body = { error: { message: `${apiKey} ${encodeURIComponent(apiKey)} ${JSON.stringify(apiKey)}` } };
-    const result = await imagine(answering(403, body, {}, { apiKey }));
+    const result = await imagine(respondingWith(403, body, {}, { apiKey }));
     expect(result).toMatchObject({ error: { serviceMessage: '[secret] [secret] "[secret]"' } });
   });
 
   test('is scrubbed before a long message is cut', async () => {
-    const result = await imagine(answering(403, { error: { message: `${'x'.repeat(590)}${key}` } }));
+    const result = await imagine(respondingWith(403, { error: { message: `${'x'.repeat(590)}${key}` } }));
     expect(JSON.stringify(result)).not.toContain(key.slice(0, 8));
   });
 });
 
 test('words of the service can neither drive a terminal nor fill it', async () => {
   const message = `\u001b[2J\u0007 \u202eevil\u200b\r\nline ${'🦊'.repeat(2000)}`;
-  const result = await imagine(answering(403, { error: { message } }));
+  const result = await imagine(respondingWith(403, { error: { message } }));
   const shown = result.ok ? '' : (result.error.serviceMessage ?? '');
   expect(shown.startsWith('\\u{1b}[2J\\u{07} \\u{202e}evil\\u{200b} line 🦊')).toBe(true);
   expect(shown.length).toBeLessThanOrEqual(601);

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 
 import type { Task } from '../../../src/service/image-service.ts';
 import type { Answer } from '../../../src/service/result.ts';
-import { answering, key, never, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
+import { key, never, respondingWith, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 
 const ids = ['1700000000000001', '14001929738841620', '0b1f1a5e-9d5c-4a55-8a1c-0d6b3f0f9a11'];
 
 const listed = (status: number, body: unknown, headers = {}): Promise<Answer<readonly Task[]>> =>
-  answering(status, body, headers).fetchTasks(ids, never);
+  respondingWith(status, body, headers).fetchTasks(ids, never);
 
 const states = (result: Answer<readonly Task[]>): unknown =>
   result.ok ? result.value.map(({ id, state }) => [id, state]) : result.error;
@@ -92,7 +92,7 @@ describe('several tasks in one request', () => {
 
   test('a list that is too large is none: its tasks are fetched one by one', async () => {
     const record = { id: ids[0], status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) };
-    const service = answering(200, [record], {}, { maxBodyBytes: 1_000 });
+    const service = respondingWith(200, [record], {}, { maxBodyBytes: 1_000 });
     expect(await service.fetchTasks(ids, never)).toMatchObject({
       error: { code: 'service.no-listing', class: 'permanent' },
     });
@@ -170,9 +170,9 @@ describe('the list of all tasks', () => {
 
   test('may be larger than any other response, and says so where it is too large', async () => {
     const long = [{ id: 'T1', status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) }];
-    const wide = answering(200, long, {}, { maxBodyBytes: 1_000 });
+    const wide = respondingWith(200, long, {}, { maxBodyBytes: 1_000 });
     expect(await wide.listTasks?.(never)).toMatchObject({ ok: true, value: [{ id: 'T1' }] });
-    const narrow = answering(200, long, {}, { maxListBytes: 1_000 });
+    const narrow = respondingWith(200, long, {}, { maxListBytes: 1_000 });
     expect(await narrow.listTasks?.(never)).toMatchObject({
       error: { code: 'service.no-listing', message: expect.stringContaining('too large to be read') },
     });
@@ -183,7 +183,7 @@ describe('the list of all tasks', () => {
     [200, '<!doctype html><title>Home</title>'],
     [200, '{"page":1}'],
   ])('is something that a gateway may not have: %i %s', async (status, body) => {
-    const result = await answering(status, body).listTasks?.(never);
+    const result = await respondingWith(status, body).listTasks?.(never);
     expect(result).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
     expect(JSON.stringify(result)).not.toContain('each task is polled by itself');
   });

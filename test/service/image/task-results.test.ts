@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { Task } from '../../../src/service/image-service.ts';
-import { answering, key, never } from '../scripted-fetch.ts';
+import { key, never, respondingWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 const grid = 'https://cdn.example.com/grid.png';
 const [one, two] = ['https://cdn.example.com/1.mp4', 'https://cdn.example.com/2.mp4?ex=1'];
 
 async function fetched(record: object): Promise<Task> {
-  const result = await answering(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
+  const result = await respondingWith(200, { id, status: 'SUCCESS', ...record }).fetchTask(id, never);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Task } from '../../../src/service/image-service.ts';
-import { answering, key, never, serviceWith } from '../scripted-fetch.ts';
+import { key, never, respondingWith, serviceWith } from '../scripted-fetch.ts';
 
 const id = '1700000000000001';
 
 async function fetched(record: unknown): Promise<Task> {
-  const result = await answering(200, record).fetchTask(id, never);
+  const result = await respondingWith(200, record).fetchTask(id, never);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
@@ -81,7 +81,7 @@ describe('a task', () => {
 
   test('has the id it was asked for, though the response writes it as a long number', async () => {
     const long = '14001929738841620';
-    const service = answering(200, `{"id":${long},"status":"SUCCESS"}`);
+    const service = respondingWith(200, `{"id":${long},"status":"SUCCESS"}`);
     expect(await service.fetchTask(long, never)).toMatchObject({ ok: true, value: { id: long } });
   });
 
@@ -100,7 +100,7 @@ describe('a task that the service does not know', () => {
     ['null', 200, 'null'],
     ['nothing', 204, ''],
   ])('%s is worth another look', async (_what, status, body) => {
-    expect(await answering(status, body).fetchTask(id, never)).toMatchObject({
+    expect(await respondingWith(status, body).fetchTask(id, never)).toMatchObject({
       ok: false,
       error: { code: 'service.task-unknown', class: 'retry', status },
     });

@@ -10,7 +10,7 @@ const seeded = { seed: 20_261_121, numRuns: 400 };
 const kinds = fc.constantFrom('generate' as const, 'chat' as const);
 
 /** JSON that looks like a reply, with anything where something is expected. */
-const oddAnswer = (): fc.Arbitrary<JsonObject> => {
+const oddReply = (): fc.Arbitrary<JsonObject> => {
   const any = fc.oneof(
     { maxDepth: 2 },
     fc.jsonValue({ maxDepth: 2 }),
@@ -35,7 +35,7 @@ const oddAnswer = (): fc.Arbitrary<JsonObject> => {
 
 test('whatever a reply holds, it is read, and can be written as JSON', () => {
   fc.assert(
-    fc.property(oddAnswer(), (answer) => {
+    fc.property(oddReply(), (answer) => {
       for (const read of [readTextReply, readChatReply]) {
         const reply = read(answer);
         expect(JSON.parse(JSON.stringify(reply.whole))).toEqual(JSON.parse(JSON.stringify(answer)));
@@ -48,7 +48,7 @@ test('whatever a reply holds, it is read, and can be written as JSON', () => {
 
 test('any stream of events ends in bounded time', () => {
   fc.assert(
-    fc.property(kinds, fc.array(oddAnswer(), { maxLength: 6 }), (kind, events) => {
+    fc.property(kinds, fc.array(oddReply(), { maxLength: 6 }), (kind, events) => {
       const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
       const end = readCut(kind, bytesOf(text));
       expect(['answer', 'truncated', 'error', 'other']).toContain(end.kind);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { answering, key, never } from '../scripted-fetch.ts';
+import { key, never, respondingWith } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
 import { gateway, page } from './text-failures-rig.ts';
-import { asked, call, failureOf, plainAnswer, replyTo, sentFor, textServiceWith } from './text-service.ts';
+import { asked, call, failureOf, plainReply, replyTo, sentFor, textServiceWith } from './text-service.ts';
 
 describe('models that fit no address', () => {
   test.each(['', '.', '..', 'a b', 'a\n', '\ud800', 'x'.repeat(257), 7, undefined])('%j', async (model) => {
-    expect(await asked(plainAnswer, call({ model, prompt: 'a' }))).toMatchObject({
+    expect(await asked(plainReply, call({ model, prompt: 'a' }))).toMatchObject({
       ok: false,
       error: { code: 'service.bad-id', class: 'permanent' },
     });
@@ -87,7 +87,7 @@ describe('the key', () => {
 test('the image half says where a base address goes wrong, the text half the same', async () => {
   const baseUrl = 'https://api.example.com/v1';
   const text = await failureOf(page, undefined, {}, { baseUrl });
-  const image = await answering(200, page, {}, { baseUrl }).fetchTask('1700000000000001', never);
+  const image = await respondingWith(200, page, {}, { baseUrl }).fetchTask('1700000000000001', never);
   for (const message of [text.message, image.ok ? '' : image.error.message]) {
     expect(message).toContain('try https://api.example.com.');
   }

@@ -11,7 +11,7 @@ import type { TextServiceOptions } from '../../../src/service/text-client.ts';
 import type { TextService } from '../../../src/service/text-service.ts';
 import { never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
-import { call, plainAnswer, textServiceWith } from './text-service.ts';
+import { call, plainReply, textServiceWith } from './text-service.ts';
 
 const MiB = 1024 * 1024;
 
@@ -129,7 +129,7 @@ test('a connection serves one call after the other, after a reply and after a br
   const service = await serviceAt(
     (response, request) => {
       ports.push(request.socket.remotePort);
-      response.end(ports.length === 2 ? 'data: {"error":{"code":503}}\n\n' : JSON.stringify(plainAnswer));
+      response.end(ports.length === 2 ? 'data: {"error":{"code":503}}\n\n' : JSON.stringify(plainReply));
     },
     { dispatcher },
   );
@@ -149,7 +149,7 @@ test('no bound of the connection cuts off a model that thinks for long', async (
     seen.push([options.headersTimeout, options.bodyTimeout]);
     return dispatch(options, handler);
   });
-  const service = await serviceAt((response) => response.end(JSON.stringify(plainAnswer)), { dispatcher });
+  const service = await serviceAt((response) => response.end(JSON.stringify(plainReply)), { dispatcher });
   expect((await service.ask(call({ prompt: 'a' }), never)).ok).toBe(true);
   expect(seen).toEqual([[0, 0]]);
 });

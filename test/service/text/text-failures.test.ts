@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/service/text-service.ts';
 import { never } from '../scripted-fetch.ts';
 import { event } from './streams.ts';
 import { gateway, page } from './text-failures-rig.ts';
-import { asked, call, chatAnswer, failureOf, plainAnswer, textServiceWith } from './text-service.ts';
+import { asked, call, chatReply, failureOf, plainReply, textServiceWith } from './text-service.ts';
 
 const vendor = (
   code: number,
@@ -265,7 +265,7 @@ describe('size', () => {
     let sent = 0;
     const fetch = (): Promise<Response> => {
       sent++;
-      return Promise.resolve(new Response(JSON.stringify(kind === 'chat' ? chatAnswer : plainAnswer)));
+      return Promise.resolve(new Response(JSON.stringify(kind === 'chat' ? chatReply : plainReply)));
     };
     const ask = (maxRequestBytes: number, request: object) =>
       textServiceWith({ fetch, maxRequestBytes }).ask(call({ prompt: 'a' }, { kind, ...request }), never);
@@ -284,12 +284,12 @@ describe('size', () => {
       { prompt: 'a' },
       { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024 - 200) }] },
     );
-    expect(await asked(plainAnswer, fits)).toMatchObject({ ok: true });
+    expect(await asked(plainReply, fits)).toMatchObject({ ok: true });
     const not = call(
       { prompt: 'a' },
       { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024) }] },
     );
-    expect(await asked(plainAnswer, not)).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
+    expect(await asked(plainReply, not)).toMatchObject({ ok: false, error: { code: 'request.too-large' } });
   });
 });
 
@@ -297,7 +297,7 @@ test('images that together are longer than any text can be are refused, not stum
   const data = 'A'.repeat(27 * 1024 * 1024);
   const images = Array.from({ length: 12 }, () => ({ mimeType: 'image/png', data }));
   const failure = await failureOf(
-    plainAnswer,
+    plainReply,
     call({ prompt: 'a' }, { images, earlier: [{ fields: {}, images, after: [] }] }),
   );
   expect(failure.message).toContain('the request has 679.5 MB, 28.3 MB of them in "images[0]"');

@@ -35,12 +35,12 @@ export const call = (
   ...others,
 });
 
-export const plainAnswer: JsonObject = {
+export const plainReply: JsonObject = {
   candidates: [{ content: { role: 'model', parts: [{ text: 'yes' }] }, finishReason: 'STOP', index: 0 }],
   usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 },
 };
 
-export const chatAnswer: JsonObject = {
+export const chatReply: JsonObject = {
   id: 'chatcmpl-1',
   object: 'chat.completion',
   choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
@@ -52,7 +52,7 @@ export async function sentFor(
   request: TextCallRequest,
   options: Partial<TextServiceOptions> = {},
 ): Promise<SentRequest> {
-  const answer = request.kind === 'chat' ? chatAnswer : plainAnswer;
+  const answer = request.kind === 'chat' ? chatReply : plainReply;
   const { fetch, sent } = scriptedFetch(() => new Response(JSON.stringify(answer)));
   const result = await textServiceWith({ fetch, ...options }).ask(request, never);
   if (!result.ok) throw new Error(result.error.message);

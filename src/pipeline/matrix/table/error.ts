@@ -41,5 +41,5 @@ export const tableLimits = {
   /** Files of a listing, which are sorted in memory. */
   files: 100_000,
   /** Folders and files that are examined for a listing. */
-  looked: 1_000_000,
+  searched: 1_000_000,
 } as const;

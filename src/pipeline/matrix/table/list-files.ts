@@ -50,7 +50,7 @@ class Walk {
   readonly #runs: string;
   readonly #folders: Folders;
   readonly #found: string[] = [];
-  #looked = 0;
+  #searched = 0;
 
   constructor(glob: FileGlob, folder: string, folders: Folders) {
     this.#glob = glob;
@@ -62,12 +62,13 @@ class Walk {
   async files(): Promise<readonly string[]> {
     if ((await this.#follow(this.#base, '')) !== 'folder') return [];
     const open: Open[] = [{ folder: this.#base, way: '', at: this.#reached([0]) }];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) open.push(...(await this.#look(next)));
+    for (let next = open.pop(); next !== undefined; next = open.pop())
+      open.push(...(await this.#listFolder(next)));
     return this.#found.sort();
   }
 
   /** Takes the files of a folder; gives the folders that lead on. */
-  async #look({ folder, way, at }: Open): Promise<readonly Open[]> {
+  async #listFolder({ folder, way, at }: Open): Promise<readonly Open[]> {
     const { parts } = this.#glob;
     const on: Open[] = [];
     for await (const entry of this.#folders.entries(folder)) {
@@ -110,9 +111,9 @@ class Walk {
   }
 
   #count(): void {
-    this.#looked += 1;
-    if (this.#looked <= tableLimits.looked) return;
-    const message = `More than ${tableLimits.looked} files and folders would have to be searched; name a folder nearer by.`;
+    this.#searched += 1;
+    if (this.#searched <= tableLimits.searched) return;
+    const message = `More than ${tableLimits.searched} files and folders would have to be searched; name a folder nearer by.`;
     throw new TableError('table.too-many', message, { line: 1 });
   }
 

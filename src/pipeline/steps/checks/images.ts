@@ -132,7 +132,7 @@ async function checkFile(
   fileCheck: FileCheck,
   collector: DiagnosticCollector,
 ): Promise<void> {
-  const found = await fileCheck.look(text, position);
+  const found = await fileCheck.checkWithSize(text, position);
   if (found === undefined) return;
   if (!endings.includes(/\.([A-Za-z0-9]+)$/.exec(text)?.[1]?.toLowerCase() ?? '')) {
     collector.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);
@@ -153,7 +153,7 @@ async function checkMask(
   fileCheck: FileCheck,
   collector: DiagnosticCollector,
 ): Promise<void> {
-  const found = /\.png$/i.test(text) ? await fileCheck.look(text, position) : undefined;
+  const found = /\.png$/i.test(text) ? await fileCheck.checkWithSize(text, position) : undefined;
   if (found !== undefined) checkSize(text, found.bytes, position, collector);
   if (/\.png$/i.test(text)) return;
   const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;

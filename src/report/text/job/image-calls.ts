@@ -4,10 +4,10 @@ import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
 import { counted } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
-import { type JobMention, mention, slotWords } from './mention.ts';
+import { type JobReference, referenceTo, slotWords } from './mention.ts';
 
 /** A file of the pipeline, by what it was when the job was planned. */
-interface FileMention {
+interface FileReference {
   readonly kind: 'file';
   /** The path in the pipeline, relative to the pipeline. Absent: the path is unknown. */
   readonly path?: string;
@@ -16,15 +16,15 @@ interface FileMention {
 
 /** An image that a request shows. */
 export type ShownImage =
-  | FileMention
+  | FileReference
   /** An address as declared; of a data URI only what comes before the data. */
   | { readonly kind: 'address'; readonly url: string }
   /** All images of a job: their files, relative to the run directory. None: they were not kept. */
-  | ({ readonly kind: 'job'; readonly files: readonly string[] } & JobMention);
+  | ({ readonly kind: 'job'; readonly files: readonly string[] } & JobReference);
 
 /** Which part of an image is repainted. */
 export type ShownMask = (
-  | FileMention
+  | FileReference
   /** In fractions of the image: `[x, y, width, height]`. */
   | ({ readonly kind: 'shapes' } & Pick<Extract<MaskSource, { shapes: unknown }>, 'shapes'>)
 ) & { readonly invert: boolean };
@@ -47,21 +47,21 @@ export function imageReport({ request, files }: JobRecord, lookup: RecordLookup)
 }
 
 function shownImage(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): ShownImage {
-  if ('sha256' in image) return fileMention(image.sha256, files);
+  if ('sha256' in image) return fileReference(image.sha256, files);
   if ('url' in image) return { kind: 'address', url: withoutData(image.url) };
   const record = lookup(image.job);
   const pictures = (record?.artifacts ?? []).filter(({ mime }) => mime.startsWith('image/'));
-  return { kind: 'job', ...mention(image.job, record), files: pictures.map(({ file }) => file) };
+  return { kind: 'job', ...referenceTo(image.job, record), files: pictures.map(({ file }) => file) };
 }
 
 function shownMask(mask: MaskSource, files: JobRecord['files']): ShownMask {
   const invert = mask.invert === true;
   return 'shapes' in mask
     ? { kind: 'shapes', shapes: mask.shapes, invert }
-    : { ...fileMention(mask.sha256, files), invert };
+    : { ...fileReference(mask.sha256, files), invert };
 }
 
-function fileMention(sha256: string, files: JobRecord['files']): FileMention {
+function fileReference(sha256: string, files: JobRecord['files']): FileReference {
   const path = files?.[sha256];
   return { kind: 'file', ...(path === undefined ? {} : { path }), sha256 };
 }
@@ -107,5 +107,5 @@ const shapeWords = (shape: Extract<MaskSource, { shapes: unknown }>['shapes'][nu
 /** Enough characters of a hash for a reader to distinguish files; `--json` has all of them. */
 const shortHash = 12;
 
-const fileWords = ({ path, sha256 }: FileMention): string =>
+const fileWords = ({ path, sha256 }: FileReference): string =>
   `${path === undefined ? 'a file' : shownLine(path)} (sha256 ${sha256.slice(0, shortHash)}…)`;

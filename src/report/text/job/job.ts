@@ -20,7 +20,7 @@ import { isInDoubt } from '../../facts/in-doubt.ts';
 import type { Commands } from '../next-commands.ts';
 import { adviceFor, type NextStep, nextSteps } from './advice.ts';
 import { type ImageReport, imageReport } from './image-calls.ts';
-import { type JobMention, mention } from './mention.ts';
+import { type JobReference, referenceTo } from './mention.ts';
 import { type TextReport, textReport } from './text-calls.ts';
 
 /** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
@@ -53,13 +53,13 @@ export interface JobReport extends ImageReport, TextReport {
    * What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. Its parent is named with
    * the task that the job was made from, which is not that of today where the parent was made again.
    */
-  readonly inputs: readonly JobMention[];
+  readonly inputs: readonly JobReference[];
   /** The task whose button it pressed, or that it was made from. Absent: none, or unknown. */
   readonly parentTaskId?: string;
   /** What it came from was made again since: the next run that plans it makes it again too. */
   readonly outdated?: true;
   /** What continues it, oldest first; at most 100. */
-  readonly children: readonly JobMention[];
+  readonly children: readonly JobReference[];
   /** There are more children than are listed. */
   readonly moreChildren: boolean;
   /** Submissions that may have cost money. */
@@ -162,8 +162,8 @@ const noLineage: LineageReport = { inputs: [], images: { shows: [] }, outdated: 
 function lineageReport(record: JobRecord, lookup: RecordLookup): LineageReport {
   const parentTaskId = parentTaskOf(record, lookup);
   const prompt = nearestPrompt(record, lookup);
-  const inputs = [...new Set(needsOf(record))].map((input): JobMention => {
-    const { taskId: now, ...mentioned } = mention(input, lookup(input));
+  const inputs = [...new Set(needsOf(record))].map((input): JobReference => {
+    const { taskId: now, ...mentioned } = referenceTo(input, lookup(input));
     const pressed = input === record.parent ? parentTaskId : now;
     return { ...mentioned, ...(pressed === undefined ? {} : { taskId: pressed }) };
   });
@@ -196,12 +196,12 @@ async function childrenOf(
   key: string,
   state: StateReader,
   isOptional: IsOptional,
-): Promise<{ readonly children: readonly JobMention[]; readonly more: boolean }> {
-  const children: JobMention[] = [];
+): Promise<{ readonly children: readonly JobReference[]; readonly more: boolean }> {
+  const children: JobReference[] = [];
   for await (const record of state.mentioning(key)) {
     if (!needsOf(record).includes(key)) continue;
     if (children.length === mostChildren) return { children, more: true };
-    children.push(mention(record.key, record, isOptional));
+    children.push(referenceTo(record.key, record, isOptional));
   }
   return { children, more: false };
 }

@@ -3,7 +3,7 @@ import type { JobRecord, JobStatus } from '../../../plan/job.ts';
 import { shownLine } from '../printable.ts';
 
 /** Another job, as the story of one names it. Only the key, where the state has no record of it. */
-export interface JobMention {
+export interface JobReference {
   readonly job: string;
   readonly cell?: number;
   readonly step?: string;
@@ -13,11 +13,11 @@ export interface JobMention {
 }
 
 /** @param isOptional default: no button is */
-export function mention(
+export function referenceTo(
   job: string,
   record: JobRecord | undefined,
   isOptional: IsOptional = neverOptional,
-): JobMention {
+): JobReference {
   if (record === undefined) return { job };
   const { origin, taskId } = record;
   const status = isSkipped(record, isOptional) ? 'skipped' : record.status;

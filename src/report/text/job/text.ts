@@ -6,7 +6,7 @@ import { shownLine } from '../printable.ts';
 import { padEnd, widest } from '../table.ts';
 import { imageRows } from './image-calls.ts';
 import type { JobReport } from './job.ts';
-import { type JobMention, slotWords } from './mention.ts';
+import { type JobReference, slotWords } from './mention.ts';
 
 /** The story of a job for people. All that a file or a service said is made harmless. */
 export function jobReportText(report: JobReport): string {
@@ -16,9 +16,9 @@ export function jobReportText(report: JobReport): string {
     ...table([
       ['asked by', askedWords(report)],
       ...requestRows(report),
-      ...report.inputs.map((input): Row => ['continues', mentionWords(input)]),
+      ...report.inputs.map((input): Row => ['continues', referenceWords(input)]),
       ...(report.outdated ? [['outdated', outdatedWords] as const] : []),
-      ...report.children.map((child): Row => ['leads to', mentionWords(child)]),
+      ...report.children.map((child): Row => ['leads to', referenceWords(child)]),
       ...(report.moreChildren ? [['leads to', 'and more'] as const] : []),
       ...(report.taskId === undefined ? [] : [['task', shownLine(report.taskId)] as const]),
       ...(report.submittedAt === undefined ? [] : [['submitted', report.submittedAt] as const]),
@@ -87,7 +87,7 @@ function askedWords({ asked }: JobReport): string {
   return `cell ${asked.cell}, ${slotWords(asked)}; ${why}`;
 }
 
-function mentionWords({ job, cell, step, branch, status, taskId }: JobMention): string {
+function referenceWords({ job, cell, step, branch, status, taskId }: JobReference): string {
   if (cell === undefined || step === undefined || status === undefined) return `${job}  not on record`;
   const task = taskId === undefined ? '' : `, task ${shownLine(taskId)}`;
   return `${job}  cell ${cell}, ${slotWords({ step, branch: branch ?? '' })}: ${places[status]}${task}`;

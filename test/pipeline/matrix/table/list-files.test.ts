@@ -209,7 +209,7 @@ describe('files as rows', () => {
     const name = (index: number): string => `${index}.png`;
     expect(await list(many(name, tableLimits.files))).toHaveLength(tableLimits.files);
     await expect(list(many(name, tableLimits.files + 1))).rejects.toMatchObject({ code: 'table.too-many' });
-    await expect(list(many(() => 'x', tableLimits.looked + 1))).rejects.toMatchObject({
+    await expect(list(many(() => 'x', tableLimits.searched + 1))).rejects.toMatchObject({
       code: 'table.too-many',
     });
   });

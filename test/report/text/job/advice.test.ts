@@ -17,7 +17,7 @@ it('a modal confirmation in doubt is searched for first, which costs nothing', (
     'promptpress resolve --retry',
     'promptpress resolve --drop',
   ]);
-  expect(steps[0]?.does).toMatch(/looks.*costs nothing/);
+  expect(steps[0]?.does).toMatch(/polls.*costs nothing/);
   const sent = { ...record, modal: undefined } as unknown as typeof record;
   expect(nextSteps({ record: sent, running: false, inputs: [] }, commands)).toHaveLength(3);
 });
@@ -71,7 +71,7 @@ describe('a download that failed', () => {
   it('of an image that a text step shows was never asked; one of its reply is paid again', () => {
     expect(adviceFor(code, textRecord({ attempts: 0 }))).toMatch(/nothing is paid/);
     const record = textRecord({ status: 'failed', error, attempts: 1 });
-    expect(adviceFor(code, record)).toMatch(/pays, anew/);
+    expect(adviceFor(code, record)).toMatch(/pays, once more/);
     const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
       (step) => step.command,
     );

@@ -62,24 +62,24 @@ const records = [
   asks(bare, { kind: 'imagine', fields: { prompt: 'a fox' } }),
 ];
 
-async function shown(key: string): Promise<{ readonly story: object; readonly words: string }> {
+async function shown(key: string): Promise<{ readonly report: object; readonly words: string }> {
   await using folder = await temporaryFolder();
   const cwd = folder.path;
   const state = openState(cwd);
   state.commit({ records, attempts: [] });
   state.close();
   const { out } = await promptpress(['show', key, '.', '--json'], { cwd });
-  const story = JSON.parse(out) as object;
+  const report = JSON.parse(out) as object;
   const file = join(import.meta.dirname, '../../../../schemas/show.schema.json');
   const schema = JSON.parse(await readFile(file, 'utf8')) as object;
   const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
-  expect(check(story), JSON.stringify(check.errors)).toBe(true);
-  return { story, words: (await promptpress(['show', key, '.'], { cwd })).out };
+  expect(check(report), JSON.stringify(check.errors)).toBe(true);
+  return { report, words: (await promptpress(['show', key, '.'], { cwd })).out };
 }
 
 it('names the images that a request shows by where they lie, in order', async () => {
-  const { story, words } = await shown(blend);
-  expect(story).toMatchObject({
+  const { report, words } = await shown(blend);
+  expect(report).toMatchObject({
     shows: [
       { kind: 'file', path: 'shots/fox\u001b[31m.png', sha256: hash('1') },
       { kind: 'file', sha256: hash('2') },
@@ -107,8 +107,8 @@ it('names the images that a request shows by where they lie, in order', async ()
 });
 
 it('names the file of a mask, and says whether it is turned round', async () => {
-  const { story, words } = await shown(upscale);
-  expect(story).toMatchObject({
+  const { report, words } = await shown(upscale);
+  expect(report).toMatchObject({
     shows: [],
     mask: { kind: 'file', path: 'masks/neck.png', sha256: hash('3'), invert: true },
   });
@@ -116,8 +116,8 @@ it('names the file of a mask, and says whether it is turned round', async () => 
 });
 
 it('says nothing of images where a request shows none', async () => {
-  const { story, words } = await shown(bare);
-  expect(story).toMatchObject({ shows: [] });
-  expect(story).not.toHaveProperty('mask');
+  const { report, words } = await shown(bare);
+  expect(report).toMatchObject({ shows: [] });
+  expect(report).not.toHaveProperty('mask');
   expect(words).not.toMatch(/^ {2}(?:shows|mask) /m);
 });

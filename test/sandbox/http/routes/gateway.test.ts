@@ -116,17 +116,17 @@ describe('a stock gateway knows the ordinary buttons alone', () => {
       ids.push((await client.submit(route, body)).body.result);
     }
     client.wait();
-    const answers: string[] = [];
+    const responses: string[] = [];
     for (const id of ids) {
       for (const { customId } of (await client.task(id)).buttons) {
         const { status, body } = await client.action(id, customId);
         const isNamed = body.error?.message.startsWith(`unknown_action:${customId} (request id: `);
-        answers.push(`${status}${isNamed === true ? ' unknown' : ''}`);
+        responses.push(`${status}${isNamed === true ? ' unknown' : ''}`);
       }
     }
     const unknown = Array.from({ length: 4 }, () => '400 unknown');
     // U1 to U4 of the videos and their reroll; four prompts, describe again and imagine all.
-    expect(answers).toEqual([...unknown, '200', ...unknown, '400 unknown', '400 unknown']);
+    expect(responses).toEqual([...unknown, '200', ...unknown, '400 unknown', '400 unknown']);
   });
 });
 

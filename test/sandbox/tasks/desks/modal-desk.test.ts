@@ -122,9 +122,9 @@ describe('a modal is refused', () => {
     const unknown = await client.submit('modal', { taskId: '17', prompt: 'x' });
     expect([unknown.status, unknown.body.code]).toEqual([404, 3]);
     const taskId = await opened(parent, 'Custom Zoom');
-    const answer = { taskId, prompt: 'a fox --zoom 2' };
-    expect((await client.submit('modal', answer)).body.code).toBe(1);
-    const again = (await client.submit('modal', answer)).body;
+    const response = { taskId, prompt: 'a fox --zoom 2' };
+    expect((await client.submit('modal', response)).body.code).toBe(1);
+    const again = (await client.submit('modal', response)).body;
     expect(again).toMatchObject({ code: 4, result: null });
     expect(again.description).toContain('submitted already');
     expect(client.sandbox.counters()).toMatchObject({

@@ -3,11 +3,11 @@ import type { Pen } from '../../canvas/pen.ts';
 import type { Random } from '../../canvas/random.ts';
 import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
-import type { EyeLook } from '../head/eye.ts';
+import type { EyeStyle } from '../head/eye.ts';
 import { drawHead } from '../head/head.ts';
 
 /** Head, neck and shoulders; the head's middle at the origin, the shoulders run out below. */
-export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeLook): void {
+export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   const wide = coat.build === 'deer' ? 0.72 : 1;
   pen.symmetric(
     [

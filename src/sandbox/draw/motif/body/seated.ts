@@ -3,11 +3,11 @@ import type { Pen } from '../../canvas/pen.ts';
 import type { Random } from '../../canvas/random.ts';
 import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
-import type { EyeLook } from '../head/eye.ts';
+import type { EyeStyle } from '../head/eye.ts';
 import { drawHead } from '../head/head.ts';
 
 /** An animal sitting and facing us, about 300 × 480; its feet at the origin. */
-export function drawSeated(pen: Pen, coat: Coat, random: Random, look: EyeLook): void {
+export function drawSeated(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   const tall = coat.build === 'deer' ? 1.15 : 1;
   drawSeatedTail(pen, coat, random);
   const dress = {

@@ -2,10 +2,10 @@ import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 
 import type { Coat } from '../coat.ts';
-import { drawEye, type EyeLook, sided } from './eye.ts';
+import { drawEye, type EyeStyle, sided } from './eye.ts';
 
 /** A bear's, hare's or deer's head, 200 to 260 wide. */
-export function drawBeastHead(pen: Pen, coat: Coat, look: EyeLook): void {
+export function drawBeastHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   const slim = coat.build === 'deer' ? 0.74 : coat.build === 'hare' ? 0.84 : 1;
   for (const side of [-1, 1]) {
     if (coat.build === 'bear') {

@@ -2,10 +2,10 @@ import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 
 import type { Coat } from '../coat.ts';
-import { drawEye, type EyeLook, sided } from './eye.ts';
+import { drawEye, type EyeStyle, sided } from './eye.ts';
 
 /** A fox's or wolf's head seen from the front, about 250 × 290, its middle at the origin. */
-export function drawCanineHead(pen: Pen, coat: Coat, look: EyeLook): void {
+export function drawCanineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   for (const side of [-1, 1]) {
     pen.area(
       sided(side, [

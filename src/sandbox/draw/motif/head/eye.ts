@@ -4,7 +4,7 @@ import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
 
 /** The expression of a head. */
-export interface EyeLook {
+export interface EyeStyle {
   readonly asleep: boolean;
   /** -1 to 1: how far it glances to the side. */
   readonly glance: number;
@@ -22,7 +22,7 @@ export function drawEye(
   y: number,
   size: number,
   coat: Coat,
-  look: EyeLook,
+  look: EyeStyle,
   slit: boolean,
 ): void {
   if (look.asleep) {

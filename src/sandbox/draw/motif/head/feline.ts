@@ -2,10 +2,10 @@ import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 import type { Point } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
-import { drawEye, type EyeLook, sided } from './eye.ts';
+import { drawEye, type EyeStyle, sided } from './eye.ts';
 
 /** A cat's, lynx's, tiger's or lion's head, about 240 × 260. */
-export function drawFelineHead(pen: Pen, coat: Coat, look: EyeLook): void {
+export function drawFelineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   if (coat.mane !== undefined) {
     const points: Point[] = [];
     for (let index = 0; index < 44; index += 1) {

@@ -1,10 +1,10 @@
 import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 import type { Coat } from '../coat.ts';
-import type { EyeLook } from '../head/eye.ts';
+import type { EyeStyle } from '../head/eye.ts';
 
 /** The head of a bird that is no owl, from the front, about 190 × 210, its middle at the origin. */
-export function drawBirdHead(pen: Pen, coat: Coat, look: EyeLook): void {
+export function drawBirdHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.symmetric(
     [
       [0, -104],

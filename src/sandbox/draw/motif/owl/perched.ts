@@ -2,13 +2,13 @@ import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 import type { Random } from '../../canvas/random.ts';
 import type { Coat } from '../coat.ts';
-import type { EyeLook } from '../head/eye.ts';
+import type { EyeStyle } from '../head/eye.ts';
 import { drawBirdHead } from './bird-head.ts';
 import { drawFeathers } from './feathers.ts';
 import { drawOwlHead } from './head.ts';
 
 /** An owl or another bird perched and facing us, about 260 × 430; its feet at the origin. */
-export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeLook): void {
+export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   pen.symmetric(
     [
       [0, -40],
@@ -91,7 +91,7 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeLo
 }
 
 /** The head of an owl or another bird over its shoulders, the head's middle at the origin. */
-export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: EyeLook): void {
+export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   pen.symmetric(
     [
       [0, 40],
@@ -117,7 +117,7 @@ export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: EyeLook)
   drawHead(pen.at(0, 0, 1.12), coat, look);
 }
 
-function drawHead(pen: Pen, coat: Coat, look: EyeLook): void {
+function drawHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   if (coat.build === 'owl') drawOwlHead(pen, coat, look);
   else drawBirdHead(pen, coat, look);
 }
