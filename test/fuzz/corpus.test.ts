@@ -17,7 +17,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
   template: 'template',
   condition: 'template',
   stream: 'stream',
-  result: 'answer',
+  answer: 'answer',
   schema: 'schema',
   task: 'task',
   click: 'click',
