@@ -7,8 +7,11 @@ import { simulate } from './simulate.ts';
 
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 3;
-/** So many it takes until each kind of trouble has come about. */
-const seedsOfAll = 120;
+/** Seeds that together meet every kind of fault, or nearly: they are tried first. */
+const seedsOfMost = [
+  31, 77, 120, 67, 43, 4, 37, 48, 78, 16, 87, 96, 100, 104, 108, 21, 26, 36, 59, 70, 94, 107,
+];
+const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 
 describe('simulated histories', () => {
   it(`keep every promise (SEED=${from}, ${seeds} seeds)`, async () => {
@@ -17,9 +20,14 @@ describe('simulated histories', () => {
   }, 300_000);
 
   it('meet every kind of fault that is known of gateways', async () => {
-    const { met, found } = await search(1, seedsOfAll);
-    expect(found).toBeUndefined();
-    expect(faultNames.filter((fault) => !met.has(fault))).toEqual([]);
+    const missing = new Set<string>(faultNames);
+    for (const seed of seedsOfAll) {
+      const { met, found } = await search(seed, 1);
+      expect([seed, found]).toEqual([seed, undefined]);
+      for (const fault of met.keys()) missing.delete(fault);
+      if (missing.size === 0) break;
+    }
+    expect([...missing]).toEqual([]);
   }, 300_000);
 
   it('complete all jobs that do not depend on jobs which the gateway never accepts or never reports', async () => {
