@@ -6,6 +6,7 @@ import { clickRecord, imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 
 const nothingSpent: Spent = { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 };
+const laterAnswer = { openedAt: 1, sent: 1 } as unknown as NonNullable<JobRecord['modal']>;
 const asked = (key: string): JobRecord => textRecord({ key, status: 'submitting', attempts: 1 });
 
 /** A tracker of a run in which every request costs 10 and every text call takes 100 tokens. */
@@ -127,9 +128,9 @@ describe('a submission is refused', () => {
     expect(refusal).toMatchObject({ kind: 'budget', code: 'budget.unpriced' });
     expect(refusal?.message).toContain('(U1 | reroll)');
     expect(unpriced({ budget: { submits: 9, tokens: 1000 } }).refusal(record)).toBeUndefined();
-    // The later answers to a modal cost nothing of their own.
-    const modal = { openedAt: 1, sent: 1 } as unknown as NonNullable<JobRecord['modal']>;
-    expect(unpriced({ budget: { cost: 1000 } }).refusal(clickRecord({ modal }))).toBeUndefined();
+    // The later answers to a modal cost nothing of their own, and need no price.
+    expect(tracker({ budget: { cost: 5 } }).refusal(clickRecord({ modal: laterAnswer }))).toBeUndefined();
+    expect(unpriced({ budget: { cost: 1000 } }).refusal(clickRecord({ modal: laterAnswer }))).toBeUndefined();
   });
 
   it('that would go beyond the money, by what is spent, may be spent and is reserved', () => {
@@ -166,12 +167,29 @@ describe('a submission is refused', () => {
     expect(refusal?.message).toContain('about 100 tokens');
     expect(refusal?.message).toContain('700 are spent, of which 50 are estimated');
     // Only text calls take tokens.
-    expect(budgetTracker.refusal(imagineRecord())).toBeUndefined();
+    expect(tracker({ budget: { tokens: 1000 } }, { tokens: 5000 }).refusal(imagineRecord())).toBeUndefined();
     expect(tracker({ budget: { tokens: 99 } }).refusal(textRecord())?.message).toMatch(/; 0 are spent\.$/);
   });
 });
 
 describe('what an answer changes', () => {
+  it('counts a submission when it leaves, and no other change of its job', () => {
+    const budgetTracker = tracker({ budget: { cost: 10 } });
+    budgetTracker.note(textRecord({ attempts: 3 }), textRecord({ attempts: 4 }));
+    budgetTracker.note(textRecord({ status: 'running' }), textRecord({ status: 'saving' }));
+    expect(budgetTracker.submits).toBe(1);
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+  });
+
+  it('is charged in place of what was reserved for it', () => {
+    const budgetTracker = tracker({ budget: { cost: 19 } });
+    budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
+    budgetTracker.note(asked('a'), textRecord({ key: 'a', attempts: 1, status: 'done', cost: 9 }));
+    expect(budgetTracker.refusal(textRecord())).toBeUndefined();
+    budgetTracker.note(textRecord({ key: 'b' }), textRecord({ key: 'b', cost: 0.1 }));
+    expect(budgetTracker.refusal(textRecord())).toMatchObject({ code: 'budget.cost' });
+  });
+
   const money = (budgetTracker: BudgetTracker): string =>
     budgetTracker.refusal(textRecord())?.message ?? 'may go';
 

@@ -23,11 +23,11 @@ describe('the window that a full queue narrows', () => {
   it('tries one more for as many tasks as begin at once, up to the limit', () => {
     const concurrency = new ConcurrencyWindow(4);
     concurrency.note(full, 2);
-    const windows = Array.from({ length: 8 }, () => {
+    const windows = Array.from({ length: 12 }, () => {
       concurrency.note(taken(), 1);
       return concurrency.window;
     });
-    expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4]);
+    expect(windows).toEqual([2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]);
   });
 
   it('takes what begins beside more tasks than it allowed for as proof that they fit', () => {
@@ -64,6 +64,13 @@ describe('the window that a full queue narrows', () => {
     expect(concurrency.window).toBe(4);
     concurrency.note(taken(), 3);
     expect(concurrency.window).toBe(5);
+  });
+
+  it('learns nothing from submissions that are refused', () => {
+    const concurrency = new ConcurrencyWindow(9);
+    concurrency.note(full, 2);
+    for (let n = 0; n < 9; n += 1) concurrency.note({ kind: 'refused', code: 4, message: 'no' }, 9);
+    expect(concurrency.window).toBe(2);
   });
 
   it('never allows for more than the limit, whatever the service has', () => {

@@ -32,13 +32,18 @@ describe('how long a task took', () => {
     const learnt = estimators();
     learnt.noteTask(before, after, now, watchedSince);
     expect(firstLook(learnt)).toBe(poll.minMs);
+    // Whatever is learnt first counts wholly, what is learnt later for a fifth.
+    learnt.noteTask(running(1000), ended('done', 1000), 61_000, 1000);
+    expect(firstLook(learnt)).toBe(45_000);
   });
 
   it('of no time at all is learnt too', () => {
     const learnt = estimators();
     learnt.noteTask(running(61_000), ended('done', 61_000), 61_000, 61_000);
-    // Known and late: it is looked at after a third of its age.
-    expect(learnt.pollInMs(imagineRecord(), 30_000)).toBe(10_000);
+    learnt.noteTask(running(0), ended('done', 0), 100_000, 0);
+    // A fifth of 100 s, and as far off.
+    expect(learnt.pollInMs(imagineRecord(), 19_000)).toBe(6333);
+    expect(firstLook(learnt)).toBe(poll.minMs);
   });
 
   it('is learnt of each kind of task for itself', () => {

@@ -134,7 +134,7 @@ describe('RouteTraffic', () => {
     (kind) => {
       const routes = route();
       const met: unknown[] = [];
-      for (const at of [0, 100_000, 200_000, 300_000, 599_999, 600_000, 601_600])
+      for (const at of [50_000, 150_000, 250_000, 350_000, 649_999, 650_000, 651_600])
         met.push(routes.note({ kind, reason: 'bad gateway' }, at)?.message);
       expect(met).toEqual([
         ...Array.from({ length: 5 }, () => undefined),
@@ -163,12 +163,45 @@ describe('RouteTraffic', () => {
     expect(routes.isProbing).toBe(false);
   });
 
-  it('counts no refusal of a pace that will do while it rests', () => {
+  describe('of a pace that will do', () => {
+    const told = (): RouteTraffic => {
+      const routes = route();
+      for (let n = 0; n < 100; n++) routes.take(n * 1000);
+      routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 100_000);
+      return routes;
+    };
+    const refuse = (routes: RouteTraffic, times: number, at: number): void => {
+      for (let n = 0; n < times; n++) routes.note({ kind: 'throttled', reason: '429' }, at);
+    };
+
+    it('counts no refusal while it rests', () => {
+      const routes = told();
+      refuse(routes, 3, 108_999);
+      refuse(routes, 1, 109_000);
+      expect(routes.pausedUntil).toBe(109_000);
+    });
+
+    it('counts them again from the end of the rest on', () => {
+      const routes = told();
+      refuse(routes, 3, 109_000);
+      expect(routes.pausedUntil).toBe(109_000);
+      refuse(routes, 1, 109_000);
+      expect(routes.pausedUntil).toBeGreaterThan(109_000);
+    });
+
+    it('ends the run when it has refused everybody for the patience', () => {
+      const routes = route();
+      for (let n = 0; n < 100; n++) routes.take(n * 1000);
+      const met = [100_000, 699_999, 700_000].map(
+        (at) => routes.note({ kind: 'throttled', reason: '429' }, at)?.code,
+      );
+      expect(met).toEqual([undefined, undefined, 'route.patience']);
+    });
+  });
+
+  it('takes any number of served requests', () => {
     const routes = route();
-    for (let n = 0; n < 100; n++) routes.take(n * 1000);
-    routes.note({ kind: 'throttled', reason: '429', retryAfterMs: 9000 }, 100_000);
-    for (let n = 0; n < 9; n++) routes.note({ kind: 'throttled', reason: '429' }, 108_999);
-    expect([routes.pausedUntil, routes.isProbing]).toEqual([109_000, false]);
+    for (let n = 0; n < 2 * refusalsInARow; n++) expect(routes.note({ kind: 'served' }, n)).toBeUndefined();
   });
 
   describe('serves others', () => {
@@ -204,9 +237,10 @@ describe('RouteTraffic', () => {
     expect(routes.tally).toEqual({ served: 0, firsts: 0, firstsServed: 0 });
     routes.count({ kind: 'served' }, true);
     routes.count({ kind: 'served' }, false);
+    routes.count({ kind: 'served' }, false);
     routes.count({ kind: 'trouble', reason: '503' }, true);
     routes.count({ kind: 'refused', words: 'w' }, false);
-    expect(routes.tally).toEqual({ served: 2, firsts: 2, firstsServed: 1 });
+    expect(routes.tally).toEqual({ served: 3, firsts: 2, firstsServed: 1 });
   });
 
   it.each([

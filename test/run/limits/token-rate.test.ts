@@ -79,6 +79,10 @@ describe('the limit of tokens', () => {
     limiter.take('b', 400, 0);
     limiter.settle('b', 0, 0);
     expect(limiter.nextAt(400)).toBeLessThanOrEqual(0);
+    const fresh = new TokenLimiter({ count: 1000, perMs });
+    fresh.take('a', 400, 0);
+    fresh.settle('a', 0, 0);
+    expect(fresh.nextAt(5000)).toBe(Number.NEGATIVE_INFINITY);
   });
 
   it('lets a call go that is larger than the limit, alone', () => {
