@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { ManifestRow } from '../../src/manifest/row.ts';
+import { ManifestCounter, type ManifestTally } from '../../src/manifest/tally.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { Slot } from '../../src/plan/slot.ts';
+import { imagineRecord } from '../rig/jobs.ts';
+
+interface Given extends Partial<Omit<ManifestRow, 'slot'>> {
+  readonly slot?: Partial<Slot>;
+  readonly record?: Partial<JobRecord>;
+}
+
+const row = ({ slot, record, ...changes }: Given): ManifestRow =>
+  ({
+    cell: { number: 1, vars: {} },
+    slot: { status: 'done', ...(record && { record: imagineRecord(record) }), ...slot },
+    chosen: true,
+    firstOfSlot: true,
+    firstOfJob: false,
+    ...changes,
+  }) as unknown as ManifestRow;
+
+function tallyOf(...rows: readonly Given[]): ManifestTally {
+  const tally = new ManifestCounter();
+  for (const given of rows) tally.add(row(given));
+  return tally.result();
+}
+
+const artifact = {} as NonNullable<ManifestRow['artifact']>;
+const failed = (code: string, message: string, slot: Partial<Slot> = {}): Given => ({
+  slot: { status: 'failed', error: { code, message }, ...slot },
+  record: {},
+});
+const none = {
+  pending: 0,
+  submitting: 0,
+  running: 0,
+  modal: 0,
+  saving: 0,
+  done: 0,
+  failed: 0,
+  'in-doubt': 0,
+  skipped: 0,
+  blocked: 0,
+};
+
+describe('a tally', () => {
+  it('of nothing has a count for each status, and knows no cost', () => {
+    expect(tallyOf()).toStrictEqual({ rows: 0, slots: none, otherSlots: 0, files: 0, reasons: [] });
+  });
+
+  it.each(Object.keys(none) as (keyof typeof none)[])('counts the slots that are %s', (status) => {
+    expect(tallyOf({ slot: { status } }, { slot: { status } }).slots).toEqual({ ...none, [status]: 2 });
+  });
+
+  it('counts rows and files, and each slot once', () => {
+    const tally = tallyOf(
+      { artifact },
+      { artifact, firstOfSlot: false },
+      {},
+      { artifact, chosen: false },
+      { chosen: false, firstOfSlot: false },
+    );
+    expect(tally).toMatchObject({ rows: 5, files: 3, otherSlots: 1, slots: { ...none, done: 2 } });
+  });
+
+  it('adds up what a job cost, may have cost and took, at its first row alone', () => {
+    const record: Partial<JobRecord> = {
+      cost: 0.1,
+      usage: { prompt: 1, total: 3 },
+      doubtful: { count: 1, cost: 0.25 },
+      assumed: { answers: 1, tokens: 40, cost: 0.5 },
+    };
+    const tally = tallyOf(
+      { record, firstOfJob: true },
+      { record },
+      { record, firstOfJob: true, chosen: false, firstOfSlot: false },
+      { firstOfJob: true, record: { cost: 0.1 } },
+    );
+    expect(tally).toMatchObject({
+      cost: 0.3,
+      possibleCost: 1.5,
+      assumedTokens: 80,
+      tokens: { prompt: 2, total: 6 },
+    });
+  });
+
+  it('knows a cost of 0, and none that is known in part only', () => {
+    expect(tallyOf({ record: { cost: 0 }, firstOfJob: true })).toHaveProperty('cost', 0);
+    const partly = tallyOf(
+      { record: { cost: 1, partlyPriced: true }, firstOfJob: true },
+      { firstOfJob: true },
+    );
+    for (const name of ['cost', 'possibleCost', 'tokens', 'assumedTokens'])
+      expect(partly).not.toHaveProperty(name);
+  });
+
+  it('removes the noise of sums from what may have been spent too', () => {
+    const rows = [0.1, 0.2].map((cost) => ({ record: { doubtful: { count: 1, cost } }, firstOfJob: true }));
+    expect(tallyOf(...rows).possibleCost).toBe(0.3);
+  });
+});
+
+describe('the reasons of a tally', () => {
+  it('are of failures and doubts of chosen slots, by status and code', () => {
+    const tally = tallyOf(
+      failed('task.failed', 'a'),
+      failed('task.failed', 'b', { status: 'in-doubt' }),
+      failed('task.failed', 'c', { status: 'blocked' }),
+      failed('task.failed', 'd', { status: 'skipped' }),
+      { ...failed('task.failed', 'e'), chosen: false },
+      { ...failed('task.failed', 'f'), firstOfSlot: false },
+      { slot: { status: 'failed' } },
+    );
+    expect(tally.reasons).toStrictEqual([
+      { status: 'failed', code: 'task.failed', count: 1, message: 'a' },
+      { status: 'in-doubt', code: 'task.failed', count: 1, message: 'b' },
+    ]);
+  });
+
+  it('begin with the most frequent, and are in the order of their codes where they are as frequent', () => {
+    const codes = ['b', 'c', 'a', 'c', 'd', 'b'];
+    expect(
+      tallyOf(...codes.map((code) => failed(code, 'm'))).reasons.map(({ code, count }) => `${code}${count}`),
+    ).toEqual(['b2', 'c2', 'a1', 'd1']);
+  });
+
+  it('say how many have no job that could be tried again', () => {
+    const { record: _, ...jobless } = failed('template.failed', 'm');
+    const [reason] = tallyOf(jobless, failed('template.failed', 'm'), jobless).reasons;
+    expect(reason).toStrictEqual({
+      status: 'failed',
+      code: 'template.failed',
+      count: 3,
+      unasked: 2,
+      message: 'm',
+    });
+  });
+
+  it('show the most frequent message, and how many others there are', () => {
+    const rows = ['x', 'y', 'y', 'z'].map((message) => failed('task.failed', message));
+    expect(tallyOf(...rows).reasons).toMatchObject([{ count: 4, message: 'y', otherMessages: 2 }]);
+  });
+
+  it('are a hundred different ones at most, which are counted on', () => {
+    const codes = Array.from({ length: 101 }, (_, n) => `code.${String(n).padStart(3, '0')}`);
+    const { reasons } = tallyOf(...[...codes, ...codes].map((code) => failed(code, 'm')));
+    expect(reasons).toHaveLength(100);
+    expect(reasons.every(({ count }) => count === 2)).toBe(true);
+    expect(reasons.some(({ code }) => code === 'code.100')).toBe(false);
+  });
+});
