@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../../src/manifest/row.ts';
-import { ManifestCounter, type ManifestTally } from '../../src/manifest/tally.ts';
+import { ManifestCounter, type ManifestTotals } from '../../src/manifest/tally.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 import { imagineRecord } from '../rig/jobs.ts';
@@ -20,7 +20,7 @@ const row = ({ slot, record, ...changes }: Given): ManifestRow =>
     ...changes,
   }) as unknown as ManifestRow;
 
-function tallyOf(...rows: readonly Given[]): ManifestTally {
+function tallyOf(...rows: readonly Given[]): ManifestTotals {
   const tally = new ManifestCounter();
   for (const given of rows) tally.add(row(given));
   return tally.result();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  answerPath,
   checkName,
   imagePath,
   isArtifactName,
+  replyPath,
   textPath,
   videoPath,
 } from '../../../src/artifacts/store/names.ts';
@@ -13,8 +13,8 @@ it('artifacts are called by their job, in folders of its first two characters', 
     imagePath('ab12', 3),
     videoPath('ab12', 1),
     textPath('ab12', 2),
-    answerPath('ab12'),
-    answerPath('ab12', 1),
+    replyPath('ab12'),
+    replyPath('ab12', 1),
   ]).toEqual([
     'images/ab/ab12-3',
     'video/ab/ab12-1',
