@@ -17,7 +17,7 @@ const artifact: Artifact = {
 
 function row(record: JobRecord, changes: Partial<ManifestRow> = {}, slot: Partial<Slot> = {}): ManifestRow {
   return {
-    cell: { number: 7, vars: { animal: 'fox', size: [1, 2] }, repeat: 1 } as unknown as ManifestRow['cell'],
+    cell: { number: 7, vars: { animal: 'fox', size: [1, 2] }, repeat: 1 },
     slot: {
       cell: 7,
       step: 'grid',
