@@ -8,9 +8,7 @@ import { simulate } from './simulate.ts';
 const from = Number(process.env['SEED'] ?? 1);
 const seeds = 3;
 /** Seeds that together meet every kind of fault, or nearly: they are tried first. */
-const seedsOfMost = [
-  31, 77, 120, 67, 43, 4, 37, 48, 78, 16, 87, 96, 100, 104, 108, 21, 26, 36, 59, 70, 94, 107,
-];
+const seedsOfMost = [77, 31, 67, 43, 48, 78, 4, 87, 33, 108, 16, 46, 100, 109, 19, 21, 25, 94, 107, 115, 150];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 
 describe('simulated histories', () => {
