@@ -39,7 +39,7 @@ describe.concurrent('a run with texts that is killed at one exact moment', () =>
       const durable = new DurableTexts();
       const killed = await place.meet(kill);
       expect([killed.signal, hasHappened(killed.stderr)], killed.stderr).toEqual(['SIGKILL', true]);
-      durable.note(place.directory, place.service.texts);
+      await durable.note(place.directory, place.service.texts);
 
       const settled = await settle(place);
       expect(settled.codes, settled.err).toEqual([settled.inDoubt.length > 0 ? 5 : 0, 0]);

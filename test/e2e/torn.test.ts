@@ -96,7 +96,7 @@ describe('a state that was torn after its run was killed', () => {
       fc.asyncProperty(shares, async (share) => {
         const directory = copied(false);
         cut(join(directory, 'state.db-wal'), share);
-        const remembered = known(directory);
+        const remembered = await known(directory);
         const { code, err, again } = await continues(directory);
         const rows =
           remembered === undefined ? calm.rows : await readManifest(join(directory, 'manifest.csv'));
@@ -115,7 +115,7 @@ describe('a state that was torn after its run was killed', () => {
   it('loses nothing to what a power cut leaves: the beginning of a turn that was never finished', async () => {
     const whole = copied(false);
     const log = join(whole, 'state.db-wal');
-    const lost = known(whole);
+    const lost = await known(whole);
     // One more turn, torn before its last page.
     const state = openState(whole);
     const size = statSync(log).size;
@@ -125,7 +125,7 @@ describe('a state that was torn after its run was killed', () => {
     state.close();
     truncateSync(join(torn, 'state.db-wal'), statSync(join(torn, 'state.db-wal')).size - 100);
     expect(statSync(join(torn, 'state.db-wal')).size).toBeGreaterThan(size);
-    expect(known(torn)).toEqual(lost);
+    expect(await known(torn)).toEqual(lost);
     const { again, code, err } = await continues(torn);
     expect(again).toEqual([]);
     expect([0, 5], err).toContain(code);

@@ -142,7 +142,7 @@ export async function killAgainAndAgain({
       isOver = (await done).signal !== 'SIGKILL';
       if (!isOver) timed += 1;
     }
-    durable.note(place.directory, service.texts);
+    await durable.note(place.directory, service.texts);
   }
   const last = await cli(run, options);
   const inDoubt = doubtful(await place.rows());
