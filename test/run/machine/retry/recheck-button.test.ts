@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../../src/run/machine/job.ts';
+import {
+  freshMs,
+  hasItsTurn,
+  isOutdated,
+  isReadingAgain,
+  needsRecheck,
+  recheckButton,
+  refusedBefore,
+  refusedForGood,
+} from '../../../../src/run/machine/retry/button-freshness.ts';
+import type { SubmitAnswer } from '../../../../src/service/image-service.ts';
+import { clickRecord, context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
+import { failure } from '../../../rig/virtual-service.ts';
+
+const button = { customId: 'IMG::U1', label: 'U1', emoji: '' };
+const fresh = { button, readAt: epoch };
+const submit = { kind: 'submit' } as const;
+const click = (changes: Partial<Job> = {}, record = {}): Job =>
+  job(clickRecord(record), { want: submit, fresh, ...changes });
+const without = (from: Job): Job => {
+  const { fresh: _, ...rest } = from;
+  return rest;
+};
+const refused = (code: number, message = 'no'): SubmitAnswer => ({ kind: 'refused', code, message });
+const answered = (value: SubmitAnswer) => ({ ok: true, value }) as const;
+const failed = (kind: Parameters<typeof failure>[1], status: number) =>
+  ({ ok: false, error: failure('service.rejected', kind, { status }) }) as const;
+
+describe('a reading of a button', () => {
+  it.each([
+    [freshMs, false],
+    [freshMs + 1, true],
+    [-freshMs, false],
+    [-freshMs - 1, true],
+  ])('of %i ms ago is outdated: %s', (age, outdated) => {
+    expect(isOutdated(click(), epoch + age)).toBe(outdated);
+  });
+
+  it('is needed by a click whose turn it is, and by nothing else', () => {
+    expect(isOutdated(without(click()), epoch)).toBe(true);
+    expect(isOutdated(without(click({ want: { kind: 'room' } })), epoch)).toBe(false);
+    expect(isOutdated(job(imagineRecord(), { want: submit }), epoch)).toBe(false);
+  });
+
+  it.each<[string, Job, boolean]>([
+    ['its answer', click({ want: { kind: 'answer' } }), true],
+    ['its turn to be read', click({ want: { kind: 'fetch', taskId: 'T1', why: 'parent' } }), true],
+    ['a look at its own task', click({ want: { kind: 'fetch', taskId: 'T1', why: 'poll' } }), false],
+    ['its turn to submit', click(), false],
+    ['its answer for the first time', without(click({ want: { kind: 'answer' } })), false],
+    ['the answer to its submission', click({ want: { kind: 'answer' } }, { status: 'submitting' }), false],
+    [
+      'its answer, its modal open',
+      click({ want: { kind: 'answer' } }, { modal: { taskId: 'T', sent: 0 } }),
+      false,
+    ],
+  ])('is being made again where the click wants %s: %#', (_what, from, again) => {
+    expect(isReadingAgain(from)).toBe(again);
+  });
+
+  it('that was made again keeps the turn of its click', () => {
+    expect(hasItsTurn(click({ fresh: { ...fresh, again: true } }))).toBe(true);
+    expect(hasItsTurn(click())).toBe(false);
+    expect(hasItsTurn(click({ fresh: { ...fresh, again: true }, want: { kind: 'room' } }))).toBe(false);
+  });
+});
+
+describe('a refusal is checked once more', () => {
+  it.each([
+    [3, true],
+    [4, true],
+    [2, false],
+    [5, false],
+    [24, false],
+  ])('where its code is %i: %s', (code, checked) => {
+    expect(needsRecheck(click(), answered(refused(code)), 6)).toBe(checked);
+  });
+
+  it.each([
+    ['permanent', 404, true],
+    ['permanent', 400, false],
+    ['permanent', 410, false],
+    ['retry', 404, false],
+  ] as const)('where it is %s with status %i: %s', (kind, status, checked) => {
+    expect(needsRecheck(click(), failed(kind, status), 6)).toBe(checked);
+  });
+
+  it.each<[string, Job, boolean]>([
+    ['a click', click(), true],
+    ['no click', job(imagineRecord(), { fresh }), false],
+    ['an answer to a modal', click({}, { modal: { taskId: 'T', sent: 1 } }), false],
+    ['a click whose button nobody read', without(click()), false],
+    ['a click before its last try', click({}, { tries: 4 }), true],
+    ['a click at its last try', click({}, { tries: 5 }), false],
+  ])('of %s: %#', (_what, from, checked) => {
+    expect(needsRecheck(from, answered(refused(4)), 6)).toBe(checked);
+    expect(
+      recheckButton(from, answered(refused(4)), { code: 'c', message: 'm' }, context()) !== undefined,
+    ).toBe(checked);
+  });
+
+  it('by a click that waits for its turn, counts a try, and reads its button again then', () => {
+    const error = { code: 'submit.refused', message: 'no' };
+    const step = recheckButton(click({}, { status: 'submitting' }), answered(refused(4)), error, context());
+    expect(step?.job.record).toMatchObject({ status: 'pending', tries: 1, error });
+    expect(step?.job.want).toEqual({ kind: 'wait', until: epoch, next: submit });
+    expect(step?.job.refused).toEqual({ customId: 'IMG::U1', error });
+    expect(isOutdated({ ...(step?.job as Job), want: submit }, epoch)).toBe(true);
+  });
+});
+
+describe('a button that was refused and read again', () => {
+  const before = (message: string) =>
+    click({ refused: { customId: 'IMG::U1', error: { code: 'submit.refused', message } } }, { tries: 2 });
+
+  it('is pressed where it is another one now, or was never refused', () => {
+    for (const from of [before('no'), click()]) {
+      const step = refusedBefore(from, 'IMG::U1::new', context());
+      expect(step.job).toMatchObject({ want: submit, record: { status: 'pending' } });
+      expect(step.job).not.toHaveProperty('refused');
+    }
+  });
+
+  it.each(['关联任务不存在或已失效', '关联任务不存在或失效', '关联任务状态错误', 'TASK_STATUS_NOT_SUCCESS'])(
+    'is pressed again after a rest where what was said may pass: %s',
+    (message) => {
+      const { job: again } = refusedBefore(before(message), 'IMG::U1', context());
+      expect(again.want).toEqual({ kind: 'wait', until: epoch + 1000, next: submit });
+      expect(again).not.toHaveProperty('refused');
+      expect(isOutdated({ ...again, want: submit }, epoch)).toBe(true);
+    },
+  );
+
+  it('fails for good where nothing says that it may pass, with the words that may be those of every row', () => {
+    const step = refusedBefore(before('no'), 'IMG::U1', context());
+    expect(step).toMatchObject({
+      refusal: 'no',
+      job: { want: { kind: 'nothing' }, record: { status: 'failed', tries: 0, error: { message: 'no' } } },
+    });
+  });
+
+  it('says how many tries there were, if there were several', () => {
+    const messageAfter = (tries: number) =>
+      refusedForGood(click({}, { tries }), { code: 'c', message: 'No.' }, epoch).job.record;
+    expect(messageAfter(0)).toMatchObject({ status: 'failed', tries: 0, error: { message: 'No.' } });
+    expect(messageAfter(1)).toMatchObject({ tries: 0, error: { message: 'No. (after 2 tries)' } });
+  });
+});
