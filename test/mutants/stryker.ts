@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export interface StrykerRun {
@@ -22,10 +22,17 @@ export interface StrykerRun {
 export async function runStryker(run: StrykerRun): Promise<number> {
   const configFile = join(run.temporary, 'stryker.json');
   writeFileSync(configFile, JSON.stringify(settingsOf(run)));
+  // A test that a mutant ends in its middle leaves its folders behind: they go with the temporary folder.
+  const ownTemporary = join(run.temporary, 'tmp');
+  mkdirSync(ownTemporary);
   const bin = join(run.cache, 'node_modules/@stryker-mutator/core/bin/stryker.js');
   const child = spawn(process.execPath, [bin, 'run', configFile], {
     stdio: 'inherit',
-    env: { ...process.env, MUTANTS_TESTS: JSON.stringify(run.tests.map((file) => `test/${file}`)) },
+    env: {
+      ...process.env,
+      TMPDIR: ownTemporary,
+      MUTANTS_TESTS: JSON.stringify(run.tests.map((file) => `test/${file}`)),
+    },
   });
   // Ctrl-C stops Stryker first: this process waits for it, and then removes the temporary folder.
   const stop = (signal: NodeJS.Signals): void => void child.kill(signal);
