@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { planOf } from '../../rig/pipeline-builder.ts';
+import { estimate } from './estimate-rig.ts';
+
+const codesOf = async (budget: string, selection = {}): Promise<readonly string[]> => {
+  const plan = await planOf(
+    `{ budget: ${budget}, prices: { imagine: 0.1 }, matrix: { n: [1, 2, 3] }, steps: { g: { imagine: "{{ n }}" } } }`,
+  );
+  return (await estimate(plan, selection)).warnings.map(({ code }) => code);
+};
+
+describe('a budget that is just enough', () => {
+  test.each([
+    ['{ submits: 3 }', []],
+    ['{ submits: 2 }', ['budget.submits']],
+    ['{ cost: 0.3 }', []],
+    ['{ cost: 0.29 }', ['budget.cost']],
+  ])('%s', async (budget, codes) => {
+    expect(await codesOf(budget)).toEqual(codes);
+  });
+
+  test('of tokens, which only text calls take', async () => {
+    const plan = await planOf('{ steps: { t: { generate: { model: m, prompt: hello } } } }');
+    const { tokens } = (await estimate(plan)).total;
+    const all = tokens.input + tokens.output;
+    const warned = async (most: number): Promise<readonly string[]> => {
+      const bounded = await planOf(
+        `{ budget: { tokens: ${most} }, steps: { t: { generate: { model: m, prompt: hello } } } }`,
+      );
+      return (await estimate(bounded)).warnings.map(({ code }) => code);
+    };
+    expect(all).toBeGreaterThan(1);
+    expect(await warned(all)).toEqual([]);
+    expect(await warned(all - 1)).toEqual(['budget.tokens']);
+  });
+});
+
+describe('what a report shows', () => {
+  test('are the first three prompts, each once', async () => {
+    const plan = await planOf(
+      '{ matrix: { n: [1, 2] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: same }, c: { imagine: "c {{ n }}" } } }',
+    );
+    const { examples } = await estimate(plan);
+    expect(examples).toHaveLength(3);
+    expect(new Set(examples.map(({ prompt }) => prompt)).size).toBe(3);
+  });
+
+  test.each([
+    [6, true],
+    [5, false],
+  ])('of six slots, of which %i may be examined, is exact: %s', async (mostSlots, exact) => {
+    const plan = await planOf(
+      '{ matrix: { n: [1, 2, 3] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: "b {{ n }}" } } }',
+    );
+    const report = await estimate(plan, {}, undefined, { mostSlots });
+    expect(report).toMatchObject({ exact, total: { slots: 6, submits: 6 } });
+    expect(report.warnings.map(({ code }) => code)).toEqual(exact ? [] : ['plan.at-most']);
+  });
+
+  test('of submissions without a price are twenty names at most', async () => {
+    const steps = Array.from({ length: 21 }, (_, n) => `s${n}: { generate: { model: m${n}, prompt: p } }`);
+    const plan = await planOf(`{ prices: { other: 1 }, steps: { ${steps.join(', ')} } }`);
+    const { unpricedNames, total } = await estimate(plan);
+    expect(unpricedNames).toEqual(Array.from({ length: 20 }, (_, n) => `m${n}`));
+    expect(total.unpriced).toBe(21);
+  });
+});
