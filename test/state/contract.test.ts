@@ -28,7 +28,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('knows of the submissions of a turn with the turn, and counts them when it is told to', async () => {
+  it('knows the submissions of a commit with the commit, and counts them on request', async () => {
     const store = open();
     store.commit({ records: [jobRecord('a', 'submitting')], attempts: [], submits: 2 });
     expect(await store.reader.submissions()).toEqual({ known: 2, counted: 0 });
@@ -44,7 +44,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('gives back what was committed, whatever it is', async () => {
+  it('returns what was committed, whatever it is', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyTurn, { maxLength: 5 }), async (turns) => {
         const store = open();
@@ -199,7 +199,7 @@ describe.each(stores)('a state store: %s', (_, open) => {
     store.close();
   });
 
-  it('does not answer once it is closed', async () => {
+  it('does not respond once it is closed', async () => {
     const store = open();
     store.close();
     expect(() => store.get('a')).toThrow(/not open|finalized|closed/);

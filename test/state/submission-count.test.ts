@@ -109,7 +109,7 @@ describe('the count of submissions beside the state', () => {
   });
 
   /** A state is copied between any two steps of a run, with or without its log, and put in place of the last one. */
-  it('tells of every state that was copied before the last submission, and of no other', async () => {
+  it('reports every state that was copied before the last submission, and no other', async () => {
     const step = fc.constantFrom('commit', 'count', 'copy', 'copy without its log', 'result');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {

@@ -175,13 +175,10 @@ test.each(rows)('submit code: $what', async ({ body, answer }) => {
   );
 });
 
-test.each([-1, 1.5, 'a queue of %j is not reported', null, {}])(
-  'a queue of %j is not told',
-  async (numberOfQueues) => {
-    const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
-    expect(await imagine(respondingWith(200, body))).toEqual(accepted(id, 22));
-  },
-);
+test.each([-1, 1.5, 'many', null, {}])('a queue of %j is not reported', async (numberOfQueues) => {
+  const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
+  expect(await imagine(respondingWith(200, body))).toEqual(accepted(id, 22));
+});
 
 test('a rejection says why, with the banned word', async () => {
   const result = await imagine(respondingWith(200, rows.find((row) => row.what === 'banned')?.body ?? ''));
