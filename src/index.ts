@@ -25,16 +25,22 @@ export {
   type SeenFiles,
 } from './artifacts/input/known-files.ts';
 export { createInputReader, type InputReaderOptions } from './artifacts/input/reader.ts';
-export type { InputAnswer, InputReader, InputSource, LoadedImage, MaskRequest } from './artifacts/inputs.ts';
+export type {
+  InputReader,
+  InputResult as InputAnswer,
+  InputSource,
+  LoadedImage,
+  MaskRequest,
+} from './artifacts/inputs.ts';
 export { openArtifactFolder } from './artifacts/store/folder.ts';
 export type { ArtifactStore, FoundArtifact, IncomingArtifact } from './artifacts/store/store.ts';
 export type {
-  AnswerPiece,
   ArtifactWriter,
-  KeepAnswer,
   KeepRequest,
-  SaveAnswer,
+  KeepResult as KeepAnswer,
+  ReplyPiece as AnswerPiece,
   SaveFailure,
+  SaveResult as SaveAnswer,
 } from './artifacts/writer.ts';
 export { wallClock } from './cli/adapters/clock.ts';
 export { defaultFilesRoot, machineFiles } from './cli/adapters/files.ts';
@@ -92,9 +98,9 @@ export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/sandb
 export type { SandboxSettings } from './sandbox/settings.ts';
 export { createImageService, type ImageServiceOptions } from './service/client.ts';
 export { createDispatcher } from './service/http/connect/dispatcher.ts';
-export type { ImageService, SubmitAnswer, Task } from './service/image-service.ts';
+export type { ImageService, SubmitResult as SubmitAnswer, Task } from './service/image-service.ts';
 export { type Names, resolveNames } from './service/names.ts';
-export type { Answer, ServiceFailure } from './service/result.ts';
+export type { ServiceFailure, ServiceResult as Answer } from './service/result.ts';
 export { createTextService, type TextServiceOptions } from './service/text-client.ts';
 export type { Model, TextCallRequest, TextReply, TextService } from './service/text-service.ts';
 export { bindDirectory } from './state/binding.ts';

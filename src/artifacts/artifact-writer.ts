@@ -7,7 +7,7 @@ import { images, videos } from './media.ts';
 import { checkName } from './store/names.ts';
 import type { ArtifactStore } from './store/store.ts';
 import { writeReply } from './write-reply.ts';
-import type { ArtifactWriter, KeepAnswer, SaveAnswer, SaveFailure } from './writer.ts';
+import type { ArtifactWriter, KeepResult, SaveFailure, SaveResult } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {
   /** Where the files are kept. The caller closes the store, after the writer. */
@@ -48,7 +48,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   const masked = (failure: SaveFailure): SaveFailure => ({ ...failure, message: mask(failure.message) });
 
   return {
-    save: async ({ url, key, output, media = 'image' }, signal): Promise<SaveAnswer> => {
+    save: async ({ url, key, output, media = 'image' }, signal): Promise<SaveResult> => {
       checkName(key, output);
       if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
       const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
@@ -70,7 +70,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
         deadline.end();
       }
     },
-    keep: async (request, signal): Promise<KeepAnswer> => {
+    keep: async (request, signal): Promise<KeepResult> => {
       try {
         return { ok: true, value: await writeReply(request, store, { ...limits, dataMask }, signal) };
       } catch (failure) {

@@ -37,15 +37,15 @@ export interface MaskRequest {
  * with, or not what an earlier job saved), `input.not-image`, `input.too-large`; of masks `mask.type` (no whole PNG file), `mask.size` (another size than
  * the image), `mask.empty` (nothing is repainted), `mask.too-large`. All but a failed download are permanent.
  */
-export type InputAnswer =
+export type InputResult =
   | { readonly ok: true; readonly value: LoadedImage }
   | { readonly ok: false; readonly error: SaveFailure };
 
 /** Reads the images of requests. Bounded: one image at most {@link largestInput} bytes. */
 export interface InputReader {
-  load(source: InputSource, signal: AbortSignal): Promise<InputAnswer>;
+  load(source: InputSource, signal: AbortSignal): Promise<InputResult>;
   /** A mask as a PNG of at most {@link largestMask} bytes. Equal ones are made once; the file is read each time, for it may change. */
-  mask(request: MaskRequest, signal: AbortSignal): Promise<InputAnswer>;
+  mask(request: MaskRequest, signal: AbortSignal): Promise<InputResult>;
 }
 
 /** Bytes of one image that is sent inline: with its base64 it must fit a gateway's 32 MB body (gateway 9.1). */

@@ -6,10 +6,10 @@ import { aborted, fail } from './failure.ts';
 import type { ImageFormat } from './formats/format.ts';
 import { checkName, imagePath, replyPath, textPath } from './store/names.ts';
 import type { ArtifactStore, IncomingArtifact } from './store/store.ts';
-import type { AnswerPiece, KeepRequest } from './writer.ts';
+import type { KeepRequest, ReplyPiece } from './writer.ts';
 
-type ImagePiece = Extract<AnswerPiece, { kind: 'image' }>;
-type TextPiece = Extract<AnswerPiece, { kind: 'text' }>;
+type ImagePiece = Extract<ReplyPiece, { kind: 'image' }>;
+type TextPiece = Extract<ReplyPiece, { kind: 'text' }>;
 
 const textExtensions = ['txt', 'json'] as const;
 
@@ -156,7 +156,7 @@ const shownType = (mimeType: string): string =>
   /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'by no name';
 
 /** In place of image data stands the name of the file that holds it. */
-function namingImages(reply: string, pieces: readonly AnswerPiece[], artifacts: readonly Artifact[]): string {
+function namingImages(reply: string, pieces: readonly ReplyPiece[], artifacts: readonly Artifact[]): string {
   return pieces.reduce((text, piece, index) => {
     const { file } = artifacts[index] as Artifact;
     if (piece.kind !== 'image') return text;

@@ -20,7 +20,7 @@ export interface SaveFailure {
   readonly cause?: unknown;
 }
 
-export type SaveAnswer =
+export type SaveResult =
   | {
       readonly ok: true;
       readonly value: Artifact;
@@ -42,12 +42,12 @@ export interface ArtifactWriter {
       readonly media?: 'image' | 'video';
     },
     signal: AbortSignal,
-  ): Promise<SaveAnswer>;
+  ): Promise<SaveResult>;
   /**
    * Writes the texts of a job, and the images among them, under final names, synced. Idempotent: files of an earlier try
    * are replaced whole.
    */
-  keep(request: KeepRequest, signal: AbortSignal): Promise<KeepAnswer>;
+  keep(request: KeepRequest, signal: AbortSignal): Promise<KeepResult>;
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export interface TextPiece {
 }
 
 /** One file that a text answer holds. */
-export type AnswerPiece =
+export type ReplyPiece =
   | TextPiece
   | {
       readonly kind: 'image';
@@ -73,7 +73,7 @@ export type AnswerPiece =
 export interface KeepRequest {
   readonly key: string;
   /** In the order of their output numbers, from 1. */
-  readonly pieces: readonly AnswerPiece[];
+  readonly pieces: readonly ReplyPiece[];
   /** The whole answer as JSON: `text/<2 characters of key>/<key>.answer.json`. Absent: no such file. */
   readonly answer?: string;
   /** Answers of the conversation so far, this one included; one more than its finished rounds of function calls. Default 1. */
@@ -82,7 +82,7 @@ export interface KeepRequest {
   readonly goesOn?: boolean;
 }
 
-export type KeepAnswer =
+export type KeepResult =
   | {
       readonly ok: true;
       readonly value: { readonly artifacts: readonly Artifact[]; readonly answerFile?: string };

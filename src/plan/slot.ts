@@ -33,7 +33,7 @@ export interface Slot {
    */
   readonly outdated?: true;
   /** A job that it comes from is being redone, or is to be: nothing is begun here before that is settled. */
-  readonly waitsAnew?: true;
+  readonly waitsForRedo?: true;
   /**
    * Its job is done and paid, but its files were not downloaded or written, because no slot wanted them until now. The
    * status is `saving`; nothing is to be submitted.

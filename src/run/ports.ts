@@ -99,7 +99,7 @@ export interface RunSettings {
   readonly prices: Readonly<Record<string, Price>>;
   /** `--retry-failed`, with `--code` only failures of that code. */
   readonly retryFailed?: { readonly code?: string };
-  /** `--redo`: keys of jobs to submit anew. */
+  /** `--redo`: keys of jobs to submit again. */
   readonly redo?: readonly string[];
   readonly inDoubt: 'hold' | 'retry';
   readonly failFast: boolean;
@@ -122,7 +122,7 @@ export interface RunReport {
   readonly submits: number;
   /** Tokens of the answers that text calls were given. */
   readonly tokens: number;
-  /** Finished jobs that the user wanted made anew, and that stay as they were. */
+  /** Finished jobs that the user wanted made again, and that stay as they were. */
   readonly redosFailed: number;
   readonly startedAt: number;
   readonly finishedAt: number;

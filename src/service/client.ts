@@ -19,8 +19,8 @@ import { readSubmit } from './image/submit.ts';
 import { readTask } from './image/task.ts';
 import { isUsableTaskId } from './image/task-id.ts';
 import { readTaskList } from './image/task-list.ts';
-import type { ImageService, Submission, SubmitAnswer, Task } from './image-service.ts';
-import type { Answer } from './result.ts';
+import type { ImageService, Submission, SubmitResult, Task } from './image-service.ts';
+import type { ServiceResult } from './result.ts';
 import type { InlineImage, JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {
@@ -57,7 +57,7 @@ class HttpImageService implements ImageService {
   imagine(
     request: Submission & { readonly fields: JsonObject; readonly images?: readonly InlineImage[] },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>> {
+  ): Promise<ServiceResult<SubmitResult>> {
     const { fields, images = [] } = request;
     const { botType } = this.#http.names;
     const shown: ImageRequest['images'] = images.length === 0 ? {} : { base64Array: images };
@@ -71,7 +71,7 @@ class HttpImageService implements ImageService {
       readonly enableRemix?: boolean;
     },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>> {
+  ): Promise<ServiceResult<SubmitResult>> {
     const { taskId, customId, enableRemix } = request;
     const fields = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }) };
     return this.#submit('action', request, fields, {}, signal);
@@ -80,18 +80,18 @@ class HttpImageService implements ImageService {
   modal(
     request: Submission & { readonly taskId: string; readonly prompt?: string; readonly mask?: InlineImage },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>> {
+  ): Promise<ServiceResult<SubmitResult>> {
     const { taskId, prompt, mask } = request;
     const fields = { taskId, ...(prompt !== undefined && { prompt }) };
     return this.#submit('modal', request, fields, { ...(mask && { maskBase64: mask }) }, signal);
   }
 
-  begin(request: Submission & EntryFields, signal: AbortSignal): Promise<Answer<SubmitAnswer>> {
+  begin(request: Submission & EntryFields, signal: AbortSignal): Promise<ServiceResult<SubmitResult>> {
     const { fields, images } = entryFields(request, this.#http.names);
     return this.#submit(entryPaths[request.kind], request, fields, images, signal);
   }
 
-  async fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>> {
+  async fetchTask(id: string, signal: AbortSignal): Promise<ServiceResult<Task>> {
     if (!isUsableTaskId(id)) {
       const message = `The task id "${this.#http.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
       return rejectedHere('service.bad-id', message);
@@ -102,7 +102,7 @@ class HttpImageService implements ImageService {
     return this.#request(request, signal, (reply, facts) => readTask(id, reply, facts));
   }
 
-  async fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+  async fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {
     const usable = [...new Set(ids)].filter(isUsableTaskId);
     if (usable.length === 0) return { ok: true, value: [] };
     const path = `/${this.#http.names.path}/task/list-by-condition`;
@@ -111,7 +111,7 @@ class HttpImageService implements ImageService {
     return this.#request(request, signal, (reply, facts) => readTaskList(usable, reply, facts));
   }
 
-  listTasks(signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+  listTasks(signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {
     const path = `/${this.#http.names.path}/task/list`;
     const maxBodyBytes = this.#maxListBytes;
     const request = { method: 'GET', path, endpoint: path, facts: { safe: true }, maxBodyBytes } as const;
@@ -128,7 +128,7 @@ class HttpImageService implements ImageService {
     fields: JsonObject,
     images: ImageRequest['images'],
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>> {
+  ): Promise<ServiceResult<SubmitResult>> {
     const { names } = this.#http;
     const prefix = { relax: '', fast: `/${names.fastPrefix}`, turbo: `/${names.turboPrefix}` }[speed];
     const path = `${prefix}/${names.path}/submit/${what}`;
@@ -154,13 +154,13 @@ class HttpImageService implements ImageService {
   #request<T>(
     request: Pick<ServiceRequest, 'method' | 'path' | 'endpoint' | 'body' | 'facts' | 'maxBodyBytes'>,
     signal: AbortSignal,
-    read: (reply: Reply, facts: RequestFacts) => Answer<T>,
-  ): Promise<Answer<T>> {
+    read: (reply: Reply, facts: RequestFacts) => ServiceResult<T>,
+  ): Promise<ServiceResult<T>> {
     return this.#http.request({ ...request, timeoutMs: this.#http.requestMs }, signal, receiveWhole, read);
   }
 }
 
-const rejectedHere = (code: string, message: string): Answer<never> => ({
+const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
   ok: false,
   error: { code, class: 'permanent', message },
 });

@@ -12,7 +12,7 @@ import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
 import type { Timer } from './http/timeout.ts';
 import type { Names } from './names.ts';
-import type { Answer } from './result.ts';
+import type { ServiceResult } from './result.ts';
 
 /** What the image half and the text half of the service are made with alike. */
 export interface ServiceOptions {
@@ -123,8 +123,8 @@ export class HttpClient {
     request: ServiceRequest,
     signal: AbortSignal,
     receive: Receive<R>,
-    read: (received: R, facts: RequestFacts) => Answer<T>,
-  ): Promise<Answer<T>> {
+    read: (received: R, facts: RequestFacts) => ServiceResult<T>,
+  ): Promise<ServiceResult<T>> {
     const { method, path, endpoint, body, timeoutMs, silence, maxBodyBytes } = request;
     const facts: RequestFacts = {
       ...this.shared,

@@ -1,8 +1,8 @@
-import type { Answer } from './result.ts';
+import type { ServiceResult } from './result.ts';
 import type { InlineImage } from './text-service.ts';
 
 /** The submit codes of gateway 3.2, by what they mean. */
-export type SubmitAnswer =
+export type SubmitResult =
   /** 1, 22; 21 of old gateways, which says that the very same task exists already. */
   | {
       readonly kind: 'accepted';
@@ -81,7 +81,7 @@ export interface ImageService {
       readonly images?: readonly InlineImage[];
     },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>>;
+  ): Promise<ServiceResult<SubmitResult>>;
   action(
     request: Submission & {
       readonly taskId: string;
@@ -89,7 +89,7 @@ export interface ImageService {
       readonly enableRemix?: boolean;
     },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>>;
+  ): Promise<ServiceResult<SubmitResult>>;
   /**
    * Answers the modal of a task (gateway 2.5). White of the mask is repainted. The new task's id may be the same
    * (gateway 4.6): follow what is answered.
@@ -102,7 +102,7 @@ export interface ImageService {
       readonly mask?: InlineImage;
     },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>>;
+  ): Promise<ServiceResult<SubmitResult>>;
   /**
    * blend, describe, video and edit (gateway 2.1; payloads of gateway 2.6). A video's `extend` counts from 1. A
    * video's `motion` is low unless declared.
@@ -122,17 +122,17 @@ export interface ImageService {
       readonly mask?: InlineImage;
     },
     signal: AbortSignal,
-  ): Promise<Answer<SubmitAnswer>>;
-  fetchTask(id: string, signal: AbortSignal): Promise<Answer<Task>>;
+  ): Promise<ServiceResult<SubmitResult>>;
+  fetchTask(id: string, signal: AbortSignal): Promise<ServiceResult<Task>>;
   /**
    * Several tasks in one request, where the gateway offers it (gateway 4.1), in the requested order; unknown tasks are
    * missing. `service.no-listing`: the gateway offers no such list.
    */
-  fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<Answer<readonly Task[]>>;
+  fetchTasks(ids: readonly string[], signal: AbortSignal): Promise<ServiceResult<readonly Task[]>>;
   /**
    * All tasks that the service still shows, where it shows them: image proxies do, API gateways do not (`task/list`,
    * gateway 4.1). For finding one by its tag; where there is no such list, `service.no-listing`.
    */
-  listTasks?(signal: AbortSignal): Promise<Answer<readonly Task[]>>;
+  listTasks?(signal: AbortSignal): Promise<ServiceResult<readonly Task[]>>;
   close(): Promise<void>;
 }

@@ -48,7 +48,7 @@ export interface ServiceFailure {
   readonly cause?: unknown;
 }
 
-export type Answer<T> =
+export type ServiceResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ServiceFailure };
 

@@ -4,7 +4,7 @@ import { type Receive, type Receiving, receiveWhole } from './http/exchange.ts';
 import { writeJson } from './http/json.ts';
 import { type Auth, HttpClient, type ServiceOptions } from './http-client.ts';
 import type { Names } from './names.ts';
-import type { Answer } from './result.ts';
+import type { ServiceResult } from './result.ts';
 import { judgeText } from './text/classify.ts';
 import { readModels } from './text/models.ts';
 import { type Received, readReply } from './text/reply/read.ts';
@@ -53,7 +53,7 @@ class HttpTextService implements TextService {
     this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
   }
 
-  async ask(request: TextCallRequest, signal: AbortSignal): Promise<Answer<TextReply>> {
+  async ask(request: TextCallRequest, signal: AbortSignal): Promise<ServiceResult<TextReply>> {
     const { kind, fields, extra, stream } = request;
     const { model } = fields;
     if (typeof model !== 'string' || !isUsableModel(model))
@@ -89,7 +89,7 @@ class HttpTextService implements TextService {
     );
   }
 
-  models(signal: AbortSignal): Promise<Answer<readonly Model[]>> {
+  models(signal: AbortSignal): Promise<ServiceResult<readonly Model[]>> {
     const timeoutMs = this.#http.requestMs;
     return this.#http.request(
       { method: 'GET', path: '/v1/models', endpoint: 'models', timeoutMs, facts: { safe: true } },
@@ -121,7 +121,7 @@ class HttpTextService implements TextService {
   }
 }
 
-const rejectedHere = (code: string, message: string): Answer<never> => ({
+const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
   ok: false,
   error: { code, class: 'permanent', message },
 });

@@ -1,4 +1,4 @@
-import type { Answer, ReplyUsage } from './result.ts';
+import type { ReplyUsage, ServiceResult } from './result.ts';
 
 /** A JSON object as it travels; unknown fields pass through. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -96,7 +96,7 @@ export interface Model {
  * failure may carry the `usage` that was already counted.
  */
 export interface TextService {
-  ask(request: TextCallRequest, signal: AbortSignal): Promise<Answer<TextReply>>;
-  models(signal: AbortSignal): Promise<Answer<readonly Model[]>>;
+  ask(request: TextCallRequest, signal: AbortSignal): Promise<ServiceResult<TextReply>>;
+  models(signal: AbortSignal): Promise<ServiceResult<readonly Model[]>>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveResult } from '../../src/artifacts/writer.ts';
 import { onEachSync } from '../rig/syncs.ts';
 import { expected, gallery } from './gallery.ts';
 import { filesIn, freshFolder, sizeOfArriving, startServer, startWriter, until } from './places.ts';
@@ -17,7 +17,7 @@ const file = async (name = 'png', width = 40, height = 30): Promise<Buffer> => {
   return make(width, height);
 };
 
-const errorOf = (result: SaveAnswer) => {
+const errorOf = (result: SaveResult) => {
   if (result.ok) throw new Error('It was saved.');
   return result.error;
 };

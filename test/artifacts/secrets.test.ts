@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveResult } from '../../src/artifacts/writer.ts';
 import { freshFolder, startServer, startWriter } from './places.ts';
 
 const secret = 'the-secret-4711';
 const mask = (text: string): string => text.replaceAll(secret, '[secret]');
 
-async function save(answer: (response: ServerResponse) => void, link?: string): Promise<SaveAnswer> {
+async function save(answer: (response: ServerResponse) => void, link?: string): Promise<SaveResult> {
   const server = await startServer((_request, response) => answer(response));
   const writer = startWriter(freshFolder(), { mask });
   return writer.save(

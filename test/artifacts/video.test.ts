@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inMemory } from '../../src/artifacts/formats/format.ts';
 import { formatOf, videos } from '../../src/artifacts/media.ts';
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveResult } from '../../src/artifacts/writer.ts';
 import { films, mp4File, webmFile } from './films.ts';
 import { gallery } from './gallery.ts';
 import { filesIn, freshFolder, startServer, startWriter } from './places.ts';
@@ -21,7 +21,7 @@ async function save(bytes: Buffer, options: { maxVideoBytes?: number } = {}) {
   return { result, files: filesIn(directory) };
 }
 
-const errorOf = (result: SaveAnswer) => {
+const errorOf = (result: SaveResult) => {
   if (result.ok) throw new Error('It was saved.');
   return result.error;
 };

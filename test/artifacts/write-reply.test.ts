@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64 } from '../../src/artifacts/base64.ts';
-import type { AnswerPiece, KeepAnswer } from '../../src/artifacts/writer.ts';
+import type { KeepResult, ReplyPiece } from '../../src/artifacts/writer.ts';
 import { gallery } from './gallery.ts';
 import { filesIn, freshFolder, startWriter } from './places.ts';
 
@@ -15,20 +15,20 @@ const image = async (name = 'png', width = 40, height = 30): Promise<Buffer> => 
   return make(width, height);
 };
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-const text = (words: string, candidate = 1): AnswerPiece => ({
+const text = (words: string, candidate = 1): ReplyPiece => ({
   kind: 'text',
   candidate,
   text: words,
   mime: 'text/plain',
 });
-const picture = (bytes: Buffer, mimeType = 'image/png', candidate = 1): AnswerPiece => ({
+const picture = (bytes: Buffer, mimeType = 'image/png', candidate = 1): ReplyPiece => ({
   kind: 'image',
   candidate,
   data: bytes.toString('base64'),
   mimeType,
 });
 
-const errorOf = (result: KeepAnswer) => {
+const errorOf = (result: KeepResult) => {
   if (result.ok) throw new Error('It was kept.');
   return result.error;
 };
@@ -126,7 +126,7 @@ describe('keeping a reply', () => {
     const first = [text('{}'), picture(bytes), text('two', 2), text('three', 3), picture(bytes)];
     await writer.keep({ key: 'ab', pieces: first, answer: '1' }, always);
     expect(filesIn(directory)).toHaveLength(7);
-    const second: AnswerPiece[] = [
+    const second: ReplyPiece[] = [
       { kind: 'text', candidate: 1, text: '{}', mime: 'application/json' },
       text('now a text', 2),
     ];
@@ -189,7 +189,7 @@ describe('keeping a reply', () => {
   it('takes an image of exactly the most bytes', async () => {
     const bytes = await image('png', 200, 150);
     const request = { key: 'ab', pieces: [picture(bytes)], answer: '{}' };
-    const keep = (maxBytes: number): Promise<KeepAnswer> =>
+    const keep = (maxBytes: number): Promise<KeepResult> =>
       startWriter(freshFolder(), { maxBytes }).keep(request, always);
     expect(await keep(bytes.length)).toMatchObject({
       ok: true,

@@ -1,17 +1,17 @@
-import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
+import type { SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RecordLookup, Slot } from '../../src/plan/slot.ts';
 import type { RunEnd, RunEvent } from '../../src/run/events.ts';
-import type { AskAnswer } from '../../src/run/machine/job.ts';
+import type { CallResult } from '../../src/run/machine/job.ts';
 import { backoffMs } from '../../src/run/machine/retry/backoff.ts';
 import { ownTasks } from '../../src/run/machine/search/own-tasks.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
 import { nextInvocation } from '../../src/run/run.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../src/run/scheduler/scheduler.ts';
-import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { SubmitResult, Task } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import { StateError, type StateStore } from '../../src/state/store.ts';
 
 /** An answer, and when it is heard. */
@@ -21,7 +21,7 @@ export interface Delivered<T> {
 }
 
 /** A submission that was answered, or not made for want of an image. */
-export type Submitted = Answer<SubmitAnswer> | { readonly unread: SaveFailure };
+export type Submitted = ServiceResult<SubmitResult> | { readonly unread: SaveFailure };
 
 /** A service without sockets and promises: it works when it is asked, and is heard later. */
 export interface DrivenService {
@@ -29,13 +29,13 @@ export interface DrivenService {
   modal(record: JobRecord, now: number): Delivered<Submitted>;
   /** Why the mask of a click is none. Absent: all masks fit. */
   mask?(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
-  fetch(taskId: string, now: number): Delivered<Answer<Task>>;
+  fetch(taskId: string, now: number): Delivered<ServiceResult<Task>>;
   /** Absent: a gateway that does not list tasks. */
-  list?(taskIds: readonly string[], now: number): Delivered<Answer<readonly Task[]>>;
+  list?(taskIds: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>>;
   /** All its tasks, with their tags. Absent: a gateway that has no such list. */
-  listAll?(now: number): Delivered<Answer<readonly Task[]>>;
-  save(key: string, output: number): Delivered<SaveAnswer>;
-  ask(record: JobRecord, now: number): Delivered<AskAnswer>;
+  listAll?(now: number): Delivered<ServiceResult<readonly Task[]>>;
+  save(key: string, output: number): Delivered<SaveResult>;
+  ask(record: JobRecord, now: number): Delivered<CallResult>;
 }
 
 /** Where a process can die within a turn. */
@@ -108,7 +108,9 @@ const noListing = {
 } as const;
 
 const submittedBy = (key: string, answer: Submitted): RunInput =>
-  'unread' in answer ? { type: 'unread', key, error: answer.unread } : { type: 'submitted', key, answer };
+  'unread' in answer
+    ? { type: 'unread', key, error: answer.unread }
+    : { type: 'submitted', key, result: answer };
 
 type DiskEnd = Extract<RunEnd, { kind: 'disk' }>;
 
@@ -190,28 +192,28 @@ export function drive(options: DriveOptions): Driven {
       }
       case 'fetch': {
         const delivered = service.fetch(what.taskId, now);
-        return hear(delivered, { type: 'fetched', key, why: what.why, answer: delivered.result });
+        return hear(delivered, { type: 'fetched', key, why: what.why, result: delivered.result });
       }
       case 'list': {
         const { targets } = what;
         const ids = targets.map(({ taskId }) => taskId);
         const delivered = service.list?.(ids, now) ?? { result: noListing, afterMs: 100 };
-        return hear(delivered, { type: 'listed', key, targets, answer: delivered.result });
+        return hear(delivered, { type: 'listed', key, targets, result: delivered.result });
       }
       case 'search': {
         const delivered = service.listAll?.(now) ?? { result: noListing, afterMs: 100 };
-        const result: Answer<readonly Task[]> = delivered.result.ok
+        const result: ServiceResult<readonly Task[]> = delivered.result.ok
           ? { ok: true, value: ownTasks(job.record, store.attempts(key), delivered.result.value) }
           : delivered.result;
-        return hear(delivered, { type: 'searched', key, answer: result });
+        return hear(delivered, { type: 'searched', key, result });
       }
       case 'save': {
         const delivered = service.save(key, what.output);
-        return hear(delivered, { type: 'saved', key, answer: delivered.result });
+        return hear(delivered, { type: 'saved', key, result: delivered.result });
       }
       case 'ask': {
         const delivered = service.ask(job.record, now);
-        return hear(delivered, { type: 'asked', key, answer: delivered.result });
+        return hear(delivered, { type: 'asked', key, result: delivered.result });
       }
     }
   };

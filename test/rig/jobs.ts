@@ -79,7 +79,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     searches: false,
     retryInDoubt: false,
     price: () => undefined,
-    answerPrice: () => undefined,
+    replyPrice: () => undefined,
     assumedUsage: () => ({ prompt: 30, candidates: 10, total: 40 }),
     promptAbove: () => undefined,
     tally: () => ({ served: 0, firsts: 0, firstsServed: 0 }),

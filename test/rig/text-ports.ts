@@ -1,5 +1,5 @@
 import type { InputReader } from '../../src/artifacts/inputs.ts';
-import type { KeepAnswer, KeepRequest } from '../../src/artifacts/writer.ts';
+import type { KeepRequest, KeepResult } from '../../src/artifacts/writer.ts';
 import type { TextService } from '../../src/service/text-service.ts';
 
 /** The ports of a run in which nothing is asked. */
@@ -16,7 +16,7 @@ export const noText: { readonly text: TextService; readonly inputs: InputReader 
 };
 
 /** What a writer that keeps everything says, with files of which only the names are true. */
-export function keptNowhere({ key, pieces }: KeepRequest): Promise<KeepAnswer> {
+export function keptNowhere({ key, pieces }: KeepRequest): Promise<KeepResult> {
   return Promise.resolve({
     ok: true,
     value: {

@@ -1,10 +1,10 @@
-import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
+import type { SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import { renderValue } from '../../src/pipeline/values/value.ts';
 import type { Artifact, Button, JobRecord } from '../../src/plan/job.ts';
 import { evaluateReply } from '../../src/run/effects/evaluate-reply.ts';
-import type { AskAnswer } from '../../src/run/machine/job.ts';
-import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../src/service/result.ts';
+import type { CallResult } from '../../src/run/machine/job.ts';
+import type { SubmitResult, Task } from '../../src/service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../src/service/result.ts';
 import type { ReplyCandidate, TextReply } from '../../src/service/text-service.ts';
 import { gridButtons, upscaledButtons, wantsModal } from './fake-task.ts';
 
@@ -60,8 +60,8 @@ export interface VirtualScript {
   /** How a task ends. Default success. */
   readonly end?: (submit: VirtualSubmit) => VirtualTask['end'];
   /** Instead of the usual answer. */
-  readonly onSubmit?: (submit: VirtualSubmit) => VirtualFault | SubmitAnswer | undefined;
-  readonly onModal?: (modal: VirtualModal) => VirtualFault | SubmitAnswer | undefined;
+  readonly onSubmit?: (submit: VirtualSubmit) => VirtualFault | SubmitResult | undefined;
+  readonly onModal?: (modal: VirtualModal) => VirtualFault | SubmitResult | undefined;
   /** Why the mask of a click is none; `masks` counts from 1. Default: it fits. */
   readonly onMask?: (record: JobRecord, masks: number) => SaveFailure | undefined;
   /** How a click that opens a modal is answered (gateway 4.6): 21, or 1 and MODAL when it is looked at. Default 21. */
@@ -73,7 +73,7 @@ export interface VirtualScript {
   readonly onSearch?: (tasks: readonly Task[], searches: number) => readonly Task[] | ServiceFailure;
   /** Instead of a greeting. */
   readonly onAsk?: (call: VirtualCall) => TextReply | ServiceFailure | undefined;
-  readonly onSave?: (key: string, saves: number, output: number) => SaveAnswer | undefined;
+  readonly onSave?: (key: string, saves: number, output: number) => SaveResult | undefined;
 }
 
 /** A failure as the client would give it. */
@@ -105,7 +105,7 @@ export function textReply(
 }
 
 /** What the effect makes of an answer, with files of which only the names are true. */
-export function askedOf(record: JobRecord, reply: TextReply): AskAnswer {
+export function askedOf(record: JobRecord, reply: TextReply): CallResult {
   const { verdict, text, pieces } = evaluateReply(record, reply);
   const { key } = record;
   const artifacts = pieces.map((piece, index): Artifact => {
@@ -158,7 +158,7 @@ export class VirtualService {
     return [...this.tasks.values()].filter((task) => task.submit.at <= at && task.endsAt > at).length;
   }
 
-  submit(record: JobRecord, parentTaskId: string | undefined, at: number): Answer<SubmitAnswer> {
+  submit(record: JobRecord, parentTaskId: string | undefined, at: number): ServiceResult<SubmitResult> {
     const parent = parentTaskId === undefined ? undefined : this.tasks.get(parentTaskId);
     const { request, pressed } = record;
     const prompt =
@@ -186,7 +186,7 @@ export class VirtualService {
     return { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
   }
 
-  modal(record: JobRecord, at: number): Answer<SubmitAnswer> {
+  modal(record: JobRecord, at: number): ServiceResult<SubmitResult> {
     const { taskId = '' } = record.modal ?? {};
     const modal: VirtualModal = { number: this.modals.length + 1, record, taskId, at };
     this.modals.push(modal);
@@ -222,12 +222,12 @@ export class VirtualService {
     return id;
   }
 
-  fetch(taskId: string, at: number): Answer<Task> {
+  fetch(taskId: string, at: number): ServiceResult<Task> {
     this.fetchTimes.push(at);
     return this.#poll(taskId, at);
   }
 
-  #poll(taskId: string, at: number): Answer<Task> {
+  #poll(taskId: string, at: number): ServiceResult<Task> {
     const fetches = (this.#fetches.get(taskId) ?? 0) + 1;
     this.#fetches.set(taskId, fetches);
     const scripted = this.#script.onFetch?.(taskId, fetches, at);
@@ -268,7 +268,7 @@ export class VirtualService {
     };
   }
 
-  list(taskIds: readonly string[], at: number): Answer<readonly Task[]> {
+  list(taskIds: readonly string[], at: number): ServiceResult<readonly Task[]> {
     this.lists.push(taskIds.length);
     const results = taskIds.map((id) => this.#poll(id, at));
     return { ok: true, value: results.flatMap((result) => (result.ok ? [result.value] : [])) };
@@ -280,7 +280,7 @@ export class VirtualService {
   }
 
   /** All its tasks, tagged by the keys of their jobs. */
-  listAll(at: number): Answer<readonly Task[]> {
+  listAll(at: number): ServiceResult<readonly Task[]> {
     this.searches += 1;
     const tasks = [...this.tasks.values()].flatMap(({ id, submit }): readonly Task[] => {
       const result = this.#poll(id, at);
@@ -290,7 +290,7 @@ export class VirtualService {
     return 'class' in said ? { ok: false, error: said } : { ok: true, value: said };
   }
 
-  save(key: string, output = 1): SaveAnswer {
+  save(key: string, output = 1): SaveResult {
     const saves = (this.#saves.get(key) ?? 0) + 1;
     this.#saves.set(key, saves);
     return (
@@ -310,7 +310,7 @@ export class VirtualService {
   }
 
   /** A text call and all that its effect does with the answer. */
-  ask(record: JobRecord, at: number): AskAnswer {
+  ask(record: JobRecord, at: number): CallResult {
     const call: VirtualCall = { number: this.calls.length + 1, record, at };
     this.calls.push(call);
     const result = this.#script.onAsk?.(call) ?? textReply({ text: `Hello ${call.number}.` });

@@ -13,12 +13,12 @@ const slowly = (more: { readonly heard?: () => void; readonly signal?: AbortSign
   settings: { limits: { tasks: 12, requests: 16 } },
   service: (port: ImageService): Partial<ImageService> => ({
     imagine: async (...request) => {
-      const answer = await port.imagine(...request);
+      const result = await port.imagine(...request);
       const [, signal] = request;
       for (let turns = 0; turns < 6 && !signal.aborted; turns++)
         await new Promise((resolve) => setImmediate(resolve));
       more.heard?.();
-      return signal.aborted ? { ok: false, error: failure('connection.aborted', 'lost') } : answer;
+      return signal.aborted ? { ok: false, error: failure('connection.aborted', 'lost') } : result;
     },
   }),
 });

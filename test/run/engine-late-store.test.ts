@@ -40,9 +40,9 @@ describe('the engine, with a store that answers later', () => {
         return {
           imagine: async (...request) => {
             sent += 1;
-            const answer = await port.imagine(...request);
+            const result = await port.imagine(...request);
             for (let turns = sent; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
-            return answer;
+            return result;
           },
         };
       },

@@ -32,9 +32,9 @@ describe('the engine', () => {
       control: { leave: leave.signal },
       service: (port) => ({
         imagine: async (...request) => {
-          const answer = await port.imagine(...request);
+          const result = await port.imagine(...request);
           leave.abort();
-          return answer;
+          return result;
         },
       }),
     });

@@ -55,7 +55,7 @@ function portOf(
       const answers = ids.map((id) => service.fetch(id, clock.now()));
       return Promise.resolve({
         ok: true,
-        value: answers.flatMap((answer) => (answer.ok ? answer.value : [])),
+        value: answers.flatMap((result) => (result.ok ? result.value : [])),
       });
     },
     close: () => Promise.resolve(),

@@ -4,7 +4,7 @@ import { failure } from '../rig/virtual-service.ts';
 import { grid, world } from '../rig/world.ts';
 import { namesOldTask, recordAt, redo } from './lineage-rig.ts';
 
-describe('a button that is pressed anew because its dialog is gone', () => {
+describe('a button that is pressed again because its dialog is gone', () => {
   it('names the task that was pressed', async () => {
     let refused = 0;
     let isGone = false;
@@ -40,7 +40,7 @@ steps:
 });
 
 describe('a click that is in doubt when what it was pressed on is redone', () => {
-  it('names the old task where its own is found, and is then made anew once', async () => {
+  it('names the old task where its own is found, and is then made again once', async () => {
     let clicks = 0;
     let stops = true;
     const here = await world(grid(1, 'U1'), {
@@ -61,7 +61,7 @@ describe('a click that is in doubt when what it was pressed on is redone', () =>
     const second = recordAt(here, 'grid').taskId;
     expect(second).not.toBe(first);
     here.run();
-    // What was found came from the old grid; it was made anew from the new one, and nothing was made twice from either.
+    // What was found came from the old grid; it was made again from the new one, and nothing was made twice from either.
     expect([here.statuses(), clicks, namesOldTask(here)]).toEqual([{ done: 2 }, 2, []]);
     expect(here.service.tasks.get(recordAt(here, 'grid/U1').taskId ?? '')?.submit.number).toBe(4);
     expect(here.run().submits).toBe(0);
@@ -85,7 +85,7 @@ describe('a click that is in doubt when what it was pressed on is redone', () =>
   });
 });
 
-describe('a click that is put off until what it presses has been made anew', () => {
+describe('a click that is put off until what it presses has been made again', () => {
   it('presses the new task, and is paid once', async () => {
     let isDown = true;
     const here = await world(grid(1, 'U1 → Vary (Strong)'), {
@@ -112,7 +112,7 @@ describe('a click that is put off until what it presses has been made anew', () 
 });
 
 describe('a redo that the gateway answers with the task that it made before', () => {
-  it('names the task from which that came, and is not made anew again', async () => {
+  it('names the task from which that came, and is not made again again', async () => {
     let old: string | undefined;
     const here = await world(grid(1, 'U1'), {
       onSubmit: ({ pressed }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settleDoubt } from '../../src/cli/run/resolution.ts';
+import { resolveInDoubt } from '../../src/cli/run/resolution.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import { estimatePlan } from '../../src/plan/estimate/estimate.ts';
 import { parentTaskOf } from '../../src/plan/resolve/lineage.ts';
@@ -61,7 +61,7 @@ const fromGrid = [
 ];
 
 describe('--redo of a job that others came from', () => {
-  it('makes all that came from it anew, once, and each names the task that it was made from', async () => {
+  it('makes all that came from it again, once, and each names the task that it was made from', async () => {
     const here = await world(family, judged);
     here.run();
     const before = await rowsOf(here);
@@ -85,7 +85,7 @@ describe('--redo of a job that others came from', () => {
     expect(namesOldTask(here)).toEqual([]);
   });
 
-  it('makes what named its reply anew, also where that is the same', async () => {
+  it('makes what named its reply again, also where that is the same', async () => {
     const here = await world(family, judged);
     here.run();
     const { key } = recordAt(here, 'caption/U{{ steps.pick.json.best }}');
@@ -122,7 +122,7 @@ describe('--redo of a job that others came from', () => {
     expect(here.run().submits).toBe(0);
   });
 
-  it('leaves what cannot be made anew as it was, naming its own task, and tries it again only on the user’s word', async () => {
+  it('leaves what cannot be made again as it was, naming its own task, and tries it again only on the user’s word', async () => {
     const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = { ...judged };
     const here = await world(grid(1, 'U1 → Vary (Strong)'), script);
     here.run();
@@ -197,7 +197,7 @@ steps:
     expect(changed(before, await rowsOf(here))).toHaveLength(6);
   });
 
-  it('holds a child in doubt, and makes it anew once that is settled', async () => {
+  it('holds a child in doubt, and makes it again once that is settled', async () => {
     const script: { -readonly [M in keyof VirtualScript]: VirtualScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
@@ -221,7 +221,7 @@ steps:
     const here = await world(grid(1, 'U1,U2'), script);
     here.run();
     delete script.onSubmit;
-    const { records, attempts } = settleDoubt(recordAt(here, 'grid/U1'), { kind: 'drop' }, undefined, 9);
+    const { records, attempts } = resolveInDoubt(recordAt(here, 'grid/U1'), { kind: 'drop' }, undefined, 9);
     here.store.commit({ records, attempts });
     const { total } = await estimatePlan(here.plan, {}, here.store.reader, redo(here, 'grid').settings);
     expect([total.submits, total.failed]).toEqual([2, 1]);
@@ -264,7 +264,7 @@ steps: { grid: { imagine: one picture, path: U1 }, alone: { from: grid, click: '
 });
 
 describe('a state of a release that did not keep what jobs were made from', () => {
-  it('names the task of a parent that was never redone, and has its children made anew with it', async () => {
+  it('names the task of a parent that was never redone, and has its children made again with it', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     const { parentTaskId, from: _, ...old } = recordAt(here, 'grid/U1');
@@ -314,7 +314,7 @@ steps:
     ['a word translated there and back', thereAndBack('cat'), 'there', 2, 2],
     ['the way back of it', thereAndBack('cat'), 'back', 2, 1],
     ['the same word, once more', thereAndBack('cat'), 'again', 2, 2],
-  ])('makes %s anew once', async (_what, text, name, jobs, anew) => {
+  ])('makes %s again once', async (_what, text, name, jobs, anew) => {
     const here = await world(text, translated);
     expect(here.run().submits).toBe(jobs);
     const settings = virtualSettings({ redo: [recordAt(here, name).key], maxSubmits: 20 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { SaveAnswer } from '../../src/artifacts/writer.ts';
+import type { SaveResult } from '../../src/artifacts/writer.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
 import { world } from '../rig/world.ts';
 
-const gone: SaveAnswer = {
+const gone: SaveResult = {
   ok: false,
   error: { code: 'download.refused', class: 'fresh-link', message: 'It is gone.' },
 };
@@ -15,7 +15,7 @@ steps:
 /** A grid whose image was not wanted, and is gone from the service when it is. */
 async function lost(more = '') {
   let first: string | undefined;
-  const onSave = (key: string, saves: number): SaveAnswer | undefined => {
+  const onSave = (key: string, saves: number): SaveResult | undefined => {
     first ??= key;
     return key === first && saves <= 6 ? gone : undefined;
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { ImageService, SubmitAnswer, Task } from '../../src/service/image-service.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { ImageService, SubmitResult, Task } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import {
   exchanged,
   imagine,
@@ -20,7 +20,7 @@ const id = '1700000000000001';
 const image = { mimeType: 'image/png', data: 'AAAA' };
 const uri = 'data:image/png;base64,AAAA';
 
-const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
+const accepted: ServiceResult<SubmitResult> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
 
 const fetched = async (record: object, status = 200): Promise<Task> => {
   const result = await respondingWith(status, record).fetchTask(id, never);
@@ -35,7 +35,7 @@ const buttons = [
 
 interface Row {
   readonly line: string;
-  readonly ask: (service: ImageService) => Promise<Answer<SubmitAnswer>>;
+  readonly ask: (service: ImageService) => Promise<ServiceResult<SubmitResult>>;
   readonly body: unknown;
 }
 

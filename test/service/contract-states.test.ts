@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { SubmitResult, Task } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import { exchanged, never, respondingWith, scriptedFetch, serviceWith } from './scripted-fetch.ts';
 
 /** The rules of the gateway about states and errors that concern the image workflow's client, each by its section. */
@@ -11,7 +11,7 @@ const id = '1700000000000001';
 const image = { mimeType: 'image/png', data: 'AAAA' };
 const uri = 'data:image/png;base64,AAAA';
 
-const accepted: Answer<SubmitAnswer> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
+const accepted: ServiceResult<SubmitResult> = { ok: true, value: { kind: 'accepted', taskId: id, code: 1 } };
 
 const fetched = async (record: object, status = 200): Promise<Task> => {
   const result = await respondingWith(status, record).fetchTask(id, never);
@@ -188,7 +188,7 @@ describe('gateway 8.3', () => {
 });
 
 describe('gateway 5.6', () => {
-  const refusal = async (code: number, description: string): Promise<Answer<SubmitAnswer>> =>
+  const refusal = async (code: number, description: string): Promise<ServiceResult<SubmitResult>> =>
     respondingWith(200, { code, description, result: null }).action(
       { taskId: id, customId: 'IMG::JOB::upsample::1::old', speed: 'relax' },
       never,

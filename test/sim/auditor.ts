@@ -155,7 +155,7 @@ export class Auditor {
     switch (input.type) {
       case 'listed': {
         this.#limits.hears();
-        const { answer: result, targets } = input;
+        const { result, targets } = input;
         for (const task of result.ok ? result.value : []) {
           const poll = targets.find(({ taskId }) => taskId === task.id);
           if (poll !== undefined) this.#sees(poll.key, task);
@@ -164,7 +164,7 @@ export class Auditor {
       }
       case 'asked': {
         this.#limits.hears();
-        const { key, answer: result } = input;
+        const { key, result } = input;
         if (result.kind === 'answered' && result.asked.verdict.kind === 'done') this.#doneOnce.delete(key);
         return this.#texts.hears(input, now);
       }
@@ -179,16 +179,16 @@ export class Auditor {
         return this.#licences.again(input.key);
       case 'fetched': {
         this.#limits.hears();
-        const { key, answer: result, why } = input;
+        const { key, result, why } = input;
         if (result.ok && (why === 'poll' || why === 'modal')) this.#sees(key, result.value);
         if (result.ok && why === 'parent') this.#licences.reads(key, result.value);
         return;
       }
       case 'submitted':
         this.#limits.hears();
-        if (input.answer.ok && 'taskId' in input.answer.value)
-          this.#lineage.answered(input.key, input.answer.value.taskId);
-        return this.#licences.answered(input.key, input.answer);
+        if (input.result.ok && 'taskId' in input.result.value)
+          this.#lineage.answered(input.key, input.result.value.taskId);
+        return this.#licences.answered(input.key, input.result);
       default:
     }
   }

@@ -1,10 +1,10 @@
-import type { SaveAnswer, SaveFailure } from '../../src/artifacts/writer.ts';
+import type { SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { AskAnswer } from '../../src/run/machine/job.ts';
+import type { CallResult } from '../../src/run/machine/job.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import { readTaskList } from '../../src/service/image/task-list.ts';
 import type { Task } from '../../src/service/image-service.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import type { Delivered, DrivenService, Submitted } from '../rig/drive.ts';
 import type { Chance } from './chance.ts';
 import {
@@ -167,7 +167,7 @@ export class Gateway implements DrivenService {
     return { result: fault && fileFailures[fault], afterMs: this.#temper.latency(n) };
   }
 
-  fetch(id: string, now: number): Delivered<Answer<Task>> {
+  fetch(id: string, now: number): Delivered<ServiceResult<Task>> {
     const n = ++this.#requests;
     const { key = '' } = this.tasks.get(id) ?? {};
     const hidden =
@@ -177,7 +177,7 @@ export class Gateway implements DrivenService {
     return { result: this.#poll(id, now, fault, n), afterMs };
   }
 
-  list(ids: readonly string[], now: number): Delivered<Answer<readonly Task[]>> {
+  list(ids: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(fetchFaults, this.#scenario.fetch, 'list', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
@@ -217,7 +217,7 @@ export class Gateway implements DrivenService {
   }
 
   /** The same list, asked for by a run: what can go wrong with a look can go wrong with this too. */
-  listAll(now: number): Delivered<Answer<readonly Task[]>> {
+  listAll(now: number): Delivered<ServiceResult<readonly Task[]>> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(fetchFaults, this.#scenario.fetch, 'task list', n);
     const afterMs = fault === 'timeout' ? requestMs : this.#temper.latency(n);
@@ -227,7 +227,7 @@ export class Gateway implements DrivenService {
   }
 
   /** All tasks, by the tags of their submissions (`task/list`), where the gateway has such a list. */
-  taskList(now: number): Answer<readonly Task[]> {
+  taskList(now: number): ServiceResult<readonly Task[]> {
     const { taskList } = this.#scenario;
     const n = ++this.#requests;
     if (taskList !== undefined) this.#temper.meet(`task list:${taskList}`);
@@ -242,7 +242,7 @@ export class Gateway implements DrivenService {
     return readTaskList(undefined, replyOf(200, rows), facts(true));
   }
 
-  save(key: string, output: number): Delivered<SaveAnswer> {
+  save(key: string, output: number): Delivered<SaveResult> {
     const n = ++this.#requests;
     const fault = this.#temper.fault(saveFaults, this.#scenario.save, 'save', n);
     const afterMs = this.#temper.latency(n);
@@ -264,7 +264,7 @@ export class Gateway implements DrivenService {
     };
   }
 
-  ask(record: JobRecord): Delivered<AskAnswer> {
+  ask(record: JobRecord): Delivered<CallResult> {
     const n = ++this.#requests;
     const isBarred = this.#temper.isBarred(record.key);
     const fault = isBarred ? '429' : this.#temper.fault(askFaults, this.#scenario.ask, 'ask', n);
@@ -272,7 +272,7 @@ export class Gateway implements DrivenService {
     return { result: carryOutAsk(record, this.#chance, n, fault), afterMs };
   }
 
-  #poll(id: string, now: number, fault: FetchFault | undefined, n: number): Answer<Task> {
+  #poll(id: string, now: number, fault: FetchFault | undefined, n: number): ServiceResult<Task> {
     const failed = pollFailure(id, fault);
     if (failed !== undefined) return failed;
     const row = this.#isYoung(id, now) ? undefined : this.#rows.of(id, now);

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
-import type { SubmitAnswer, Task } from '../../src/service/image-service.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { SubmitResult, Task } from '../../src/service/image-service.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import type { Invocation, Scenario } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
@@ -82,7 +82,7 @@ export class Licences {
   }
 
   /** What the service said to what was sent last. */
-  answered(key: string, result: Answer<SubmitAnswer>): void {
+  answered(key: string, result: ServiceResult<SubmitResult>): void {
     // No advice to repeat it reaches the answer to a modal that may have arrived.
     const isModal = this.#asked.get(key) === this.#modals;
     if (result.ok) {

@@ -2,7 +2,7 @@ import { connectionFailure } from '../../src/service/failures/classify.ts';
 import type { ConnectionFailure } from '../../src/service/http/reply.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import type { Task } from '../../src/service/image-service.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import type { FetchFault } from './faults.ts';
 import { facts, replyOf } from './reply.ts';
 
@@ -13,10 +13,10 @@ export type Row = Readonly<Record<string, unknown>> & { readonly id: string; rea
 export const unknownStatuses = ['QUEUED', 'PENDING', 'WAITING_TO_START', 'PAUSED', 'success'] as const;
 
 /** What a look comes to that gives no record. Undefined: it gives one. */
-export function pollFailure(id: string, fault: FetchFault | undefined): Answer<Task> | undefined {
-  const reply = (status: number, body: unknown): Answer<Task> =>
+export function pollFailure(id: string, fault: FetchFault | undefined): ServiceResult<Task> | undefined {
+  const reply = (status: number, body: unknown): ServiceResult<Task> =>
     readTask(id, replyOf(status, body), facts(true));
-  const lost = (loss: ConnectionFailure): Answer<Task> => ({
+  const lost = (loss: ConnectionFailure): ServiceResult<Task> => ({
     ok: false,
     error: connectionFailure(loss, true, facts(true)),
   });
@@ -57,8 +57,8 @@ export function pollFailure(id: string, fault: FetchFault | undefined): Answer<T
 /** Ways to say that there is no such task (gateway 4.1). */
 export const noTaskWords = ['unknown', '404', '204', 'null'] as const;
 
-export function noTask(id: string, how: (typeof noTaskWords)[number]): Answer<Task> {
-  const reply = (status: number, body: unknown): Answer<Task> =>
+export function noTask(id: string, how: (typeof noTaskWords)[number]): ServiceResult<Task> {
+  const reply = (status: number, body: unknown): ServiceResult<Task> =>
     readTask(id, replyOf(status, body), facts(true));
   switch (how) {
     case 'unknown':

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import { roundsIn } from '../../src/run/effects/function-calls.ts';
-import { tokensOf, usageOf } from '../../src/run/machine/text-call.ts';
+import { totalTokens, usageOf } from '../../src/run/machine/text-call.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import type { MemoryStore } from '../rig/memory-store.ts';
 import { type Invocation, rateWindowMs, type Scenario } from './scenario.ts';
@@ -76,11 +76,11 @@ export class TextAuditor {
       throw new BrokenPromise(`A text call leaves after ${tokens} tokens, budget ${tokenBudget}`);
   }
 
-  hears({ key, answer: result }: Extract<RunInput, { type: 'asked' }>, now: number): void {
+  hears({ key, result }: Extract<RunInput, { type: 'asked' }>, now: number): void {
     const usage = usageOf(result);
     if (usage !== undefined) {
-      this.#received.set(key, (this.#received.get(key) ?? 0) + tokensOf(usage));
-      this.#answered.push({ at: now, tokens: tokensOf(usage) });
+      this.#received.set(key, (this.#received.get(key) ?? 0) + totalTokens(usage));
+      this.#answered.push({ at: now, tokens: totalTokens(usage) });
     }
     const licence = this.#licenceOf(key);
     const { retry } = this.#scenario;

@@ -1,9 +1,9 @@
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
-import type { AskAnswer } from '../../src/run/machine/job.ts';
+import type { CallResult } from '../../src/run/machine/job.ts';
 import { connectionFailure } from '../../src/service/failures/classify.ts';
 import type { ConnectionFailure } from '../../src/service/http/reply.ts';
-import type { Answer } from '../../src/service/result.ts';
+import type { ServiceResult } from '../../src/service/result.ts';
 import { readReply } from '../../src/service/text/reply/read.ts';
 import { StreamReader } from '../../src/service/text/stream/reader.ts';
 import type { TextReply } from '../../src/service/text-service.ts';
@@ -22,7 +22,7 @@ export function carryOutAsk(
   chance: Chance,
   n: number,
   fault: AskFault | undefined,
-): AskAnswer {
+): CallResult {
   if (fault === 'unread-retry' || fault === 'unread-permanent')
     return { kind: 'unread', error: fileFailures[fault] };
   const result = answered(record, chance, n, fault);
@@ -46,15 +46,15 @@ function answered(
   chance: Chance,
   n: number,
   fault: AskFault | undefined,
-): Answer<TextReply> {
+): ServiceResult<TextReply> {
   if (!isTextRequest(record.request)) throw new Error(`${record.key} asks for no text.`);
   const { kind } = record.request;
   const stream = record.call?.stream ?? false;
-  const lost = (code: ConnectionFailure['code'], sent: boolean): Answer<TextReply> => ({
+  const lost = (code: ConnectionFailure['code'], sent: boolean): ServiceResult<TextReply> => ({
     ok: false,
     error: connectionFailure({ code, what: 'it was lost' }, sent, facts(true)),
   });
-  const refused = (status: number, body: unknown): Answer<TextReply> =>
+  const refused = (status: number, body: unknown): ServiceResult<TextReply> =>
     readReply({ kind: 'refusal', reply: replyOf(status, body) }, { kind, stream }, facts(true));
   const envelope = (words: string) => ({
     error: { code: '', message: `${words} (request id: r${n})`, type: 'x' },

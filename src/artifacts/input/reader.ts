@@ -4,7 +4,7 @@ import { defaultTimeouts, type LinkOptions, openRoute } from '../download/link-r
 import { imageFormat, inputType } from '../download/verify.ts';
 import { aborted, fail, SaveError } from '../failure.ts';
 import { inMemory } from '../formats/format.ts';
-import type { InputAnswer, InputReader, InputSource, LoadedImage } from '../inputs.ts';
+import type { InputReader, InputResult, InputSource, LoadedImage } from '../inputs.ts';
 import { MaskMaker } from '../masks/draw.ts';
 import type { ArtifactStore } from '../store/store.ts';
 import { notImage } from './failure.ts';
@@ -44,7 +44,7 @@ export function createInputReader(options: InputReaderOptions): InputReader & { 
     }
   };
 
-  const withResult = async (signal: AbortSignal, work: () => Promise<LoadedImage>): Promise<InputAnswer> => {
+  const withResult = async (signal: AbortSignal, work: () => Promise<LoadedImage>): Promise<InputResult> => {
     if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
     try {
       return { ok: true, value: await work() };

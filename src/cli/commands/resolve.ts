@@ -15,7 +15,7 @@ import { type Context, command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { exitCodes, usageError } from '../errors/cli-error.ts';
-import { type Decision, settleDoubt } from '../run/resolution.ts';
+import { type Decision, resolveInDoubt } from '../run/resolution.ts';
 import { checkAge } from '../workspace/checks/stale-state.ts';
 import { openJob } from '../workspace/find-job.ts';
 import { keptPipeline } from '../workspace/last-pipeline.ts';
@@ -73,7 +73,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const decision = decisionOf(flags);
       if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, state.reader);
       const price = pipeline && priceOfJob(pipeline.prices, record);
-      state.commit(settleDoubt(record, decision, price, io.now()));
+      state.commit(resolveInDoubt(record, decision, price, io.now()));
       const place = relative(io.cwd, directory) || '.';
       await io.out(redactor.apply(resolvedText(record, decision, place, commands)));
       return exitCodes.ok;

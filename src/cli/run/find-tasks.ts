@@ -7,12 +7,12 @@ import { jsonFact } from '../../report/facts/json.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { furthestFirst, ownTasks, skewMs, unusedTask } from '../../run/machine/search/own-tasks.ts';
 import { priceOfJob } from '../../run/run-plan.ts';
-import type { ImageService, SubmitAnswer, Task } from '../../service/image-service.ts';
-import type { Answer } from '../../service/result.ts';
+import type { ImageService, SubmitResult, Task } from '../../service/image-service.ts';
+import type { ServiceResult } from '../../service/result.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StateStore } from '../../state/store.ts';
 import { acceptMissing, type MissingWork, olderState, twice } from '../workspace/checks/stale-state.ts';
-import { settleDoubt } from './resolution.ts';
+import { resolveInDoubt } from './resolution.ts';
 
 /** The result of `--in-doubt find`. */
 export interface Findings {
@@ -66,7 +66,7 @@ export async function findTasks(
     const [task, ...others] = ownTasks(record, state.attempts(record.key), byTag.get(record.key) ?? []);
     if (task === undefined) continue;
     const decision = { kind: 'task', taskId: task.id } as const;
-    const turn = settleDoubt(record, decision, priceOfJob(prices, record), now());
+    const turn = resolveInDoubt(record, decision, priceOfJob(prices, record), now());
     const left = others.map(({ id }) => ({ key: record.key, at: now(), outcome: unusedTask, taskId: id }));
     state.commit({ ...turn, attempts: [...turn.attempts, ...left] });
     if (others.length > 0) unused.push({ job: record.key, taskIds: others.map(({ id }) => id) });
@@ -185,11 +185,11 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
     return undefined;
   };
   /** One that waits for the answer of its modal is one of a click alone. */
-  const submitted = async (key = ''): Promise<Answer<SubmitAnswer> | undefined> => {
+  const submitted = async (key = ''): Promise<ServiceResult<SubmitResult> | undefined> => {
     const task = await open(key, ({ state: stage }) => stage !== 'modal');
     return task && accepted(task.id);
   };
-  const clicked = async (key = ''): Promise<Answer<SubmitAnswer> | undefined> => {
+  const clicked = async (key = ''): Promise<ServiceResult<SubmitResult> | undefined> => {
     const task = await open(key, () => true);
     if (task === undefined) return undefined;
     // The task that continued from its modal is only known once the modal was confirmed. So the run knows that a modal opened.
@@ -197,7 +197,10 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
       ? modalOpen(task.id)
       : accepted(task.id);
   };
-  const acceptedResult = async (key: string, taskId: string): Promise<Answer<SubmitAnswer> | undefined> => {
+  const acceptedResult = async (
+    key: string,
+    taskId: string,
+  ): Promise<ServiceResult<SubmitResult> | undefined> => {
     for (const { id, state: stage } of found[key] ?? [])
       if (stage !== 'modal' && (id === taskId || !(await isKnown(state, key, id)))) return accepted(id);
     return undefined;
@@ -226,7 +229,7 @@ async function confirmsModal(state: StateReader, key: string): Promise<boolean> 
 }
 
 /** What a service says that has no list of its tasks (`ImageService.listTasks`). */
-const notListed: Answer<readonly Task[]> = {
+const notListed: ServiceResult<readonly Task[]> = {
   ok: false,
   error: { code: 'service.no-listing', class: 'permanent', message: 'The gateway does not list its tasks.' },
 };
@@ -235,11 +238,11 @@ const notListed: Answer<readonly Task[]> = {
  * The gateway responds with code 1 to a submission that it accepts, and with 21 to one that waits for its modal (gateway
  * 3.2).
  */
-const accepted = (taskId: string): Answer<SubmitAnswer> => ({
+const accepted = (taskId: string): ServiceResult<SubmitResult> => ({
   ok: true,
   value: { kind: 'accepted', taskId, code: 1 },
 });
-const modalOpen = (taskId: string): Answer<SubmitAnswer> => ({
+const modalOpen = (taskId: string): ServiceResult<SubmitResult> => ({
   ok: true,
   value: { kind: 'modal', taskId, code: 21 },
 });

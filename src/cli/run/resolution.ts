@@ -17,7 +17,7 @@ export type Decision =
  * @param record in doubt, or submitting in a directory that nobody runs in
  * @param price of one submission of it, where known
  */
-export function settleDoubt(
+export function resolveInDoubt(
   record: JobRecord,
   decision: Decision,
   price: number | undefined,

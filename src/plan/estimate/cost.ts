@@ -6,7 +6,7 @@ import type { JobSpec } from '../job.ts';
 import { isTextRequest, type TextRequest } from '../job-request.ts';
 import { estimateTokens } from '../request/tokens.ts';
 import type { Slot } from '../slot.ts';
-import { answerPrice, pressNames, priceOf } from './price.ts';
+import { pressNames, priceOf, replyPrice } from './price.ts';
 import type { Cost } from './totals.ts';
 
 /** What submitting a job costs, where that is known before the submission. */
@@ -54,7 +54,7 @@ function textCost(
 ): Cost {
   const tokens = estimateTokens(request, images);
   const usage = { prompt: tokens.input, candidates: tokens.output };
-  return { tokens, price: answerPrice(prices, request, usage) };
+  return { tokens, price: replyPrice(prices, request, usage) };
 }
 
 interface Sum {

@@ -22,7 +22,7 @@ const priceAt = (prices: Prices, entry: string | undefined): Price | undefined =
  * The cost of a reply to a text call: a price per call, or a price per counted tokens. Undefined where no price is given,
  * or where a needed count is missing.
  */
-export function answerPrice(
+export function replyPrice(
   prices: Prices,
   { kind, fields: { model } }: Pick<TextRequest, 'kind' | 'fields'>,
   usage: TokenUsage | undefined,

@@ -256,7 +256,7 @@ export class Scan {
 }
 
 /** True for a settled job that came from a job which is or was redone. */
-const isRemade = ({ record, outdated, waitsAnew: waitsForRedo }: Slot): boolean =>
+const isRemade = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   record !== undefined &&
   (outdated === true || (waitsForRedo === true && record.error?.code !== droppedCode));
 

@@ -40,7 +40,7 @@ export function lineageOf(
 }
 
 /** {@link lineageOf} a job that was submitted before, from the same sources. */
-export const lineageAnew = (
+export const lineageNow = (
   record: JobRecord,
   parentTaskId: string | undefined,
   lookup: RecordLookup,

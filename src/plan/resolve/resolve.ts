@@ -173,7 +173,7 @@ class CellResolution {
       status,
       ready: redo.ready ?? ready ?? false,
       ...(redo.outdated && { outdated: true }),
-      ...(redo.waitsAnew && { waitsAnew: true }),
+      ...(redo.waitsForRedo && { waitsForRedo: true }),
       ...(job === undefined ? {} : { job }),
       ...(record === undefined ? {} : { record }),
       ...(prompt === undefined ? {} : { prompt }),
@@ -197,7 +197,7 @@ class CellResolution {
     job: JobSpec | undefined,
     record: JobRecord | undefined,
     free: boolean,
-  ): Pick<Slot, 'outdated' | 'waitsAnew'> & { readonly ready?: true; readonly isToCome: boolean } {
+  ): Pick<Slot, 'outdated' | 'waitsForRedo'> & { readonly ready?: true; readonly isToCome: boolean } {
     if (job === undefined) return { isToCome: false };
     const { key } = job;
     this.#records.set(key, record);
@@ -210,7 +210,7 @@ class CellResolution {
     return {
       isToCome,
       ...(outdated && { outdated, ...(free && { ready: true }) }),
-      ...(waitsForRedo && { waitsAnew: waitsForRedo }),
+      ...(waitsForRedo && { waitsForRedo }),
     };
   }
 

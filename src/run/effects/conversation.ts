@@ -62,7 +62,7 @@ function imagesOf(
   { images = [] }: TextRequest,
   lookup: RecordLookup,
 ): readonly Shown[] {
-  return images.flatMap((image) => shown(image, files, lookup));
+  return images.flatMap((image) => shownImages(image, files, lookup));
 }
 
 /**
@@ -70,7 +70,11 @@ function imagesOf(
  *
  * @throws MissingInput
  */
-export function shown(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): readonly Shown[] {
+export function shownImages(
+  image: ImageSource,
+  files: JobRecord['files'],
+  lookup: RecordLookup,
+): readonly Shown[] {
   if ('url' in image) {
     const { url } = image;
     const bytes = url.startsWith('data:') ? url.length : encoded(largestInput);
@@ -98,7 +102,7 @@ const shownArtifact = ({ file, mime, bytes, sha256 }: Artifact): Shown => ({
   bytes: encoded(bytes),
 });
 
-/** What was said after a job's own request: its rounds of function calls and, once that is finished, the answer. */
+/** What was said after a job's own request: its rounds of function calls and, once that is finished, the reply. */
 function saidBy(record: JobRecord, finished: boolean): readonly Said[] {
   const rounds = (record.turns ?? []).map((turn): Said => {
     const { role = 'user', parts = [] } = isMapping(turn) ? turn : {};

@@ -1,6 +1,6 @@
-import type { AnswerPiece } from '../../artifacts/writer.ts';
+import type { ReplyPiece } from '../../artifacts/writer.ts';
 import { cutText } from '../../pipeline/diagnostics/terminal-text.ts';
-import { answerChecker } from '../../pipeline/steps/reply-schema/check.ts';
+import { replyChecker } from '../../pipeline/steps/reply-schema/check.ts';
 import { withWrittenNumbers } from '../../pipeline/values/exact-json.ts';
 import { canonicalJson, isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord, TextCandidate, TextResult } from '../../plan/job.ts';
@@ -10,19 +10,19 @@ import type { ReplyVerdict } from '../machine/job.ts';
 import { finishOf } from './finish-reason.ts';
 import { answerCalls, undeclaredCall } from './function-calls.ts';
 
-/** An answer, judged, and the files that it holds. */
+/** A reply, judged, and the files that it holds. */
 export interface EvaluatedReply {
   readonly verdict: ReplyVerdict;
   readonly text: TextResult;
   /** In the order of their output numbers. Empty unless the verdict is `done`. */
-  readonly pieces: readonly AnswerPiece[];
+  readonly pieces: readonly ReplyPiece[];
 }
 
-/** What of a job its answers are judged by. */
+/** What of a job its replies are judged by. */
 export type JudgedBy = Pick<JobRecord, 'request' | 'call' | 'turns'>;
 
 /**
- * What an answer means for the job that asked for it. The first candidate decides, because it is the one that templates
+ * What a reply means for the job that asked for it. The first candidate decides, because it is the one that templates
  * read; what the others are, their finish reasons say. Pure.
  */
 export function evaluateReply(job: JudgedBy, given: TextReply): EvaluatedReply {
@@ -46,16 +46,18 @@ function verdictOf(
   expected: ExpectedJson | undefined,
 ): ReplyVerdict {
   const [candidate] = reply.candidates;
-  const told = errorWith(reply);
+  const explained = errorWith(reply);
   if (candidate === undefined) {
     const { blockReason, blockMessage } = reply;
     return blockReason === undefined
-      ? invalid(told('text.empty', 'The model gave no answer at all.'))
-      : failed(told('text.blocked', `The service blocked the prompt: ${named(blockReason, blockMessage)}.`));
+      ? invalid(explained('text.empty', 'The model gave no answer at all.'))
+      : failed(
+          explained('text.blocked', `The service blocked the prompt: ${named(blockReason, blockMessage)}.`),
+        );
   }
   const { refusal, finishReason = 'STOP', finishMessage, functionCalls, text, images } = candidate;
   if (refusal !== undefined && refusal !== '')
-    return failed(told('text.refused', `The model would not answer: ${cutText(refusal)}`));
+    return failed(explained('text.refused', `The model would not answer: ${cutText(refusal)}`));
   const reason = named(finishReason, finishMessage);
   const holds = hasText(text) || images.length > 0;
   const accepted =
@@ -63,16 +65,16 @@ function verdictOf(
   if (!(accepted && (holds || functionCalls.length > 0)))
     switch (finishOf(finishReason)) {
       case 'bad-call':
-        return invalid(told('text.bad-call', `The model made a function call that is none: ${reason}.`));
+        return invalid(explained('text.bad-call', `The model made a function call that is none: ${reason}.`));
       case 'filtered':
-        return failed(told('text.filtered', `The answer was filtered: ${reason}.`));
+        return failed(explained('text.filtered', `The answer was filtered: ${reason}.`));
       case 'no-image':
-        return invalid(told('text.empty', `The model made no image: ${reason}.`));
+        return invalid(explained('text.empty', `The model made no image: ${reason}.`));
       case 'length':
-        return failed(holds ? cutOff(told, reason) : allThought(told, reply));
+        return failed(holds ? cutOff(explained, reason) : allThought(explained, reply));
       case 'unknown':
         return failed(
-          told(
+          explained(
             'text.filtered',
             `The answer ended for a reason that is no plain end: ${reason}. If such an answer is a result, say \`accept: [${cutText(finishReason)}]\`.`,
           ),
@@ -85,11 +87,11 @@ function verdictOf(
     if (answers !== undefined)
       return answers.ok
         ? { kind: 'calls', turns: answers.turns }
-        : failed(told(answers.code, answers.message));
+        : failed(explained(answers.code, answers.message));
     const undeclared = holds || accepted ? undefined : undeclaredCall(job.request, candidate);
     if (undeclared !== undefined)
       return failed(
-        told(
+        explained(
           'function.undeclared',
           `The model called the function "${cutText(undeclared)}" in place of an answer, and the step declares no such function (functions, tools).`,
         ),
@@ -97,33 +99,38 @@ function verdictOf(
     return { kind: 'done' };
   }
   if (!holds)
-    return invalid(told('text.empty', `The model ended its answer (${finishReason}) with nothing in it.`));
-  return checkJson(kept[0], candidate, expected, told) ?? { kind: 'done' };
+    return invalid(
+      explained('text.empty', `The model ended its answer (${finishReason}) with nothing in it.`),
+    );
+  return checkJson(kept[0], candidate, expected, explained) ?? { kind: 'done' };
 }
 
 function checkJson(
   kept: Kept | undefined,
   { text }: ReplyCandidate,
   expected: ExpectedJson | undefined,
-  told: Told,
+  explained: Explained,
 ): ReplyVerdict | undefined {
   if (expected === undefined) return undefined;
   if (kept?.value === undefined)
     return invalid(
-      told('text.not-json', `The answer is not JSON, as was asked for. It begins: ${excerpt(text)}`),
+      explained('text.not-json', `The answer is not JSON, as was asked for. It begins: ${excerpt(text)}`),
     );
   if (expected.schema === undefined) return undefined;
-  const checked = answerChecker(expected.schema).check(kept.value.json);
+  const checked = replyChecker(expected.schema).check(kept.value.json);
   if (checked.ok) return undefined;
   return invalid(
-    told('text.schema', `The answer's JSON is not what its schema says: ${checked.problems.join('; ')}.`),
+    explained(
+      'text.schema',
+      `The answer's JSON is not what its schema says: ${checked.problems.join('; ')}.`,
+    ),
   );
 }
 
 /** What is kept of a candidate, and the files that hold it. */
 interface Kept {
   readonly candidate: TextCandidate;
-  readonly pieces: readonly AnswerPiece[];
+  readonly pieces: readonly ReplyPiece[];
   /** The JSON that it is, where JSON was asked for. */
   readonly value?: { readonly json: unknown };
 }
@@ -133,10 +140,10 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly 
   let outputs = 0;
   return reply.candidates.map((candidate, index) => {
     const { text: said, images, functionCalls, finishReason } = candidate;
-    const json = expected === undefined || !hasText(said) ? undefined : parseAnswer(said);
+    const json = expected === undefined || !hasText(said) ? undefined : parseFencedJson(said);
     const onlyCalls = !hasText(said) && functionCalls.length > 0;
     const text = onlyCalls ? canonicalJson(functionCalls as unknown as Value) : (json?.text ?? said);
-    const pieces: AnswerPiece[] = [];
+    const pieces: ReplyPiece[] = [];
     if (hasText(text))
       pieces.push({
         kind: 'text',
@@ -162,7 +169,7 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined): readonly 
 
 /**
  * The parts with the output numbers of their images in place of the images' data. What is sent inline and is no result (an
- * image of a thought, a sound) is left out: the whole answer has it.
+ * image of a thought, a sound) is left out: the whole reply has it.
  */
 function withoutImages(parts: readonly JsonObject[], first: number): readonly Value[] {
   let output = first;
@@ -175,7 +182,7 @@ function withoutImages(parts: readonly JsonObject[], first: number): readonly Va
   });
 }
 
-/** As the client finds the images of an answer, so that both count alike. */
+/** As the client finds the images of a reply, so that both count alike. */
 const isImage = ({ mimeType, data }: { readonly [name: string]: Value }): boolean =>
   typeof mimeType === 'string' && /^image\//i.test(mimeType) && data !== '';
 
@@ -190,25 +197,25 @@ function resultOf(reply: TextReply, kept: readonly Kept[]): TextResult {
   };
 }
 
-type Told = (code: string, message: string) => JobError;
+type Explained = (code: string, message: string) => JobError;
 
 const errorWith =
-  ({ requestId }: TextReply): Told =>
+  ({ requestId }: TextReply): Explained =>
   (code, message) => ({ code, message, ...(requestId === undefined ? {} : { requestId }) });
 
 const invalid = (error: JobError): ReplyVerdict => ({ kind: 'invalid', error });
 const failed = (error: JobError): ReplyVerdict => ({ kind: 'failed', error });
 
-const cutOff = (told: Told, reason: string): JobError =>
-  told(
+const cutOff = (explained: Explained, reason: string): JobError =>
+  explained(
     'text.max-tokens',
     `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept\` to take it as it is.`,
   );
 
-/** Thinking used up the tokens of the answer (gateway 6.6). */
-function allThought(told: Told, { usage }: TextReply): JobError {
+/** Thinking used up the tokens of the reply (gateway 6.6). */
+function allThought(explained: Explained, { usage }: TextReply): JobError {
   const thoughts = usage?.thoughts;
-  return told(
+  return explained(
     'text.empty',
     `The model used up the tokens of its answer before it said anything${
       thoughts === undefined ? '' : `: ${thoughts} of them were spent on thinking`
@@ -229,7 +236,7 @@ const excerpt = (text: string): string =>
 /** What is left of a character outside the basic plane that was cut in two. */
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
-/** The JSON that a request asks its answer to be; undefined: any text. */
+/** The JSON that a request asks its reply to be; undefined: any text. */
 export interface ExpectedJson {
   /** Absent: any JSON. */
   readonly schema?: Value;
@@ -277,7 +284,9 @@ function fenced(text: string): string | undefined {
 }
 
 /** The JSON that a text is. Models like to put it in a single fence, which is taken off. */
-export function parseAnswer(text: string): { readonly text: string; readonly value: unknown } | undefined {
+export function parseFencedJson(
+  text: string,
+): { readonly text: string; readonly value: unknown } | undefined {
   const inner = fenced(text);
   for (const candidate of inner === undefined ? [text] : [text, inner])
     try {

@@ -1,7 +1,7 @@
-import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
+import type { SaveFailure, SaveResult } from '../../artifacts/writer.ts';
 import type { JobRecord } from '../../plan/job.ts';
-import type { SubmitAnswer, Task } from '../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../service/result.ts';
+import type { SubmitResult, Task } from '../../service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import type { RunEvent } from '../events.ts';
 import type { Send } from '../machine/job.ts';
 import { notListed } from '../machine/search/listing.ts';
@@ -45,7 +45,7 @@ export class Effects {
       route: routeOf[effect.send.kind],
       key: effect.job.record.key,
       ms: clock.now() - sentAt,
-      outcome: outcomeOf(input),
+      outcome: outcomeWord(input),
       ...(failure === undefined ? {} : { message: failure.message }),
     };
     return { input, event };
@@ -64,24 +64,24 @@ export class Effects {
         return { type: 'masked', key, ...(error === undefined ? {} : { error }) };
       }
       case 'fetch': {
-        const answer = await this.#ports.service.fetchTask(send.taskId, signal);
-        return { type: 'fetched', key, why: send.why, answer };
+        const result = await this.#ports.service.fetchTask(send.taskId, signal);
+        return { type: 'fetched', key, why: send.why, result };
       }
       case 'list': {
         const { targets } = send;
         const ids = targets.map(({ taskId }) => taskId);
-        return { type: 'listed', key, targets, answer: await this.#ports.service.fetchTasks(ids, signal) };
+        return { type: 'listed', key, targets, result: await this.#ports.service.fetchTasks(ids, signal) };
       }
       case 'search':
-        return { type: 'searched', key, answer: await this.#search(record, signal) };
+        return { type: 'searched', key, result: await this.#search(record, signal) };
       case 'save':
-        return { type: 'saved', key, answer: await this.#save(key, send, signal) };
+        return { type: 'saved', key, result: await this.#save(key, send, signal) };
       case 'ask':
-        return { type: 'asked', key, answer: await ask(record, this.#asking, signal) };
+        return { type: 'asked', key, result: await ask(record, this.#asking, signal) };
     }
   }
 
-  async #search(record: JobRecord, signal: AbortSignal): Promise<Answer<readonly Task[]>> {
+  async #search(record: JobRecord, signal: AbortSignal): Promise<ServiceResult<readonly Task[]>> {
     const { service, store } = this.#ports;
     const listed = (await service.listTasks?.(signal)) ?? notListed;
     return listed.ok
@@ -93,7 +93,7 @@ export class Effects {
     key: string,
     { source, output }: Extract<Send, { kind: 'save' }>,
     signal: AbortSignal,
-  ): Promise<SaveAnswer> {
+  ): Promise<SaveResult> {
     const { artifacts } = this.#ports;
     if ('url' in source) return await artifacts.save({ key, output, ...source }, signal);
     const kept = await artifacts.keep({ key, pieces: source.texts }, signal);
@@ -104,18 +104,18 @@ export class Effects {
   }
 }
 
-const submittedBy = (key: string, loaded: LoadedInputs<Answer<SubmitAnswer>>): AnswerInput =>
+const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResult>>): AnswerInput =>
   'unread' in loaded
     ? { type: 'unread', key, error: loaded.unread }
-    : { type: 'submitted', key, answer: loaded.answer };
+    : { type: 'submitted', key, result: loaded.result };
 
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message'>;
 
 /** Why a request gave no usable answer, if it did not. */
 function failureIn(input: AnswerInput): Failure | undefined {
   if (input.type === 'unread' || input.type === 'masked') return input.error;
-  if (input.type !== 'asked') return input.answer.ok ? undefined : input.answer.error;
-  return input.answer.kind === 'answered' ? undefined : input.answer.error;
+  if (input.type !== 'asked') return input.result.ok ? undefined : input.result.error;
+  return input.result.kind === 'answered' ? undefined : input.result.error;
 }
 
 /** Broken off by us, its outcome unknown: the next run finds it as it was sent. What never left is known for certain. */
@@ -125,27 +125,27 @@ const isBrokenOff = (input: AnswerInput, failure: Failure): boolean =>
   failure.class !== 'unsent';
 
 /** What an answer came to, in one word: a code where it is none. */
-function outcomeOf(input: AnswerInput): string {
+function outcomeWord(input: AnswerInput): string {
   const failure = failureIn(input);
   if (failure !== undefined) return failure.code;
   switch (input.type) {
     case 'submitted':
-      return input.answer.ok ? input.answer.value.kind : '';
+      return input.result.ok ? input.result.value.kind : '';
     case 'unread':
       return input.error.code;
     case 'masked':
       return 'masked';
     case 'fetched':
-      return input.answer.ok ? input.answer.value.status : '';
+      return input.result.ok ? input.result.value.status : '';
     case 'listed':
-      return `${input.answer.ok ? input.answer.value.length : 0} of ${input.targets.length} tasks`;
+      return `${input.result.ok ? input.result.value.length : 0} of ${input.targets.length} tasks`;
     case 'searched':
-      return `${input.answer.ok ? input.answer.value.length : 0} tasks found`;
+      return `${input.result.ok ? input.result.value.length : 0} tasks found`;
     case 'saved':
       return 'saved';
     case 'asked': {
-      if (input.answer.kind !== 'answered') return '';
-      const { verdict } = input.answer.asked;
+      if (input.result.kind !== 'answered') return '';
+      const { verdict } = input.result.asked;
       return 'error' in verdict ? verdict.error.code : verdict.kind;
     }
   }

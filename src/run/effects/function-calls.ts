@@ -4,7 +4,7 @@ import type { JobRecord } from '../../plan/job.ts';
 import type { TextRequest } from '../../plan/job-request.ts';
 import type { ReplyCandidate } from '../../service/text-service.ts';
 
-/** What the calls of an answer lead to. */
+/** What the calls of a reply lead to. */
 export type CallAnswers =
   | { readonly ok: true; readonly turns: readonly Value[] }
   | {
@@ -21,7 +21,7 @@ export const roundsIn = (turns: readonly Value[] = []): number =>
   turns.filter((turn) => isMapping(turn) && turn['role'] === 'model').length;
 
 /**
- * The turns that answer an answer's function calls from the step's own `functions`: the model's content to the letter,
+ * The turns that reply a reply's function calls from the step's own `functions`: the model's content to the letter,
  * because a call is refused without the thought signature that came with it (gateway 6.4), then one response for
  * each call, in order and with its id.
  *

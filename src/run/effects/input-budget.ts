@@ -1,4 +1,4 @@
-import type { InputAnswer, LoadedImage } from '../../artifacts/inputs.ts';
+import type { InputResult, LoadedImage } from '../../artifacts/inputs.ts';
 import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { InlineImage } from '../../service/text-service.ts';
 import { MissingInput } from './conversation.ts';
@@ -81,7 +81,7 @@ export class InputBudget {
 }
 
 /** What came of a request that shows images, or why they could not be read, so that it was not made. */
-export type LoadedInputs<T> = { readonly answer: T } | { readonly unread: SaveFailure };
+export type LoadedInputs<T> = { readonly result: T } | { readonly unread: SaveFailure };
 
 /** An image that could not be read. */
 class Unread extends Error {
@@ -94,9 +94,9 @@ class Unread extends Error {
 }
 
 /** @throws Unread, which {@link withInputs} takes */
-export function read(answer: InputAnswer): LoadedImage {
-  if (!answer.ok) throw new Unread(answer.error);
-  return answer.value;
+export function read(result: InputResult): LoadedImage {
+  if (!result.ok) throw new Unread(result.error);
+  return result.value;
 }
 
 /** An image as it is sent: its size is nothing that the wire knows. */
@@ -114,12 +114,12 @@ export async function withInputs<T>(
 ): Promise<LoadedInputs<T>> {
   let held = 0;
   try {
-    const answer = await request(async (bytes) => {
+    const result = await request(async (bytes) => {
       if (bytes === 0) return;
       await inputBudget.take(bytes, signal);
       held = bytes;
     });
-    return { answer };
+    return { result };
   } catch (error) {
     if (error instanceof Unread) return { unread: error.failure };
     if (error instanceof MissingInput)

@@ -6,11 +6,11 @@ import type { JobRecord } from '../../plan/job.ts';
 import { extendsParent, type ImageSource, isTextRequest, type MaskSource } from '../../plan/job-request.ts';
 import { nearestPrompt } from '../../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../../plan/slot.ts';
-import type { ImageService, SubmitAnswer } from '../../service/image-service.ts';
-import type { Answer } from '../../service/result.ts';
+import type { ImageService, SubmitResult } from '../../service/image-service.ts';
+import type { ServiceResult } from '../../service/result.ts';
 import type { InlineImage } from '../../service/text-service.ts';
 import type { Job } from '../machine/job.ts';
-import { MissingInput, type Shown, shown } from './conversation.ts';
+import { MissingInput, type Shown, shownImages } from './conversation.ts';
 import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 
 /** What submissions are carried out with. */
@@ -24,7 +24,7 @@ export interface SubmitPorts {
   readonly tags: boolean;
 }
 
-type Submitted = Promise<LoadedInputs<Answer<SubmitAnswer>>>;
+type Submitted = Promise<LoadedInputs<ServiceResult<SubmitResult>>>;
 
 /** What all submissions have. */
 function common({ key, request: { extra } }: JobRecord, { speed, tags }: SubmitPorts) {
@@ -47,7 +47,7 @@ export async function submit(
     const { customId } = pressed;
     // Vary (Region) opens its modal only with remix (gateway 4.6).
     const remix = request.fields['remix'] === true || isInpaint(pressed) ? { enableRemix: true } : {};
-    return { answer: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
+    return { result: await service.action({ taskId: parentTaskId, customId, ...remix, ...shared }, signal) };
   }
   const { fields } = request;
   const extending = extendsParent(request) ? parentTaskId : undefined;
@@ -111,8 +111,8 @@ async function modalMask(
   if (pressed !== undefined && !mayTakeMask(pressed)) return undefined;
   const size = sizeOfParent(record, lookup);
   await hold(encoded(largestMask));
-  const answer = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);
-  return inlined(read(answer));
+  const result = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);
+  return inlined(read(result));
 }
 
 /** Base64 of so many bytes. */
@@ -131,7 +131,7 @@ async function pictures(
   hold: (bytes: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Pictures> {
-  const all = sources.flatMap((source): readonly Shown[] => shown(source, record.files, lookup));
+  const all = sources.flatMap((source): readonly Shown[] => shownImages(source, record.files, lookup));
   const bytes = all.reduce((sum, image) => sum + image.bytes, 0);
   await hold(bytes + (mask === undefined ? 0 : encoded(largestMask)));
   const loaded: LoadedImage[] = [];

@@ -1,6 +1,6 @@
 import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactWriter, SaveFailure } from '../../artifacts/writer.ts';
-import { answerChecker } from '../../pipeline/steps/reply-schema/check.ts';
+import { replyChecker } from '../../pipeline/steps/reply-schema/check.ts';
 import { exactJson } from '../../pipeline/values/exact-json.ts';
 import { isLongInteger, type Value } from '../../pipeline/values/value.ts';
 import type { JobRecord } from '../../plan/job.ts';
@@ -14,7 +14,7 @@ import type {
   TextReply,
   TextService,
 } from '../../service/text-service.ts';
-import type { AskAnswer, ReplyVerdict } from '../machine/job.ts';
+import type { CallResult, ReplyVerdict } from '../machine/job.ts';
 import { type ConversationTurn, conversationOf, type Said, type Shown } from './conversation.ts';
 import { evaluateReply, expectedJson } from './evaluate-reply.ts';
 import { roundsIn } from './function-calls.ts';
@@ -32,26 +32,26 @@ export interface AskPorts {
 }
 
 /**
- * One text call from its record to what it came to: its images are read, it is made, its answer is judged, and what can be
+ * One text call from its record to what it came to: its images are read, it is made, its reply is judged, and what can be
  * used of that is written.
  *
- * @param signal aborts everything up to the answer; an answer that is there is paid, and is written
+ * @param signal aborts everything up to the reply; a reply that is there is paid, and is written
  */
-export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<AskAnswer> {
+export async function ask(record: JobRecord, ports: AskPorts, signal: AbortSignal): Promise<CallResult> {
   const wrong = wrongSchema(record);
   if (wrong !== undefined) return { kind: 'unread', error: wrong };
   const read = await withRequest(record, ports, signal, (request) => ports.text.ask(request, signal));
   if ('unread' in read) return { kind: 'unread', error: read.unread };
-  const { answer } = read;
-  if (!answer.ok) return { kind: 'refused', error: answer.error };
-  return await keep(record, answer.value, ports, signal);
+  const { result } = read;
+  if (!result.ok) return { kind: 'refused', error: result.error };
+  return await keep(record, result.value, ports, signal);
 }
 
-/** A schema that a template made may be none, and no answer could be what it says: nothing is paid for that. */
+/** A schema that a template made may be none, and no reply could be what it says: nothing is paid for that. */
 function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
   const schema = isTextRequest(request) ? expectedJson(request)?.schema : undefined;
   if (schema === undefined) return undefined;
-  const mistake = answerChecker(schema).mistakes.find(({ severity }) => severity === 'error');
+  const mistake = replyChecker(schema).mistakes.find(({ severity }) => severity === 'error');
   if (mistake === undefined) return undefined;
   const place = mistake.path.map((name) => `/${name}`).join('');
   return {
@@ -124,19 +124,19 @@ async function contentOf(
   return { role, parts: whole };
 }
 
-/** Judges an answer, and writes what of it is to be kept. */
+/** Judges a reply, and writes what of it is to be kept. */
 async function keep(
   record: JobRecord,
   reply: TextReply,
   { artifacts, lookup, writing }: AskPorts,
   signal: AbortSignal,
-): Promise<AskAnswer> {
+): Promise<CallResult> {
   const { verdict, text, pieces } = evaluateReply(record, reply);
   const usage = reply.usage === undefined ? {} : { usage: reply.usage };
   const asked = { verdict, text, artifacts: [], ...usage };
   // A slot that was looked at while the call was under way may want the files that no slot wanted before.
   const isKept = record.keep || lookup(record.key)?.keep === true;
-  // The files of the answer that stands give way to those of one that can be used.
+  // The files of the reply that stands give way to those of one that can be used.
   const stands = record.former !== undefined && verdict.kind !== 'done';
   if (!isKept || stands) return { kind: 'answered', asked };
   const goesOn = verdict.kind === 'calls';
@@ -165,7 +165,7 @@ async function keep(
   };
 }
 
-/** The whole answer as JSON. In one that cannot be used, no file holds its images: they are left out. */
+/** The whole reply as JSON. In one that cannot be used, no file holds its images: they are left out. */
 const wholeAnswer = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
   exactJson(kind === 'done' ? whole : withoutData(whole), 2);
 

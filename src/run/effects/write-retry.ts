@@ -1,4 +1,4 @@
-import type { KeepAnswer } from '../../artifacts/writer.ts';
+import type { KeepResult } from '../../artifacts/writer.ts';
 import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../clock.ts';
 import { backoffMs } from '../machine/retry/backoff.ts';
@@ -16,25 +16,25 @@ export interface Writing {
  * @param signal ends the rest before the next try, which is the last one then
  */
 export async function written(
-  write: () => Promise<KeepAnswer>,
+  write: () => Promise<KeepResult>,
   { clock, retry }: Writing,
   signal: AbortSignal,
-): Promise<KeepAnswer> {
+): Promise<KeepResult> {
   for (let tries = 1; ; tries += 1) {
     const last = tries >= retry.attempts || signal.aborted;
-    const answer = await write();
-    if (answer.ok || answer.error.class !== 'retry') return answer;
+    const result = await write();
+    if (result.ok || result.error.class !== 'retry') return result;
     if (last) {
-      const { error } = answer;
+      const { error } = result;
       return tries === 1
-        ? answer
+        ? result
         : { ok: false, error: { ...error, message: `${error.message} (after ${tries} tries)` } };
     }
     // One disk, and nobody else to come back at the same moment: no jitter.
     await resting(
       clock,
       Math.max(
-        answer.error.retryAfterMs ?? 0,
+        result.error.retryAfterMs ?? 0,
         backoffMs(tries, retry, () => 1),
       ),
       signal,

@@ -2,7 +2,7 @@ import { priceName } from '../../plan/estimate/cost.ts';
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { RunEnd } from '../events.ts';
-import { tokensOf } from '../machine/text-call.ts';
+import { totalTokens } from '../machine/text-call.ts';
 import type { Allowance, RunSettings } from '../ports.ts';
 import type { CostModel } from './cost.ts';
 
@@ -170,6 +170,6 @@ export class BudgetTracker implements Allowance {
 /** What it may have cost beside what is known. */
 const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);
 
-const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : tokensOf(usage));
+const spentTokens = (usage: TokenUsage | undefined): number => (usage === undefined ? 0 : totalTokens(usage));
 
 const round = (amount: number): number => Math.round(amount * 1e6) / 1e6;

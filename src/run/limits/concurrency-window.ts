@@ -1,4 +1,4 @@
-import type { SubmitAnswer } from '../../service/image-service.ts';
+import type { SubmitResult } from '../../service/image-service.ts';
 
 /**
  * How many tasks the service takes at a time, learnt from what it says of its queue (gateway 3.2, 9.2): a full one shows
@@ -9,7 +9,7 @@ export class ConcurrencyWindow {
   readonly #most: number;
   #window: number;
   /** Tasks that began at once since it last changed. */
-  #taken = 0;
+  #accepted = 0;
 
   /** @param most `limits.tasks` */
   constructor(most: number) {
@@ -23,24 +23,24 @@ export class ConcurrencyWindow {
   }
 
   /** @param held tasks that the service has, without the one that was submitted */
-  note(answer: SubmitAnswer, held: number): void {
-    if (answer.kind === 'queue-full') {
+  note(result: SubmitResult, held: number): void {
+    if (result.kind === 'queue-full') {
       this.#window = Math.max(1, Math.min(this.#window, held));
-      this.#taken = 0;
+      this.#accepted = 0;
       return;
     }
     // One that waits behind others is taken, and says that there is no room for more.
-    const beginsAtOnce = answer.kind !== 'refused' && answer.code !== inQueue && (answer.waiting ?? 0) === 0;
+    const beginsAtOnce = result.kind !== 'refused' && result.code !== inQueue && (result.waiting ?? 0) === 0;
     if (!beginsAtOnce || this.#window >= this.#most) return;
     if (held >= this.#window) {
       this.#window = Math.min(this.#most, held + 1);
-      this.#taken = 0;
+      this.#accepted = 0;
       return;
     }
-    this.#taken += 1;
-    if (this.#taken < this.#window) return;
+    this.#accepted += 1;
+    if (this.#accepted < this.#window) return;
     this.#window += 1;
-    this.#taken = 0;
+    this.#accepted = 0;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Price } from '../../pipeline/pipeline.ts';
-import { answerPrice } from '../../plan/estimate/price.ts';
+import { replyPrice } from '../../plan/estimate/price.ts';
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { TokenForecast } from './token-forecast.ts';
@@ -17,16 +17,16 @@ export interface CostModel {
 }
 
 /** @param submissionPrice what one submission of an image job costs */
-export const tariffOf = (
+export const costModelOf = (
   prices: Readonly<Record<string, Price>>,
   submissionPrice: (record: JobRecord) => number | undefined,
   forecast: TokenForecast,
 ): CostModel => ({
   price: (record) =>
     isTextRequest(record.request)
-      ? answerPrice(prices, record.request, forecast.usageOf(record))
+      ? replyPrice(prices, record.request, forecast.usageOf(record))
       : submissionPrice(record),
   tokens: (record) => forecast.usageOf(record).total,
   usage: (record) => forecast.usageOf(record),
-  answerPrice: (request, usage) => answerPrice(prices, request, usage),
+  answerPrice: (request, usage) => replyPrice(prices, request, usage),
 });

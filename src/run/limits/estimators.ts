@@ -1,6 +1,6 @@
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import type { RunSettings } from '../ports.ts';
-import { type CostModel, tariffOf } from './cost.ts';
+import { type CostModel, costModelOf } from './cost.ts';
 import { PollPace, paceOf } from './poll-interval.ts';
 import { TokenForecast } from './token-forecast.ts';
 
@@ -17,7 +17,7 @@ export class Estimators {
     price: (record: JobRecord) => number | undefined,
   ) {
     this.#pace = new PollPace(poll);
-    this.costModel = tariffOf(prices, price, this.#forecast);
+    this.costModel = costModelOf(prices, price, this.#forecast);
   }
 
   /** Milliseconds until the next look at a task that was submitted `elapsedMs` ago. */

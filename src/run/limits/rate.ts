@@ -29,7 +29,7 @@ const telling = 8;
  *
  * The law: what counts is the share of requests that is refused, as a service may refuse some at any pace (gateway 8.2:
  * temporary saturation). Every refusal adds 1 to a sum and every request that leaves takes 0.2 off it, never below 0. At 6
- * the pace falls to 0.55 of itself and the sum begins anew. Every 20 requests the pace rises by 3 % of itself, while the sum is
+ * the pace falls to 0.55 of itself and the sum begins again. Every 20 requests the pace rises by 3 % of itself, while the sum is
  * not above 3; also after 30 s and 8 requests without a refusal, and then by 25 % once it is beyond the pace that was last too much.
  *
  * What follows: a service that refuses up to 15 % at any pace still gets more than half of the requests that it would get at the

@@ -5,7 +5,7 @@ import { backoffMs } from '../machine/retry/backoff.ts';
 import type { Moments } from '../ports.ts';
 import { RateLimiter } from './rate.ts';
 
-/** Same refusal so many times in a row on one route: every further request would be the same mistake. */
+/** Same refusal so many times in a row on one route: every further request would be the same error. */
 export const refusalsInARow = 20;
 
 /**

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../pipeline/values/value.ts';
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import { estimateTokens, type TokenEstimate } from '../../plan/request/tokens.ts';
-import { tokensOf } from '../machine/text-call.ts';
+import { totalTokens } from '../machine/text-call.ts';
 
 /** Weight of the newest answer; the mean follows a change of the prompts within a few answers. */
 const weight = 0.2;
@@ -37,7 +37,7 @@ export class TokenForecast {
   /** Notes what a call took that was made of this record. */
   learn(record: JobRecord, usage: TokenUsage): void {
     const { input, output } = this.#estimateOf(record);
-    const seen = Math.min(widest, Math.max(1 / widest, tokensOf(usage) / Math.max(1, input + output)));
+    const seen = Math.min(widest, Math.max(1 / widest, totalTokens(usage) / Math.max(1, input + output)));
     const model = modelOf(record);
     const known = this.#ratios.get(model);
     if (known === undefined && this.#ratios.size >= mostModels) return;

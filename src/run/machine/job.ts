@@ -1,4 +1,4 @@
-import type { SaveAnswer, SaveFailure, TextPiece } from '../../artifacts/writer.ts';
+import type { SaveFailure, SaveResult, TextPiece } from '../../artifacts/writer.ts';
 import type { RetrySettings, Speed } from '../../pipeline/pipeline.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type {
@@ -13,8 +13,8 @@ import type {
 } from '../../plan/job.ts';
 import { isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { Lineage } from '../../plan/resolve/lineage.ts';
-import type { SubmitAnswer, Task } from '../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../service/result.ts';
+import type { SubmitResult, Task } from '../../service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import type { Route } from '../events.ts';
 
 /**
@@ -114,24 +114,24 @@ export type JobEvent =
   | { readonly type: 'granted' }
   | { readonly type: 'elapsed' }
   /** Also of a modal. */
-  | { readonly type: 'submitted'; readonly answer: Answer<SubmitAnswer> }
+  | { readonly type: 'submitted'; readonly result: ServiceResult<SubmitResult> }
   /** An image or a mask of a submission, or of a modal, could not be read: nothing was sent. */
   | { readonly type: 'unread'; readonly error: SaveFailure }
   /** Its turn had come, and its request never left: the run halts before its intent is durable. */
   | { readonly type: 'unsent' }
   /** The mask of a click was made for its image, or why there is none. */
   | { readonly type: 'masked'; readonly error?: SaveFailure }
-  | { readonly type: 'fetched'; readonly why: FetchReason; readonly answer: Answer<Task> }
+  | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<Task> }
   /** Tasks that can be what became of its submissions, the one to take on first. */
-  | { readonly type: 'searched'; readonly answer: Answer<readonly Task[]> }
-  | { readonly type: 'saved'; readonly answer: SaveAnswer }
-  | { readonly type: 'asked'; readonly answer: AskAnswer };
+  | { readonly type: 'searched'; readonly result: ServiceResult<readonly Task[]> }
+  | { readonly type: 'saved'; readonly result: SaveResult }
+  | { readonly type: 'asked'; readonly result: CallResult };
 
 /**
  * What a text call came to once its images were read, it was answered, the answer was judged and what can be used of it
  * was written.
  */
-export type AskAnswer =
+export type CallResult =
   | { readonly kind: 'answered'; readonly asked: Asked }
   /** The service gave no usable answer. */
   | { readonly kind: 'refused'; readonly error: ServiceFailure }
@@ -182,7 +182,7 @@ export interface JobContext {
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** What one answer of a text call cost, where known. */
-  readonly answerPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
+  readonly replyPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
   /** What an answer is taken to have taken that tells no tokens. */
   readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
   /** What a click is drawn from whose button asks for no prompt; undefined: not known. */
@@ -203,7 +203,7 @@ export interface JobStep {
   readonly unused?: readonly Attempt[];
   /** Why nothing came of the user's redo: the job is done as it was before. */
   readonly redoError?: JobError;
-  /** It was refused for good with these words, which may be the same mistake in every row. */
+  /** It was refused for good with these words, which may be the same error in every row. */
   readonly refusal?: string;
 }
 

@@ -102,16 +102,16 @@ function withInvocation(made: JobStep, { record: before }: Job, { invocation }: 
 function withoutDeferrals(job: Job, event: JobEvent): Job {
   switch (event.type) {
     case 'submitted':
-      return event.answer.ok && event.answer.value.kind !== 'queue-full'
+      return event.result.ok && event.result.value.kind !== 'queue-full'
         ? clearDeferrals(job, 'submit')
         : job;
     case 'fetched':
     case 'searched':
-      return event.answer.ok ? clearDeferrals(job, 'poll') : job;
+      return event.result.ok ? clearDeferrals(job, 'poll') : job;
     case 'saved':
-      return event.answer.ok ? clearDeferrals(job, 'download') : job;
+      return event.result.ok ? clearDeferrals(job, 'download') : job;
     case 'asked':
-      return event.answer.kind === 'answered' ? clearDeferrals(job, 'text') : job;
+      return event.result.kind === 'answered' ? clearDeferrals(job, 'text') : job;
     case 'granted':
     case 'elapsed':
     case 'unread':
@@ -130,7 +130,7 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
         throw new Error(`Internal error: time came for a job that wants ${job.want.kind}.`);
       return { job: { ...job, want: job.want.next } };
     case 'submitted':
-      return (isAnsweringModal(job) ? modalAnswered : submitAnswered)(job, event.answer, context);
+      return (isAnsweringModal(job) ? modalAnswered : submitAnswered)(job, event.result, context);
     case 'unread':
       return (isAnsweringModal(job) ? modalUnread : submitUnread)(job, event.error, context);
     case 'unsent':
@@ -138,13 +138,13 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'masked':
       return maskChecked(job, event.error, context);
     case 'fetched':
-      return onFetched[event.why](job, event.answer, context);
+      return onFetched[event.why](job, event.result, context);
     case 'searched':
-      return taskSearched(job, event.answer, context);
+      return taskSearched(job, event.result, context);
     case 'saved':
-      return fileSaved(job, event.answer, context);
+      return fileSaved(job, event.result, context);
     case 'asked':
-      return askAnswered(job, event.answer, context);
+      return askAnswered(job, event.result, context);
   }
 }
 

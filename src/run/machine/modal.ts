@@ -1,8 +1,8 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
 import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
-import type { SubmitAnswer } from '../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../service/result.ts';
+import type { SubmitResult } from '../../service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
@@ -98,21 +98,21 @@ export function modalNow(job: Job, { now, speed }: JobContext): JobStep {
 }
 
 /** The service answered the modal's submission, or did not. */
-export function modalAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
-  const step = answer.ok ? onAnswer(job, answer.value, context) : onFailure(job, answer.error, context);
+export function modalAnswered(job: Job, result: ServiceResult<SubmitResult>, context: JobContext): JobStep {
+  const step = result.ok ? onAnswer(job, result.value, context) : onFailure(job, result.error, context);
   const at = job.record.submittedAt ?? context.now;
-  const outcome = `modal.${answer.ok ? answer.value.kind : answer.error.class}`;
-  const error = answer.ok ? undefined : jobError(answer.error);
+  const outcome = `modal.${result.ok ? result.value.kind : result.error.class}`;
+  const error = result.ok ? undefined : jobError(result.error);
   return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
-function onAnswer(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+function onAnswer(job: Job, result: SubmitResult, context: JobContext): JobStep {
   const { record } = job;
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'accepted':
     case 'modal': {
       // 21 to a modal: that task is there already (gateway 3.2).
-      const { taskId } = answer;
+      const { taskId } = result;
       const running = movedOn(record, taskId);
       return rest(
         { ...job, record: running, misses: 0 },
@@ -122,12 +122,12 @@ function onAnswer(job: Job, answer: SubmitAnswer, context: JobContext): JobStep 
       );
     }
     case 'queue-full':
-      return deferModal(job, queueFull(answer), undefined, context);
+      return deferModal(job, queueFull(result), undefined, context);
     case 'refused': {
-      const { message, requestId } = answer;
-      const code = refusalCode(answer.code);
+      const { message, requestId } = result;
+      const code = refusalCode(result.code);
       const error: JobError = { code, message, ...(requestId && { requestId }) };
-      return answer.code === bannedPrompt
+      return result.code === bannedPrompt
         ? settle(job, 'failed', error, context.now)
         : onRefused(job, error, context);
     }

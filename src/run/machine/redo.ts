@@ -33,7 +33,7 @@ export const asBefore = (record: JobRecord): JobRecord =>
       });
 
 /**
- * The same, with a note of what it was to be made anew from: it stays as it is beside that, and no later run tries it again but on
+ * The same, with a note of what it was to be made again from: it stays as it is beside that, and no later run tries it again but on
  * the user's word.
  *
  * @param tried the job as it was tried
@@ -44,7 +44,7 @@ export const keptAsIs = (record: JobRecord, tried: JobRecord): JobRecord =>
     : { ...record, kept: { ...record.kept, ...tried.from } };
 
 /**
- * What a new result changes in the record of a job that is made anew: the former one is gone, and is counted as replaced. Some gateways
+ * What a new result changes in the record of a job that is made again: the former one is gone, and is counted as replaced. Some gateways
  * answer an equal submission with the task that they made before: then nothing was replaced, and that task came from what it came from.
  */
 export const replacing = (

@@ -14,7 +14,7 @@ import { requeue } from './text-call.ts';
 
 /**
  * What a run makes of a slot when its cell is opened: a job to work on, or nothing. Only what was settled before
- * this run began can be revived, so that one invocation never goes round in circles; what came from a job that was made anew is,
+ * this run began can be revived, so that one invocation never goes round in circles; what came from a job that was made again is,
  * whenever it was settled, once for each new result of that.
  *
  * @param lineage what it would be made from now
@@ -42,7 +42,7 @@ export function begunWith(job: Job, lineage: Lineage): Job {
   return { ...job, record: begunFrom(record, lineage) };
 }
 
-/** What presses or extends a task cannot begin while that is made anew; once it is finished, its cell is looked at again. */
+/** What presses or extends a task cannot begin while that is made again; once it is finished, its cell is looked at again. */
 export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): boolean =>
   want.kind === 'room' &&
   !lastPoll &&
@@ -96,7 +96,7 @@ function resumeSlot(
   const before = record.invocation !== invocation;
   if (slot.outdated && slot.ready) return newJob(resetForResubmit(kept), slot.depth, parentTaskId);
   if (before && redo.has(record.key))
-    return slot.waitsAnew ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
+    return slot.waitsForRedo ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
   switch (record.status) {
     case 'done':
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
@@ -174,7 +174,7 @@ export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
   );
 }
 
-/** A failed job on the user's word: what is already made is only brought in, everything else is submitted anew. */
+/** A failed job on the user's word: what is already made is only brought in, everything else is submitted again. */
 export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const made =
     record.result !== undefined &&

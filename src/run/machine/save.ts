@@ -1,8 +1,8 @@
-import type { SaveAnswer, TextPiece } from '../../artifacts/writer.ts';
+import type { SaveResult, TextPiece } from '../../artifacts/writer.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
 import type { JobError, JobRecord, TaskResult, TextCandidate, TextResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
-import type { Answer } from '../../service/result.ts';
+import type { ServiceResult } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, type SaveSource, type Want } from './job.ts';
 import { defer, retryFetch, retrySave } from './retry/retry.ts';
 import { fileError } from './retry/service-failure.ts';
@@ -59,7 +59,7 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
 }
 
 /** The task was fetched again for fresh links. */
-export function linkRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+export function linkRead(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
   if (!answer.ok) return retryFetch(job, answer.error, wantLink(job), context);
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
@@ -99,10 +99,10 @@ function noLink(job: Job, context: JobContext): JobStep {
  * A file was brought in, or was not. Each is durable in the record before the next one is fetched; `done` follows the
  * last one, synced under its final name.
  */
-export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): JobStep {
+export function fileSaved(job: Job, result: SaveResult, context: JobContext): JobStep {
   const { record } = job;
-  if (answer.ok) {
-    const artifacts = [...record.artifacts, answer.value, ...(answer.more ?? [])];
+  if (result.ok) {
+    const artifacts = [...record.artifacts, result.value, ...(result.more ?? [])];
     const isLast =
       artifacts.length >= (record.result === undefined ? 1 : sourcesOf(record.result, record).length);
     if (!isLast) {
@@ -116,7 +116,7 @@ export function fileSaved(job: Job, answer: SaveAnswer, context: JobContext): Jo
     const done = become(record, 'done', { artifacts, finishedAt: context.now, error: undefined });
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
   }
-  const failure = answer.error;
+  const failure = result.error;
   const error = fileError(failure);
   const atLeastMs = failure.retryAfterMs;
   switch (failure.class) {

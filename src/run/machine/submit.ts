@@ -2,14 +2,14 @@ import type { SaveFailure } from '../../artifacts/writer.ts';
 import { findButton, mayTakeMask, offered, whyNoTask } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
-import type { SubmitAnswer, Task } from '../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../service/result.ts';
+import type { SubmitResult, Task } from '../../service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, type Want } from './job.ts';
 import { firstModalWant, modalOpened } from './modal.ts';
 import { buttonError } from './retry/button-error.ts';
 import {
   freshMs,
-  isOutdated,
+  needsButtonReading,
   recheckButton,
   refusedBefore,
   refusedForGood,
@@ -67,13 +67,13 @@ export function maskChecked(job: Job, failure: SaveFailure | undefined, context:
 }
 
 /** The parent's task was read: finds the button to press. */
-export function parentRead(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+export function parentRead(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { now } = context;
   const { request } = job.record;
   if (request.kind !== 'click') throw new Error('Internal error: only a click reads its parent.');
   // Nothing of it is on the service: others may have its room until it looks again.
-  if (!answer.ok) return retryFetch(job, answer.error, { kind: 'room' }, context);
-  const task = answer.value;
+  if (!result.ok) return retryFetch(job, result.error, { kind: 'room' }, context);
+  const task = result.value;
   if (task.state === 'failure')
     return settle(
       job,
@@ -140,7 +140,7 @@ function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
   if (mustSearch(job, context)) return { job: { ...job, want: beforeSubmitting(job, context) } };
-  if (isOutdated(job, now)) return { job: { ...job, want: firstWant(job) } };
+  if (needsButtonReading(job, now)) return { job: { ...job, want: firstWant(job) } };
   const begun = job.lineage === undefined ? job.record : begunFrom(job.record, job.lineage);
   const record = become(begun, 'submitting', {
     attempts: begun.attempts + 1,
@@ -160,45 +160,45 @@ export function submitNow(job: Job, context: JobContext): JobStep {
 }
 
 /** The service answered a submission, or did not. */
-export function submitAnswered(job: Job, answer: Answer<SubmitAnswer>, context: JobContext): JobStep {
-  const step = answer.ok ? onAnswer(job, answer.value, context) : onNoAnswer(job, answer.error, context);
+export function submitAnswered(job: Job, result: ServiceResult<SubmitResult>, context: JobContext): JobStep {
+  const step = result.ok ? onAnswer(job, result.value, context) : onNoAnswer(job, result.error, context);
   const at = job.record.submittedAt ?? context.now;
-  const outcome = answer.ok ? answer.value.kind : answer.error.class;
-  const error = answer.ok ? undefined : jobError(answer.error);
+  const outcome = result.ok ? result.value.kind : result.error.class;
+  const error = result.ok ? undefined : jobError(result.error);
   return { ...step, attempt: attemptOf(step.job.record, at, outcome, error) };
 }
 
-function onAnswer(job: Job, answer: SubmitAnswer, context: JobContext): JobStep {
+function onAnswer(job: Job, result: SubmitResult, context: JobContext): JobStep {
   const { now } = context;
   const { record } = job;
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'accepted': {
-      const running = become(charged(record, context), 'running', { taskId: answer.taskId, tries: 0 });
+      const running = become(charged(record, context), 'running', { taskId: result.taskId, tries: 0 });
       return rest(
         { ...job, record: running, misses: 0 },
         context.pollInMs(running, now - (running.submittedAt ?? now)),
-        { kind: 'fetch', taskId: answer.taskId, why: 'poll' },
+        { kind: 'fetch', taskId: result.taskId, why: 'poll' },
         now,
       );
     }
     case 'modal':
-      return modalOpened({ ...job, record: charged(record, context) }, answer.taskId, context);
+      return modalOpened({ ...job, record: charged(record, context) }, result.taskId, context);
     case 'queue-full':
-      return deferSubmit(job, queueFull(answer), undefined, context);
+      return deferSubmit(job, queueFull(result), undefined, context);
     case 'refused': {
-      const { message, requestId, made } = answer;
-      const error: JobError = { code: refusalCode(answer.code), message, ...(requestId && { requestId }) };
+      const { message, requestId, made } = result;
+      const error: JobError = { code: refusalCode(result.code), message, ...(requestId && { requestId }) };
       if (made) return refusedForGood({ ...job, record: charged(job.record, context) }, error, now);
       return (
-        recheckButton(job, { ok: true, value: answer }, error, context) ?? refusedForGood(job, error, now)
+        recheckButton(job, { ok: true, value: result }, error, context) ?? refusedForGood(job, error, now)
       );
     }
   }
 }
 
 /** Its task is there. A modal adds nothing to what its click costs. */
-function charged(taken: JobRecord, context: JobContext): JobRecord {
-  const record = closeUnanswered(taken);
+function charged(accepted: JobRecord, context: JobContext): JobRecord {
+  const record = closeUnanswered(accepted);
   const price = context.price(record);
   return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
 }

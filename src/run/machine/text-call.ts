@@ -4,9 +4,9 @@ import type { AssumedTokens, JobError, JobRecord, TokenUsage } from '../../plan/
 import { isTextRequest } from '../../plan/job-request.ts';
 import type { ServiceFailure } from '../../service/result.ts';
 import {
-  type AskAnswer,
   type Asked,
   become,
+  type CallResult,
   type Job,
   type JobContext,
   type JobStep,
@@ -19,7 +19,7 @@ import { attemptOf, rest, settle } from './transition.ts';
 
 /**
  * Its turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
- * counts as an attempt from then on; but a text call whose answer is lost is made again: nothing but its text is lost with it.
+ * counts as an attempt from then on; but a text call whose reply is lost is made again: nothing but its text is lost with it.
  */
 export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
@@ -36,35 +36,35 @@ export const requeue = (record: JobRecord): JobRecord =>
   become(record, 'pending', { submittedAt: undefined });
 
 /** The text call came to something, or to nothing. */
-export function askAnswered(job: Job, answer: AskAnswer, context: JobContext): JobStep {
-  const paid = account(job, answer, context);
-  const step = onResult(paid, answer, context);
+export function askAnswered(job: Job, result: CallResult, context: JobContext): JobStep {
+  const paid = account(job, result, context);
+  const step = onResult(paid, result, context);
   const { key, submittedAt = context.now } = job.record;
-  return { ...step, attempt: attemptOf({ key }, submittedAt, ...outcomeOf(answer)) };
+  return { ...step, attempt: attemptOf({ key }, submittedAt, ...outcomeOf(result)) };
 }
 
-function onResult(job: Job, answer: AskAnswer, context: JobContext): JobStep {
-  switch (answer.kind) {
+function onResult(job: Job, result: CallResult, context: JobContext): JobStep {
+  switch (result.kind) {
     case 'answered':
-      return onAnswer(job, answer.asked, context);
+      return onAnswer(job, result.asked, context);
     case 'refused':
-      return onFailure(job, answer.error, context);
+      return onFailure(job, result.error, context);
     case 'unread':
-      return onUnread(job, answer.error, context);
+      return onUnread(job, result.error, context);
     case 'unwritten':
-      return onUnwritten(job, answer, context);
+      return onUnwritten(job, result, context);
   }
 }
 
-/** Adds the tokens of an answer, usable or not, and what they cost. */
-function account(job: Job, answer: AskAnswer, context: JobContext): Job {
+/** Adds the tokens of a reply, usable or not, and what they cost. */
+function account(job: Job, result: CallResult, context: JobContext): Job {
   const { record } = job;
-  const usage = usageOf(answer);
-  const wasAnswered = answer.kind === 'answered' || answer.kind === 'unwritten';
+  const usage = usageOf(result);
+  const wasAnswered = result.kind === 'answered' || result.kind === 'unwritten';
   if (usage === undefined && !wasAnswered) return job;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
-  const price = context.answerPrice(record.request, usage);
-  const isUntold = usage === undefined || tokensOf(usage) === 0;
+  const price = context.replyPrice(record.request, usage);
+  const isUntold = usage === undefined || totalTokens(usage) === 0;
   return {
     ...job,
     record: become(record, record.status, {
@@ -76,11 +76,11 @@ function account(job: Job, answer: AskAnswer, context: JobContext): Job {
   };
 }
 
-/** An answer that tells no tokens is charged to the budgets as it was estimated: else none of them would ever bind. */
+/** A reply that tells no tokens is charged to the budgets as it was estimated: else none of them would ever bind. */
 function assumedOf(
   record: JobRecord,
   isPricedByTokens: boolean,
-  { assumedUsage, answerPrice }: JobContext,
+  { assumedUsage, replyPrice: answerPrice }: JobContext,
 ): AssumedTokens {
   const { answers = 0, tokens = 0, cost } = record.assumed ?? {};
   const usage = assumedUsage(record);
@@ -154,12 +154,12 @@ function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep 
 }
 
 /**
- * The answer is paid, and its files are not there. The run stops for a full disk, and the next one asks again; otherwise what it
+ * The reply is paid, and its files are not there. The run stops for a full disk, and the next one asks again; otherwise what it
  * said is in the record, and only the user's word pays for another one.
  */
 function onUnwritten(
   job: Job,
-  { error, text }: Extract<AskAnswer, { kind: 'unwritten' }>,
+  { error, text }: Extract<CallResult, { kind: 'unwritten' }>,
   context: JobContext,
 ): JobStep {
   if (error.class === 'stop') return rest({ ...job, record: requeue(job.record) }, 0, ask(), context.now);
@@ -189,53 +189,58 @@ function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobS
 /** A want of its own each time: by that a job keeps its place in line. */
 const ask = (): Want => ({ kind: 'ask' });
 
-function outcomeOf(answer: AskAnswer): readonly [outcome: string, error?: JobError] {
-  switch (answer.kind) {
+function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobError] {
+  switch (result.kind) {
     case 'answered': {
-      const { verdict } = answer.asked;
+      const { verdict } = result.asked;
       return 'error' in verdict ? [verdict.kind, verdict.error] : [verdict.kind];
     }
     case 'refused':
-      return [answer.error.class, jobError(answer.error)];
+      return [result.error.class, jobError(result.error)];
     case 'unread':
     case 'unwritten':
-      return [answer.kind, fileError(answer.error)];
+      return [result.kind, fileError(result.error)];
   }
 }
 
-/** All tokens of an answer: what the service says, else the sum of what it does say (gateway 6.5). */
-export const tokensOf = ({ total, prompt = 0, candidates = 0, thoughts = 0, tool = 0 }: TokenUsage): number =>
-  total ?? prompt + candidates + thoughts + tool;
+/** All tokens of a reply: what the service says, else the sum of what it does say (gateway 6.5). */
+export const totalTokens = ({
+  total,
+  prompt = 0,
+  candidates = 0,
+  thoughts = 0,
+  tool = 0,
+}: TokenUsage): number => total ?? prompt + candidates + thoughts + tool;
 
-/** The tokens of two answers together. What neither says stays unknown; the total is always known. */
+/** The tokens of two replies together. What neither says stays unknown; the total is always known. */
 export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {
   if (sum === undefined && more === undefined) return undefined;
   const [a, b] = [sum ?? {}, more ?? {}];
-  return { ...addUsage(a, b), total: tokensOf(a) + tokensOf(b) };
+  return { ...addUsage(a, b), total: totalTokens(a) + totalTokens(b) };
 }
 
-/** The tokens that an answer says it took. */
-export function usageOf(answer: AskAnswer): TokenUsage | undefined {
-  switch (answer.kind) {
+/** The tokens that a reply says it took. */
+export function usageOf(result: CallResult): TokenUsage | undefined {
+  switch (result.kind) {
     case 'answered':
-      return answer.asked.usage;
+      return result.asked.usage;
     case 'refused':
-      return answer.error.usage;
+      return result.error.usage;
     case 'unwritten':
-      return answer.usage;
+      return result.usage;
     case 'unread':
       return undefined;
   }
 }
 
-/** What an answer takes from the rate of tokens; undefined where the service may have worked and nobody knows how much. */
-export function tokensTaken(answer: AskAnswer): number | undefined {
-  const usage = usageOf(answer);
-  if (usage !== undefined) return tokensOf(usage);
-  return mayHaveWorked(answer) ? undefined : 0;
+/** What a reply takes from the rate of tokens; undefined where the service may have worked and nobody knows how much. */
+export function tokensUsed(result: CallResult): number | undefined {
+  const usage = usageOf(result);
+  if (usage !== undefined) return totalTokens(usage);
+  return mayHaveWorked(result) ? undefined : 0;
 }
 
-/** True unless it is certain that the service did nothing for a call without a usable answer. */
-const mayHaveWorked = (answer: AskAnswer): boolean =>
-  answer.kind !== 'unread' &&
-  !(answer.kind === 'refused' && answer.error.class !== 'retry' && answer.error.class !== 'lost');
+/** True unless it is certain that the service did nothing for a call without a usable reply. */
+const mayHaveWorked = (result: CallResult): boolean =>
+  result.kind !== 'unread' &&
+  !(result.kind === 'refused' && result.error.class !== 'retry' && result.error.class !== 'lost');

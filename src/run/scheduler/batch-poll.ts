@@ -25,7 +25,7 @@ export function pollBatch(state: SchedulerState, first: Job): void {
 /** Several tasks were polled: each job is shown its own. A gateway without a list of tasks is polled task by task from then on. */
 export function onBatchPolled(
   state: SchedulerState,
-  { targets, answer }: Extract<RunInput, { type: 'listed' }>,
+  { targets, result: answer }: Extract<RunInput, { type: 'listed' }>,
 ): void {
   const { routes, jobs, outbox, now } = state;
   routes.onResult('poll');

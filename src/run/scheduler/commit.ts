@@ -1,10 +1,10 @@
-import type { SaveAnswer, SaveFailure } from '../../artifacts/writer.ts';
+import type { SaveFailure, SaveResult } from '../../artifacts/writer.ts';
 import type { Cell } from '../../plan/cell.ts';
 import { type Attempt, type JobRecord, knownCost } from '../../plan/job.ts';
-import type { SubmitAnswer, Task } from '../../service/image-service.ts';
-import type { Answer } from '../../service/result.ts';
+import type { SubmitResult, Task } from '../../service/image-service.ts';
+import type { ServiceResult } from '../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../events.ts';
-import type { AskAnswer, FetchReason, Job, PollTarget, Send } from '../machine/job.ts';
+import type { CallResult, FetchReason, Job, PollTarget, Send } from '../machine/job.ts';
 
 /** What happens to a run. */
 export type RunInput =
@@ -12,30 +12,30 @@ export type RunInput =
   | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
   /** Cells of the plan, in order; `last` when there are no more. */
   | { readonly type: 'cells'; readonly cells: readonly Cell[]; readonly last: boolean }
-  | { readonly type: 'submitted'; readonly key: string; readonly answer: Answer<SubmitAnswer> }
+  | { readonly type: 'submitted'; readonly key: string; readonly result: ServiceResult<SubmitResult> }
   | { readonly type: 'unread'; readonly key: string; readonly error: SaveFailure }
   | { readonly type: 'masked'; readonly key: string; readonly error?: SaveFailure }
   | {
       readonly type: 'fetched';
       readonly key: string;
       readonly why: FetchReason;
-      readonly answer: Answer<Task>;
+      readonly result: ServiceResult<Task>;
     }
   | {
       readonly type: 'listed';
       /** Of the first of the looks. */
       readonly key: string;
       readonly targets: readonly PollTarget[];
-      readonly answer: Answer<readonly Task[]>;
+      readonly result: ServiceResult<readonly Task[]>;
     }
   | {
       readonly type: 'searched';
       readonly key: string;
       /** Those that can be what became of the job's submissions, the one to take on first. */
-      readonly answer: Answer<readonly Task[]>;
+      readonly result: ServiceResult<readonly Task[]>;
     }
-  | { readonly type: 'saved'; readonly key: string; readonly answer: SaveAnswer }
-  | { readonly type: 'asked'; readonly key: string; readonly answer: AskAnswer }
+  | { readonly type: 'saved'; readonly key: string; readonly result: SaveResult }
+  | { readonly type: 'asked'; readonly key: string; readonly result: CallResult }
   /** A shared allowance was refilled. */
   | { readonly type: 'refilled' }
   /** Time has passed. */

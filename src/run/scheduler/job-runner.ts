@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../plan/job.ts';
-import { begunFrom, lineageAnew } from '../../plan/resolve/lineage.ts';
+import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Job, JobContext, JobEvent } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
@@ -23,12 +23,12 @@ export function advance(state: SchedulerState, job: Job, event: JobEvent): void 
     returnToCells(state, job);
     return visitDueCells(state);
   }
-  const lineage = lineageAnew(record, parentTaskId, state.lookup);
+  const lineage = lineageNow(record, parentTaskId, state.lookup);
   apply(state, { ...job, record: begunFrom(record, lineage) }, event);
 }
 
 function apply(state: SchedulerState, job: Job, event: JobEvent): void {
-  if (event.type === 'searched' && hasNoListing(event.answer)) endSearches(state);
+  if (event.type === 'searched' && hasNoListing(event.result)) endSearches(state);
   const { routes, estimators, outbox, now, watchedSince, clicks } = state;
   const { job: next, send, attempt, unused = [], redoError, refusal } = step(job, event, jobContext(state));
   if (attempt !== undefined) outbox.attempt(attempt);
@@ -67,7 +67,7 @@ export function jobContext(state: SchedulerState): JobContext {
     retryInDoubt: settings.inDoubt === 'retry',
     searches,
     price,
-    answerPrice: costModel.answerPrice,
+    replyPrice: costModel.answerPrice,
     assumedUsage: costModel.usage,
     promptAbove: (record) => promptAbove(record, lookup),
     tally: (route) => routes.queues[route].route.tally,

@@ -1,5 +1,5 @@
 import type { JobError, JobRecord } from '../../plan/job.ts';
-import { isOutdated, lineageAnew } from '../../plan/resolve/lineage.ts';
+import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
 import type { Job } from '../machine/job.ts';
 import { asBefore, durableForm } from '../machine/redo.ts';
 import {
@@ -79,7 +79,7 @@ export function noteFailedRedo(
   state.outbox.emit({
     type: 'run:notice',
     code: 'redo.failed',
-    message: `--redo: ${key} (${name} in cell ${cell}) was not made anew, and stays as it was (${code}): ${message}`,
+    message: `--redo: ${key} (${name} in cell ${cell}) was not made again, and stays as it was (${code}): ${message}`,
   });
 }
 
@@ -90,7 +90,7 @@ function settle(state: SchedulerState, job: Job): void {
   jobs.drop(record.key);
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
     const parentTaskId = taskOf(state, record.parent);
-    const lineage = lineageAnew(record, parentTaskId, state.lookup);
+    const lineage = lineageNow(record, parentTaskId, state.lookup);
     const again = begunWith(retryOf(record, depth, parentTaskId), lineage);
     if (!waitsForParent(again)) return placeJob(state, undefined, again);
     // The job's parent is being made again: the cell takes the job up once that is done.

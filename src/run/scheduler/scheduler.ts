@@ -1,8 +1,8 @@
 import type { RunEnd } from '../events.ts';
-import type { AskAnswer } from '../machine/job.ts';
+import type { CallResult } from '../machine/job.ts';
 import { needsRecheck } from '../machine/retry/button-freshness.ts';
 import { deferralCount, isOwnFault } from '../machine/retry/deferrals.ts';
-import { tokensTaken, usageOf } from '../machine/text-call.ts';
+import { tokensUsed, usageOf } from '../machine/text-call.ts';
 import { onBatchPolled } from './batch-poll.ts';
 import { admitCells } from './cell-admission.ts';
 import { isPaid, type RunCommit, type RunInput, routeOf } from './commit.ts';
@@ -133,7 +133,7 @@ function accept(state: SchedulerState, given: RunInput): void {
       state.cells.areAllGiven = input.last;
       return;
     case 'asked':
-      countTokens(state, input.key, input.answer);
+      countTokens(state, input.key, input.result);
       return onResult(state, input);
     case 'submitted':
     case 'unread':
@@ -159,12 +159,12 @@ function accept(state: SchedulerState, given: RunInput): void {
 function countTokens(
   { routes, jobs, estimators, now }: SchedulerState,
   key: string,
-  answer: AskAnswer,
+  result: CallResult,
 ): void {
-  const usage = usageOf(answer);
+  const usage = usageOf(result);
   const record = jobs.get(key)?.record;
-  routes.tokens.settle(key, tokensTaken(answer), now);
-  if (answer.kind === 'answered' && usage !== undefined && record !== undefined)
+  routes.tokens.settle(key, tokensUsed(result), now);
+  if (result.kind === 'answered' && usage !== undefined && record !== undefined)
     estimators.noteAnswer(record, usage);
 }
 
@@ -181,14 +181,14 @@ function onResult(state: SchedulerState, input: OneAnswer): void {
   const isOpen =
     input.type === 'submitted' &&
     job !== undefined &&
-    needsRecheck(job, input.answer, options.settings.retry.attempts);
+    needsRecheck(job, input.result, options.settings.retry.attempts);
   // A result about one job alone slows down nobody else, and one that is being looked into says nothing yet.
   if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, route.tally))) {
     noteOutcome(state, {
       ...outcome,
       isFirst: job !== undefined && deferralCount(job, outcome.route) === 0,
     });
-    if (input.type === 'submitted' && input.answer.ok) jobs.concurrency.note(input.answer.value, jobs.held);
+    if (input.type === 'submitted' && input.result.ok) jobs.concurrency.note(input.result.value, jobs.held);
   }
   // The job may be left while its request was under way; nothing durable depends on a poll or a download.
   if (job !== undefined) advance(state, job, outcome.event);

@@ -1,4 +1,4 @@
-import type { Answer } from '../result.ts';
+import type { ServiceResult } from '../result.ts';
 
 /** This many in a row are no accident of a proxy: the address now leads elsewhere. */
 const mostInARow = 10;
@@ -28,7 +28,7 @@ export class KnownEndpoints {
     return this.#of(endpoint).hasResponded;
   }
 
-  note(endpoint: string, result: Answer<unknown>): void {
+  note(endpoint: string, result: ServiceResult<unknown>): void {
     const known = this.#of(endpoint);
     if (result.ok) {
       known.hasResponded = true;

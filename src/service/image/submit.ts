@@ -5,12 +5,12 @@ import { isNotReady } from '../failures/submit-verdict.ts';
 import { isOutOfQuota } from '../failures/verdict.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
-import type { SubmitAnswer } from '../image-service.ts';
-import type { Answer } from '../result.ts';
+import type { SubmitResult } from '../image-service.ts';
+import type { ServiceResult } from '../result.ts';
 import { readTaskId, readTaskIds } from './task-id.ts';
 
 /** Reads the response to a submission (gateway 3.1, 3.2), whichever endpoint it came from. */
-export function readSubmit(reply: Reply, facts: RequestFacts): Answer<SubmitAnswer> {
+export function readSubmit(reply: Reply, facts: RequestFacts): ServiceResult<SubmitResult> {
   const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
   // The image proxy answers a missing parent with 404 and a submit code (gateway 3.3).
   if (body !== undefined && (reply.status === 400 || reply.status === 404)) {
@@ -35,17 +35,17 @@ function readCode(
   body: Readonly<Record<string, unknown>>,
   reply: Reply,
   facts: RequestFacts,
-): Answer<SubmitAnswer> {
+): ServiceResult<SubmitResult> {
   const id = readTaskId(body['result']);
   // An id is kept, shown and put into addresses as it is.
   const holdsSecret = id !== undefined && facts.dataMask(id) !== id;
   const taskId = holdsSecret ? undefined : id;
   const words = readErrorWords(body, facts.clean);
-  const queueFull = (): Answer<SubmitAnswer> => ({
+  const queueFull = (): ServiceResult<SubmitResult> => ({
     ok: true,
     value: { kind: 'queue-full', code, message: words.message || 'the queue of the service is full' },
   });
-  const rejectedResult = (): Answer<SubmitAnswer> => ({
+  const rejectedResult = (): ServiceResult<SubmitResult> => ({
     ok: true,
     value: {
       kind: 'refused',
@@ -55,7 +55,7 @@ function readCode(
     },
   });
   const several = readTaskIds(body['result']);
-  const accepted = (kind: 'accepted' | 'modal'): Answer<SubmitAnswer> => {
+  const accepted = (kind: 'accepted' | 'modal'): ServiceResult<SubmitResult> => {
     if (several.length > 1)
       return {
         ok: true,

@@ -3,7 +3,7 @@ import type { RequestFacts } from '../failures/request-context.ts';
 import { members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Task } from '../image-service.ts';
-import type { Answer, ServiceFailure } from '../result.ts';
+import type { ServiceFailure, ServiceResult } from '../result.ts';
 import { toTask } from './task.ts';
 import { readTaskId } from './task-id.ts';
 
@@ -20,7 +20,7 @@ export function readTaskList(
   ids: readonly string[] | undefined,
   reply: Reply,
   facts: RequestFacts,
-): Answer<readonly Task[]> {
+): ServiceResult<readonly Task[]> {
   const { status, body } = reply;
   if (body.kind === 'empty' && status >= 200 && status < 300) {
     const what = `${facts.label}: HTTP ${status}, but its body is empty.`;

@@ -5,7 +5,7 @@ import { withRequestId } from '../failures/request-id.ts';
 import { members, readInteger } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Task, TaskButton } from '../image-service.ts';
-import type { Answer, ServiceFailure } from '../result.ts';
+import type { ServiceFailure, ServiceResult } from '../result.ts';
 import { splitPrompts } from './prompts.ts';
 import { readLinks } from './task-links.ts';
 
@@ -19,7 +19,7 @@ const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, progress: 10
  * Reads the response to fetch (gateway 4.1, 4.2). A task that the service does not know is `service.task-unknown` of class
  * `retry`: a new id may lag behind its submission. One more poll costs nothing, while giving up would lose a paid task.
  */
-export function readTask(id: string, reply: Reply, facts: RequestFacts): Answer<Task> {
+export function readTask(id: string, reply: Reply, facts: RequestFacts): ServiceResult<Task> {
   const { status, body } = reply;
   const isSuccess = status >= 200 && status < 300;
   // The image proxies answer an unknown id with nothing or with null (gateway 4.1).
@@ -56,7 +56,7 @@ const saysUnknown = (words: string): boolean =>
     words,
   );
 
-function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): Answer<Task> {
+function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): ServiceResult<Task> {
   const error: ServiceFailure = {
     code: 'service.task-unknown',
     class: 'retry',

@@ -2,7 +2,7 @@ import { classify, unusableResponse } from '../failures/classify.ts';
 import type { RequestFacts } from '../failures/request-context.ts';
 import { members } from '../http/json.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Answer } from '../result.ts';
+import type { ServiceResult } from '../result.ts';
 import type { JsonObject, Model } from '../text-service.ts';
 import { objectsIn, textMember } from './reply/native.ts';
 
@@ -10,7 +10,7 @@ import { objectsIn, textMember } from './reply/native.ts';
 const most = 10_000;
 
 /** Reads the reply to GET /v1/models (gateway 7.2): `{ data: [{ id, … }] }`, or the list alone. */
-export function readModels(reply: Reply, facts: RequestFacts): Answer<readonly Model[]> {
+export function readModels(reply: Reply, facts: RequestFacts): ServiceResult<readonly Model[]> {
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: failure };
   const value = reply.body.kind === 'json' ? reply.body.value : undefined;

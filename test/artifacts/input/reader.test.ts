@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInputReader, type InputReaderOptions } from '../../../src/artifacts/input/reader.ts';
 import {
-  type InputAnswer,
   type InputReader,
+  type InputResult,
   type InputSource,
   largestInput,
 } from '../../../src/artifacts/inputs.ts';
@@ -45,11 +45,11 @@ function startReader(options: Partial<InputReaderOptions> = {}): InputReader {
   return reader;
 }
 
-const valueOf = (result: InputAnswer): { mimeType: string; data: string } => {
+const valueOf = (result: InputResult): { mimeType: string; data: string } => {
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
   return result.value;
 };
-const errorOf = (result: InputAnswer) => {
+const errorOf = (result: InputResult) => {
   if (result.ok) throw new Error('It was read.');
   return result.error;
 };

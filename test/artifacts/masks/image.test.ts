@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInputReader } from '../../../src/artifacts/input/reader.ts';
-import type { InputAnswer, InputReader, LoadedImage, MaskRequest } from '../../../src/artifacts/inputs.ts';
+import type { InputReader, InputResult, LoadedImage, MaskRequest } from '../../../src/artifacts/inputs.ts';
 import { drawShapes } from '../../../src/artifacts/masks/shapes.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
@@ -36,7 +36,7 @@ function place(): { readonly folder: string; readonly reader: InputReader } {
 async function maskOf(
   bytes: Buffer,
   more: Partial<MaskRequest> & Pick<MaskRequest, 'size'>,
-): Promise<InputAnswer> {
+): Promise<InputResult> {
   const { folder, reader } = place();
   mkdirSync(join(folder, 'masks'));
   writeFileSync(join(folder, 'masks/neck.png'), bytes);
@@ -45,7 +45,7 @@ async function maskOf(
   return await reader.mask({ source, invert: false, form: 'white', ...more }, always);
 }
 
-const drawn = (shapes: readonly MaskShape[], more: Partial<MaskRequest> = {}): Promise<InputAnswer> =>
+const drawn = (shapes: readonly MaskShape[], more: Partial<MaskRequest> = {}): Promise<InputResult> =>
   place().reader.mask(
     {
       source: { kind: 'shapes', shapes },
@@ -57,17 +57,17 @@ const drawn = (shapes: readonly MaskShape[], more: Partial<MaskRequest> = {}): P
     always,
   );
 
-const valueOf = (result: InputAnswer): LoadedImage => {
+const valueOf = (result: InputResult): LoadedImage => {
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
   return result.value;
 };
-const errorOf = (result: InputAnswer) => {
+const errorOf = (result: InputResult) => {
   if (result.ok) throw new Error('It was made.');
   return result.error;
 };
 
 /** The samples of a mask file, channel by channel. */
-async function samples(result: InputAnswer) {
+async function samples(result: InputResult) {
   const bytes = Buffer.from(valueOf(result).data, 'base64');
   const { format, hasAlpha, channels } = await sharp(bytes).metadata();
   const raw = await sharp(bytes).raw().toBuffer();
@@ -177,7 +177,7 @@ describe('a mask file', () => {
 });
 
 describe('a drawn mask', () => {
-  const art = async (result: InputAnswer, width: number): Promise<string[]> => {
+  const art = async (result: InputResult, width: number): Promise<string[]> => {
     const text = (await samples(result))
       .of(0)
       .map((level) => (level === 255 ? '#' : level === 0 ? '.' : '?'));

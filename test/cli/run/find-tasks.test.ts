@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findingsText, findTasks } from '../../../src/cli/run/find-tasks.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Task } from '../../../src/service/image-service.ts';
-import type { Answer } from '../../../src/service/result.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 
@@ -15,7 +15,11 @@ const task = (id: string, tag?: string, state: Task['state'] = 'success'): Task 
   ...(tag === undefined ? {} : { tag }),
 });
 
-async function find(records: readonly JobRecord[], listed: Answer<readonly Task[]>, known: string[] = []) {
+async function find(
+  records: readonly JobRecord[],
+  listed: ServiceResult<readonly Task[]>,
+  known: string[] = [],
+) {
   const store = memoryStore();
   store.commit({
     records,
@@ -40,7 +44,7 @@ const doubtful = (changes: Partial<JobRecord> = {}): JobRecord =>
     error: { code: 'connection.lost', message: 'No answer came.' },
     ...changes,
   });
-const listed = (...tasks: readonly Task[]): Answer<readonly Task[]> => ({ ok: true, value: tasks });
+const listed = (...tasks: readonly Task[]): ServiceResult<readonly Task[]> => ({ ok: true, value: tasks });
 
 describe('tasks of jobs in doubt', () => {
   it.each(['in-doubt', 'submitting'] as const)('are taken on by their tag: %s', async (status) => {

@@ -1,4 +1,4 @@
-import { answerChecker } from '../../../src/pipeline/steps/reply-schema/check.ts';
+import { replyChecker } from '../../../src/pipeline/steps/reply-schema/check.ts';
 import type { Value } from '../../../src/pipeline/values/value.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { evaluateReply, type JudgedBy } from '../../../src/run/effects/evaluate-reply.ts';
@@ -161,7 +161,7 @@ export function schemaRun({ form, pieces: [first, ...rest] }: Input): Run {
   const result = jsonOf(textOf({ pieces: rest }));
   return () => {
     if (declared === undefined || result === undefined) return Promise.resolve(['no json']);
-    const checker = answerChecker(declared.value as Value);
+    const checker = replyChecker(declared.value as Value);
     const { mistakes: diagnostics } = checker;
     for (const { path, message, hint = '' } of diagnostics)
       if (message.length + hint.length + path.join('/').length > 2 * longestMessage)

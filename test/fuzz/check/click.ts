@@ -3,8 +3,8 @@ import type { Job, JobContext, JobEvent, JobStep, Send } from '../../../src/run/
 import { step } from '../../../src/run/machine/machine.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { readTask } from '../../../src/service/image/task.ts';
-import type { SubmitAnswer } from '../../../src/service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../../src/service/result.ts';
+import type { SubmitResult } from '../../../src/service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../../src/service/result.ts';
 import { clickRecord, context, epoch, job } from '../../rig/jobs.ts';
 import { type Input, textOf } from '../input.ts';
 import { facts, lawfulFailure, longestMessage, longestTask, repeatedKey, replyOf } from './answered.ts';
@@ -46,7 +46,11 @@ function readerOf(text: string): (route: string) => string | undefined {
   return (route) => left.get(route)?.shift() ?? (route === 'parent' ? parent : undefined);
 }
 
-function readWith<T>(said: string, read: (reply: Reply) => Answer<T>, isSafe: boolean): Answer<T> {
+function readWith<T>(
+  said: string,
+  read: (reply: Reply) => ServiceResult<T>,
+  isSafe: boolean,
+): ServiceResult<T> {
   const [, status, body = ''] = /^(\d{3}) ?(.*)$/s.exec(said) ?? [];
   if (status !== undefined) return read(replyOf(Number(status), Buffer.from(body, 'utf8')));
   const error: ServiceFailure = {
@@ -58,7 +62,7 @@ function readWith<T>(said: string, read: (reply: Reply) => Answer<T>, isSafe: bo
 }
 
 /** True unless the answer says that nothing came of what was sent. By its class alone: what the machine knows too. */
-function mayHaveArrived(result: Answer<SubmitAnswer>): boolean {
+function mayHaveArrived(result: ServiceResult<SubmitResult>): boolean {
   if (result.ok) {
     const { value } = result;
     return (
@@ -93,7 +97,7 @@ class Ledger {
     this.#sent = kind;
   }
 
-  answered(result: Answer<SubmitAnswer>): void {
+  answered(result: ServiceResult<SubmitResult>): void {
     const may = mayHaveArrived(result);
     if (this.#sent === 'submit') this.#click ||= may;
     else this.#modal ||= may;
@@ -118,7 +122,7 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
       if (said === undefined) return undefined;
       const result = readWith(said, lawfulSubmit, false);
       ledger.answered(result);
-      return { type: 'submitted', answer: result };
+      return { type: 'submitted', result };
     }
     case 'fetch': {
       const said = say(send.why === 'parent' ? 'parent' : 'task');
@@ -126,12 +130,12 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
       const result = readWith(said, (reply) => readTask(send.taskId, reply, facts), true);
       if (!result.ok) lawfulFailure(result.error);
       if (result.ok && result.value.state === 'failure' && send.why !== 'parent') ledger.failed();
-      return { type: 'fetched', why: send.why, answer: result };
+      return { type: 'fetched', why: send.why, result };
     }
     case 'save': {
       const { output } = send;
       const value = { output, file: `${output}.png`, bytes: 1, sha256: 'x', mime: 'image/png' };
-      return { type: 'saved', answer: { ok: true, value } };
+      return { type: 'saved', result: { ok: true, value } };
     }
     case 'mask':
     case 'search':

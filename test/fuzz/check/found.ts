@@ -2,7 +2,7 @@ import { findingsText, findTasks } from '../../../src/cli/run/find-tasks.ts';
 import type { Reply } from '../../../src/service/http/reply.ts';
 import { readTaskList } from '../../../src/service/image/task-list.ts';
 import type { Task } from '../../../src/service/image-service.ts';
-import type { Answer } from '../../../src/service/result.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
 import { epoch, imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { facts, ids, longestMessage, tags } from './answered.ts';
@@ -12,7 +12,7 @@ import { Broken, lawfulText } from './law.ts';
 
 const never = new AbortController().signal;
 
-const statesOf = (result: Answer<readonly Task[]>): string =>
+const statesOf = (result: ServiceResult<readonly Task[]>): string =>
   result.ok
     ? result.value
         .map(({ id, state }) => `${id} ${state}`)
@@ -21,7 +21,10 @@ const statesOf = (result: Answer<readonly Task[]>): string =>
     : result.error.code;
 
 /** @throws Broken where a task is listed twice, or what it came to depends on where its rows stand */
-export function lawfulList(asked: readonly string[] | undefined, reply: Reply): Answer<readonly Task[]> {
+export function lawfulList(
+  asked: readonly string[] | undefined,
+  reply: Reply,
+): ServiceResult<readonly Task[]> {
   const result = readTaskList(asked, reply, facts);
   const { body } = reply;
   if (!result.ok || body.kind !== 'json' || !Array.isArray(body.value)) return result;
@@ -49,7 +52,7 @@ const doubtful = [
 ];
 
 /** What `--in-doubt find` makes of an answer. @throws Broken where a job takes on what cannot be its own */
-export async function lawfulFindings(listed: Answer<readonly Task[]>): Promise<readonly string[]> {
+export async function lawfulFindings(listed: ServiceResult<readonly Task[]>): Promise<readonly string[]> {
   const store = memoryStore();
   store.commit({ records: doubtful, attempts: [] });
   const service = { listTasks: () => Promise.resolve(listed) };

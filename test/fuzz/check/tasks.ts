@@ -5,8 +5,8 @@ import { splitPrompts } from '../../../src/service/image/prompts.ts';
 import { readSubmit } from '../../../src/service/image/submit.ts';
 import { readTask } from '../../../src/service/image/task.ts';
 import { isUsableTaskId } from '../../../src/service/image/task-id.ts';
-import type { SubmitAnswer, Task } from '../../../src/service/image-service.ts';
-import type { Answer } from '../../../src/service/result.ts';
+import type { SubmitResult, Task } from '../../../src/service/image-service.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
 import { type Input, streamOf } from '../input.ts';
 import { facts, ids, lawfulFailure, longestTask, repeatedKey, replyOf } from './answered.ts';
 import { lawfulFindings, lawfulList } from './found.ts';
@@ -39,7 +39,7 @@ function lawfulTask(task: Task): string {
 const knownCodes: ReadonlySet<number> = new Set([1, 3, 4, 5, 9, 21, 22, 23, 24, 30]);
 
 /** @throws Broken where a submission is taken for what its status or its code does not say, or what is kept of it is unlawful */
-export function lawfulSubmit(reply: Reply): Answer<SubmitAnswer> {
+export function lawfulSubmit(reply: Reply): ServiceResult<SubmitResult> {
   const result = readSubmit(reply, { ...facts, safe: false, judge: submitVerdict });
   if (!result.ok) {
     lawfulFailure(result.error);
@@ -67,7 +67,7 @@ export function lawfulSubmit(reply: Reply): Answer<SubmitAnswer> {
   return result;
 }
 
-const codesOf = <T>(result: Answer<T>, lawful: (value: T) => readonly string[]): readonly string[] =>
+const codesOf = <T>(result: ServiceResult<T>, lawful: (value: T) => readonly string[]): readonly string[] =>
   result.ok ? lawful(result.value) : [lawfulFailure(result.error)];
 
 /** Bytes that a route of the image workflow answers with; the form is the route, and the status after it. */

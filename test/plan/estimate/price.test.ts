@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerPrice, pressNames, priceOf } from '../../../src/plan/estimate/price.ts';
+import { pressNames, priceOf, replyPrice } from '../../../src/plan/estimate/price.ts';
 
 const prices = {
   imagine: 0.04,
@@ -69,7 +69,7 @@ describe('the price of a text call', () => {
   const request = (
     model: string,
     kind: 'generate' | 'chat' = 'generate',
-  ): Parameters<typeof answerPrice>[1] => ({ kind, fields: { model } });
+  ): Parameters<typeof replyPrice>[1] => ({ kind, fields: { model } });
   const usage = {
     prompt: 1_000_000,
     cached: 500_000,
@@ -79,21 +79,21 @@ describe('the price of a text call', () => {
   };
 
   test('by tokens: what was sent and what was made, thinking and tools included', () => {
-    expect(answerPrice(models, request('pro'), usage)).toBe(4 * 1.25 + 0.3 * 10);
-    expect(answerPrice(models, request('pro'), { candidates: 100_000 })).toBe(1);
-    expect(answerPrice(models, request('other', 'chat'), { prompt: 500_000, total: 9 })).toBe(0.5);
+    expect(replyPrice(models, request('pro'), usage)).toBe(4 * 1.25 + 0.3 * 10);
+    expect(replyPrice(models, request('pro'), { candidates: 100_000 })).toBe(1);
+    expect(replyPrice(models, request('other', 'chat'), { prompt: 500_000, total: 9 })).toBe(0.5);
   });
 
   test('unknown where nothing was counted, or no price is given', () => {
-    expect(answerPrice(models, request('pro'), undefined)).toBeUndefined();
-    expect(answerPrice(models, request('pro'), { total: 100 })).toBeUndefined();
-    expect(answerPrice({}, request('pro'), usage)).toBeUndefined();
-    expect(answerPrice({}, request('constructor'), usage)).toBeUndefined();
+    expect(replyPrice(models, request('pro'), undefined)).toBeUndefined();
+    expect(replyPrice(models, request('pro'), { total: 100 })).toBeUndefined();
+    expect(replyPrice({}, request('pro'), usage)).toBeUndefined();
+    expect(replyPrice({}, request('constructor'), usage)).toBeUndefined();
   });
 
   test('per call, under the model before the kind, by its exact name', () => {
-    expect(answerPrice(models, request('flat'), undefined)).toBe(0.5);
-    expect(answerPrice(models, request('p1'), usage)).toBe(0.25);
+    expect(replyPrice(models, request('flat'), undefined)).toBe(0.5);
+    expect(replyPrice(models, request('p1'), usage)).toBe(0.25);
     expect(priceOf(models, 'generate', ['flat'])).toBe(0.5);
     expect(priceOf(models, 'generate', ['pro'])).toBeUndefined();
     expect(priceOf(models, 'generate', [])).toBe(0.25);

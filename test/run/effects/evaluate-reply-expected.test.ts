@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseAnswer } from '../../../src/run/effects/evaluate-reply.ts';
+import { parseFencedJson } from '../../../src/run/effects/evaluate-reply.ts';
 
 /** What a fence is, as one expression: plain to read, but its work grows with the square of the text. */
 const fence = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/i;
@@ -34,7 +34,7 @@ it('takes off the fences that the plain expression finds, and no others', () => 
           return false;
         }
       });
-      expect(parseAnswer(text)?.text).toBe(found);
+      expect(parseFencedJson(text)?.text).toBe(found);
     }),
     { numRuns: 3000 },
   );
@@ -48,5 +48,5 @@ it.each([
   ['```\n```', undefined],
   ['```json\n{"a":1}', undefined],
 ])('%j holds %j', (text, inner) => {
-  expect(parseAnswer(text)?.text).toBe(inner);
+  expect(parseFencedJson(text)?.text).toBe(inner);
 });

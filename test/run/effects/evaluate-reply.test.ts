@@ -34,7 +34,7 @@ const said = (candidate: Partial<ReplyCandidate>): TextReply => textReply(candid
 const verdictOf = ({ verdict }: EvaluatedReply): readonly [string, string?] =>
   'error' in verdict ? [verdict.kind, verdict.error.code] : [verdict.kind];
 
-describe('an answer is', () => {
+describe('a reply is', () => {
   const table: readonly (readonly [string, TextReply, readonly [string, string?], TextRequest['fields']?])[] =
     [
       ['a result', said({ text: 'Hello.' }), ['done']],
@@ -196,7 +196,7 @@ describe('an answer is', () => {
   });
 });
 
-describe('what is kept of an answer', () => {
+describe('what is kept of a reply', () => {
   const png = (data: string) => ({ mimeType: 'image/png', data });
   const answer = readTextReply({
     candidates: [
@@ -313,7 +313,7 @@ describe('function calls', () => {
   });
 });
 
-describe('what is said of an answer', () => {
+describe('what is said of a reply', () => {
   const messageOf = ({ verdict }: EvaluatedReply): string =>
     'error' in verdict ? verdict.error.message : '';
 

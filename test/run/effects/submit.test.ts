@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InputAnswer, InputSource, MaskRequest } from '../../../src/artifacts/inputs.ts';
+import type { InputResult, InputSource, MaskRequest } from '../../../src/artifacts/inputs.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { EntryRequest, JobRequest } from '../../../src/plan/job-request.ts';
 import { InputBudget } from '../../../src/run/effects/input-budget.ts';
@@ -15,7 +15,7 @@ const whole = { width: 64, height: 32 };
 /** Ports that note what they were asked. */
 function rig(
   records: readonly JobRecord[] = [],
-  { load, mask, tags = true }: { load?: InputAnswer; mask?: InputAnswer; tags?: boolean } = {},
+  { load, mask, tags = true }: { load?: InputResult; mask?: InputResult; tags?: boolean } = {},
 ) {
   const sent: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
   const loaded: InputSource[] = [];
@@ -92,7 +92,7 @@ describe('a submission', () => {
       },
       { files: { f1: 'in/a.png' } },
     );
-    expect(await submit(job(record), ports, never)).toEqual({ answer: accepted });
+    expect(await submit(job(record), ports, never)).toEqual({ result: accepted });
     expect(loaded).toEqual([
       { kind: 'file', path: 'in/a.png', sha256: 'f1' },
       { kind: 'url', url: 'https://i/1.png' },
@@ -202,7 +202,7 @@ describe('the answer to a modal', () => {
 
   it('is the prompt and a mask in the size of the parent’s image, for the task that waits', async () => {
     const { ports, sent, masks } = rig([parent]);
-    expect(await answerModal(region(), ports, never)).toEqual({ answer: accepted });
+    expect(await answerModal(region(), ports, never)).toEqual({ result: accepted });
     expect(masks).toEqual([
       { source: { kind: 'file', path: 'mask.png', sha256: 'm1' }, invert: false, size: whole, form: 'white' },
     ]);

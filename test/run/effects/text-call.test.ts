@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { InputAnswer, InputSource } from '../../../src/artifacts/inputs.ts';
-import type { KeepAnswer, KeepRequest } from '../../../src/artifacts/writer.ts';
+import type { InputResult, InputSource } from '../../../src/artifacts/inputs.ts';
+import type { KeepRequest, KeepResult } from '../../../src/artifacts/writer.ts';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { TextRequest } from '../../../src/plan/job-request.ts';
 import { InputBudget } from '../../../src/run/effects/input-budget.ts';
 import { type AskPorts, ask } from '../../../src/run/effects/text-call.ts';
-import type { AskAnswer } from '../../../src/run/machine/job.ts';
-import type { Answer } from '../../../src/service/result.ts';
+import type { CallResult } from '../../../src/run/machine/job.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
 import type { TextCallRequest, TextReply } from '../../../src/service/text-service.ts';
 import { imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { failure, textReply } from '../../rig/virtual-service.ts';
@@ -27,9 +27,9 @@ const generate = (more: Partial<TextRequest>): { readonly request: TextRequest }
 function rig(
   records: readonly JobRecord[] = [],
   answers: {
-    readonly ask?: (request: TextCallRequest) => Answer<TextReply>;
-    readonly load?: (source: InputSource) => InputAnswer;
-    readonly keep?: (request: KeepRequest) => KeepAnswer;
+    readonly ask?: (request: TextCallRequest) => ServiceResult<TextReply>;
+    readonly load?: (source: InputSource) => InputResult;
+    readonly keep?: (request: KeepRequest) => KeepResult;
     readonly timeStands?: boolean;
   } = {},
 ) {
@@ -86,7 +86,7 @@ function rig(
       },
     },
   };
-  const carryOut = (record: JobRecord, signal = never): Promise<AskAnswer> => ask(record, ports, signal);
+  const carryOut = (record: JobRecord, signal = never): Promise<CallResult> => ask(record, ports, signal);
   return { asked, loaded, kept, held, rests, inputBudget, carryOut };
 }
 
@@ -95,7 +95,7 @@ const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}`
 describe('a text call', () => {
   it('is made of its record, and what it came to is written', async () => {
     const { asked, kept, carryOut } = rig();
-    const answer = await carryOut(
+    const result = await carryOut(
       textRecord({ call: { stream: true, accept: [] }, ...generate({ extra: { seed: 1 } }) }),
     );
     expect(asked).toEqual([
@@ -110,7 +110,7 @@ describe('a text call', () => {
       },
     ]);
     expect(kept).toMatchObject([{ key: 'cc33', pieces: [{ text: 'Hello.' }] }]);
-    expect(answer).toMatchObject({
+    expect(result).toMatchObject({
       kind: 'answered',
       asked: {
         verdict: { kind: 'done' },
@@ -212,7 +212,7 @@ describe('a text call', () => {
     expect([asked.length, inputBudget.held]).toEqual([0, 0]);
   });
 
-  it('is not made when it continues an answer whose image was never kept, and says how to have that', async () => {
+  it('is not made when it continues a reply whose image was never kept, and says how to have that', async () => {
     const drawn = textRecord({
       ...generate({ fields: { prompt: 'Draw.' } }),
       key: 'drawn',
@@ -232,7 +232,7 @@ describe('a text call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not made for a schema that no answer could keep to', async () => {
+  it('is not made for a schema that no reply could keep to', async () => {
     const { asked, carryOut } = rig();
     const fields = { model: 'm', prompt: 'x', responseSchema: { type: 'whole number' } };
     expect(await carryOut(textRecord(generate({ fields })))).toMatchObject({
@@ -248,7 +248,7 @@ describe('a text call', () => {
     expect([await carryOut(textRecord()), kept]).toEqual([{ kind: 'refused', error }, []]);
   });
 
-  it('keeps the whole answer of each round of function calls, and nothing where nothing is to be kept', async () => {
+  it('keeps the whole reply of each round of function calls, and nothing where nothing is to be kept', async () => {
     const calls = textReply({ functionCalls: [{ name: 'f', args: {} }] });
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: calls }) });
     const functions = { f: { answer: 1 } };
@@ -260,7 +260,7 @@ describe('a text call', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('leaves the files of the answer that stands where they are, until there is one that can be used', async () => {
+  it('leaves the files of the reply that stands where they are, until there is one that can be used', async () => {
     let text = '';
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: textReply({ text }) }) });
     const redone = textRecord({ former: { resubmits: 0 }, artifacts: [image(1, 'a')] });
@@ -271,7 +271,7 @@ describe('a text call', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('keeps of an answer that cannot be used the answer alone, without the data of images', async () => {
+  it('keeps of a reply that cannot be used the reply alone, without the data of images', async () => {
     const whole = {
       candidates: [
         {

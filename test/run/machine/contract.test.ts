@@ -19,7 +19,7 @@ const parentLookedAt = (press: readonly Press[], task: Partial<Task>): Job => {
   const record = clickRecord({ request: { kind: 'click', press, fields: {} } });
   const value: Task = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: [], ...task };
   const asked = job(record, { want: { kind: 'answer' }, parentTaskId: 'T1' });
-  return step(asked, { type: 'fetched', why: 'parent', answer: { ok: true, value } }, context()).job;
+  return step(asked, { type: 'fetched', why: 'parent', result: { ok: true, value } }, context()).job;
 };
 
 describe('gateway 4.3', () => {
@@ -145,7 +145,7 @@ describe('buttons that begin no single task (gateway 3.4, 5.3)', () => {
       prompts: ['a fox', 'in the snow'],
     };
     const running = job(imagineRecord({ status: 'running', taskId: 'T1' }), { want: { kind: 'answer' } });
-    const next = step(running, { type: 'fetched', why: 'poll', answer: { ok: true, value } }, context()).job;
+    const next = step(running, { type: 'fetched', why: 'poll', result: { ok: true, value } }, context()).job;
     expect(next.want).toMatchObject({ kind: 'save', source: { url: 'https://i/1', media: 'image' } });
     expect(next.record.result?.prompts).toBeUndefined();
   });

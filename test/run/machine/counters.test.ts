@@ -3,13 +3,13 @@ import type { JobRecord, JobStatus } from '../../../src/plan/job.ts';
 import type { Job, JobEvent } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { retryOf } from '../../../src/run/machine/resume.ts';
-import type { SubmitAnswer, Task } from '../../../src/service/image-service.ts';
+import type { SubmitResult, Task } from '../../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
 
 /**
  * What is counted belongs to one thing that is tried: a submission, a look, a file, an answer. When a job goes on to the next thing, or is
- * begun anew, its counts begin anew: a count that is carried over ends the next thing too early. So every transition is run on jobs
+ * begun again, its counts begin again: a count that is carried over ends the next thing too early. So every transition is run on jobs
  * whose counts are not zero.
  */
 const counts = { tries: 3, resubmits: 1, invalid: 1 } as const;
@@ -26,16 +26,16 @@ const region = {
 
 const counted = (record: JobRecord): Job =>
   job({ ...record, ...counts }, { misses, want: { kind: 'answer' } });
-const submitted = (value: SubmitAnswer): JobEvent => ({ type: 'submitted', answer: { ok: true, value } });
+const submitted = (value: SubmitResult): JobEvent => ({ type: 'submitted', result: { ok: true, value } });
 const seen = (why: 'poll' | 'modal' | 'link', task: Partial<Task>): JobEvent => ({
   type: 'fetched',
   why,
-  answer: { ok: true, value: { id: 'T9', state: 'unfinished', status: 'IN_PROGRESS', buttons: [], ...task } },
+  result: { ok: true, value: { id: 'T9', state: 'unfinished', status: 'IN_PROGRESS', buttons: [], ...task } },
 });
 const success = { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons } as const;
 const saved = (output: number): JobEvent => ({
   type: 'saved',
-  answer: {
+  result: {
     ok: true,
     value: { output, file: `images/aa/aa11-${output}.png`, bytes: 1, sha256: 'x', mime: 'image/png' },
   },
@@ -74,7 +74,7 @@ const calling = textRecord({
   },
 });
 
-describe('a job that goes on to the next thing counts anew', () => {
+describe('a job that goes on to the next thing counts again', () => {
   it.each<[what: string, record: JobRecord, event: JobEvent, to: JobStatus]>([
     ['its task is taken', submitting, submitted({ kind: 'accepted', taskId: 'T9', code: 1 }), 'running'],
     ['its modal opens at once (21)', clicking, submitted({ kind: 'modal', taskId: 'T9', code: 21 }), 'modal'],
@@ -92,27 +92,27 @@ describe('a job that goes on to the next thing counts anew', () => {
   });
 
   it('a text that was answered', () => {
-    const answer = askedOf(asking, textReply({ text: 'Hello.' }));
-    const next = step(counted(asking), { type: 'asked', answer }, context()).job;
+    const result = askedOf(asking, textReply({ text: 'Hello.' }));
+    const next = step(counted(asking), { type: 'asked', result }, context()).job;
     expect([next.record.status, next.record.tries, next.misses]).toEqual(['done', 0, 0]);
   });
 
   it('a text that calls a function', () => {
     const reply = textReply({ functionCalls: [{ name: 'weather', args: {} }] });
-    const answer = askedOf(calling, reply);
-    const verdict = answer.kind === 'answered' ? answer.asked.verdict.kind : answer.kind;
-    const next = step(counted(calling), { type: 'asked', answer }, context()).job;
+    const result = askedOf(calling, reply);
+    const verdict = result.kind === 'answered' ? result.asked.verdict.kind : result.kind;
+    const next = step(counted(calling), { type: 'asked', result }, context()).job;
     expect([verdict, next.record.status, next.record.tries, next.misses]).toEqual(['calls', 'pending', 0, 0]);
   });
 
   it('a text whose answer is of no use has new tries, and remembers that answer', () => {
-    const answer = askedOf(asking, textReply({ text: '' }));
-    const next = step(counted(asking), { type: 'asked', answer }, context()).job;
+    const result = askedOf(asking, textReply({ text: '' }));
+    const next = step(counted(asking), { type: 'asked', result }, context()).job;
     expect([next.record.tries, next.record.invalid]).toEqual([0, counts.invalid + 1]);
   });
 });
 
-describe('a job that is begun anew on the user’s word counts from nothing', () => {
+describe('a job that is begun again on the user’s word counts from nothing', () => {
   it.each([
     ['an image', imagineRecord({ status: 'failed', error: { code: 'task.failed', message: 'x' } })],
     ['a click', clickRecord({ status: 'failed', error: { code: 'submit.refused', message: 'x' } })],
@@ -141,12 +141,12 @@ describe('a job that is begun anew on the user’s word counts from nothing', ()
 describe('two rules at once', () => {
   it('a Retry-After with a failed submission is waited for, where it is longer than the job’s own rest', () => {
     const error = failure('service.unavailable', 'retry', { status: 500, retryAfterMs: 45_000 });
-    const next = step(job(submitting), { type: 'submitted', answer: { ok: false, error } }, context()).job;
+    const next = step(job(submitting), { type: 'submitted', result: { ok: false, error } }, context()).job;
     expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 45_000 });
     const short = { ...error, retryAfterMs: 1 };
     const rested = step(
       job(submitting),
-      { type: 'submitted', answer: { ok: false, error: short } },
+      { type: 'submitted', result: { ok: false, error: short } },
       context(),
     ).job;
     expect(rested.want.kind === 'wait' && rested.want.until - epoch).toBeGreaterThan(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
-import type { SubmitAnswer } from '../../../src/service/image-service.ts';
+import type { SubmitResult } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { failure } from '../../rig/virtual-service.ts';
@@ -28,7 +28,7 @@ describe('before the first request', () => {
     expect(roomed.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
     const read = step(
       roomed,
-      { type: 'fetched', why: 'parent', answer: { ok: true, value: task({ state: 'success', buttons }) } },
+      { type: 'fetched', why: 'parent', result: { ok: true, value: task({ state: 'success', buttons }) } },
       context(),
     ).job;
     const sent = step(read, { type: 'granted' }, context());
@@ -55,7 +55,7 @@ describe('before the first request', () => {
       ({
         type: 'fetched',
         why: 'parent',
-        answer: {
+        result: {
           ok: true,
           value: task({ state: 'success', buttons: [{ customId, label: 'U1', emoji: '' }] }),
         },
@@ -64,11 +64,11 @@ describe('before the first request', () => {
     const gone = { kind: 'refused', code: 3, message: '(code 3): 关联任务不存在或失效' } as const;
     const notFound = failure('service.not-found', 'permanent', { status: 404 });
     /** Pressed with one customId, answered so, and its parent read again with another. */
-    const pressed = (answer: SubmitAnswer | ServiceFailure, then: string, from?: Job) => {
+    const pressed = (result: SubmitResult | ServiceFailure, then: string, from?: Job) => {
       const looking = from ?? { ...job(clickRecord()), want: { kind: 'answer' } as const };
       const read = step(looking, parent('c1'), context()).job;
       const sent = step(read, { type: 'granted' }, context()).job;
-      const told = submitted(answer, sent).job;
+      const told = submitted(result, sent).job;
       if (told.want.kind !== 'wait') return { told, job: told };
       return { told, ...step({ ...told, want: { kind: 'answer' } }, parent(then), context()) };
     };
@@ -77,8 +77,8 @@ describe('before the first request', () => {
       ['code 4', outdated],
       ['code 3', gone],
       ['404', notFound],
-    ])('is pressed again with the customId that its task has now: %s', (_, answer) => {
-      const { told, job: next } = pressed(answer, 'c2');
+    ])('is pressed again with the customId that its task has now: %s', (_, result) => {
+      const { told, job: next } = pressed(result, 'c2');
       expect(told.want).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
       const turn = step({ ...told, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
       expect(turn.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
@@ -100,11 +100,11 @@ describe('before the first request', () => {
     it.each([
       ['code 4', outdated, 'submit.refused'],
       ['404', notFound, 'service.not-found'],
-    ])('has failed where its customId is what it was: %s', (_, answer, code) => {
-      const { job: next, refusal } = pressed(answer, 'c1') as { job: Job; refusal?: string };
+    ])('has failed where its customId is what it was: %s', (_, result, code) => {
+      const { job: next, refusal } = pressed(result, 'c1') as { job: Job; refusal?: string };
       expect(next.record).toMatchObject({ status: 'failed', attempts: 1, tries: 0, error: { code } });
       expect(next.record.doubtful).toBeUndefined();
-      expect(refusal).toBe(answer.message);
+      expect(refusal).toBe(result.message);
     });
 
     it('is not pressed more often than retry.attempts', () => {
@@ -130,7 +130,7 @@ describe('before the first request', () => {
     });
     const read = step(
       job(record),
-      { type: 'fetched', why: 'parent', answer: { ok: true, value: task({ state: 'success', buttons }) } },
+      { type: 'fetched', why: 'parent', result: { ok: true, value: task({ state: 'success', buttons }) } },
       context(),
     );
     expect(read.job.record).toMatchObject({ status: 'failed', error: { code: 'button.missing' } });
@@ -146,7 +146,7 @@ describe('before the first request', () => {
       expect(looks).toBeLessThan(20);
       now = step(
         now,
-        { type: 'fetched', why: 'parent', answer: { ok: true, value: task({}) } },
+        { type: 'fetched', why: 'parent', result: { ok: true, value: task({}) } },
         context(),
       ).job;
     }

@@ -49,7 +49,7 @@ function watched(
       };
       at = step(
         at,
-        { type: 'fetched', why: want.why === 'link' ? 'link' : 'poll', answer: { ok: true, value } },
+        { type: 'fetched', why: want.why === 'link' ? 'link' : 'poll', result: { ok: true, value } },
         here,
       ).job;
     } else return { job: at, ms: now - epoch, looks };

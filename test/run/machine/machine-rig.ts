@@ -1,5 +1,5 @@
 import type { Job } from '../../../src/run/machine/job.ts';
-import type { SubmitAnswer } from '../../../src/service/image-service.ts';
+import type { SubmitResult } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
@@ -9,5 +9,5 @@ export const submitting = (changes = {}): Job =>
     want: { kind: 'answer' },
   });
 
-export const submitted = (answer: SubmitAnswer | ServiceFailure, from = submitting(), changes = {}) =>
-  transition(from, changes).submitted(answer);
+export const submitted = (result: SubmitResult | ServiceFailure, from = submitting(), changes = {}) =>
+  transition(from, changes).submitted(result);

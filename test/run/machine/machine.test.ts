@@ -10,8 +10,8 @@ import { failure } from '../../rig/virtual-service.ts';
 import { submitted } from './machine-rig.ts';
 import { buttons, events, jobs, nextOf, running, saving, task } from './table-rig.ts';
 
-const polled = (answer: Task | ServiceFailure, from = running(), changes = {}) =>
-  transition(from, changes).fetched('poll', answer);
+const polled = (result: Task | ServiceFailure, from = running(), changes = {}) =>
+  transition(from, changes).fetched('poll', result);
 
 /** The table in the comment of the machine: status, events, status after each, what follows. */
 const table = readFileSync(new URL('../../../src/run/machine/machine.ts', import.meta.url), 'utf8')
@@ -67,7 +67,7 @@ describe('a task that is watched', () => {
     expect(record).toMatchObject({ status: 'done', artifacts: [], finishedAt: epoch });
   });
 
-  it('a transient failure is submitted anew twice, a permanent one never', () => {
+  it('a transient failure is submitted again twice, a permanent one never', () => {
     const transient = task({
       state: 'failure',
       status: 'FAILURE',
@@ -170,7 +170,7 @@ describe('an image that is brought in', () => {
       from,
       {
         type: 'saved',
-        answer: { ok: false, error: { code: `download.${kind}`, class: kind, message: 'm' } },
+        result: { ok: false, error: { code: `download.${kind}`, class: kind, message: 'm' } },
       },
       context(),
     ).job;
@@ -179,7 +179,7 @@ describe('an image that is brought in', () => {
     const artifact = { output: 1, file: 'images/aa/aa11-1.png', bytes: 5, sha256: 'h', mime: 'image/png' };
     const { record } = step(
       saving(),
-      { type: 'saved', answer: { ok: true, value: artifact } },
+      { type: 'saved', result: { ok: true, value: artifact } },
       context(),
     ).job;
     expect(record).toMatchObject({ status: 'done', artifacts: [artifact], finishedAt: epoch });
@@ -193,7 +193,7 @@ describe('an image that is brought in', () => {
       {
         type: 'fetched',
         why: 'link',
-        answer: {
+        result: {
           ok: true,
           value: task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/2', buttons }),
         },
@@ -214,7 +214,7 @@ describe('an image that is brought in', () => {
         {
           type: 'fetched',
           why: 'link',
-          answer: { ok: true, value: task({ state: 'success', status: 'SUCCESS', imageUrl, buttons }) },
+          result: { ok: true, value: task({ state: 'success', status: 'SUCCESS', imageUrl, buttons }) },
         },
         context(),
       ).job;

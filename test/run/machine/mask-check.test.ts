@@ -36,7 +36,7 @@ describe('a click with a mask', () => {
     const buttons = upscaledButtons(1).map(({ customId, label, emoji }) => ({ customId, label, emoji }));
     const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons } as const;
     const asked = granted(fits).job;
-    const ready = step(asked, { type: 'fetched', why: 'parent', answer: { ok: true, value } }, context()).job;
+    const ready = step(asked, { type: 'fetched', why: 'parent', result: { ok: true, value } }, context()).job;
     expect(granted(ready)).toMatchObject({ send: { kind: 'submit' }, job: { record: { attempts: 1 } } });
   });
 
@@ -56,7 +56,7 @@ describe('a click with a mask', () => {
     const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons } as const;
     const { job: next } = step(
       granted(fits).job,
-      { type: 'fetched', why: 'parent', answer: { ok: true, value } },
+      { type: 'fetched', why: 'parent', result: { ok: true, value } },
       context(),
     );
     expect(next.record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'mask.unused' } });

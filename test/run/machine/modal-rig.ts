@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Job, JobContext, JobEvent } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
-import type { SubmitAnswer, Task } from '../../../src/service/image-service.ts';
+import type { SubmitResult, Task } from '../../../src/service/image-service.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { clickRecord, context, epoch, job } from '../../rig/jobs.ts';
 
@@ -25,14 +25,14 @@ export const after = (from: Job, event: JobEvent, changes: Partial<JobContext> =
 
 export const submitted = (
   from: Job,
-  answer: SubmitAnswer | ServiceFailure,
+  result: SubmitResult | ServiceFailure,
   changes: Partial<JobContext> = {},
 ) =>
   after(
     from,
     {
       type: 'submitted',
-      answer: 'class' in answer ? { ok: false, error: answer } : { ok: true, value: answer },
+      result: 'class' in result ? { ok: false, error: result } : { ok: true, value: result },
     },
     changes,
   );
@@ -44,5 +44,5 @@ export const seen = (
   changes: Partial<JobContext> = {},
 ) => {
   const value: Task = { id: 'M1', state: 'modal', status: 'MODAL', buttons: [], ...task };
-  return after(from, { type: 'fetched', why, answer: { ok: true, value } }, changes);
+  return after(from, { type: 'fetched', why, result: { ok: true, value } }, changes);
 };

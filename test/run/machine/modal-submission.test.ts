@@ -11,7 +11,7 @@ import { after, answering, region, seen, submitted, waiting } from './modal-rig.
 const lagged = { now: epoch + modalLag.ms + 60_000 };
 
 describe('the submission of a modal', () => {
-  it('is over with its task: where that fails and is made anew, its button is pressed and opens another', () => {
+  it('is over with its task: where that fails and is made again, its button is pressed and opens another', () => {
     const worked = waiting(
       region({
         status: 'running',
@@ -31,13 +31,13 @@ describe('the submission of a modal', () => {
   });
 
   it('that is queue-full, throttled or never left is as if it had not been sent', () => {
-    for (const answer of [
+    for (const result of [
       { kind: 'queue-full', code: 23, message: 'full' } as const,
       failure('service.throttled', 'throttle'),
       failure('connection.refused', 'unsent'),
     ])
       for (const sent of [1, 2]) {
-        const { record, want } = submitted(answering(sent, { attempts: sent }), answer).job;
+        const { record, want } = submitted(answering(sent, { attempts: sent }), result).job;
         expect(record).toMatchObject({
           status: 'modal',
           attempts: Math.max(1, sent - 1),
@@ -81,11 +81,11 @@ describe('the submission of a modal', () => {
     expect(after(told, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
 
-  it('that is lost, and its task gone since, is in doubt; --in-doubt retry presses the button anew', () => {
+  it('that is lost, and its task gone since, is in doubt; --in-doubt retry presses the button again', () => {
     const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
     const { record } = seen(lost, 'modal', {}, lagged).job;
     const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
-    const gone = { type: 'fetched', why: 'modal', answer: { ok: false, error: unknown } } as const;
+    const gone = { type: 'fetched', why: 'modal', result: { ok: false, error: unknown } } as const;
     const looking: Job = { ...retryOf(record, 1, 'T1'), want: { kind: 'answer' }, misses: 5 };
     const { mayBeGone: _, ...untold } = looking;
     expect(after(untold, gone, { retryInDoubt: true }).job.record.status).toBe('in-doubt');
@@ -225,14 +225,14 @@ describe('the submission of a modal', () => {
       });
     });
 
-    it('has its button pressed anew where the dialog is gone', () => {
+    it('has its button pressed again where the dialog is gone', () => {
       const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
       const gone = after(
         { ...looks('T1'), misses: 5 },
         {
           type: 'fetched',
           why: 'modal',
-          answer: { ok: false, error: unknown },
+          result: { ok: false, error: unknown },
         },
       ).job;
       const failed = seen(looks('T1'), 'modal', { state: 'failure', status: 'FAILURE' }).job;

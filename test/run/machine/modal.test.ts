@@ -197,7 +197,7 @@ it('a budget that is used up leaves no open modal unanswered', async () => {
 
 it.each([
   ['once more after a 503', failure('service.unavailable', 'retry', { status: 503 }), 'hold'],
-  ['anew on the user’s word', failure('connection.lost', 'lost'), 'retry'],
+  ['again on the user’s word', failure('connection.lost', 'lost'), 'retry'],
 ] as const)(
   'a budget of money that is just enough has enough for an answer that is sent %s',
   async (_, error, inDoubt) => {

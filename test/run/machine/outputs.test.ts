@@ -106,7 +106,7 @@ describe('a describe', () => {
       {
         type: 'fetched',
         why: 'poll',
-        answer: {
+        result: {
           ok: true,
           value: {
             id: 'T9',

@@ -15,7 +15,7 @@ const finished = (changes: Partial<Task> = {}): Task => ({
 });
 
 const fetched = (from: Job, why: FetchReason, value: Task) =>
-  step(from, { type: 'fetched', why, answer: { ok: true, value } }, context());
+  step(from, { type: 'fetched', why, result: { ok: true, value } }, context());
 
 const button = (label: string, n = 1) => ({ customId: `IMG::${label}::${n}`, label, emoji: '' });
 
@@ -96,7 +96,7 @@ describe('a step that cannot come is a bug, and says so', () => {
   const poll = (why: FetchReason): JobEvent => ({
     type: 'fetched',
     why,
-    answer: { ok: true, value: finished() },
+    result: { ok: true, value: finished() },
   });
 
   it.each([

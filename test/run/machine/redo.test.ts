@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runExitCode } from '../../../src/cli/run/exit-code.ts';
-import { settleDoubt } from '../../../src/cli/run/resolution.ts';
+import { resolveInDoubt } from '../../../src/cli/run/resolution.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { ServiceFailure } from '../../../src/service/result.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
@@ -122,7 +122,7 @@ describe('--redo of a finished image', () => {
     ]);
     const { taskId } = recordOf(here) ?? {};
     delete script.duration;
-    // Only its upscale, which is made anew from the new grid, is submitted.
+    // Only its upscale, which is made again from the new grid, is submitted.
     expect(here.run({ startAt: driven.endedAt + 30 * 60_000 }).submits).toBe(1);
     expect(standing(recordOf(here))).toMatchObject({ status: 'done', taskId });
     expect([taskId === before.taskId, recordOf(here)?.redone?.count]).toEqual([false, 1]);
@@ -158,7 +158,7 @@ describe('--redo of a finished image', () => {
   it('that is made replaces what was there, and is made once', async () => {
     const { here, before, attempts } = await finished(oneGrid, {});
     const { submits, redosFailed } = here.run(redo(here));
-    // Its upscale is made anew too.
+    // Its upscale is made again too.
     expect([submits, redosFailed, recordOf(here)?.attempts]).toEqual([2, 0, attempts + 1]);
     expect(recordOf(here)?.taskId).not.toBe(before.taskId);
     expect([recordOf(here)?.status, recordOf(here)?.former]).toEqual(['done', undefined]);
@@ -194,7 +194,7 @@ describe('a redo in doubt that the user gives up', () => {
   it('leaves the job done as it was', () => {
     const former = { resubmits: 0, taskId: 'T1', finishedAt: 5 };
     const doubtful = imagineRecord({ status: 'in-doubt', attempts: 2, former });
-    const { records, attempts } = settleDoubt(doubtful, { kind: 'drop' }, undefined, 9);
+    const { records, attempts } = resolveInDoubt(doubtful, { kind: 'drop' }, undefined, 9);
     expect(records).toEqual([imagineRecord({ status: 'done', attempts: 2, taskId: 'T1', finishedAt: 5 })]);
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['user.dropped']);
   });

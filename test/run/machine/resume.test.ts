@@ -33,7 +33,7 @@ async function diesWith(
 const pressed = ({ service }: World): string[] => service.submits.map((submit) => submit.pressed);
 const rejected = { error: failure('service.rejected', 'permanent', { status: 400 }) };
 
-describe('a job that is made anew', () => {
+describe('a job that is made again', () => {
   it('is waited for by what is to be pressed on it, not pressed as it was', async () => {
     const before = await world(grid(1));
     before.run();
@@ -58,7 +58,7 @@ describe('a job that is made anew', () => {
     }
   });
 
-  it('is not pressed by what its judge named before, while that judge is asked anew', async () => {
+  it('is not pressed by what its judge named before, while that judge is asked again', async () => {
     let best = 1;
     const judged = await world(
       `name: judged
@@ -79,7 +79,7 @@ steps:
     expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
   });
 
-  it('has what was made from it made anew, once, whether or not that is named too', async () => {
+  it('has what was made from it made again, once, whether or not that is named too', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     here.run({ settings: virtualSettings({ redo: [keyOf(here)] }) });
@@ -115,7 +115,7 @@ steps: { grid: { imagine: one picture } }
 describe('a task that an earlier run left', () => {
   const busy = { state: 'failure', failReason: 'Internal error' } as const;
 
-  it('is settled, but not paid for anew when its cell is no longer planned', async () => {
+  it('is settled, but not paid for again when its cell is no longer planned', async () => {
     const before = await diesWith(
       grid(3),
       { end: ({ number }) => (number === 3 ? busy : { state: 'success' }) },
@@ -141,8 +141,8 @@ steps:
     ['is pressed', grid(1, 'U1'), grid(1, 'U1'), true],
     ['is extended', film, film, true],
     ['is pressed', unkept, grid(1, 'U1'), false],
-  ])('and fails %s anew once what it comes from is there again (%#)', async (_, first, then, redone) => {
-    // A crash leaves the job; the next run makes its parent anew, or brings its image in, and is killed at that.
+  ])('and fails %s again once what it comes from is there again (%#)', async (_, first, then, redone) => {
+    // A crash leaves the job; the next run makes its parent again, or brings its image in, and is killed at that.
     const script: VirtualScript = {
       duration: ({ number }) => (number === 2 ? 400_000 : number > 2 ? 900_000 : 30_000),
       end: ({ number }) => (number === 2 ? busy : { state: 'success', ...(first === film && { videos: 1 }) }),
@@ -188,7 +188,7 @@ steps:
     expect(sentBeside[0]).toBeDefined();
   });
 
-  it('is pressed anew only on what is finished', async () => {
+  it('is pressed again only on what is finished', async () => {
     const here = await diesWith(
       grid(1, 'U1'),
       { end: (submit) => (submit.number === 2 ? busy : { state: 'success' }) },
@@ -224,7 +224,7 @@ describe('a finished task whose image is not here', () => {
     expect([here.service.submits.length, here.statuses()]).toEqual([1, { done: 1 }]);
   });
 
-  it('is made anew by --retry-failed where the service does not know it any more', async () => {
+  it('is made again by --retry-failed where the service does not know it any more', async () => {
     const here = await lostWith(failure('service.task-unknown', 'retry', { status: 404 }));
     here.run({ settings: virtualSettings({ retryFailed: {} }), startAt: epoch + 700_000 });
     expect([here.service.submits.length, here.statuses()]).toEqual([2, { done: 1 }]);

@@ -115,9 +115,9 @@ describe('the answer to a submission', () => {
   /** The end of a submission whose tries are answered so. */
   const ended = (...answers: readonly Parameters<typeof submitted>[0][]): Job => {
     let now = submitting();
-    for (const [at, answer] of answers.entries()) {
+    for (const [at, result] of answers.entries()) {
       if (at > 0) now = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
-      now = submitted(answer, now, { price: () => 2 }).job;
+      now = submitted(result, now, { price: () => 2 }).job;
     }
     return now;
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../src/artifacts/writer.ts';
 import { type JobError, knownCost, type TextResult } from '../../../src/plan/job.ts';
-import type { AskAnswer, Job, JobContext, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
+import type { CallResult, Job, JobContext, JobStep, ReplyVerdict } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import type { FailureClass } from '../../../src/service/result.ts';
 import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
@@ -10,12 +10,12 @@ import { failure } from '../../rig/virtual-service.ts';
 const asking = (changes: Parameters<typeof textRecord>[0] = {}): Job =>
   step(job(textRecord(changes)), { type: 'granted' }, context()).job;
 
-const hear = (from: Job, answer: AskAnswer, changes: Partial<JobContext> = {}): JobStep =>
-  step(from, { type: 'asked', answer }, context(changes));
+const hear = (from: Job, result: CallResult, changes: Partial<JobContext> = {}): JobStep =>
+  step(from, { type: 'asked', result }, context(changes));
 
 const text: TextResult = { candidates: [{ text: 'x', isJson: false, parts: [] }] };
 const usage = { prompt: 10, candidates: 5, total: 15 };
-const answered = (verdict: ReplyVerdict): AskAnswer => ({
+const answered = (verdict: ReplyVerdict): CallResult => ({
   kind: 'answered',
   asked: { verdict, text, artifacts: [], usage },
 });
@@ -32,7 +32,7 @@ describe('a text job', () => {
 
   it('is done with its text, and what it took', () => {
     const { job: done, attempt } = hear(asking(), answered({ kind: 'done' }), {
-      answerPrice: (_, used) => (used?.total ?? 0) / 1000,
+      replyPrice: (_, used) => (used?.total ?? 0) / 1000,
     });
     expect(done.record).toMatchObject({ status: 'done', text, usage, cost: 0.015, finishedAt: epoch });
     expect([done.want.kind, attempt]).toEqual(['nothing', { key: 'cc33', at: epoch, outcome: 'done' }]);
@@ -55,7 +55,7 @@ describe('a text job', () => {
     expect(next.record.submittedAt).toBeUndefined();
   });
 
-  it('is asked again after an answer that cannot be used, retry.invalid times, each one paid', () => {
+  it('is asked again after a reply that cannot be used, retry.invalid times, each one paid', () => {
     let at = asking();
     for (const count of [1, 2]) {
       const { job: again } = hear(at, invalid);
@@ -71,12 +71,12 @@ describe('a text job', () => {
     });
   });
 
-  it('fails at once for an answer that asking again would not change, and keeps it', () => {
+  it('fails at once for a reply that asking again would not change, and keeps it', () => {
     const { job: failed } = hear(asking(), answered({ kind: 'failed', error }));
     expect(failed.record).toMatchObject({ status: 'failed', error, text, usage });
   });
 
-  it('adds the tokens of a call that broke off to those of the answers', () => {
+  it('adds the tokens of a call that broke off to those of the replies', () => {
     const broken = failure('stream.truncated', 'retry', { usage: { prompt: 10, thoughts: 3 } });
     const { record } = hear(asking({ usage }), { kind: 'refused', error: broken }).job;
     expect(record.usage).toEqual({ prompt: 20, candidates: 5, thoughts: 3, total: 28 });
@@ -103,7 +103,7 @@ describe('a text job', () => {
   );
 
   it('is given up after retry.attempts tries, and rests at least as long as the service says', () => {
-    const refused: AskAnswer = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
+    const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
     expect(hear(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
     expect(hear(asking({ tries: 5 }), refused).job.record).toMatchObject({
       status: 'failed',
@@ -131,22 +131,22 @@ describe('a text job', () => {
     },
   );
 
-  it('knows what it cost in all only where every answer told what it took', () => {
+  it('knows what it cost in all only where every reply told what it took', () => {
     const priced = (_: unknown, used: unknown) => (used === undefined ? undefined : 2);
-    const silent: AskAnswer = {
+    const silent: CallResult = {
       kind: 'answered',
       asked: { verdict: { kind: 'invalid', error }, text, artifacts: [] },
     };
-    const { record } = hear(asking({ cost: 2 }), silent, { answerPrice: priced }).job;
+    const { record } = hear(asking({ cost: 2 }), silent, { replyPrice: priced }).job;
     expect([record.cost, knownCost(record)]).toEqual([2, undefined]);
-    const later = hear(asking(record), answered({ kind: 'done' }), { answerPrice: priced }).job.record;
+    const later = hear(asking(record), answered({ kind: 'done' }), { replyPrice: priced }).job.record;
     expect([later.cost, knownCost(later)]).toEqual([4, undefined]);
-    const perCall = hear(asking({ cost: 2 }), silent, { answerPrice: () => 2 }).job.record;
+    const perCall = hear(asking({ cost: 2 }), silent, { replyPrice: () => 2 }).job.record;
     expect(knownCost(perCall)).toBe(4);
   });
 
-  it('keeps the words of an answer whose files could not be written', () => {
-    const unwritten: AskAnswer = { kind: 'unwritten', error: lost('permanent'), text, usage };
+  it('keeps the words of a reply whose files could not be written', () => {
+    const unwritten: CallResult = { kind: 'unwritten', error: lost('permanent'), text, usage };
     expect(hear(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
       status: 'failed',
       error: { code: 'download.x' },
@@ -156,8 +156,8 @@ describe('a text job', () => {
     });
   });
 
-  it('has paid for an answer that could not be written', () => {
-    const answer: AskAnswer = { kind: 'unwritten', error: lost('stop'), usage };
-    expect(hear(asking(), answer, { answerPrice: () => 2 }).job.record).toMatchObject({ usage, cost: 2 });
+  it('has paid for a reply that could not be written', () => {
+    const result: CallResult = { kind: 'unwritten', error: lost('stop'), usage };
+    expect(hear(asking(), result, { replyPrice: () => 2 }).job.record).toMatchObject({ usage, cost: 2 });
   });
 });

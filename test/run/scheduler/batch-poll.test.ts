@@ -72,8 +72,8 @@ describe('onBatchPolled', () => {
   it('shows each job its own task', async () => {
     const state = await polling(2);
     sent(state);
-    const answer = { ok: true, value: [success('T2'), unfinished('T1')] } as const;
-    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer });
+    const result = { ok: true, value: [success('T2'), unfinished('T1')] } as const;
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result });
     expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'save']);
     expect([jobOf(state, 'k2').record.status, state.routes.inFlight]).toEqual(['saving', 0]);
   });
@@ -82,8 +82,8 @@ describe('onBatchPolled', () => {
     const state = await polling(2);
     sent(state);
     state.now += 250;
-    const answer = { ok: true, value: [unfinished('T1'), unfinished('T2')] } as const;
-    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer });
+    const result = { ok: true, value: [unfinished('T1'), unfinished('T2')] } as const;
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result });
     // A third of the age of 9250 ms, then the next whole second.
     for (const key of ['k1', 'k2'])
       expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', until: epoch + 4000 });
@@ -93,7 +93,7 @@ describe('onBatchPolled', () => {
     const state = await polling(2);
     sent(state);
     const error = failure('service.no-listing', 'permanent', { status: 404 });
-    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer: { ok: false, error } });
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result: { ok: false, error } });
     expect([jobOf(state, 'k1').misses, state.pollsBatches]).toEqual([0, false]);
     dispatch(state);
     const commit = state.outbox.take();
@@ -105,7 +105,7 @@ describe('onBatchPolled', () => {
     const state = await polling(2);
     sent(state);
     const error = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 });
-    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), answer: { ok: false, error } });
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result: { ok: false, error } });
     expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'wait']);
     expect(state.routes.queues.poll.route.pausedUntil).toBe(epoch + 30_000);
     expect(state.pollsBatches).toBe(true);

@@ -100,8 +100,8 @@ describe('dispatch', () => {
     admitCells(state);
     dispatch(state);
     state.routes.onResult('submit');
-    const answer = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } } as const;
-    advance(state, jobOf(state, keyOf(1)), { type: 'submitted', answer });
+    const result = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } } as const;
+    advance(state, jobOf(state, keyOf(1)), { type: 'submitted', result });
     drain(state, interrupted);
     state.outbox.take();
     state.outbox.onDurable();

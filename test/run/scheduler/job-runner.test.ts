@@ -24,7 +24,7 @@ const accepted = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } 
 describe('advance', () => {
   it('records what an event made of a job, with its history', async () => {
     const { state, key } = await submitting();
-    advance(state, jobOf(state, key), { type: 'submitted', answer: accepted });
+    advance(state, jobOf(state, key), { type: 'submitted', result: accepted });
     const { records, attempts, events } = state.outbox.take();
     expect(records).toMatchObject([{ key, status: 'running', taskId: 'T1' }]);
     expect(attempts).toMatchObject([{ key, taskId: 'T1' }]);
@@ -34,7 +34,7 @@ describe('advance', () => {
   it('puts a job that rests into the delayed queue, and says when it goes on', async () => {
     const { state, key } = await submitting();
     const error = failure('service.unavailable', 'retry', { status: 503 });
-    advance(state, jobOf(state, key), { type: 'submitted', answer: { ok: false, error } });
+    advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
     const [retry] = eventsOf(state.outbox.take(), 'job:retry');
     expect(retry).toMatchObject({ key, error: { code: 'service.unavailable' } });
     expect(state.jobs.delayed.nextAt()).toBe(epoch + (retry?.inMs ?? 0));
@@ -44,7 +44,7 @@ describe('advance', () => {
   it('lets a settled job leave the active jobs, and closes its cell', async () => {
     const { state, key } = await submitting();
     const error = failure('service.rejected', 'permanent', { status: 400 });
-    advance(state, jobOf(state, key), { type: 'submitted', answer: { ok: false, error } });
+    advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
     expect([state.jobs.size, state.jobs.rooming, state.cells.open.size]).toEqual([0, 0, 0]);
     expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(1);
   });
@@ -52,7 +52,7 @@ describe('advance', () => {
   it('ends the run at the first failure where the user said --fail-fast', async () => {
     const { state, key } = await submitting({ failFast: true });
     const error = failure('service.rejected', 'permanent', { status: 400 });
-    advance(state, jobOf(state, key), { type: 'submitted', answer: { ok: false, error } });
+    advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
     expect(state.lifecycle.isEnding).toBe(true);
     expect(eventsOf(state.outbox.take(), 'run:stopping')).toMatchObject([{ end: { kind: 'fail-fast' } }]);
   });
@@ -69,7 +69,7 @@ describe('advance', () => {
     state.outbox.take();
     state.outbox.onDurable();
     state.routes.onResult('submit');
-    advance(state, jobOf(state, keyOf(1)), { type: 'submitted', answer: accepted });
+    advance(state, jobOf(state, keyOf(1)), { type: 'submitted', result: accepted });
     expect(state.budget.refusal(imagineRecord({ key: 'next' }))?.code).toBe('budget.cost');
     expect(state.budget.submits).toBe(1);
   });
@@ -85,7 +85,7 @@ describe('advance', () => {
       } as const;
       state.jobs.put(job);
       const error = failure('service.no-listing', 'permanent', { status: 404 });
-      advance(state, job, { type: 'searched', answer: { ok: false, error } });
+      advance(state, job, { type: 'searched', result: { ok: false, error } });
     }
     expect(state.searches).toBe(false);
     expect(eventsOf(state.outbox.take(), 'run:notice').map(({ code }) => code)).toEqual([

@@ -246,7 +246,7 @@ describe('what goes wrong on the service', () => {
     expect([service.submits.length, statuses()]).toEqual([1, { done: 1 }]);
   });
 
-  it('--retry-failed submits anew what was looked at again in vain', async () => {
+  it('--retry-failed submits again what was looked at again in vain', async () => {
     let duration = Number.MAX_SAFE_INTEGER;
     const { run, service, statuses } = await world(grid(1), { duration: () => duration });
     run();

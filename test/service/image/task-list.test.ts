@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Task } from '../../../src/service/image-service.ts';
-import type { Answer } from '../../../src/service/result.ts';
+import type { ServiceResult } from '../../../src/service/result.ts';
 import { key, never, respondingWith, scriptedFetch, serviceWith } from '../scripted-fetch.ts';
 
 const ids = ['1700000000000001', '14001929738841620', '0b1f1a5e-9d5c-4a55-8a1c-0d6b3f0f9a11'];
 
-const listed = (status: number, body: unknown, headers = {}): Promise<Answer<readonly Task[]>> =>
+const listed = (status: number, body: unknown, headers = {}): Promise<ServiceResult<readonly Task[]>> =>
   respondingWith(status, body, headers).fetchTasks(ids, never);
 
-const states = (result: Answer<readonly Task[]>): unknown =>
+const states = (result: ServiceResult<readonly Task[]>): unknown =>
   result.ok ? result.value.map(({ id, state }) => [id, state]) : result.error;
 
 describe('several tasks in one request', () => {

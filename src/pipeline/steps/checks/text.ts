@@ -5,7 +5,7 @@ import { checkNativeKeys } from '../../schema/native-keys.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { isText, member, type SourceMapping, type SourceNode, toValue } from '../../yaml/node.ts';
 import type { StepDraft } from '../draft.ts';
-import { answerChecker } from '../reply-schema/check.ts';
+import { replyChecker } from '../reply-schema/check.ts';
 import { schemaPaths } from '../reply-schema/format.ts';
 import { checkThinking } from './thinking.ts';
 
@@ -50,7 +50,7 @@ function checkSchemas(
     collector.error('schema.twice', second.node.span, message, 'Keep one.');
   }
   for (const { node } of declared) {
-    for (const { severity, path, message, hint } of answerChecker(toValue(node)).mistakes) {
+    for (const { severity, path, message, hint } of replyChecker(toValue(node)).mistakes) {
       const place = placeOf(node, path);
       // What a template gives is not known yet.
       if (isText(place) && hasTags(place.value)) continue;

@@ -39,7 +39,7 @@ const kept = new Map<string, ReplyChecker>();
  * The checker of a declared answer schema: JSON Schema, or the native subset of OpenAPI (upper-case types, `nullable`;
  * gateway 6.2). `format` asserts nothing. Equal schemas share one checker.
  */
-export function answerChecker(schema: Value): ReplyChecker {
+export function replyChecker(schema: Value): ReplyChecker {
   const text = canonicalJson(schema);
   const known = kept.get(text);
   const checker = known ?? compileChecker(JSON.parse(JSON.stringify(schema)));

@@ -1,5 +1,5 @@
 import type { Task } from '../../../service/image-service.ts';
-import type { Answer } from '../../../service/result.ts';
+import type { ServiceResult } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
 import { interruptedModal, modalOf, movedOn } from '../modal.ts';
 import { resetForResubmit } from '../resume.ts';
@@ -9,11 +9,11 @@ import { rest, settle } from '../transition.ts';
 import { taskSeen } from './poll.ts';
 
 /** The task was looked at to see whether the modal arrived that was sent to it. */
-export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { record } = job;
   const { taskId } = modalOf(record);
-  if (!answer.ok) {
-    const { error } = answer;
+  if (!result.ok) {
+    const { error } = result;
     return retryFetch(job, error, { kind: 'fetch', taskId, why: 'modal' }, context, (why) => {
       // A task that is gone can neither be answered nor be seen to have been: only another press helps, which takes the user's word.
       if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined)
@@ -23,14 +23,14 @@ export function modalSeen(job: Job, answer: Answer<Task>, context: JobContext): 
         : settle(job, 'in-doubt', record.error ?? why, context.now);
     });
   }
-  const task = answer.value;
+  const task = result.value;
   // A gateway that has just taken it on, or lags, says nothing at all (gateway 4.3).
   const saysNothing = task.state === 'unfinished' && task.status === '';
   if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
   if (task.state === 'failure' && job.mayBeGone === 'failed') return pressAgain(job, context);
   const { mayBeGone: _, ...onward } = job;
   const running: Job = { ...onward, misses: 0, record: movedOn(record, taskId) };
-  return taskSeen(running, answer, context);
+  return taskSeen(running, result, context);
 }
 
 /** The user told to try again, and its modal is gone: a proxy keeps one for an hour (gateway 4.6). */

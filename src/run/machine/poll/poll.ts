@@ -2,7 +2,7 @@ import { offered } from '../../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../../plan/job.ts';
 import { promptOf } from '../../../plan/request/text.ts';
 import type { Task } from '../../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../../service/result.ts';
+import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep, newJob } from '../job.ts';
 import { isAnswered, modalOpened } from '../modal.ts';
 import { replacing } from '../redo.ts';
@@ -13,21 +13,21 @@ import { lacksResult, resultOf, wantFile } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
 
 /** The job's task was looked at. Decided on its status alone (gateway 4.3). */
-export function taskSeen(job: Job, answer: Answer<Task>, context: JobContext): JobStep {
+export function taskSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { taskId } = job.record;
   if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
   const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
-  if (!answer.ok) {
-    const unknown = answer.error.code === 'service.task-unknown';
+  if (!result.ok) {
+    const unknown = result.error.code === 'service.task-unknown';
     // The task is paid, so no failure to look at it ends it: only its deadline, and that only after honest tries.
-    const tried = countsAsMiss(answer.error) && job.misses + 1 >= context.retry.attempts;
+    const tried = countsAsMiss(result.error) && job.misses + 1 >= context.retry.attempts;
     return (
-      unknownTask(job, answer.error, context) ??
-      (tried ? overdue(job, answer.error.message, context) : undefined) ??
-      fetchLater({ ...job, unknown }, answer.error, poll, context)
+      unknownTask(job, result.error, context) ??
+      (tried ? overdue(job, result.error.message, context) : undefined) ??
+      fetchLater({ ...job, unknown }, result.error, poll, context)
     );
   }
-  return taskRead({ ...withConfirmedTask(job), unknown: false }, taskId, answer.value, context);
+  return taskRead({ ...withConfirmedTask(job), unknown: false }, taskId, result.value, context);
 }
 
 function taskRead(job: Job, taskId: string, task: Task, context: JobContext): JobStep {
@@ -94,7 +94,7 @@ function overdue(job: Job, lastWords: string, context: JobContext): JobStep | un
     'failed',
     {
       code: 'task.timeout',
-      message: `Task ${record.taskId} was not finished ${after} after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it anew.`,
+      message: `Task ${record.taskId} was not finished ${after} after its submission (timeouts.task). ${lastWords} Later runs look at it again; --retry-failed submits it again.`,
     },
     context.now,
   );

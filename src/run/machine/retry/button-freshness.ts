@@ -1,6 +1,6 @@
 import type { JobError } from '../../../plan/job.ts';
-import type { SubmitAnswer } from '../../../service/image-service.ts';
-import type { Answer } from '../../../service/result.ts';
+import type { SubmitResult } from '../../../service/image-service.ts';
+import type { ServiceResult } from '../../../service/result.ts';
 import { become, type Job, type JobContext, type JobStep } from '../job.ts';
 import { rest, settle } from '../transition.ts';
 import { afterSeveral, restAfter } from './retry.ts';
@@ -13,12 +13,12 @@ import { afterSeveral, restAfter } from './retry.ts';
 
 /**
  * How old a reading may be when the click's turn comes, in ms. Well above a round trip of two requests, even a slow one, so that
- * what was just read is used; below the 15 s after which gateways look at their tasks anew (gateway 3.5).
+ * what was just read is used; below the 15 s after which gateways look at their tasks again (gateway 3.5).
  */
 export const freshMs = 10_000;
 
 /** True for a click whose button has to be read, again or at all, before it is pressed. By the machine's clock, which may be set back. */
-export const isOutdated = ({ record, fresh, want }: Job, now: number): boolean =>
+export const needsButtonReading = ({ record, fresh, want }: Job, now: number): boolean =>
   want.kind === 'submit' &&
   record.request.kind === 'click' &&
   (fresh === undefined || Math.abs(now - fresh.readAt) > freshMs);
@@ -44,16 +44,16 @@ const aboutButton: ReadonlySet<number> = new Set([3, 4]);
  */
 export function needsRecheck(
   { record, fresh }: Job,
-  answer: Answer<SubmitAnswer>,
+  result: ServiceResult<SubmitResult>,
   attempts: number,
 ): boolean {
   const isPress = record.request.kind === 'click' && record.modal === undefined && fresh !== undefined;
-  return isPress && record.tries + 1 < attempts && mayBeOutdated(answer);
+  return isPress && record.tries + 1 < attempts && mayBeOutdated(result);
 }
 
-function mayBeOutdated(answer: Answer<SubmitAnswer>): boolean {
-  if (!answer.ok) return answer.error.class === 'permanent' && answer.error.status === 404;
-  return answer.value.kind === 'refused' && aboutButton.has(answer.value.code);
+function mayBeOutdated(result: ServiceResult<SubmitResult>): boolean {
+  if (!result.ok) return result.error.class === 'permanent' && result.error.status === 404;
+  return result.value.kind === 'refused' && aboutButton.has(result.value.code);
 }
 
 /**
@@ -69,12 +69,12 @@ const mayPass = (message: string): boolean =>
  */
 export function recheckButton(
   job: Job,
-  answer: Answer<SubmitAnswer>,
+  result: ServiceResult<SubmitResult>,
   error: JobError,
   { retry, now }: JobContext,
 ): JobStep | undefined {
   const { record, fresh } = job;
-  if (fresh === undefined || !needsRecheck(job, answer, retry.attempts)) return undefined;
+  if (fresh === undefined || !needsRecheck(job, result, retry.attempts)) return undefined;
   const rechecking: Job = {
     ...aged(job),
     record: become(record, 'pending', { tries: record.tries + 1, error }),

@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { JobError } from '../../../plan/job.ts';
-import type { SubmitAnswer } from '../../../service/image-service.ts';
+import type { SubmitResult } from '../../../service/image-service.ts';
 import type { ServiceFailure } from '../../../service/result.ts';
 
 /** The code of an answer that refuses a prompt for what it is (gateway 3.2). */
@@ -11,7 +11,7 @@ export const refusalCode = (code: number): string =>
   code === bannedPrompt ? 'task.moderated' : 'submit.refused';
 
 /** What a submission says that the queue of the service had no room for. */
-export const queueFull = ({ code, message }: Extract<SubmitAnswer, { kind: 'queue-full' }>): JobError => ({
+export const queueFull = ({ code, message }: Extract<SubmitResult, { kind: 'queue-full' }>): JobError => ({
   code: 'submit.refused',
   message: `The service put the submission off (code ${code}): ${message}`,
 });

@@ -1,6 +1,6 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
-import type { Answer } from '../../../service/result.ts';
+import type { ServiceResult } from '../../../service/result.ts';
 import { type Job, type JobContext, type JobStep, type Want } from '../job.ts';
 import { withAdoptedTask } from '../poll/poll.ts';
 import { retryFetch } from '../retry/retry.ts';
@@ -29,19 +29,19 @@ export const beforeSubmitting = (job: Job, context: JobContext): Want =>
 /**
  * The tasks that the service lists for the job have come, or the reason why not.
  *
- * @param answer tasks that can be what became of its submissions, the one to take on first
+ * @param result tasks that can be what became of its submissions, the one to take on first
  */
-export function taskSearched(job: Job, answer: Answer<readonly Task[]>, context: JobContext): JobStep {
+export function taskSearched(job: Job, result: ServiceResult<readonly Task[]>, context: JobContext): JobStep {
   const { record } = job;
   const { now } = context;
-  if (!answer.ok) {
-    const { error } = answer;
-    if (hasNoListing(answer)) return notFound(job, context);
+  if (!result.ok) {
+    const { error } = result;
+    if (hasNoListing(result)) return notFound(job, context);
     return retryFetch(job, error, search(), context, (why) =>
       settle(job, 'in-doubt', record.error ?? why, now),
     );
   }
-  const [task, ...others] = answer.value;
+  const [task, ...others] = result.value;
   if (task === undefined) return notFound(job, context);
   const named = withAdoptedTask(record, task.id, context.price(record));
   const { searched: _, ...known } = job;

@@ -10,15 +10,15 @@ import type { RunInput } from '../commit.ts';
 export function withinPatience(input: RunInput, mostMs: number): RunInput {
   switch (input.type) {
     case 'submitted':
-      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+      return input.result.ok ? input : { ...input, result: refusal(input.result, mostMs) };
     case 'fetched':
-      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+      return input.result.ok ? input : { ...input, result: refusal(input.result, mostMs) };
     case 'searched':
-      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+      return input.result.ok ? input : { ...input, result: refusal(input.result, mostMs) };
     case 'listed':
-      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+      return input.result.ok ? input : { ...input, result: refusal(input.result, mostMs) };
     case 'saved':
-      return input.answer.ok ? input : { ...input, answer: refusal(input.answer, mostMs) };
+      return input.result.ok ? input : { ...input, result: refusal(input.result, mostMs) };
     case 'asked':
       return cutAsked(input, mostMs);
     case 'unread':
@@ -31,22 +31,22 @@ export function withinPatience(input: RunInput, mostMs: number): RunInput {
 }
 
 function cutAsked(input: Extract<RunInput, { type: 'asked' }>, mostMs: number): RunInput {
-  const { answer } = input;
-  switch (answer.kind) {
+  const { result } = input;
+  switch (result.kind) {
     case 'answered':
       return input;
     case 'refused':
-      return { ...input, answer: { ...answer, error: cut(answer.error, mostMs) } };
+      return { ...input, result: { ...result, error: cut(result.error, mostMs) } };
     case 'unread':
     case 'unwritten':
-      return { ...input, answer: { ...answer, error: cut(answer.error, mostMs) } };
+      return { ...input, result: { ...result, error: cut(result.error, mostMs) } };
   }
 }
 
 const refusal = <F extends { readonly retryAfterMs?: number }>(
-  answer: { readonly ok: false; readonly error: F },
+  result: { readonly ok: false; readonly error: F },
   mostMs: number,
-): { readonly ok: false; readonly error: F } => ({ ok: false, error: cut(answer.error, mostMs) });
+): { readonly ok: false; readonly error: F } => ({ ok: false, error: cut(result.error, mostMs) });
 
 const cut = <F extends { readonly retryAfterMs?: number }>(failure: F, mostMs: number): F =>
   failure.retryAfterMs === undefined || failure.retryAfterMs <= mostMs

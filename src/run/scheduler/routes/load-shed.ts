@@ -1,5 +1,5 @@
-import type { SaveAnswer } from '../../../artifacts/writer.ts';
-import type { Answer } from '../../../service/result.ts';
+import type { SaveResult } from '../../../artifacts/writer.ts';
+import type { ServiceResult } from '../../../service/result.ts';
 import type { OneAnswer } from './outcome.ts';
 
 /**
@@ -17,7 +17,7 @@ interface Failure {
 const isShed = ({ class: kind, status }: Failure): boolean => status === 503 && kind === 'retry';
 
 /** An answer of a route that serves others, with a 503 in it read as a throttle. */
-export function shedAsThrottle<A extends Answer<unknown> | SaveAnswer>(answer: A): A {
+export function shedAsThrottle<A extends ServiceResult<unknown> | SaveResult>(answer: A): A {
   if (answer.ok || !isShed(answer.error)) return answer;
   return { ...answer, error: { ...answer.error, class: 'throttle' } };
 }
@@ -26,17 +26,17 @@ export function shedAsThrottle<A extends Answer<unknown> | SaveAnswer>(answer: A
 export function readOnServingRoute(input: OneAnswer): OneAnswer {
   switch (input.type) {
     case 'submitted':
-      return { ...input, answer: shedAsThrottle(input.answer) };
+      return { ...input, result: shedAsThrottle(input.result) };
     case 'fetched':
-      return { ...input, answer: shedAsThrottle(input.answer) };
+      return { ...input, result: shedAsThrottle(input.result) };
     case 'searched':
-      return { ...input, answer: shedAsThrottle(input.answer) };
+      return { ...input, result: shedAsThrottle(input.result) };
     case 'saved':
-      return { ...input, answer: shedAsThrottle(input.answer) };
+      return { ...input, result: shedAsThrottle(input.result) };
     case 'asked': {
-      const { answer } = input;
-      return answer.kind === 'refused' && isShed(answer.error)
-        ? { ...input, answer: { ...answer, error: { ...answer.error, class: 'throttle' } } }
+      const { result } = input;
+      return result.kind === 'refused' && isShed(result.error)
+        ? { ...input, result: { ...result, error: { ...result.error, class: 'throttle' } } }
         : input;
     }
     case 'unread':

@@ -1,9 +1,9 @@
-import type { SaveAnswer, SaveFailure } from '../../../artifacts/writer.ts';
-import type { SubmitAnswer, Task } from '../../../service/image-service.ts';
-import type { Answer, ServiceFailure } from '../../../service/result.ts';
+import type { SaveFailure, SaveResult } from '../../../artifacts/writer.ts';
+import type { SubmitResult, Task } from '../../../service/image-service.ts';
+import type { ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
 import type { RouteSignal } from '../../limits/route.ts';
-import type { AskAnswer, JobEvent } from '../../machine/job.ts';
+import type { CallResult, JobEvent } from '../../machine/job.ts';
 import { bannedPrompt } from '../../machine/retry/service-failure.ts';
 import { hasNoListing } from '../../machine/search/listing.ts';
 import type { RunInput } from '../commit.ts';
@@ -28,8 +28,8 @@ export interface Outcome {
 export function outcomeOf(input: OneAnswer): Outcome {
   switch (input.type) {
     case 'submitted': {
-      const { answer } = input;
-      return { route: 'submit', event: { type: 'submitted', answer }, reading: readSubmit(answer) };
+      const { result } = input;
+      return { route: 'submit', event: { type: 'submitted', result }, reading: submitReading(result) };
     }
     case 'unread': {
       const { error } = input;
@@ -45,20 +45,20 @@ export function outcomeOf(input: OneAnswer): Outcome {
       };
     }
     case 'fetched': {
-      const { answer, why } = input;
-      return { route: 'poll', event: { type: 'fetched', why, answer }, reading: readFetch(answer) };
+      const { result, why } = input;
+      return { route: 'poll', event: { type: 'fetched', why, result }, reading: readFetch(result) };
     }
     case 'searched': {
-      const { answer } = input;
-      return { route: 'poll', event: { type: 'searched', answer }, reading: readSearch(answer) };
+      const { result } = input;
+      return { route: 'poll', event: { type: 'searched', result }, reading: readSearch(result) };
     }
     case 'saved': {
-      const { answer } = input;
-      return { route: 'download', event: { type: 'saved', answer }, reading: readSave(answer) };
+      const { result } = input;
+      return { route: 'download', event: { type: 'saved', result }, reading: readSave(result) };
     }
     case 'asked': {
-      const { answer } = input;
-      return { route: 'text', event: { type: 'asked', answer }, reading: readAsk(answer) };
+      const { result } = input;
+      return { route: 'text', event: { type: 'asked', result }, reading: readAsk(result) };
     }
   }
 }
@@ -103,34 +103,34 @@ export type RouteReading =
 const served: RouteReading = { signal: { kind: 'served' } };
 
 /** What the answer to a submission is to its route (gateway 8.2, 3.2). */
-export function readSubmit(answer: Answer<SubmitAnswer>): RouteReading {
-  if (!answer.ok) return readFailure(answer.error);
-  const { value } = answer;
+export function submitReading(result: ServiceResult<SubmitResult>): RouteReading {
+  if (!result.ok) return readFailure(result.error);
+  const { value } = result;
   if (value.kind === 'queue-full') return { signal: { kind: 'throttled', reason: value.message } };
-  // A banned prompt is about that prompt; any other refused code may be the same mistake in every row.
+  // A banned prompt is about that prompt; any other refused code may be the same error in every row.
   if (value.kind === 'refused' && value.code !== bannedPrompt)
     return { signal: { kind: 'refused', words: `code ${value.code}: ${value.message}` } };
   return served;
 }
 
 /** A task that the service does not know says nothing about the route. */
-export function readFetch(answer: Answer<Task>): RouteReading {
-  if (answer.ok || answer.error.code === 'service.task-unknown') return served;
-  return readFailure(answer.error);
+export function readFetch(result: ServiceResult<Task>): RouteReading {
+  if (result.ok || result.error.code === 'service.task-unknown') return served;
+  return readFailure(result.error);
 }
 
 /** What is not listed says nothing about the route either. */
-export const readList = (answer: Answer<readonly Task[]>): RouteReading =>
-  answer.ok ? served : readFailure(answer.error);
+export const readList = (result: ServiceResult<readonly Task[]>): RouteReading =>
+  result.ok ? served : readFailure(result.error);
 
 /** That a gateway has no list of its tasks says nothing about the route. */
-export const readSearch = (answer: Answer<readonly Task[]>): RouteReading =>
-  hasNoListing(answer) ? { nothing: true } : readList(answer);
+export const readSearch = (result: ServiceResult<readonly Task[]>): RouteReading =>
+  hasNoListing(result) ? { nothing: true } : readList(result);
 
 /** A link that is refused or no image is about that link; only trouble and 429 are about the route. */
-export function readSave(answer: SaveAnswer): RouteReading {
-  if (answer.ok) return served;
-  const { error } = answer;
+export function readSave(result: SaveResult): RouteReading {
+  if (result.ok) return served;
+  const { error } = result;
   switch (error.class) {
     case 'stop':
       return { end: { kind: 'disk', code: error.code, message: error.message } };
@@ -151,16 +151,16 @@ export function readSave(answer: SaveAnswer): RouteReading {
 }
 
 /** An answer that cannot be used is still one that the route gave. What could not be read here says nothing about it. */
-export function readAsk(answer: AskAnswer): RouteReading {
-  switch (answer.kind) {
+export function readAsk(result: CallResult): RouteReading {
+  switch (result.kind) {
     case 'answered':
       return served;
     case 'refused':
-      return readFailure(answer.error);
+      return readFailure(result.error);
     case 'unread':
-      return readUnread(answer.error);
+      return readUnread(result.error);
     case 'unwritten': {
-      const reading = readUnread(answer.error);
+      const reading = readUnread(result.error);
       return 'end' in reading ? reading : served;
     }
   }

@@ -2,7 +2,7 @@ import type { JobRecord } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import { ConcurrencyWindow } from '../../limits/concurrency-window.ts';
 import { holdsRoom, type Job, restsOutside } from '../../machine/job.ts';
-import { hasItsTurn, isOutdated, isReadingAgain } from '../../machine/retry/button-freshness.ts';
+import { hasItsTurn, isReadingAgain, needsButtonReading } from '../../machine/retry/button-freshness.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
@@ -47,7 +47,7 @@ export class ActiveJobs {
       if (job.want.kind !== 'submit') return false;
       // Where nothing but open modals is there, none of them ends before it is answered: one that was put off may stand behind this.
       if (this.#onService >= this.concurrency.window && this.#onService > this.#open) return true;
-      return isOutdated(job, now) ? !this.#mayReadAgain : this.#isTurnTaken(job);
+      return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
     };
     this.routes = new Routes(settings, this.#jobs, random, tokens, isHeldBack, moments);
   }
@@ -89,7 +89,7 @@ export class ActiveJobs {
   }
 
   /** A button that is being read again has the next turn of a paced route: given to others, it would be read in vain for ever. */
-  #isTurnTaken(job: Job): boolean {
+  #isCommitTaken(job: Job): boolean {
     return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
   }
 

@@ -22,7 +22,7 @@ export function isFailure(state: SchedulerState, { key, status, error }: JobReco
 
 /** True where a slot that asks for this job waits because the job's parent is made again. */
 export const waitsForNewParent = (state: SchedulerState, key: string): boolean =>
-  isAskedFor(state, key, (slot) => slot.waitsAnew === true);
+  isAskedFor(state, key, (slot) => slot.waitsForRedo === true);
 
 function isAskedFor(
   { cells, options, lookup }: SchedulerState,

@@ -4,7 +4,7 @@ import { withRequestId } from '../../failures/request-id.ts';
 import { members } from '../../http/json.ts';
 import type { ConnectionFailure, Reply, ReplyBody } from '../../http/reply.ts';
 import type { Mask } from '../../http/secrets.ts';
-import type { Answer, ReplyUsage, ServiceFailure } from '../../result.ts';
+import type { ReplyUsage, ServiceFailure, ServiceResult } from '../../result.ts';
 import type { JsonObject, TextReply } from '../../text-service.ts';
 import { readChatReply } from './chat.ts';
 import type { StreamEnd } from './end.ts';
@@ -28,7 +28,7 @@ export function readReply(
   received: Received,
   call: { readonly kind: 'generate' | 'chat'; readonly stream: boolean },
   facts: RequestFacts,
-): Answer<TextReply> {
+): ServiceResult<TextReply> {
   if (received.kind === 'refusal') {
     const failure = classify(received.reply, facts);
     return failed(failure ?? unusableResponse(received.reply, 'which is no answer', facts));
@@ -43,7 +43,7 @@ export function readReply(
   return failed(usage === undefined ? failure : { ...failure, usage });
 }
 
-const failed = (error: ServiceFailure): Answer<TextReply> => ({ ok: false, error });
+const failed = (error: ServiceFailure): ServiceResult<TextReply> => ({ ok: false, error });
 
 function failureOf(
   reply: Reply,

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerChecker } from '../../../../src/pipeline/steps/reply-schema/check.ts';
+import { replyChecker } from '../../../../src/pipeline/steps/reply-schema/check.ts';
 import { type Value, WrittenNumber } from '../../../../src/pipeline/values/value.ts';
 
 /** What a check says: nothing, or its problems. */
 function problems(schema: Value, value: unknown): readonly string[] {
-  const verdict = answerChecker(schema).check(value);
+  const verdict = replyChecker(schema).check(value);
   return verdict.ok ? [] : verdict.problems;
 }
 
 const diagnostics = (schema: Value): readonly string[] =>
-  answerChecker(schema).mistakes.map(({ severity, path }) => `${severity} /${path.join('/')}`);
+  replyChecker(schema).mistakes.map(({ severity, path }) => `${severity} /${path.join('/')}`);
 
 describe('a native schema', () => {
   const schema: Value = {
@@ -125,7 +125,7 @@ describe('a schema that is not one', () => {
     ['requirements', { properties: { a: true }, required: ['b'] }, ['warning /required/0']],
   ])('is reported with its place: %s', (_what, schema, expected) => {
     expect(diagnostics(schema)).toEqual(expected);
-    expect(answerChecker(schema).check({ b: 1 }).ok).toBe(!expected.some((one) => one.startsWith('error')));
+    expect(replyChecker(schema).check({ b: 1 }).ok).toBe(!expected.some((one) => one.startsWith('error')));
   });
 
   it('is too large, or nested too deep', () => {
@@ -226,7 +226,7 @@ it('whatever is declared, a check gives a verdict', () => {
   }));
   fc.assert(
     fc.property(schema, fc.jsonValue(), (declared, value) => {
-      const checker = answerChecker(declared);
+      const checker = replyChecker(declared);
       const verdict = checker.check(value);
       const isWrong = checker.mistakes.some(({ severity }) => severity === 'error');
       expect(isWrong && verdict.ok).toBe(false);

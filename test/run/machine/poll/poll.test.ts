@@ -21,21 +21,21 @@ const inDoubt = imagineRecord({
   error,
 });
 
-const looked = (job: Job, answer: Task | ServiceFailure): JobStep =>
+const looked = (job: Job, result: Task | ServiceFailure): JobStep =>
   step(
     job,
     {
       type: 'fetched',
       why: 'poll',
-      answer: 'class' in answer ? { ok: false, error: answer } : { ok: true, value: answer },
+      result: 'class' in result ? { ok: false, error: result } : { ok: true, value: result },
     },
     context(),
   );
 
 /** As if it were looked at so often, with the same answer each time. */
-function lookedOften(record: JobRecord, answer: ServiceFailure, times: number): Job {
+function lookedOften(record: JobRecord, result: ServiceFailure, times: number): Job {
   let job = adopt(record, 0, undefined);
-  for (let n = 0; n < times; n += 1) job = looked(job, answer).job;
+  for (let n = 0; n < times; n += 1) job = looked(job, result).job;
   return job;
 }
 

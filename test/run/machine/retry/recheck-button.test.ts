@@ -3,14 +3,14 @@ import type { Job } from '../../../../src/run/machine/job.ts';
 import {
   freshMs,
   hasItsTurn,
-  isOutdated,
   isReadingAgain,
+  needsButtonReading,
   needsRecheck,
   recheckButton,
   refusedBefore,
   refusedForGood,
 } from '../../../../src/run/machine/retry/button-freshness.ts';
-import type { SubmitAnswer } from '../../../../src/service/image-service.ts';
+import type { SubmitResult } from '../../../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
 import { failure } from '../../../rig/virtual-service.ts';
 
@@ -23,8 +23,8 @@ const without = (from: Job): Job => {
   const { fresh: _, ...rest } = from;
   return rest;
 };
-const refused = (code: number, message = 'no'): SubmitAnswer => ({ kind: 'refused', code, message });
-const answered = (value: SubmitAnswer) => ({ ok: true, value }) as const;
+const refused = (code: number, message = 'no'): SubmitResult => ({ kind: 'refused', code, message });
+const answered = (value: SubmitResult) => ({ ok: true, value }) as const;
 const failed = (kind: Parameters<typeof failure>[1], status: number) =>
   ({ ok: false, error: failure('service.rejected', kind, { status }) }) as const;
 
@@ -35,13 +35,13 @@ describe('a reading of a button', () => {
     [-freshMs, false],
     [-freshMs - 1, true],
   ])('of %i ms ago is outdated: %s', (age, outdated) => {
-    expect(isOutdated(click(), epoch + age)).toBe(outdated);
+    expect(needsButtonReading(click(), epoch + age)).toBe(outdated);
   });
 
   it('is needed by a click whose turn it is, and by nothing else', () => {
-    expect(isOutdated(without(click()), epoch)).toBe(true);
-    expect(isOutdated(without(click({ want: { kind: 'room' } })), epoch)).toBe(false);
-    expect(isOutdated(job(imagineRecord(), { want: submit }), epoch)).toBe(false);
+    expect(needsButtonReading(without(click()), epoch)).toBe(true);
+    expect(needsButtonReading(without(click({ want: { kind: 'room' } })), epoch)).toBe(false);
+    expect(needsButtonReading(job(imagineRecord(), { want: submit }), epoch)).toBe(false);
   });
 
   it.each<[string, Job, boolean]>([
@@ -107,7 +107,7 @@ describe('a refusal is checked once more', () => {
     expect(step?.job.record).toMatchObject({ status: 'pending', tries: 1, error });
     expect(step?.job.want).toEqual({ kind: 'wait', until: epoch, next: submit });
     expect(step?.job.refused).toEqual({ customId: 'IMG::U1', error });
-    expect(isOutdated({ ...(step?.job as Job), want: submit }, epoch)).toBe(true);
+    expect(needsButtonReading({ ...(step?.job as Job), want: submit }, epoch)).toBe(true);
   });
 });
 
@@ -129,7 +129,7 @@ describe('a button that was refused and read again', () => {
       const { job: again } = refusedBefore(before(message), 'IMG::U1', context());
       expect(again.want).toEqual({ kind: 'wait', until: epoch + 1000, next: submit });
       expect(again).not.toHaveProperty('refused');
-      expect(isOutdated({ ...again, want: submit }, epoch)).toBe(true);
+      expect(needsButtonReading({ ...again, want: submit }, epoch)).toBe(true);
     },
   );
 

@@ -37,8 +37,8 @@ describe('tasks that are looked at together', () => {
       { key: 'b', taskId: 'T2' },
     ];
     expect(pollResults(looks, { ok: true, value: [task] })).toMatchObject([
-      ['a', { why: 'poll', answer: { ok: false, error: { code: 'service.task-unknown', class: 'retry' } } }],
-      ['b', { why: 'poll', answer: { ok: true, value: task } }],
+      ['a', { why: 'poll', result: { ok: false, error: { code: 'service.task-unknown', class: 'retry' } } }],
+      ['b', { why: 'poll', result: { ok: true, value: task } }],
     ]);
   });
 });

@@ -52,16 +52,16 @@ describe('a Retry-After beyond retry.patience', () => {
 it('whatever was asked for, the wait that an answer tells is cut, and nothing else of it', () => {
   const error = { code: 'x', class: 'throttle', message: 'm', retryAfterMs: hour } as const;
   const file = { code: 'x', class: 'retry', message: 'm', retryAfterMs: hour } as const;
-  const answer = { ok: false, error } as const;
+  const result = { ok: false, error } as const;
   const inputs = [
-    { type: 'submitted', key: 'k', answer },
-    { type: 'fetched', key: 'k', why: 'poll', answer },
-    { type: 'searched', key: 'k', answer },
-    { type: 'listed', looks: [], answer },
-    { type: 'saved', key: 'k', answer: { ok: false, error: file } },
-    { type: 'asked', key: 'k', answer: { kind: 'refused', error } },
-    { type: 'asked', key: 'k', answer: { kind: 'unread', error: file } },
-    { type: 'asked', key: 'k', answer: { kind: 'unwritten', error: file, text: { candidates: [] } } },
+    { type: 'submitted', key: 'k', result },
+    { type: 'fetched', key: 'k', why: 'poll', result },
+    { type: 'searched', key: 'k', result },
+    { type: 'listed', looks: [], result },
+    { type: 'saved', key: 'k', result: { ok: false, error: file } },
+    { type: 'asked', key: 'k', result: { kind: 'refused', error } },
+    { type: 'asked', key: 'k', result: { kind: 'unread', error: file } },
+    { type: 'asked', key: 'k', result: { kind: 'unwritten', error: file, text: { candidates: [] } } },
     { type: 'unread', key: 'k', error: file },
     { type: 'masked', key: 'k', error: file },
   ] as unknown as readonly RunInput[];
@@ -74,7 +74,7 @@ it('whatever was asked for, the wait that an answer tells is cut, and nothing el
   const good = {
     type: 'asked',
     key: 'k',
-    answer: { kind: 'answered', asked: textReply({}) },
+    result: { kind: 'answered', asked: textReply({}) },
   } as unknown as RunInput;
   expect(withinPatience(good, 0)).toBe(good);
   expect(withinPatience({ type: 'masked', key: 'k' }, 0)).toEqual({ type: 'masked', key: 'k' });

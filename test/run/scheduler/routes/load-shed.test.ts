@@ -139,7 +139,7 @@ describe('an answer of a route that serves others', () => {
   });
 
   it('is left as it is where it is good', () => {
-    const answer = { ok: true, value: [] } as const;
-    expect(shedAsThrottle(answer)).toBe(answer);
+    const result = { ok: true, value: [] } as const;
+    expect(shedAsThrottle(result)).toBe(result);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../../src/artifacts/writer.ts';
-import { readFetch, readSave, readSubmit } from '../../../../src/run/scheduler/routes/outcome.ts';
+import { readFetch, readSave, submitReading } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { failure } from '../../../rig/virtual-service.ts';
 
 const save = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}) =>
@@ -20,7 +20,7 @@ describe('what an answer says about its route', () => {
 
   it('refusals are compared by status and the words of the service, or by what there is', () => {
     const words = (more: object) =>
-      readSubmit({ ok: false, error: failure('service.rejected', 'permanent', more) });
+      submitReading({ ok: false, error: failure('service.rejected', 'permanent', more) });
     expect(words({ status: 400, serviceMessage: 'no prompt' })).toEqual({
       signal: { kind: 'refused', words: '400: no prompt' },
     });

@@ -41,7 +41,7 @@ describe('the stall detector', () => {
     expect(stall.notice(jobs, epoch + 2 * tenMinutes)).toMatchObject({ sinceMs: 2 * tenMinutes });
   });
 
-  it('begins anew when a job changes', () => {
+  it('begins again when a job changes', () => {
     const jobs = activeJobs();
     jobs.put(running('a', 1));
     const stall = new StallDetector(epoch);
