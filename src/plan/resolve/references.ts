@@ -7,7 +7,7 @@ import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
 import { nearestJob } from './scope.ts';
-import { doneState, isCertain, openState, slotName, type Upstream } from './upstream.ts';
+import { doneDependency, isCertain, openDependency, slotName, type Upstream } from './upstream.ts';
 
 /** The jobs that a request names beside what its templates read, and what they mean for its slot. */
 export interface NamedJobs {
@@ -24,7 +24,7 @@ export interface NamedJobs {
 const nothingNamed: NamedJobs = {
   keyOf: () => undefined,
   imageCount: () => undefined,
-  dependency: doneState,
+  dependency: doneDependency,
 };
 
 /**
@@ -50,10 +50,10 @@ export function readNamed(
   const found = { keyOf, imageCount: (key: string) => imageCount(shown, key) };
   for (const { dependency } of jobs.values()) if (dependency.kind !== 'done') return { ...found, dependency };
   if (shown.some(({ dependency, slot }) => dependency.kind !== 'done' || slot.unsaved === true))
-    return { ...found, dependency: openState };
+    return { ...found, dependency: openDependency };
   const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
   const failure = empty === undefined ? unrepeatable(jobs.get(continues ?? '')) : noImage(empty, kind);
-  return { ...found, dependency: doneState, ...(failure === undefined ? {} : { failure }) };
+  return { ...found, dependency: doneDependency, ...(failure === undefined ? {} : { failure }) };
 }
 
 const imagesIn = (record: JobRecord | undefined): number =>

@@ -14,9 +14,9 @@ import { type DependencyState, drawnAbove, oneParent, type Resolved } from './re
 import { nearestJob, readNamedSteps } from './scope.ts';
 import { buttonsAbove, isBeingRedone, isFree, judge, type Reading, readingOf } from './slot-status.ts';
 import {
-  doneState,
+  doneDependency,
   gatheredStart,
-  openState,
+  openDependency,
   rootStart,
   startBelow,
   startOf,
@@ -119,7 +119,7 @@ class CellResolution {
       return single({ dependency: opened.dependency });
 
     const choice = wildcardChoice(template.selector, buttons);
-    if (choice.kind === 'missing') return single({ dependency: doneState, failure: choice.error });
+    if (choice.kind === 'missing') return single({ dependency: doneDependency, failure: choice.error });
     for (const { name, press } of choice.found)
       this.#add(template, start, name, this.#read(template, start, press), found);
   }
@@ -135,7 +135,7 @@ class CellResolution {
       const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
       reading =
         one === undefined
-          ? { dependency: doneState, failure: missingButton(segment, buttons) }
+          ? { dependency: doneDependency, failure: missingButton(segment, buttons) }
           : this.#read(template, start, one.press);
     }
     this.#add(template, start, segment, reading, found);
@@ -184,7 +184,7 @@ class CellResolution {
       above,
       slot,
       ...(said === undefined ? {} : { said }),
-      dependency: redo.isToCome ? openState : stateOf(slot, cause),
+      dependency: redo.isToCome ? openDependency : stateOf(slot, cause),
       stands: record !== undefined && (record.former !== undefined || (redo.isToCome && status === 'done')),
     };
     found.push(resolved);
@@ -236,8 +236,8 @@ class CellResolution {
   #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream): Opened | Reading {
     return readingOf((): Opened | Reading => {
       if (when !== undefined && !whenWaits && !when.holds(this.#scope))
-        return { dependency: doneState, off: true };
-      if (waits.length === 0) return { scope: this.#scope, dependency: doneState };
+        return { dependency: doneDependency, off: true };
+      if (waits.length === 0) return { scope: this.#scope, dependency: doneDependency };
       const steps = readNamedSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { dependency: steps };
       const { dependency } = steps;

@@ -4,7 +4,7 @@ import { isTextKind } from '../job-request.ts';
 import { standing } from './former.ts';
 import { parseReply } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
-import { doneState, openState } from './upstream.ts';
+import { doneDependency, openDependency } from './upstream.ts';
 
 /** What templates may read of a step, by its name. */
 type StepValues = Readonly<Record<string, Readonly<Record<string, Value>>>>;
@@ -31,10 +31,10 @@ export function readNamedSteps(
   resolved: ReadonlyMap<string, readonly Resolved[]>,
 ): StepReading {
   const values: Record<string, Readonly<Record<string, Value>>> = {};
-  let dependency: DependencyState = doneState;
+  let dependency: DependencyState = doneDependency;
   for (const name of names) {
     const job = nearestJob(name, above, resolved.get(name) ?? []);
-    if (job.dependency.kind === 'open' && job.stands) dependency = openState;
+    if (job.dependency.kind === 'open' && job.stands) dependency = openDependency;
     else if (job.dependency.kind !== 'done') return job.dependency;
     values[name] = isTextKind(job.template.kind) ? textValues(name, job) : taskValues(job);
   }

@@ -5,7 +5,7 @@ import type { SlotStatus } from '../slot.ts';
 import { standing } from './former.ts';
 import { hasOnlyTexts } from './reply.ts';
 import { type DependencyState } from './resolved.ts';
-import { doneState, followError, type Upstream } from './upstream.ts';
+import { doneDependency, followError, type Upstream } from './upstream.ts';
 
 /** The operation of one cell after rendering, before anything is known of its dependencies. */
 export interface Reading {
@@ -125,6 +125,6 @@ export function readingOf<T>(read: () => T): T | Reading {
     return read();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return { dependency: doneState, failure: { code: error.code, message: error.message } };
+    return { dependency: doneDependency, failure: { code: error.code, message: error.message } };
   }
 }

@@ -4,8 +4,8 @@ import { type JobError, type JobSpec, lacksOnlyFiles } from '../job.ts';
 import type { Slot } from '../slot.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
 
-export const doneState: DependencyState = { kind: 'done' };
-export const openState: DependencyState = { kind: 'open' };
+export const doneDependency: DependencyState = { kind: 'done' };
+export const openDependency: DependencyState = { kind: 'open' };
 
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
@@ -18,7 +18,7 @@ export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): strin
 export function stateOf(slot: Slot, cause: string | undefined): DependencyState {
   switch (slot.status) {
     case 'done':
-      return doneState;
+      return doneDependency;
     case 'skipped':
     case 'blocked':
       return { kind: slot.status, cause: cause ?? ownCause(slot) };
@@ -30,13 +30,13 @@ export function stateOf(slot: Slot, cause: string | undefined): DependencyState 
       };
     case 'saving':
       // A file that is still to be fetched does not take the result away.
-      return slot.unsaved === true ? doneState : openState;
+      return slot.unsaved === true ? doneDependency : openDependency;
     case 'pending':
     case 'submitting':
     case 'running':
     case 'modal':
     case 'in-doubt':
-      return openState;
+      return openDependency;
   }
 }
 
@@ -62,7 +62,7 @@ export interface Upstream {
   readonly keys?: Pick<JobSpec, 'parent' | 'inputs'>;
 }
 
-export const rootStart: Upstream = { jobs: [], dependency: doneState, keys: {} };
+export const rootStart: Upstream = { jobs: [], dependency: doneDependency, keys: {} };
 
 export function startBelow(above: Resolved): Upstream {
   const parent = above.slot.job?.key;
@@ -80,7 +80,7 @@ export const startOf = ({ kind, request }: SlotTemplate, start: Upstream): Upstr
   !request.shows.parent &&
   start.dependency.kind === 'blocked' &&
   start.dependency.made === true
-    ? { ...start, dependency: doneState }
+    ? { ...start, dependency: doneDependency }
     : start;
 
 /**
@@ -105,7 +105,7 @@ function gatheredState(slots: readonly Resolved[]): DependencyState {
   if (blocked !== undefined) return blocked;
   const open = gates.find(({ kind }) => kind === 'open');
   if (open !== undefined) return open;
-  if (gates.some(({ kind }) => kind === 'done')) return doneState;
+  if (gates.some(({ kind }) => kind === 'done')) return doneDependency;
   const [skipped] = gates;
   if (skipped === undefined) throw new Error('Internal error: a step gathers nothing.');
   return skipped;

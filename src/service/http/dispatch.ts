@@ -38,7 +38,7 @@ const mostInformational = 1000;
  * and informational answers (1xx) are passed over (RFC 9110 15.2). Rejects with what the connection says; of a body that breaks
  * off, its reading does.
  */
-export function dispatch(
+export function dispatchRequest(
   dispatcher: Dispatcher,
   { method, url, headers, body }: Outbound,
   dispatching: Dispatching,

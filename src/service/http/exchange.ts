@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { BodyHold, BodyPool } from './body/budget.ts';
 import { readBody } from './body/read.ts';
 import { readConnectionError, type Sent } from './connect/connection-error.ts';
-import { dispatch, type HttpResponse, type Outbound } from './dispatch.ts';
+import { dispatchRequest, type HttpResponse, type Outbound } from './dispatch.ts';
 import { type ConnectionFailure, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
 import { systemTimer, TimeOut, type Timer } from './timeout.ts';
 
@@ -145,7 +145,7 @@ async function send(
   onStart: () => void,
 ): Promise<HttpResponse> {
   if ('dispatcher' in via)
-    return dispatch(via.dispatcher, request, { signal, maxBytes: maxBodyBytes, onStart });
+    return dispatchRequest(via.dispatcher, request, { signal, maxBytes: maxBodyBytes, onStart });
   const { url, method, headers, body } = request;
   return via.fetch(url, {
     method,

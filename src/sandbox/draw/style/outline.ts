@@ -15,7 +15,7 @@ export function extentOf(points: readonly Point[]): readonly [number, number] {
 }
 
 /** How big a shape is along its longer side. */
-export const spanOf = (shape: Shape): number => Math.max(...extentOf(shape.points));
+export const longerSide = (shape: Shape): number => Math.max(...extentOf(shape.points));
 
 /** The points, each moved by up to `reach`, as an unsteady hand would set them. */
 export function unsteady(points: readonly Point[], reach: number, random: Random): Point[] {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultEffect } from '../../faults/fault.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { ReplyPiece, SandboxResponse } from './reply.ts';
+import type { ResponsePiece, SandboxResponse } from './reply.ts';
 
 /** Pieces that a dripping answer is cut into. */
 const pieces = 10;
@@ -51,7 +51,7 @@ export async function deliver(
 /** Sends a stream piece by piece; a cut comes in the middle of its bytes. */
 async function deliverPieces(
   response: ServerResponse,
-  all: readonly ReplyPiece[],
+  all: readonly ResponsePiece[],
   manner: FaultEffect | undefined,
   signal: AbortSignal,
 ): Promise<Usage | undefined> {

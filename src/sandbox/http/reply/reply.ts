@@ -15,7 +15,7 @@ export interface SandboxResponse {
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   /** Of a stream: what is sent one after another, in place of the body. */
-  readonly pieces?: readonly ReplyPiece[];
+  readonly pieces?: readonly ResponsePiece[];
   /** The task that the request made, for the log. */
   readonly taskId?: string;
   /** The text that was answered, for the counters. */
@@ -75,7 +75,7 @@ export function redirectReply(location: string): SandboxResponse {
 }
 
 /** What is sent of a stream at once. */
-export interface ReplyPiece {
+export interface ResponsePiece {
   readonly body: string;
   /** Milliseconds before it. */
   readonly wait: number;

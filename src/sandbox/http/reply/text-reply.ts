@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../text/protocol/native/stream.ts';
 import type { Usage } from '../../text/tokens.ts';
-import type { ReplyPiece, SandboxResponse } from './reply.ts';
+import type { ResponsePiece, SandboxResponse } from './reply.ts';
 
 /** How the events of a stream are written. */
 export type StreamManner =
@@ -28,7 +28,7 @@ export function streamReply(
   manner: StreamManner,
   perToken: number,
 ): Pick<SandboxResponse, 'status' | 'type' | 'body' | 'pieces'> {
-  const pieces = events.map(({ value, tokens, usage }, index): ReplyPiece => {
+  const pieces = events.map(({ value, tokens, usage }, index): ResponsePiece => {
     const json = JSON.stringify(value);
     return {
       body: manner === 'array' ? `${index === 0 ? '[' : ',\r\n'}${json}` : `data: ${json}${ends[manner]}`,

@@ -1,6 +1,6 @@
 import { type Colour, lightness, mix, rgbOf } from '../../canvas/colour.ts';
 import { type Fill, meanColour, type Shape } from '../../canvas/shape.ts';
-import { brushed, followed, spanOf, unsteady } from '../outline.ts';
+import { brushed, followed, longerSide, unsteady } from '../outline.ts';
 import { layPaper } from '../paper.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { num, pathOf, SvgWriter } from '../svg.ts';
@@ -24,7 +24,7 @@ function paint({ scene, box, name, random, frame }: Sitting): string {
       writer.fill(brushed(path, shape.width * 1.7, 1, 0.2), colour, Math.min(1, shape.opacity + 0.2));
       continue;
     }
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     const points = shape.role === 'sky' ? shape.points : unsteady(shape.points, Math.min(3, size / 40), hand);
     writer.fill(pathOf(points, true), washFill(shape.fill, shape.role, colourful), shape.opacity);
     if (shape.role === 'sky' || shape.role === 'light' || shape.role === 'air' || size < 16) continue;

@@ -1,6 +1,6 @@
 import { type Colour, lighter, lightness, mix, rgbOf } from '../../canvas/colour.ts';
 import { meanColour } from '../../canvas/shape.ts';
-import { spanOf } from '../outline.ts';
+import { longerSide } from '../outline.ts';
 import { fillBox } from '../paper.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { num, pathOf, SvgWriter } from '../svg.ts';
@@ -23,7 +23,7 @@ function paint({ scene, box, name, random }: Sitting): string {
   const night = random.pick(['#0b0620', '#050b22', '#12061c']);
   fillBox(writer, box, night);
   for (const shape of scene.shapes) {
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     if (shape.kind === 'line') {
       writer.stroke(
         pathOf(shape.points, false),

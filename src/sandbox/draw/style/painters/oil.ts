@@ -1,5 +1,5 @@
 import { colourOf, lightness, type Rgb } from '../../canvas/colour.ts';
-import { spanOf, unsteady } from '../outline.ts';
+import { longerSide, unsteady } from '../outline.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { num, pathOf, plainSvg, SvgWriter } from '../svg.ts';
 
@@ -62,7 +62,7 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
 /** The last touches with the point of the brush: eyes, nose and what else is small in the subject. */
 function setAccents(writer: SvgWriter, scene: Sitting['scene'], random: Sitting['random']): void {
   for (const shape of scene.shapes) {
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     if (shape.role !== 'subject' || size > 130 || shape.opacity < 0.4) continue;
     if (shape.kind === 'line') {
       if (size < 70) writer.shape(shape);

@@ -1,6 +1,6 @@
 import { lighter } from '../../canvas/colour.ts';
 import { meanColour, type Point, type Shape } from '../../canvas/shape.ts';
-import { spanOf } from '../outline.ts';
+import { longerSide } from '../outline.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { pathOf, SvgWriter } from '../svg.ts';
 
@@ -14,7 +14,7 @@ function paint({ scene, name }: Sitting): string {
       writer.shape(shape);
       continue;
     }
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     const lift = shape.role === 'subject' ? Math.min(7, size / 22) : Math.min(13, size / 18);
     if (size > 26 && shape.opacity > 0.5) {
       for (const [share, opacity] of [

@@ -1,6 +1,6 @@
 import { type Colour, colourOf, darker, lightness, mix, rgbOf } from '../../canvas/colour.ts';
 import { meanColour } from '../../canvas/shape.ts';
-import { spanOf, unsteady } from '../outline.ts';
+import { longerSide, unsteady } from '../outline.ts';
 import { layPaper } from '../paper.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { num, pathOf, SvgWriter } from '../svg.ts';
@@ -16,7 +16,7 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   layPaper(writer, box, paper, random.fork('paper'));
   const colourful = Math.min(0.75, frame.stylize / 420);
   for (const shape of scene.shapes) {
-    if (shape.kind === 'line' || spanOf(shape) < 30 || shape.opacity < 0.4) continue;
+    if (shape.kind === 'line' || longerSide(shape) < 30 || shape.opacity < 0.4) continue;
     const colour = meanColour(shape.fill);
     const light = lightness(rgbOf(colour));
     const base = mix(paper, mix(lead, colour, colourful), (1 - light) * 0.3 + colourful * 0.35);
@@ -28,7 +28,7 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   hatch(writer, box, tones, random.fork('third'), unit, -0.2, 0.76, colourful);
   const hand = random.fork('hand');
   for (const shape of scene.shapes) {
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     if (shape.role === 'sky' || shape.role === 'air') continue;
     if (shape.kind === 'line') {
       writer.stroke(pathOf(unsteady(shape.points, 1.5, hand), false), Math.min(shape.width, 5), lead, 0.6);

@@ -1,6 +1,6 @@
 import { darker, lighter, mix } from '../../canvas/colour.ts';
 import { type Fill, meanColour } from '../../canvas/shape.ts';
-import { spanOf, unsteady } from '../outline.ts';
+import { longerSide, unsteady } from '../outline.ts';
 import { layPaper, leaveMargin } from '../paper.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { num, pathOf, SvgWriter } from '../svg.ts';
@@ -15,7 +15,7 @@ function paint({ scene, box, name, random }: Sitting): string {
   layPaper(writer, box, paper, random.fork('paper'));
   const hand = random.fork('hand');
   for (const shape of scene.shapes) {
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     if (shape.kind === 'line') {
       writer.stroke(
         pathOf(unsteady(shape.points, 2, hand), false),

@@ -1,6 +1,6 @@
 import { type Colour, lightness, mix, rgbOf } from '../../canvas/colour.ts';
 import { meanColour } from '../../canvas/shape.ts';
-import { spanOf } from '../outline.ts';
+import { longerSide } from '../outline.ts';
 import { layPaper } from '../paper.ts';
 import type { Painter, Sitting } from '../style.ts';
 import { num, pathOf, SvgWriter } from '../svg.ts';
@@ -19,7 +19,7 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   layPaper(writer, box, paper, random.fork('paper'));
   const tint = Math.min(0.85, 0.45 + frame.stylize / 1000);
   for (const shape of scene.shapes) {
-    if (shape.kind === 'line' || shape.opacity < 0.5 || (shape.role !== 'subject' && spanOf(shape) < 60))
+    if (shape.kind === 'line' || shape.opacity < 0.5 || (shape.role !== 'subject' && longerSide(shape) < 60))
       continue;
     const share = shape.role === 'subject' ? tint : tint * 0.6;
     writer.fill(pathOf(shape.points, true), mix(paper, lifted(meanColour(shape.fill)), share));
@@ -35,7 +35,7 @@ function paint({ scene, box, name, random, tones, frame }: Sitting): string {
   }
   for (const shape of scene.shapes) {
     if (shape.role !== 'subject' || shape.kind === 'line' || shape.opacity < 0.8) continue;
-    const size = spanOf(shape);
+    const size = longerSide(shape);
     if (size < 24)
       writer.fill(pathOf(shape.points, true), lightness(rgbOf(meanColour(shape.fill))) > 0.5 ? paper : ink);
     else writer.stroke(pathOf(shape.points, true), Math.min(5.5, 1.6 + size / 90), ink);
