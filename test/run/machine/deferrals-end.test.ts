@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { Route } from '../../../src/run/events.ts';
+import type { Job, JobEvent } from '../../../src/run/machine/job.ts';
+import { step } from '../../../src/run/machine/machine.ts';
+import {
+  clearDeferrals,
+  deferralCount,
+  starvedError,
+  withDeferral,
+} from '../../../src/run/machine/retry/deferrals.ts';
+import { context, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
+import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
+
+const routes: readonly Route[] = ['submit', 'poll', 'download', 'text'];
+const deferred = (from: Job): Job =>
+  routes.reduce((to, route) => withDeferral(withDeferral(to, route, context()), route, context()), from);
+/** The routes on which a job was deferred before an event, and is still after it. */
+const left = (from: Job, event: JobEvent): readonly Route[] => {
+  const { job: after } = step(deferred(from), event, context());
+  return routes.filter((route) => deferralCount(after, route) === 2);
+};
+const without = (route: Route): readonly Route[] => routes.filter((other) => other !== route);
+const answer = { kind: 'answer' } as const;
+const submitting = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
+  want: answer,
+});
+const running = job(imagineRecord({ status: 'running', taskId: 'T', submittedAt: epoch }), { want: answer });
+const saving = job(
+  imagineRecord({ status: 'saving', taskId: 'T', result: { imageUrl: 'https://i/1', buttons: [] } }),
+  { want: answer },
+);
+const asking = job(textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), { want: answer });
+const task = { id: 'T', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
+const artifact = { output: 1, file: 'images/aa/aa11-1.png', bytes: 1, sha256: 's', mime: 'image/png' };
+const busy = failure('service.unavailable', 'retry', { status: 503 });
+
+describe('a result that takes a job further ends its deferrals in a row on the route', () => {
+  it.each<[string, Route, Job, JobEvent]>([
+    [
+      'a task',
+      'submit',
+      submitting,
+      { type: 'submitted', answer: { ok: true, value: { kind: 'accepted', taskId: 'T', code: 1 } } },
+    ],
+    ['a look', 'poll', running, { type: 'fetched', why: 'poll', answer: { ok: true, value: task } }],
+    ['a file', 'download', saving, { type: 'saved', answer: { ok: true, value: artifact } }],
+    [
+      'a reply',
+      'text',
+      asking,
+      { type: 'asked', answer: askedOf(asking.record, textReply({ text: 'Hello.' })) },
+    ],
+  ])('%s', (_what, route, from, event) => {
+    expect(left(from, event)).toEqual(without(route));
+  });
+
+  it.each<[string, Route, Job, JobEvent]>([
+    [
+      'a full queue',
+      'submit',
+      submitting,
+      { type: 'submitted', answer: { ok: true, value: { kind: 'queue-full', code: 23, message: 'full' } } },
+    ],
+    ['a failed submission', 'submit', submitting, { type: 'submitted', answer: { ok: false, error: busy } }],
+    ['a failed look', 'poll', running, { type: 'fetched', why: 'poll', answer: { ok: false, error: busy } }],
+    [
+      'a failed download',
+      'download',
+      saving,
+      {
+        type: 'saved',
+        answer: { ok: false, error: { code: 'download.status', class: 'retry', message: 'm' } },
+      },
+    ],
+    ['a failed text call', 'text', asking, { type: 'asked', answer: { kind: 'refused', error: busy } }],
+  ])('and no other one does: %s', (_what, route, from, event) => {
+    const { job: after } = step(deferred(from), event, context());
+    expect(deferralCount(after, route)).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('deferrals', () => {
+  it('of one route are forgotten without those of others', () => {
+    const from = deferred(job(imagineRecord()));
+    const after = clearDeferrals(from, 'submit');
+    expect(Object.keys(after.deferrals ?? {})).toEqual(['poll', 'download', 'text']);
+    expect(after.record).toBe(from.record);
+    expect(clearDeferrals(after, 'submit')).toBe(after);
+    const fresh = job(imagineRecord());
+    expect(clearDeferrals(fresh, 'submit')).toBe(fresh);
+    expect(deferralCount(fresh, 'submit')).toBe(0);
+  });
+
+  it('are counted with what the route did in between', () => {
+    let served = 4;
+    const at = (now: number) => context({ now, tally: () => ({ served, firsts: 9, firstsServed: 3 }) });
+    const one = withDeferral(job(imagineRecord()), 'submit', at(epoch));
+    const before = { served: 4, firsts: 9, firstsServed: 3 };
+    expect(one.deferrals?.submit).toEqual({ times: 1, own: 0, since: epoch, before, served: 4 });
+    const two = withDeferral(one, 'submit', at(epoch + 5));
+    expect(two.deferrals?.submit).toEqual({ times: 2, own: 0, since: epoch, before, served: 4 });
+    served = 5;
+    const three = withDeferral(two, 'submit', at(epoch + 9));
+    expect(three.deferrals?.submit).toEqual({ times: 3, own: 1, since: epoch, before, served: 5 });
+  });
+
+  it('are told with how often and how long', () => {
+    const error = { code: 'service.busy', message: 'Busy.', httpStatus: 429 };
+    const waited = deferred(job(imagineRecord()));
+    expect(starvedError(error, waited, 'submit', epoch + 90_000)).toEqual({
+      ...error,
+      message: 'Busy. (2 times in 1.5 min, in which others were served)',
+    });
+    expect(starvedError(error, job(imagineRecord()), 'submit', epoch).message).toContain('(1 times in 0 min');
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job } from '../../../src/run/machine/job.ts';
+import { firstWant, maskChecked, submitAnswered, submitNow } from '../../../src/run/machine/submit.ts';
+import type { Task } from '../../../src/service/image-service.ts';
+import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
+import { transition } from '../../rig/transition.ts';
+import { submitted, submitting } from './machine-rig.ts';
+
+type Click = Extract<JobRecord['request'], { readonly kind: 'click' }>;
+const mask = { kind: 'shapes', shapes: [] } as unknown as NonNullable<Click['mask']>;
+const masked = clickRecord({
+  request: { kind: 'click', press: [{ kind: 'text', text: 'Vary (Region)' }], fields: {}, mask },
+});
+const region = { customId: 'IMG::Inpaint::1', label: 'Vary (Region)', emoji: '' };
+const task = (changes: Partial<Task> = {}): Task => ({
+  id: 'T1',
+  state: 'success',
+  status: 'SUCCESS',
+  buttons: [region, { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' }],
+  ...changes,
+});
+
+describe('what a job wants once it has room', () => {
+  it.each<[string, Job, object]>([
+    ['its turn to submit', job(imagineRecord()), { kind: 'submit' }],
+    ['the buttons of its parent', job(clickRecord()), { kind: 'fetch', taskId: 'T1', why: 'parent' }],
+    ['its mask first', job(masked), { kind: 'mask' }],
+    ['its mask once', job(masked, { masked: true }), { kind: 'fetch', taskId: 'T1', why: 'parent' }],
+    [
+      'a last look at its own task',
+      job(imagineRecord({ taskId: 'T9' }), { lastPoll: true }),
+      { kind: 'fetch', taskId: 'T9', why: 'poll' },
+    ],
+    [
+      'no last look at a task that nobody knows',
+      job(imagineRecord(), { lastPoll: true }),
+      { kind: 'submit' },
+    ],
+  ])('is %s', (_what, from, want) => {
+    expect(firstWant(from)).toEqual(want);
+  });
+
+  it('is a task to press: a click without one is a bug', () => {
+    const { parentTaskId: _, ...orphan } = job(clickRecord());
+    expect(() => firstWant(orphan)).toThrow(/^Internal error: /);
+  });
+});
+
+describe('a mask that was made before its click', () => {
+  const failed = (code: string, kind: 'retry' | 'permanent' | 'stop') =>
+    maskChecked(job(masked), { code, class: kind, message: 'm' }, context()).job;
+
+  it('lets the buttons be read', () => {
+    const { job: next } = maskChecked(job(masked), undefined, context());
+    expect(next).toMatchObject({ masked: true, want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
+  });
+
+  it('is made again where it may pass, and when the run goes on', () => {
+    expect(failed('download.status', 'retry')).toMatchObject({
+      record: { status: 'pending', tries: 1, attempts: 0 },
+      want: { kind: 'wait', next: { kind: 'mask' } },
+    });
+    for (const code of ['disk.full', 'download.aborted'])
+      expect(failed(code, code === 'disk.full' ? 'stop' : 'retry')).toMatchObject({
+        record: { status: 'pending', tries: 0 },
+        want: { kind: 'wait', until: epoch, next: { kind: 'mask' } },
+      });
+    expect(failed('mask.size', 'permanent').record).toMatchObject({
+      status: 'failed',
+      error: { code: 'mask.size' },
+    });
+  });
+});
+
+describe('the buttons of a parent', () => {
+  const read = (from: Job, seen: Task, changes = {}) => transition(from, changes).fetched('parent', seen).job;
+
+  it('are pressed at once, with what was read', () => {
+    expect(read(job(clickRecord(), { misses: 3 }), task())).toMatchObject({
+      misses: 0,
+      want: { kind: 'submit' },
+      fresh: { button: { label: 'U1' }, readAt: epoch },
+    });
+    expect(read(job(clickRecord()), task()).fresh).not.toHaveProperty('again');
+    const fresh = { button: region, readAt: 0 };
+    expect(read(job(clickRecord(), { fresh }), task()).fresh).toMatchObject({ again: true, readAt: epoch });
+  });
+
+  it('wait a little before they are pressed by a click that was put off', () => {
+    const before = {
+      times: 1,
+      own: 0,
+      since: 0,
+      before: { served: 0, firsts: 0, firstsServed: 0 },
+      served: 0,
+    };
+    const deferred = (route: 'submit' | 'poll') => job(clickRecord(), { deferrals: { [route]: before } });
+    expect(read(deferred('submit'), task()).want).toEqual({
+      kind: 'wait',
+      until: epoch + 1000,
+      next: { kind: 'submit' },
+    });
+    const slow = { retry: { ...context().retry, baseMs: 60_000 } };
+    expect(read(deferred('submit'), task(), slow).want).toMatchObject({ until: epoch + 5000 });
+    expect(read(deferred('poll'), task()).want).toEqual({ kind: 'submit' });
+  });
+
+  it('that take no mask are not pressed with one', () => {
+    const onUpscale = clickRecord({
+      request: { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields: {}, mask },
+    });
+    const { record } = read(job(onUpscale, { masked: true }), task());
+    expect(record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'mask.unused' } });
+    expect(record.error?.message).toContain('U1');
+    expect(read(job(masked, { masked: true }), task()).want).toEqual({ kind: 'submit' });
+  });
+
+  it.each([
+    [4, 'wait'],
+    [5, 'nothing'],
+  ])(
+    'of a task that is not finished any more are waited for: after %i misses it wants %s',
+    (misses, want) => {
+      const next = read(job(clickRecord(), { misses }), task({ state: 'unfinished', status: 'IN_PROGRESS' }));
+      expect(next.want.kind).toBe(want);
+      if (want === 'wait') expect(next).toMatchObject({ misses: 5, want: { until: epoch + 5000 } });
+      else expect(next.record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
+    },
+  );
+
+  it('of a task that failed since are gone', () => {
+    const { record } = read(job(clickRecord()), task({ state: 'failure', status: 'FAILURE' }));
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
+  });
+});
+
+describe('a submission', () => {
+  it('records what is sent before it leaves', () => {
+    const fresh = { button: region, readAt: epoch, again: true } as const;
+    const record = {
+      ...masked,
+      taskId: 'T8',
+      error: { code: 'c', message: 'm' },
+      finishedAt: 1,
+      attempts: 2,
+    };
+    const { job: sent, send } = submitNow(
+      job(record, { want: { kind: 'submit' }, fresh, masked: true }),
+      context(),
+    );
+    expect(send).toEqual({ kind: 'submit' });
+    expect(sent.want).toEqual({ kind: 'answer' });
+    expect(sent.record).toMatchObject({
+      status: 'submitting',
+      attempts: 3,
+      speed: 'fast',
+      submittedAt: epoch,
+      pressed: region,
+      parentTaskId: 'T1',
+    });
+    for (const gone of ['taskId', 'error', 'finishedAt']) expect(sent.record).not.toHaveProperty(gone);
+    expect(sent.fresh).toEqual({ button: region, readAt: epoch });
+    const plain = submitNow(job(imagineRecord(), { want: { kind: 'submit' } }), context()).job;
+    expect(plain).not.toHaveProperty('fresh');
+  });
+
+  it('is looked at when its kind of task is thought to be finished, by its age', () => {
+    const ages: number[] = [];
+    const pollInMs = (_record: JobRecord, age: number): number => {
+      ages.push(age);
+      return 7;
+    };
+    const accepted = { kind: 'accepted', taskId: 'T9', code: 1 } as const;
+    const { job: running } = submitted(accepted, submitting({ submittedAt: epoch - 300 }), { pollInMs });
+    expect(ages).toEqual([300]);
+    expect(running.want).toMatchObject({ until: epoch + 7 });
+    const { submittedAt: _, ...untimed } = submitting().record;
+    const { attempt } = submitAnswered(
+      job(untimed, { want: { kind: 'answer' } }),
+      { ok: true, value: accepted },
+      context(),
+    );
+    expect(attempt?.at).toBe(epoch);
+    expect(submitted(accepted, submitting({ submittedAt: epoch - 300 })).attempt?.at).toBe(epoch - 300);
+  });
+
+  it('that is refused keeps the id of its request, and is charged only where tasks were made', () => {
+    const refused = { kind: 'refused', code: 4, message: 'no' } as const;
+    const price = { price: () => 0.5 };
+    const once = submitted({ ...refused, requestId: 'R1' }, submitting(), price).job.record;
+    expect(once).toMatchObject({ status: 'failed', error: { requestId: 'R1' } });
+    expect(once).not.toHaveProperty('cost');
+    const several = submitted({ ...refused, made: true }, submitting(), price).job.record;
+    expect(several).toMatchObject({ status: 'failed', cost: 0.5 });
+    expect(several.error).not.toHaveProperty('requestId');
+  });
+});

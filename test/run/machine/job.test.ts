@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { JobStatus } from '../../../src/plan/job.ts';
+import { become, holdsRoom, newJob, restsOutside, type Want } from '../../../src/run/machine/job.ts';
+import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
+
+const wait = (next: Want): Want => ({ kind: 'wait', until: epoch, next });
+const submit: Want = { kind: 'submit' };
+
+it('a new job wants room for its task, or its turn to ask', () => {
+  expect(newJob(imagineRecord(), 2, undefined)).toStrictEqual({
+    record: imagineRecord(),
+    want: { kind: 'room' },
+    depth: 2,
+    misses: 0,
+  });
+  expect(newJob(clickRecord(), 1, 'T1')).toMatchObject({ want: { kind: 'room' }, parentTaskId: 'T1' });
+  expect(newJob(textRecord(), 0, undefined).want).toEqual({ kind: 'ask' });
+});
+
+describe('room for a task on the service', () => {
+  it.each<[JobStatus, boolean]>([
+    ['pending', true],
+    ['submitting', true],
+    ['running', true],
+    ['modal', true],
+    ['saving', false],
+    ['done', false],
+    ['failed', false],
+    ['in-doubt', false],
+  ])('is taken up by a job that is %s: %s', (status, holds) => {
+    expect(holdsRoom(job(imagineRecord({ status }), { want: submit }))).toBe(holds);
+    expect(holdsRoom(job(textRecord({ status }), { want: submit }))).toBe(false);
+  });
+
+  it.each<[string, Want, boolean]>([
+    ['room', { kind: 'room' }, false],
+    ['room after a rest', wait({ kind: 'room' }), false],
+    ['its turn after a rest', wait(submit), true],
+    ['its answer', { kind: 'answer' }, true],
+  ])('is not taken up before it is given: by a job that wants %s', (_what, want, holds) => {
+    expect(holdsRoom(job(imagineRecord(), { want }))).toBe(holds);
+  });
+
+  it('is what a job rests outside of until it wants it again', () => {
+    expect(restsOutside(job(imagineRecord(), { want: wait({ kind: 'room' }) }))).toBe(true);
+    expect(restsOutside(job(imagineRecord(), { want: wait(submit) }))).toBe(false);
+    expect(restsOutside(job(imagineRecord(), { want: { kind: 'room' } }))).toBe(false);
+  });
+});
+
+it('a record changes its status and what stands beside it; what is undefined is gone', () => {
+  const before = imagineRecord({ taskId: 'T', cost: 1 });
+  const { taskId: _, ...rest } = before;
+  expect(become(before, 'failed', { taskId: undefined, cost: 0 })).toStrictEqual({
+    ...rest,
+    status: 'failed',
+    cost: 0,
+  });
+  expect(become(before, 'running')).toStrictEqual({ ...before, status: 'running' });
+});

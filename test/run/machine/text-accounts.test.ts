@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord, TokenUsage } from '../../../src/plan/job.ts';
+import type { AskAnswer, JobContext } from '../../../src/run/machine/job.ts';
+import {
+  askAnswered,
+  requeue,
+  sumUsage,
+  tokensOf,
+  tokensTaken,
+  usageOf,
+} from '../../../src/run/machine/text-call.ts';
+import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
+import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
+
+const asking = (changes: Partial<JobRecord> = {}): JobRecord =>
+  textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes });
+const replied = (usage?: TokenUsage): AskAnswer => {
+  const answer = askedOf(asking(), textReply({ text: 'Hello.' }));
+  if (answer.kind !== 'answered') throw new Error('It is an answer.');
+  const { usage: _, ...asked } = answer.asked;
+  return { ...answer, asked: { ...asked, ...(usage && { usage }) } };
+};
+const unwritten = (usage?: TokenUsage): AskAnswer => ({
+  kind: 'unwritten',
+  error: { code: 'disk.full', class: 'stop', message: 'm' },
+  ...(usage && { usage }),
+});
+const refused = (kind: Parameters<typeof failure>[1], more = {}): AskAnswer => ({
+  kind: 'refused',
+  error: failure('service.x', kind, more),
+});
+const unread: AskAnswer = {
+  kind: 'unread',
+  error: { code: 'input.missing', class: 'permanent', message: 'm' },
+};
+
+const accounted = (answer: AskAnswer, record = asking(), changes: Partial<JobContext> = {}) => {
+  const after = askAnswered(job(record, { want: { kind: 'answer' } }), answer, context(changes)).job.record;
+  const { usage, cost, assumed, partlyPriced } = after;
+  return { usage, cost, assumed, partlyPriced };
+};
+/** A price of 1 for each token that is counted. */
+const byTokens: Partial<JobContext> = { answerPrice: (_, usage) => usage && tokensOf(usage) };
+const perCall: Partial<JobContext> = { answerPrice: () => 2 };
+
+describe('what a text call took', () => {
+  it('is added to what earlier calls of the job took, and cost', () => {
+    const before = asking({ usage: { prompt: 1, total: 5 }, cost: 3 });
+    expect(accounted(replied({ prompt: 2, candidates: 4 }), before, byTokens)).toEqual({
+      usage: { prompt: 3, candidates: 4, total: 11 },
+      cost: 9,
+    });
+    expect(accounted(replied({ total: 7 }), asking(), byTokens)).toEqual({ usage: { total: 7 }, cost: 7 });
+  });
+
+  it('is counted of an answer that could not be written, and of one that broke off', () => {
+    expect(accounted(unwritten({ total: 7 }), asking(), byTokens)).toMatchObject({
+      usage: { total: 7 },
+      cost: 7,
+    });
+    expect(accounted(refused('lost', { usage: { total: 6 } }), asking(), byTokens)).toMatchObject({
+      usage: { total: 6 },
+      cost: 6,
+    });
+  });
+
+  it.each([refused('throttle'), refused('permanent'), unread])(
+    'is nothing where nothing was answered: %#',
+    (answer) => {
+      const before = asking({ usage: { total: 5 }, cost: 3 });
+      expect(accounted(answer, before, perCall)).toEqual({ usage: { total: 5 }, cost: 3 });
+    },
+  );
+
+  it.each([replied(), replied({ total: 0 }), unwritten()])(
+    'is assumed where the answer told no tokens: %#',
+    (answer) => {
+      const before = asking({ assumed: { answers: 2, tokens: 100, cost: 1.5 } });
+      expect(accounted(answer, asking()).assumed).toEqual({ answers: 1, tokens: 40 });
+      expect(accounted(answer, before).assumed).toEqual({ answers: 3, tokens: 140, cost: 1.5 });
+      expect(accounted(replied({ total: 9 }), before).assumed).toEqual(before.assumed);
+    },
+  );
+
+  it('without tokens costs what the assumed ones do, unless its price is known', () => {
+    const before = asking({ assumed: { answers: 2, tokens: 100, cost: 1.5 }, cost: 3 });
+    expect(accounted(replied(), before, byTokens)).toEqual({
+      cost: 3,
+      partlyPriced: true,
+      assumed: { answers: 3, tokens: 140, cost: 41.5 },
+    });
+    expect(accounted(replied(), asking(), byTokens).assumed).toEqual({ answers: 1, tokens: 40, cost: 40 });
+    expect(accounted(replied(), before, perCall)).toEqual({
+      cost: 5,
+      assumed: { answers: 3, tokens: 140, cost: 1.5 },
+    });
+    expect(accounted(replied({ total: 9 }), asking()).partlyPriced).toBeUndefined();
+  });
+});
+
+describe('the tokens of an answer', () => {
+  it('are its total, else the sum of its parts, of which cached ones are none', () => {
+    expect(tokensOf({ total: 7, prompt: 1 })).toBe(7);
+    expect(tokensOf({ prompt: 1, candidates: 20, thoughts: 300, tool: 4000, cached: 50_000 })).toBe(4321);
+    expect(tokensOf({})).toBe(0);
+  });
+
+  it('are added to others, and the total is always known', () => {
+    expect(sumUsage(undefined, undefined)).toBeUndefined();
+    expect(sumUsage({ prompt: 2 }, undefined)).toEqual({ prompt: 2, total: 2 });
+    expect(sumUsage(undefined, { total: 3 })).toEqual({ total: 3 });
+    expect(sumUsage({ prompt: 2, cached: 1 }, { prompt: 3, total: 9 })).toEqual({
+      prompt: 5,
+      cached: 1,
+      total: 11,
+    });
+  });
+
+  it.each<[string, AskAnswer, TokenUsage | undefined, number | undefined]>([
+    ['a reply', replied({ total: 7 }), { total: 7 }, 7],
+    ['a reply that told none', replied(), undefined, undefined],
+    ['a reply that could not be written', unwritten({ total: 8 }), { total: 8 }, 8],
+    ['one that broke off', refused('lost', { usage: { total: 6 } }), { total: 6 }, 6],
+    ['one that nobody heard', refused('lost'), undefined, undefined],
+    ['a failure of the service', refused('retry'), undefined, undefined],
+    ['a refusal', refused('permanent'), undefined, 0],
+    ['a deferral', refused('throttle'), undefined, 0],
+    ['a request that never left', refused('unsent'), undefined, 0],
+    ['the end of the run', refused('stop'), undefined, 0],
+    ['an image that could not be read', unread, undefined, 0],
+  ])('of %s', (_what, answer, usage, taken) => {
+    expect([usageOf(answer), tokensTaken(answer)]).toEqual([usage, taken]);
+  });
+});
+
+it('a call that is made again has no time of its submission, and keeps its attempt', () => {
+  const { submittedAt: _, ...rest } = asking();
+  expect(requeue(asking())).toStrictEqual({ ...rest, status: 'pending' });
+});
+
+it.each<[AskAnswer, string]>([
+  [replied({ total: 1 }), 'done'],
+  [refused('throttle'), 'throttle'],
+  [unread, 'unread'],
+  [unwritten(), 'unwritten'],
+])('the history says what came of a call: %#', (answer, outcome) => {
+  const { attempt } = askAnswered(
+    job(asking({ taskId: 'T' }), { want: { kind: 'answer' } }),
+    answer,
+    context(),
+  );
+  expect(attempt).toMatchObject({ key: 'cc33', at: epoch, outcome });
+  expect(attempt).not.toHaveProperty('taskId');
+  expect(attempt?.error === undefined).toBe(outcome === 'done');
+});
