@@ -40,15 +40,15 @@ describe('a result that takes a job further ends its deferrals in a row on the r
       'a task',
       'submit',
       submitting,
-      { type: 'submitted', answer: { ok: true, value: { kind: 'accepted', taskId: 'T', code: 1 } } },
+      { type: 'submitted', result: { ok: true, value: { kind: 'accepted', taskId: 'T', code: 1 } } },
     ],
-    ['a look', 'poll', running, { type: 'fetched', why: 'poll', answer: { ok: true, value: task } }],
-    ['a file', 'download', saving, { type: 'saved', answer: { ok: true, value: artifact } }],
+    ['a look', 'poll', running, { type: 'fetched', why: 'poll', result: { ok: true, value: task } }],
+    ['a file', 'download', saving, { type: 'saved', result: { ok: true, value: artifact } }],
     [
       'a reply',
       'text',
       asking,
-      { type: 'asked', answer: askedOf(asking.record, textReply({ text: 'Hello.' })) },
+      { type: 'asked', result: askedOf(asking.record, textReply({ text: 'Hello.' })) },
     ],
   ])('%s', (_what, route, from, event) => {
     expect(left(from, event)).toEqual(without(route));
@@ -59,20 +59,20 @@ describe('a result that takes a job further ends its deferrals in a row on the r
       'a full queue',
       'submit',
       submitting,
-      { type: 'submitted', answer: { ok: true, value: { kind: 'queue-full', code: 23, message: 'full' } } },
+      { type: 'submitted', result: { ok: true, value: { kind: 'queue-full', code: 23, message: 'full' } } },
     ],
-    ['a failed submission', 'submit', submitting, { type: 'submitted', answer: { ok: false, error: busy } }],
-    ['a failed look', 'poll', running, { type: 'fetched', why: 'poll', answer: { ok: false, error: busy } }],
+    ['a failed submission', 'submit', submitting, { type: 'submitted', result: { ok: false, error: busy } }],
+    ['a failed look', 'poll', running, { type: 'fetched', why: 'poll', result: { ok: false, error: busy } }],
     [
       'a failed download',
       'download',
       saving,
       {
         type: 'saved',
-        answer: { ok: false, error: { code: 'download.status', class: 'retry', message: 'm' } },
+        result: { ok: false, error: { code: 'download.status', class: 'retry', message: 'm' } },
       },
     ],
-    ['a failed text call', 'text', asking, { type: 'asked', answer: { kind: 'refused', error: busy } }],
+    ['a failed text call', 'text', asking, { type: 'asked', result: { kind: 'refused', error: busy } }],
   ])('and no other one does: %s', (_what, route, from, event) => {
     const { job: after } = step(deferred(from), event, context());
     expect(deferralCount(after, route)).toBeGreaterThanOrEqual(2);

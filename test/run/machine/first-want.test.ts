@@ -116,18 +116,12 @@ describe('the buttons of a parent', () => {
     expect(read(job(masked, { masked: true }), task()).want).toEqual({ kind: 'submit' });
   });
 
-  it.each([
-    [4, 'wait'],
-    [5, 'nothing'],
-  ])(
-    'of a task that is not finished any more are waited for: after %i misses it wants %s',
-    (misses, want) => {
-      const next = read(job(clickRecord(), { misses }), task({ state: 'unfinished', status: 'IN_PROGRESS' }));
-      expect(next.want.kind).toBe(want);
-      if (want === 'wait') expect(next).toMatchObject({ misses: 5, want: { until: epoch + 5000 } });
-      else expect(next.record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
-    },
-  );
+  it('of a task that is not finished any more are waited for, and given up after the tries', () => {
+    const unfinished = task({ state: 'unfinished', status: 'IN_PROGRESS' });
+    const after = (misses: number): Job => read(job(clickRecord(), { misses }), unfinished);
+    expect(after(4)).toMatchObject({ misses: 5, want: { kind: 'wait', until: epoch + 5000 } });
+    expect(after(5).record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
+  });
 
   it('of a task that failed since are gone', () => {
     const { record } = read(job(clickRecord()), task({ state: 'failure', status: 'FAILURE' }));

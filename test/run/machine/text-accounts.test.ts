@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, TokenUsage } from '../../../src/plan/job.ts';
-import type { AskAnswer, JobContext } from '../../../src/run/machine/job.ts';
+import type { CallResult, JobContext } from '../../../src/run/machine/job.ts';
 import {
   askAnswered,
   requeue,
   sumUsage,
-  tokensOf,
-  tokensTaken,
+  tokensUsed,
+  totalTokens,
   usageOf,
 } from '../../../src/run/machine/text-call.ts';
 import { context, epoch, job, textRecord } from '../../rig/jobs.ts';
@@ -14,34 +14,34 @@ import { askedOf, failure, textReply } from '../../rig/virtual-service.ts';
 
 const asking = (changes: Partial<JobRecord> = {}): JobRecord =>
   textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes });
-const replied = (usage?: TokenUsage): AskAnswer => {
-  const answer = askedOf(asking(), textReply({ text: 'Hello.' }));
-  if (answer.kind !== 'answered') throw new Error('It is an answer.');
-  const { usage: _, ...asked } = answer.asked;
-  return { ...answer, asked: { ...asked, ...(usage && { usage }) } };
+const replied = (usage?: TokenUsage): CallResult => {
+  const result = askedOf(asking(), textReply({ text: 'Hello.' }));
+  if (result.kind !== 'answered') throw new Error('It is an answer.');
+  const { usage: _, ...asked } = result.asked;
+  return { ...result, asked: { ...asked, ...(usage && { usage }) } };
 };
-const unwritten = (usage?: TokenUsage): AskAnswer => ({
+const unwritten = (usage?: TokenUsage): CallResult => ({
   kind: 'unwritten',
   error: { code: 'disk.full', class: 'stop', message: 'm' },
   ...(usage && { usage }),
 });
-const refused = (kind: Parameters<typeof failure>[1], more = {}): AskAnswer => ({
+const refused = (kind: Parameters<typeof failure>[1], more = {}): CallResult => ({
   kind: 'refused',
   error: failure('service.x', kind, more),
 });
-const unread: AskAnswer = {
+const unread: CallResult = {
   kind: 'unread',
   error: { code: 'input.missing', class: 'permanent', message: 'm' },
 };
 
-const accounted = (answer: AskAnswer, record = asking(), changes: Partial<JobContext> = {}) => {
-  const after = askAnswered(job(record, { want: { kind: 'answer' } }), answer, context(changes)).job.record;
+const accounted = (result: CallResult, record = asking(), changes: Partial<JobContext> = {}) => {
+  const after = askAnswered(job(record, { want: { kind: 'answer' } }), result, context(changes)).job.record;
   const { usage, cost, assumed, partlyPriced } = after;
   return { usage, cost, assumed, partlyPriced };
 };
 /** A price of 1 for each token that is counted. */
-const byTokens: Partial<JobContext> = { answerPrice: (_, usage) => usage && tokensOf(usage) };
-const perCall: Partial<JobContext> = { answerPrice: () => 2 };
+const byTokens: Partial<JobContext> = { replyPrice: (_, usage) => usage && totalTokens(usage) };
+const perCall: Partial<JobContext> = { replyPrice: () => 2 };
 
 describe('what a text call took', () => {
   it('is added to what earlier calls of the job took, and cost', () => {
@@ -66,18 +66,18 @@ describe('what a text call took', () => {
 
   it.each([refused('throttle'), refused('permanent'), unread])(
     'is nothing where nothing was answered: %#',
-    (answer) => {
+    (result) => {
       const before = asking({ usage: { total: 5 }, cost: 3 });
-      expect(accounted(answer, before, perCall)).toEqual({ usage: { total: 5 }, cost: 3 });
+      expect(accounted(result, before, perCall)).toEqual({ usage: { total: 5 }, cost: 3 });
     },
   );
 
   it.each([replied(), replied({ total: 0 }), unwritten()])(
-    'is assumed where the answer told no tokens: %#',
-    (answer) => {
+    'is assumed where the reply told no tokens: %#',
+    (result) => {
       const before = asking({ assumed: { answers: 2, tokens: 100, cost: 1.5 } });
-      expect(accounted(answer, asking()).assumed).toEqual({ answers: 1, tokens: 40 });
-      expect(accounted(answer, before).assumed).toEqual({ answers: 3, tokens: 140, cost: 1.5 });
+      expect(accounted(result, asking()).assumed).toEqual({ answers: 1, tokens: 40 });
+      expect(accounted(result, before).assumed).toEqual({ answers: 3, tokens: 140, cost: 1.5 });
       expect(accounted(replied({ total: 9 }), before).assumed).toEqual(before.assumed);
     },
   );
@@ -100,9 +100,9 @@ describe('what a text call took', () => {
 
 describe('the tokens of an answer', () => {
   it('are its total, else the sum of its parts, of which cached ones are none', () => {
-    expect(tokensOf({ total: 7, prompt: 1 })).toBe(7);
-    expect(tokensOf({ prompt: 1, candidates: 20, thoughts: 300, tool: 4000, cached: 50_000 })).toBe(4321);
-    expect(tokensOf({})).toBe(0);
+    expect(totalTokens({ total: 7, prompt: 1 })).toBe(7);
+    expect(totalTokens({ prompt: 1, candidates: 20, thoughts: 300, tool: 4000, cached: 50_000 })).toBe(4321);
+    expect(totalTokens({})).toBe(0);
   });
 
   it('are added to others, and the total is always known', () => {
@@ -116,7 +116,7 @@ describe('the tokens of an answer', () => {
     });
   });
 
-  it.each<[string, AskAnswer, TokenUsage | undefined, number | undefined]>([
+  it.each<[string, CallResult, TokenUsage | undefined, number | undefined]>([
     ['a reply', replied({ total: 7 }), { total: 7 }, 7],
     ['a reply that told none', replied(), undefined, undefined],
     ['a reply that could not be written', unwritten({ total: 8 }), { total: 8 }, 8],
@@ -128,8 +128,8 @@ describe('the tokens of an answer', () => {
     ['a request that never left', refused('unsent'), undefined, 0],
     ['the end of the run', refused('stop'), undefined, 0],
     ['an image that could not be read', unread, undefined, 0],
-  ])('of %s', (_what, answer, usage, taken) => {
-    expect([usageOf(answer), tokensTaken(answer)]).toEqual([usage, taken]);
+  ])('of %s', (_what, result, usage, taken) => {
+    expect([usageOf(result), tokensUsed(result)]).toEqual([usage, taken]);
   });
 });
 
@@ -138,15 +138,15 @@ it('a call that is made again has no time of its submission, and keeps its attem
   expect(requeue(asking())).toStrictEqual({ ...rest, status: 'pending' });
 });
 
-it.each<[AskAnswer, string]>([
+it.each<[CallResult, string]>([
   [replied({ total: 1 }), 'done'],
   [refused('throttle'), 'throttle'],
   [unread, 'unread'],
   [unwritten(), 'unwritten'],
-])('the history says what came of a call: %#', (answer, outcome) => {
+])('the history says what came of a call: %#', (result, outcome) => {
   const { attempt } = askAnswered(
     job(asking({ taskId: 'T' }), { want: { kind: 'answer' } }),
-    answer,
+    result,
     context(),
   );
   expect(attempt).toMatchObject({ key: 'cc33', at: epoch, outcome });
