@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import type { SaveFailure } from '../../../../src/artifacts/writer.ts';
+import type { RunEvent } from '../../../../src/run/events.ts';
+import { withinPatience } from '../../../../src/run/scheduler/routes/asked-wait.ts';
+import { readOnServingRoute } from '../../../../src/run/scheduler/routes/load-shed.ts';
+import {
+  isDeferral,
+  noteRouteOutcome,
+  type OneAnswer,
+  outcomeOf,
+  readList,
+} from '../../../../src/run/scheduler/routes/outcome.ts';
+import { Routes } from '../../../../src/run/scheduler/routes/routes.ts';
+import type { ServiceFailure } from '../../../../src/service/result.ts';
+import { epoch, textRecord } from '../../../rig/jobs.ts';
+import { virtualSettings } from '../../../rig/virtual-run.ts';
+import { askedOf, failure, textReply } from '../../../rig/virtual-service.ts';
+
+const key = 'aa11';
+const task = { id: 'T', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
+const artifact = { output: 1, file: 'images/aa/aa11-1.png', bytes: 1, sha256: 's', mime: 'image/png' };
+const reply = askedOf(textRecord(), textReply({ text: 'Hello.' }));
+const file = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}): SaveFailure => ({
+  code: 'disk.full',
+  class: kind,
+  message: 'Full.',
+  ...more,
+});
+
+/** Each kind of answer that a failure of the service can stand in. */
+const failed = (error: ServiceFailure): readonly OneAnswer[] => [
+  { type: 'submitted', key, result: { ok: false, error } },
+  { type: 'fetched', key, why: 'poll', result: { ok: false, error } },
+  { type: 'searched', key, result: { ok: false, error } },
+  { type: 'asked', key, result: { kind: 'refused', error } },
+];
+/** Each kind of answer that a failure of a file can stand in. */
+const broken = (error: SaveFailure): readonly OneAnswer[] => [
+  { type: 'saved', key, result: { ok: false, error } },
+  { type: 'unread', key, error },
+  { type: 'masked', key, error },
+  { type: 'asked', key, result: { kind: 'unread', error } },
+  { type: 'asked', key, result: { kind: 'unwritten', error } },
+];
+const well: readonly OneAnswer[] = [
+  { type: 'submitted', key, result: { ok: true, value: { kind: 'accepted', taskId: 'T', code: 1 } } },
+  { type: 'submitted', key, result: { ok: true, value: { kind: 'modal', taskId: 'T', code: 21 } } },
+  { type: 'fetched', key, why: 'link', result: { ok: true, value: task } },
+  { type: 'searched', key, result: { ok: true, value: [task] } },
+  { type: 'saved', key, result: { ok: true, value: artifact } },
+  { type: 'asked', key, result: reply },
+];
+const served = { signal: { kind: 'served' } };
+
+describe('an answer', () => {
+  it('came by its route, and is handed to its job as it is', () => {
+    const all: readonly OneAnswer[] = [...well, ...broken(file('retry')), { type: 'masked', key }];
+    for (const input of all) {
+      const { key: _, ...event } = input;
+      expect(outcomeOf(input).event).toStrictEqual(event);
+    }
+    const routes = [
+      ...well,
+      { type: 'masked', key } as const,
+      { type: 'unread', key, error: file('retry') } as const,
+    ];
+    expect(routes.map((input) => outcomeOf(input).route)).toEqual([
+      'submit',
+      'submit',
+      'poll',
+      'poll',
+      'download',
+      'text',
+      'download',
+      'submit',
+    ]);
+  });
+
+  it('that is well shows that its route serves', () => {
+    for (const input of well) expect(outcomeOf(input).reading).toEqual(served);
+    expect(readList({ ok: true, value: [] })).toEqual(served);
+  });
+
+  const reason = 'service.x (made up)';
+  it.each<[ServiceFailure['class'], object]>([
+    ['stop', { end: { kind: 'stopped', code: 'service.x', message: reason } }],
+    ['throttle', { signal: { kind: 'throttled', reason } }],
+    ['unsent', { signal: { kind: 'unreachable', reason } }],
+    ['lost', { signal: { kind: 'trouble', reason } }],
+    ['retry', { signal: { kind: 'trouble', reason } }],
+    ['permanent', { signal: { kind: 'refused', words: `service.x: ${reason}` } }],
+  ])('that failed as %s is the same to every route', (kind, reading) => {
+    const error = failure('service.x', kind);
+    for (const input of failed(error)) expect(outcomeOf(input).reading).toEqual(reading);
+    expect(readList({ ok: false, error })).toEqual(reading);
+  });
+
+  it('that is deferred says for how long, where the service does', () => {
+    for (const input of failed(failure('service.x', 'throttle', { retryAfterMs: 7 })))
+      expect(outcomeOf(input).reading).toEqual({ signal: { kind: 'throttled', reason, retryAfterMs: 7 } });
+  });
+
+  it('of a service that has no list says nothing about the route', () => {
+    const error = failure('service.no-listing', 'permanent');
+    expect(outcomeOf({ type: 'searched', key, result: { ok: false, error } }).reading).toEqual({
+      nothing: true,
+    });
+    expect(outcomeOf({ type: 'submitted', key, result: { ok: false, error } }).reading).toHaveProperty(
+      'signal',
+    );
+  });
+
+  it('about a full queue defers, and one about a prompt shows that the route serves', () => {
+    const about = (code: number, kind: 'queue-full' | 'refused') =>
+      outcomeOf({ type: 'submitted', key, result: { ok: true, value: { kind, code, message: 'no' } } })
+        .reading;
+    expect(about(23, 'queue-full')).toEqual({ signal: { kind: 'throttled', reason: 'no' } });
+    expect(about(24, 'queue-full')).toEqual({ signal: { kind: 'throttled', reason: 'no' } });
+    expect(about(24, 'refused')).toEqual(served);
+    expect(about(4, 'refused')).toEqual({ signal: { kind: 'refused', words: 'code 4: no' } });
+  });
+
+  it('about the disk ends the run, whatever it is about besides', () => {
+    for (const input of broken(file('stop')))
+      expect(outcomeOf(input).reading).toEqual({
+        end: { kind: 'disk', code: 'disk.full', message: 'Full.' },
+      });
+  });
+
+  it('about a file that passes says nothing about the route, but for a download', () => {
+    const [saved, unread, masked, asked, unwritten] = broken(file('retry')).map(
+      (input) => outcomeOf(input).reading,
+    );
+    expect(saved).toEqual({ signal: { kind: 'trouble', reason: 'Full.' } });
+    expect([unread, masked, asked]).toEqual([{ nothing: true }, { nothing: true }, { nothing: true }]);
+    expect(unwritten).toEqual(served);
+    expect(outcomeOf({ type: 'masked', key }).reading).toEqual({ nothing: true });
+  });
+
+  it('is a deferral where it only says: later', () => {
+    expect(isDeferral({ reading: { signal: { kind: 'throttled', reason: 'r' } } })).toBe(true);
+    expect(isDeferral({ reading: { signal: { kind: 'trouble', reason: 'r' } } })).toBe(false);
+    expect(isDeferral({ reading: { nothing: true } })).toBe(false);
+    expect(isDeferral({ reading: { end: { kind: 'complete' } } })).toBe(false);
+  });
+});
+
+describe('a 503 on a route that serves others', () => {
+  const classOf = (input: OneAnswer): string | undefined => {
+    const read = readOnServingRoute(input);
+    if ('result' in read && 'error' in read.result) return read.result.error.class;
+    return 'error' in read ? read.error?.class : undefined;
+  };
+
+  it('is read as a deferral in every answer of a service', () => {
+    const busy = failure('service.unavailable', 'retry', { status: 503, retryAfterMs: 7 });
+    expect(failed(busy).map(classOf)).toEqual(['throttle', 'throttle', 'throttle', 'throttle']);
+    const [submitted] = failed(busy).map(readOnServingRoute);
+    expect(submitted).toEqual({
+      type: 'submitted',
+      key,
+      result: { ok: false, error: { ...busy, class: 'throttle' } },
+    });
+    expect(broken(file('retry', { status: 503 })).map(classOf)).toEqual([
+      'throttle',
+      'retry',
+      'retry',
+      'retry',
+      'retry',
+    ]);
+  });
+
+  it.each([
+    failure('service.unavailable', 'retry', { status: 502 }),
+    failure('service.unavailable', 'retry'),
+    failure('service.rejected', 'permanent', { status: 503 }),
+    failure('service.lost', 'lost', { status: 503 }),
+  ])('and nothing else is: %#', (error) => {
+    for (const input of failed(error)) expect(readOnServingRoute(input)).toEqual(input);
+    expect(failed(error).map(classOf)).toEqual(failed(error).map(() => error.class));
+  });
+
+  it('leaves what is well as it is', () => {
+    for (const input of [...well, { type: 'masked', key } as const])
+      expect(readOnServingRoute(input)).toEqual(input);
+  });
+});
+
+describe('a Retry-After that is longer than the patience', () => {
+  const waitOf = (input: ReturnType<typeof withinPatience>): number | undefined => {
+    if ('result' in input && 'error' in input.result) return input.result.error.retryAfterMs;
+    return 'error' in input ? input.error?.retryAfterMs : undefined;
+  };
+  const waits = (asked: number | undefined): readonly (number | undefined)[] => {
+    const wait = asked === undefined ? {} : { retryAfterMs: asked };
+    const error = failure('service.busy', 'throttle', wait);
+    const listed = { type: 'listed', key, targets: [], result: { ok: false, error } } as const;
+    return [...failed(error), ...broken(file('retry', wait)), listed].map((input) =>
+      waitOf(withinPatience(input, 5000)),
+    );
+  };
+
+  it('is cut in every kind of answer, and a shorter one is not', () => {
+    expect(new Set(waits(5001))).toEqual(new Set([5000]));
+    expect(new Set(waits(5000))).toEqual(new Set([5000]));
+    expect(new Set(waits(4999))).toEqual(new Set([4999]));
+    expect(new Set(waits(undefined))).toEqual(new Set([undefined]));
+    expect(waits(5001)).toHaveLength(10);
+  });
+
+  it('leaves what is well as it is', () => {
+    for (const input of [...well, { type: 'masked', key } as const, { type: 'tick' } as const])
+      expect(withinPatience(input, 5000)).toBe(input);
+  });
+});
+
+describe('a route that takes note of an answer', () => {
+  const noted = (reading: Parameters<typeof noteRouteOutcome>[0]['reading'], times = 1) => {
+    const settings = virtualSettings({
+      limits: { tasks: 12, requests: 8, submit: { count: 60, perMs: 60_000 } },
+    });
+    const routes = new Routes(
+      settings,
+      new Map(),
+      () => 0.5,
+      () => 1,
+    );
+    const events: RunEvent[] = [];
+    let end: unknown;
+    for (let n = 0; n < times; n += 1)
+      end = noteRouteOutcome({ route: 'submit', reading, isFirst: true }, routes, epoch, (event) =>
+        events.push(event),
+      );
+    return { events, end, tally: routes.queues.submit.route.tally };
+  };
+
+  it('ends the run where the answer says so, and counts nothing then', () => {
+    const end = { kind: 'disk', code: 'disk.full', message: 'm' } as const;
+    expect(noted({ end })).toEqual({ events: [], end, tally: { served: 0, firsts: 0, firstsServed: 0 } });
+    expect(noted({ nothing: true })).toEqual({
+      events: [],
+      end: undefined,
+      tally: { served: 0, firsts: 0, firstsServed: 0 },
+    });
+  });
+
+  it('counts an answer, and says nothing where nothing changes', () => {
+    expect(noted({ signal: { kind: 'served' } })).toEqual({
+      events: [],
+      end: undefined,
+      tally: { served: 1, firsts: 1, firstsServed: 1 },
+    });
+  });
+
+  it('says from when on it rests, and why', () => {
+    const reading = { signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } } as const;
+    const pause = { type: 'route:pause', route: 'submit', untilMs: epoch + 9000, reason: 'busy' };
+    expect(noted(reading).events).toEqual([pause]);
+    expect(noted(reading, 2).events).toEqual([pause]);
+  });
+
+  it('says at which pace it goes on once that is lowered', () => {
+    const { events } = noted({ signal: { kind: 'throttled', reason: 'busy', retryAfterMs: 9000 } }, 6);
+    const rates = events.flatMap((event) => (event.type === 'route:rate' ? [event] : []));
+    expect(rates).toHaveLength(1);
+    expect(rates[0]).toMatchObject({ route: 'submit', perMinute: expect.closeTo(33) });
+  });
+
+  it('ends the run at the twentieth equal refusal', () => {
+    const reading = { signal: { kind: 'refused', words: 'no' } } as const;
+    expect(noted(reading, 19).end).toBeUndefined();
+    expect(noted(reading, 20).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
+  });
+});
