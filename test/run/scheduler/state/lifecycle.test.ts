@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEnd } from '../../../../src/run/events.ts';
-import { lasted, mayBeLeft, RunLifecycle } from '../../../../src/run/scheduler/state/lifecycle.ts';
+import {
+  failedFast,
+  lasted,
+  mayBeLeft,
+  RunLifecycle,
+} from '../../../../src/run/scheduler/state/lifecycle.ts';
 import { imagineRecord, job } from '../../../rig/jobs.ts';
 
 const interrupted: RunEnd = { kind: 'interrupted', forced: false };
@@ -44,6 +49,9 @@ describe('the lifecycle of a run', () => {
   });
 });
 
+const open = (status: 'modal' | 'running', sent: number) =>
+  job(imagineRecord({ status, modal: { taskId: 'T', sent } }), { want: { kind: 'answer' } });
+
 describe('mayBeLeft', () => {
   it.each([
     ['a job that was not submitted', job(imagineRecord()), true],
@@ -59,7 +67,25 @@ describe('mayBeLeft', () => {
       false,
     ],
     ['a job that waits for room for its task', job(imagineRecord({ status: 'modal' })), true],
+    ['a modal that is answered for the first time', open('modal', 0), false],
+    ['a modal that was answered before', open('modal', 1), true],
+    ['a modal that was answered, its task at work', open('running', 1), false],
+    ['a pending job that is under way', job(imagineRecord(), { want: { kind: 'answer' } }), true],
   ])('tells of %s whether a later run may begin it', (_, one, expected) => {
     expect(mayBeLeft(one)).toBe(expected);
+  });
+});
+
+it('the end of a run is a budget when its time is up, and the first failure under --fail-fast', () => {
+  expect(lasted).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
+  const error = { code: 'task.moderated', message: 'No.' };
+  expect(failedFast(imagineRecord({ error }))).toEqual({
+    kind: 'fail-fast',
+    code: 'task.moderated',
+    message: 'grid in cell 1 failed with task.moderated, and --fail-fast ends the run at the first failure.',
+  });
+  expect(failedFast(imagineRecord())).toMatchObject({
+    code: 'task.failed',
+    message: expect.stringContaining('failed with task.failed'),
   });
 });

@@ -76,4 +76,73 @@ describe('the stall detector', () => {
       reason: expect.stringContaining('no text request may leave for another 90 s'),
     });
   });
+
+  describe('says what is waited for', () => {
+    const at = epoch + tenMinutes;
+    const reasonOf = (...all: readonly Parameters<ActiveJobs['put']>[0][]): string => {
+      const jobs = activeJobs();
+      for (const one of all) jobs.put(one);
+      const notice = new StallDetector(epoch).notice(jobs, at);
+      return notice?.type === 'run:waiting' ? notice.reason : 'nothing';
+    };
+    const asking = (key: string, minutes: number) =>
+      job(textRecord({ key, status: 'submitting', submittedAt: epoch - minutes * 60_000 }), {
+        want: { kind: 'answer' },
+      });
+    const deferral = {
+      times: 1,
+      own: 0,
+      since: 0,
+      before: { served: 0, firsts: 0, firstsServed: 0 },
+      served: 0,
+    };
+    const deferred = (key: string) =>
+      job(imagineRecord({ key }), {
+        want: { kind: 'wait', until: at + 5, next: { kind: 'room' } },
+        deferrals: { submit: deferral },
+      });
+
+    it('tasks, with the age of the oldest', () => {
+      expect(reasonOf(running('a', 20))).toBe(
+        '1 task is not finished on the service; it was submitted 30 min ago',
+      );
+      expect(reasonOf(running('a', 5), running('b', 20), running('c', 1))).toBe(
+        '3 tasks are not finished on the service; the oldest was submitted 30 min ago',
+      );
+    });
+
+    it('tasks that the service does not know, five of them by their ids', () => {
+      const unknown = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => running(key, 1, true));
+      expect(reasonOf(...unknown.slice(0, 1))).toBe('the service does not know 1 task (T-a) yet');
+      expect(reasonOf(...unknown.slice(0, 5))).toBe(
+        'the service does not know 5 tasks (T-a, T-b, T-c, T-d, T-e) yet',
+      );
+      expect(reasonOf(...unknown)).toBe('the service does not know 6 tasks (T-a, T-b, T-c, T-d, T-e, …) yet');
+      expect(reasonOf(running('k', 20), ...unknown.slice(0, 1))).toBe(
+        '1 task is not finished on the service; it was submitted 30 min ago; the service does not know 1 task (T-a) yet',
+      );
+    });
+
+    it('text calls, where no task is', () => {
+      expect(reasonOf(asking('a', 10))).toBe('1 text call is not answered; it left 20 min ago');
+      expect(reasonOf(asking('a', 10), asking('b', 30))).toBe(
+        '2 text calls are not answered; the oldest left 40 min ago',
+      );
+      expect(reasonOf(asking('a', 10), running('k', 20))).toMatch(/^1 task is not finished/);
+    });
+
+    it('jobs that the service put off, where nothing is under way', () => {
+      expect(reasonOf(deferred('a'))).toBe(
+        '1 job was put off by the service, and waits for another submit request',
+      );
+      expect(reasonOf(deferred('a'), deferred('b'))).toBe(
+        '2 jobs were put off by the service, and wait for another submit request',
+      );
+      const going = job(imagineRecord({ key: 'c' }), { deferrals: { submit: deferral } });
+      expect(reasonOf(going)).toBe('0 requests are under way');
+      expect(
+        reasonOf(job(imagineRecord({ key: 'd', status: 'submitting' }), { want: { kind: 'answer' } })),
+      ).toBe('0 requests are under way');
+    });
+  });
 });
