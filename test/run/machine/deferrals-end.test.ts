@@ -5,6 +5,7 @@ import { step } from '../../../src/run/machine/machine.ts';
 import {
   clearDeferrals,
   deferralCount,
+  isOwnFault,
   starvedError,
   withDeferral,
 } from '../../../src/run/machine/retry/deferrals.ts';
@@ -102,6 +103,17 @@ describe('deferrals', () => {
     served = 5;
     const three = withDeferral(two, 'submit', at(epoch + 9));
     expect(three.deferrals?.submit).toEqual({ times: 3, own: 1, since: epoch, before, served: 5 });
+  });
+
+  it('are the own fault of a job after two while others were served, where they still are', () => {
+    const before = { served: 0, firsts: 0, firstsServed: 0 };
+    const after = (own: number): Job =>
+      job(imagineRecord(), { deferrals: { submit: { times: 9, own, since: epoch, before, served: 4 } } });
+    const isOwn = (from: Job | undefined, served: number): boolean =>
+      isOwnFault(from, 'submit', { served, firsts: 0, firstsServed: 0 });
+    expect([isOwn(after(1), 5), isOwn(after(2), 5), isOwn(after(2), 4)]).toEqual([false, true, false]);
+    expect([isOwn(undefined, 5), isOwn(job(imagineRecord()), 5)]).toEqual([false, false]);
+    expect(isOwnFault(after(2), 'poll', { served: 5, firsts: 0, firstsServed: 0 })).toBe(false);
   });
 
   it('are told with how often and how long', () => {
