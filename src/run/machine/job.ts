@@ -75,6 +75,8 @@ export interface Job {
   readonly searched?: number;
   /** Failed reads of a task, or failed downloads, in a row. */
   readonly misses: number;
+  /** The job failed in an earlier run and is tried again on the user's word (`--retry-failed`). */
+  readonly isRetry?: true;
   /**
    * Its modal was open when the job was settled so, and may be gone by now: the user told to try again, and it is looked at
    * before it is answered.

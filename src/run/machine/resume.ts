@@ -180,7 +180,7 @@ export function retryOf(record: JobRecord, depth: number, parentTaskId: string |
     record.result !== undefined &&
     record.taskId !== undefined &&
     record.error?.code !== 'service.task-unknown';
-  return made ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId);
+  return { ...(made ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId)), isRetry: true };
 }
 
 /** A button is not pressed again whose modal waits: for an answer that was never sent, that was refused, or that may be lost. */

@@ -101,7 +101,8 @@ function settle(state: SchedulerState, job: Job): void {
   const mayEnd = settings.failFast || record.request.kind === 'click';
   if (mayEnd && !lastPoll && isFailure(state, record)) {
     if (settings.failFast) drain(state, failedFast(record));
-    const end = clicks.failed(record);
+    // The grid of a retried click is paid already, and the button may have worked in other cells of an earlier run.
+    const end = job.isRetry ? undefined : clicks.failed(record);
     if (end !== undefined) drain(state, end);
   }
   releaseCells(state, record.key);

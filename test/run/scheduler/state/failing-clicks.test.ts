@@ -70,6 +70,26 @@ describe('a click that never works', () => {
     });
   });
 
+  it('does not count a retried click, whose grid is paid, so that later cells have their turn', async () => {
+    let isRetry = false;
+    const here = await world(grid(60, 'U1'), {
+      onSubmit: ({ pressed, prompt, number }) => {
+        const cell = Number(prompt.replace('picture ', ''));
+        if (pressed !== '/U1' || cell > 25) return undefined;
+        const message = isRetry || cell % 2 === 0 ? 'Not allowed' : 'Not now';
+        return {
+          error: failure('service.rejected', 'permanent', { status: 403, message: `${message} ${number}` }),
+        };
+      },
+    });
+    expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 95, failed: 25 });
+    isRetry = true;
+    const retry = virtualSettings({ ...settings, retryFailed: {} });
+    expect(here.run({ settings: retry }).end).toEqual({ kind: 'complete' });
+    expect(here.statuses()).toEqual({ done: 95, failed: 25 });
+  });
+
   it('is counted by branch and by reason, and not at all where it is optional', async () => {
     const optional = await world(grid(100, 'U5? → U1'));
     expect(optional.run({ settings }).end).toEqual({ kind: 'complete' });
